@@ -1,0 +1,44 @@
+# Everything a newcomer needs: `make demo`, `make test`, `make check`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+TORCH ?= torch==2.13.0
+
+.PHONY: demo test check format lint types imports bench screenshots clean
+
+demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
+	$(BIN)/hwtop demo
+
+test: $(VENV)/.test ## install what the tests need and run all of them
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.test ## what CI runs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.test ## what hwtop costs
+	$(BIN)/python bench/cold_start.py
+	$(BIN)/python bench/frame_cost.py
+
+screenshots: $(VENV)/.test ## the pictures of the README
+	$(BIN)/python -m tests.pictures
+
+$(BIN)/hwtop: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test: $(BIN)/hwtop pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[test]" "$(TORCH)"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,35 @@
+"""The contract of a source: any object with these members. The sampler runs each source in a thread of its own."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from hwtop.model.aim import Aim
+
+
+class Source(Protocol):
+    """One thing that can be read.
+
+    `read` may block or raise: the sampler then publishes the last reading as stale, or the error as the reason, and goes
+    on. It is never called by two threads at once. It should not swallow its own failure: a reading with made-up zeros is a
+    wrong number, an exception with a clear message is a reason.
+    """
+
+    name: str
+    """The field of Snapshot that it fills."""
+    every_s: float
+    """Least time between two reads; 0 = at each tick."""
+
+    def probe(self) -> str | None:
+        """Why this source cannot run on this machine, or None. Called once, in the source's own thread, before `read`."""
+
+    def read(self) -> Struct:
+        """The `*Reading` of now. Roots ("/proc", "/sys") and the monotonic clock are constructor arguments."""
+
+    def aim(self, aim: Aim) -> None:
+        """Take note of what the job looks like by now. Called between two reads; most sources ignore it."""
+
+    def close(self) -> None:
+        """Let go of handles and children. Must not block."""

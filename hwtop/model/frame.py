@@ -1,0 +1,68 @@
+"""Moment and Frame: what is derived from a Snapshot, and what the screen gets."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hwtop.model.cgroup import CgroupRates
+from hwtop.model.cpu import CpuRates
+from hwtop.model.disk import DiskRates, MountReading
+from hwtop.model.gpu import Gpu
+from hwtop.model.job import Job
+from hwtop.model.memory import MemoryRates
+from hwtop.model.network import NetworkRates
+from hwtop.model.process import JobCandidate
+from hwtop.model.snapshot import SourceStatus
+from hwtop.model.symptom import Blind, Finding
+
+VerdictLevel = Literal["ok", "info", "warning", "critical", "unknown", "ended"]
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """Everything known at one tick, rates included. What rules, reports and panels read."""
+
+    time_s: float
+    at_s: float
+    host: str
+    interval_s: float
+    cores: float
+    cpu: CpuRates | None = None
+    cgroup: CgroupRates | None = None
+    memory: MemoryRates | None = None
+    disks: tuple[DiskRates, ...] = ()
+    mounts: tuple[MountReading, ...] = ()
+    network: NetworkRates | None = None
+    gpus: tuple[Gpu, ...] = ()
+    job: Job | None = None
+    candidates: tuple[JobCandidate, ...] | None = None
+    """None while a job is watched or before the first scan."""
+    sources: tuple[SourceStatus, ...] = ()
+    cost_ms: float = 0.0
+    late_ms: float = 0.0
+    own_cpu_pct: float | None = None
+    """hwtop itself with its children, 100 = one core, over the last interval."""
+    own_rss_bytes: int | None = None
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """The one line that answers "what is wrong"."""
+
+    level: VerdictLevel
+    text: str
+
+
+class Frame(Struct, frozen=True, kw_only=True):
+    """What the screen, the reports and the exporters receive: one moment, its judgement, and the way here."""
+
+    number: int
+    moment: Moment
+    history: tuple[Moment, ...]
+    """Oldest first, this moment last; bounded."""
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    """By importance, cascades folded."""
+    blind: tuple[Blind, ...]
+    watched_s: float
+    """How long hwtop has watched."""

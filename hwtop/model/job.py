@@ -1,0 +1,229 @@
+"""The job: launcher, ranks, loader workers, and what each of them does."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
+from hwtop.model.stack import StackDump, StackFrame
+
+Phase = Literal[
+    "startup",
+    "rendezvous",
+    "compile",
+    "checkpoint",
+    "data",
+    "data-main",
+    "collective",
+    "backward",
+    "optimizer",
+    "sync",
+    "eval",
+    "logging",
+    "agent",
+    "forward",
+    "other",
+]
+"""What a rank's main thread is in (see `hwtop.job.phase`). "data" waits for loader workers, "data-main" loads in
+the training process itself, "sync" waits for the device."""
+
+RankState = Literal[
+    "starting",
+    "training",
+    "checkpoint",
+    "eval",
+    "data-wait",
+    "collective-wait",
+    "slow",
+    "stuck",
+    "stopped",
+    "dead",
+    "unknown",
+]
+
+HelperKind = Literal["launcher", "wrapper", "loader-worker", "resource-tracker", "compile-worker", "logger", "other"]
+
+ProcessRole = Literal["rank", HelperKind]
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    """One process of the job with its place in it: what `hwtop.job.tree.members` makes of a ProcessReading."""
+
+    pid: int
+    ppid: int
+    depth: int
+    """Distance from the job's root."""
+    role: ProcessRole
+    rank: int | None = None
+    """Of a rank its number; of a loader worker or other helper the rank it belongs to."""
+    local_rank: int | None = None
+    world_size: int | None = None
+    launcher_kind: str | None = None
+    """Of a launcher: "torchrun", "accelerate", "mpirun", "python", ..."""
+    run_id: str | None = None
+    """What tells this job from another on the same box."""
+
+
+class Worker(Struct, frozen=True, kw_only=True):
+    """A data loader worker of a rank."""
+
+    pid: int
+    state: str
+    cpu_pct: float | None
+    """100 = one core."""
+    rss_bytes: int | None
+    wchan: str | None
+    read_bytes_per_s: float | None
+    leaf: StackFrame | None = None
+    """Where its main thread was last seen, plumbing left out."""
+
+
+class PhaseShare(Struct, frozen=True, kw_only=True):
+    """Share of a rank's samples in one phase over the window."""
+
+    phase: Phase
+    share: float
+    """0 to 1."""
+
+
+class HotSpot(Struct, frozen=True, kw_only=True):
+    """A user function that many samples of one process group were in."""
+
+    function: str
+    file: str
+    line: int
+    share: float
+    samples: int
+
+
+class Rank(Struct, frozen=True, kw_only=True):
+    """One rank: a process that trains."""
+
+    rank: int
+    pid: int
+    local_rank: int | None = None
+    gpus: tuple[int, ...] = ()
+    is_alive: bool
+    exit_code: int | None = None
+    os_state: str
+    """As ThreadInfo.state; "X" when gone."""
+    stopped_for_s: float | None = None
+    """How long its OS state has been T or t."""
+    tracer_pid: int | None = None
+    wchan: str | None = None
+    age_s: float | None = None
+    """Since the process started."""
+    cpu_pct: float | None = None
+    """All its threads; 100 = one core."""
+    tree_cpu_pct: float | None = None
+    """With its workers."""
+    main_thread_cpu_pct: float | None = None
+    runnable_threads: int = 0
+    """Of the rank and its workers, state R, at this tick."""
+    thread_count: int = 0
+    rss_bytes: int | None = None
+    anon_bytes: int | None = None
+    tree_anon_bytes: int | None = None
+    read_bytes_per_s: float | None = None
+    written_bytes_per_s: float | None = None
+    workers: tuple[Worker, ...] = ()
+    log: str | None = None
+    log_age_s: float | None = None
+    last_line: str | None = None
+    progress: Progress | None = None
+    """The newest value of each field seen in its log."""
+    step_time_s: float | None = None
+    """Median of the recent steps, from the log or from the arrival of its lines."""
+    step_age_s: float | None = None
+    """Since the last line that told a new step; None when no line ever did."""
+    log_interval_s: float | None = None
+    """Learned time between two progress lines."""
+    phase: Phase | None = None
+    is_waiting: bool | None = None
+    """In a collective, or asleep in backward or device sync: waits for others."""
+    phase_shares: tuple[PhaseShare, ...] = ()
+    """Largest first, over the newest 60 s."""
+    wait_share: float | None = None
+    """Share of the same samples in which `is_waiting`."""
+    samples: int = 0
+    """How many samples the shares rest on."""
+    stack: StackDump | None = None
+    """The newest dump."""
+    same_stack_for_s: float | None = None
+    """How long every dump showed the same main-thread stack; 0 after a change, None before two dumps."""
+    idle_for_s: float | None = None
+    """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
+    hot: tuple[HotSpot, ...] = ()
+    """Hottest user lines of the main thread."""
+    worker_hot: tuple[HotSpot, ...] = ()
+    """Hottest user lines of its loader workers."""
+    state: RankState = "unknown"
+
+
+class StackGroup(Struct, frozen=True, kw_only=True):
+    """Ranks whose main thread stands at the same place."""
+
+    ranks: tuple[int, ...]
+    frames: tuple[StackFrame, ...]
+    """Normalised, root first."""
+    phase: Phase | None
+    user_frame: StackFrame | None
+    """Innermost frame of the user's own code."""
+    leaf: StackFrame | None
+
+
+class Launcher(Struct, frozen=True, kw_only=True):
+    """What started the ranks."""
+
+    pid: int
+    kind: str
+    command: str
+    is_alive: bool = True
+
+
+class JobProcess(Struct, frozen=True, kw_only=True):
+    """One row of the process table."""
+
+    pid: int
+    ppid: int
+    depth: int
+    role: ProcessRole
+    rank: int | None
+    state: str
+    cpu_pct: float | None
+    rss_bytes: int | None
+    thread_count: int
+    read_bytes_per_s: float | None
+    written_bytes_per_s: float | None
+    fd_count: int | None
+    wchan: str | None
+    threads: dict[str, int]
+    """comm -> how many threads carry it."""
+    thread_states: dict[str, int]
+    """state letter -> how many threads are in it."""
+    command: str
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """The watched job at one time."""
+
+    target_pid: int
+    launcher: Launcher | None
+    world_size: int | None
+    ranks: tuple[Rank, ...]
+    """By rank number."""
+    processes: tuple[JobProcess, ...]
+    """Tree order."""
+    stack_groups: tuple[StackGroup, ...] = ()
+    """Largest first; of the ranks' newest dumps."""
+    log_files: tuple[LogFile, ...] = ()
+    events: tuple[LogEvent, ...] = ()
+    """All pattern matches kept so far, oldest first (the newest 500)."""
+    lines: tuple[LogLine, ...] = ()
+    """The newest 500 lines of all logs, oldest first."""
+    has_ended: bool = False
+    ended_for_s: float | None = None
+    stack_errors: tuple[tuple[str, str], ...] = ()
+    """(error, advice) of py-spy, each once."""

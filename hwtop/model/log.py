@@ -1,0 +1,78 @@
+"""Log files of the job, their new lines, and what those lines say."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Severity = Literal["critical", "warning", "info"]
+Role = Literal["root", "cascade", "confirmation", "context"]
+
+
+class LogFile(Struct, frozen=True, kw_only=True):
+    """One followed file."""
+
+    path: str
+    pids: tuple[int, ...]
+    """Processes whose fd 1 or 2 it is; empty for files named by --logs."""
+    size_bytes: int | None
+    age_s: float | None
+    """Since the last write."""
+    reason: str | None = None
+    """Why it cannot be read."""
+
+
+class LogLine(Struct, frozen=True, kw_only=True):
+    """One finished line, carriage-return bars already reduced to their last state, at most 16,384 characters."""
+
+    path: str
+    line_no: int | None
+    """Counted from the start of the file, 1 first; None where hwtop began in the middle."""
+    text: str
+    at_s: float
+    is_past: bool = False
+    """Was in the file before hwtop attached, so `at_s` is not when it was written."""
+
+
+class LogReading(Struct, frozen=True, kw_only=True):
+    """The new lines of all followed files; each line appears in exactly one reading."""
+
+    at_s: float
+    files: tuple[LogFile, ...]
+    lines: tuple[LogLine, ...]
+    skipped_lines: int = 0
+    """Lines of a flood that were not kept in this reading (they were still matched for the literals that matter)."""
+    missing: dict[str, str] = {}
+
+
+class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one line says about the training. Fields the line does not hold are None."""
+
+    step: int | None = None
+    total_steps: int | None = None
+    epoch: float | None = None
+    loss: float | None = None
+    """May be nan or inf."""
+    lr: float | None = None
+    grad_norm: float | None = None
+    throughput: float | None = None
+    throughput_unit: str | None = None
+    step_time_s: float | None = None
+
+
+class LogEvent(Struct, frozen=True, kw_only=True):
+    """A line (or several) that matched a pattern."""
+
+    pattern: str
+    severity: Severity
+    role: Role
+    path: str
+    line_no: int | None
+    text: str
+    at_s: float
+    is_past: bool
+    explanation: str
+    rank: int | None = None
+    xid: int | None = None
+    groups: dict[str, str] = {}

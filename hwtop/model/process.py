@@ -1,0 +1,124 @@
+"""Processes of the watched job, as /proc shows them."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class ThreadInfo(Struct, frozen=True, kw_only=True):
+    """One task of a process (/proc/PID/task/TID/stat)."""
+
+    tid: int
+    comm: str
+    state: str
+    """One letter of proc(5): R running, S sleeping, D uninterruptible, T stopped, t traced, Z zombie, X dead, I idle."""
+    cpu_ticks: int
+
+
+class OpenFile(Struct, frozen=True, kw_only=True):
+    """One file descriptor that may be a log, a pipe or a data file."""
+
+    fd: int
+    target: str
+    """readlink of /proc/PID/fd/N: a path, "pipe:[123]", "socket:[456]", "/dev/pts/0"."""
+    is_writable: bool = False
+
+
+class ProcessInfo(Struct, frozen=True, kw_only=True):
+    """One process. `stat`, `status` and `wchan` are always tried; the rest may be missing with a reason."""
+
+    pid: int
+    ppid: int
+    comm: str
+    state: str
+    """As in ThreadInfo."""
+    start_ticks: int
+    """Clock ticks after boot; with the pid it identifies a process for ever."""
+    uid: int | None = None
+    user_ticks: int
+    system_ticks: int
+    thread_count: int
+    rss_bytes: int | None = None
+    anon_bytes: int | None = None
+    """RssAnon: memory of its own, without mapped files and shared memory. The part that can leak."""
+    swap_bytes: int | None = None
+    wchan: str | None = None
+    """Kernel function in which the main thread sleeps."""
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    tracer_pid: int | None = None
+    caught_signals: int | None = None
+    """SigCgt mask."""
+    usable_cores: int | None = None
+    """Size of Cpus_allowed."""
+    ns_pids: tuple[int, ...] = ()
+    """NSpid: this pid in each nested namespace, outermost first."""
+    cmdline: tuple[str, ...] | None = None
+    exe: str | None = None
+    cwd: str | None = None
+    env: dict[str, str] | None = None
+    """Only the variables in `hwtop.job.environment.KEPT`: ranks, threads, launchers. No secrets."""
+    cgroup: str | None = None
+    read_bytes: int | None = None
+    """From storage (/proc/PID/io read_bytes)."""
+    written_bytes: int | None = None
+    read_chars: int | None = None
+    """Through read(2) of any kind, page cache and pipes included (rchar)."""
+    written_chars: int | None = None
+    fd_count: int | None = None
+    fd_limit: int | None = None
+    files: tuple[OpenFile, ...] = ()
+    """fd 0 to 2 and the other regular files that are open."""
+    threads: tuple[ThreadInfo, ...] = ()
+    exit_code: int | None = None
+    """Only of a zombie, where readable: as wait(2) would give, negative = signal."""
+    missing: dict[str, str] = {}
+
+
+class GoneProcess(Struct, frozen=True, kw_only=True):
+    """A process of the job that has ended since the last reading."""
+
+    pid: int
+    comm: str
+    at_s: float
+    """When it was first seen missing."""
+    exit_code: int | None = None
+
+
+class ProcessReading(Struct, frozen=True, kw_only=True):
+    """The job's own tree: the target's root, all its descendants, and members that outlived their parent."""
+
+    at_s: float
+    ticks_per_s: int
+    boot_time_s: float | None = None
+    target_pid: int
+    root_pid: int | None
+    """Top of the job's tree; None once the whole tree is gone."""
+    processes: tuple[ProcessInfo, ...]
+    gone: tuple[GoneProcess, ...] = ()
+    """All members that ended while hwtop watched (the newest 256)."""
+    missing: dict[str, str] = {}
+
+
+class JobCandidate(Struct, frozen=True, kw_only=True):
+    """A process tree on this box that one could attach to."""
+
+    pid: int
+    kind: str
+    """"training", "python" or "other"; training jobs are listed first."""
+    title: str
+    user: str
+    ranks: int
+    age_s: float | None
+    can_attach: bool
+    reason: str | None = None
+    """Why not."""
+
+
+class CandidateReading(Struct, frozen=True, kw_only=True):
+    """The slow, bounded scan of all processes."""
+
+    at_s: float
+    candidates: tuple[JobCandidate, ...]
+    scanned: int
+    truncated: bool = False

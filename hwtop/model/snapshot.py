@@ -1,0 +1,70 @@
+"""Snapshot: everything that was read at one tick. The only thing that is stored or sent."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hwtop.model.cgroup import CgroupReading
+from hwtop.model.cpu import CpuReading
+from hwtop.model.disk import DiskReading
+from hwtop.model.gpu import GpuReading
+from hwtop.model.log import LogReading
+from hwtop.model.memory import MemoryReading
+from hwtop.model.network import NetworkReading
+from hwtop.model.process import CandidateReading, ProcessReading
+from hwtop.model.stack import StackReading
+
+SourceState = Literal["ok", "stale", "unavailable"]
+
+
+class SourceStatus(Struct, frozen=True, kw_only=True):
+    """How one source did at this tick."""
+
+    name: str
+    status: SourceState
+    reason: str | None = None
+    age_s: float | None = None
+    """Age of its reading in this snapshot; None when there is none."""
+    cost_ms: float | None = None
+    """CPU time of its last read in its own thread; child processes included where it starts them."""
+
+
+class OwnCost(Struct, frozen=True, kw_only=True):
+    """What hwtop itself takes: total since it started."""
+
+    cpu_s: float
+    """CPU time of this process and its finished children."""
+    rss_bytes: int | None
+    at_s: float
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """One tick. A field is None when its source has never answered; a stale source repeats its last reading.
+
+    `stacks` and `logs` carry events, not levels: each dump and each line is in exactly one snapshot.
+    """
+
+    time_s: float
+    at_s: float
+    host: str
+    interval_s: float
+    cores: float
+    """Cores that hwtop's target may use: online cores, less affinity and cgroup quota."""
+    late_ms: float
+    """How much later than planned the tick began."""
+    cost_ms: float
+    """Wall time of the tick: from its start until the snapshot was complete."""
+    own: OwnCost
+    sources: tuple[SourceStatus, ...]
+    cpu: CpuReading | None = None
+    cgroup: CgroupReading | None = None
+    memory: MemoryReading | None = None
+    disk: DiskReading | None = None
+    network: NetworkReading | None = None
+    gpu: GpuReading | None = None
+    process: ProcessReading | None = None
+    candidates: CandidateReading | None = None
+    stacks: StackReading | None = None
+    logs: LogReading | None = None

@@ -1,0 +1,40 @@
+"""Findings: what is wrong, how we know, what to do."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hwtop.model.log import Severity
+
+Category = Literal["performance", "correctness", "stability"]
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One symptom on this job. Field names are the JSON contract of `hwtop diagnose`."""
+
+    symptom: str
+    severity: Severity
+    confidence: float
+    """0 to 1."""
+    category: Category
+    title: str
+    """One sentence with subject and number."""
+    evidence: tuple[str, ...]
+    """Each quotes numbers."""
+    next_steps: tuple[str, ...]
+    """Most telling first; commands carry this job's values."""
+    ranks: tuple[int, ...] = ()
+    first_seen_s: float = 0.0
+    """Seconds after hwtop began to watch."""
+    log_line: str | None = None
+    folded: tuple[str, ...] = ()
+    """Symptoms that follow from this one, e.g. "nccl-timeout x63"."""
+
+
+class Blind(Struct, frozen=True, kw_only=True):
+    """Something hwtop could not see, and why."""
+
+    source: str
+    reason: str
