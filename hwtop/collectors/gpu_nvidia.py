@@ -1,0 +1,186 @@
+"""NVIDIA GPUs. A GPU or a driver that hangs costs its own row, never the others and never the clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from hwtop.collectors.abandon import Abandonable
+from hwtop.collectors.nvml import Nvml, NvmlOpening
+from hwtop.collectors.nvml_device import UNNAMED, VENDOR, NvmlDevice
+from hwtop.errors import CannotError
+from hwtop.model.aim import Aim
+from hwtop.model.gpu import Gpu, GpuReading
+
+_RETRY_S = 10.0
+"""Between two attempts to initialise a driver that refused."""
+_COUNT_EVERY_S = 5.0
+"""Between two looks at how many GPUs there are."""
+_PATIENCE_S = 1.0
+"""A call that has been out for longer, one usual interval, is no longer waited for, only looked at."""
+_FRESH_S = 2.0
+"""A reading that took longer mixes numbers of different times: it is shown as stale."""
+
+
+class _Answer(NamedTuple):
+    """One reading of one GPU, with the time it was begun and how long it took."""
+
+    gpu: Gpu
+    began_s: float
+    took_s: float
+
+
+class _Row:
+    """One GPU with its thread and the newest that it said."""
+
+    def __init__(self, lib: object, index: int, now: Callable[[], float]) -> None:
+        self.device = NvmlDevice(lib, index, now)
+        self._now = now
+        self._slot = Abandonable(f"gpu{index}", self._read, now)
+        self._answer = _Answer(Gpu(index=index, vendor=VENDOR, name=UNNAMED, uuid=None, status="stale"), now(), 0.0)
+        self._is_in = False
+        """The newest reading belongs to this tick."""
+
+    def start(self) -> None:
+        """Begin this tick's reading, unless the last one is still out or has just come in."""
+        self._is_in = False
+        self.collect(0.0)
+        if self._is_in and self._age_s() > _FRESH_S:
+            self._is_in = False
+            self.collect(0.0)
+
+    def collect(self, wait_s: float) -> None:
+        """Take the reading if it is there within `wait_s`."""
+        if self._is_in:
+            return
+        if self._slot.out_for_s() > _PATIENCE_S:
+            wait_s = 0.0
+        try:
+            self._answer = self._slot.poll(wait_s)
+            self._is_in = True
+        except TimeoutError:
+            pass
+
+    def result(self, deadline_s: float) -> Gpu:
+        """The row for this tick. A GPU that is slow, not hung, begins its next reading at once, to be in by the next tick."""
+        answer, age_s = self._answer, self._age_s()
+        if not self._is_in:
+            out_s = self._slot.out_for_s()
+            return _stale(answer.gpu, age_s, f"driver not answering for {out_s:.0f} s (NVML call {self.device.call})")
+        if answer.took_s > deadline_s:
+            self._is_in = False
+            self.collect(0.0)
+        if age_s <= _FRESH_S:
+            return answer.gpu
+        return _stale(answer.gpu, age_s, f"driver slow: one reading took {answer.took_s:.0f} s")
+
+    def _read(self) -> _Answer:
+        began_s = self._now()
+        gpu = self.device.read()
+        return _Answer(gpu, began_s, self._now() - began_s)
+
+    def _age_s(self) -> float:
+        return max(0.0, self._now() - self._answer.began_s)
+
+
+def _stale(gpu: Gpu, age_s: float, reason: str) -> Gpu:
+    return msgspec.structs.replace(gpu, status="stale", reason=reason, age_s=age_s)
+
+
+class GpuNvidiaSource:
+    """All NVIDIA GPUs of this machine, or those in `only`.
+
+    Each GPU is read in a daemon thread of its own; `read` waits for all of them until one common deadline, `deadline_s`
+    after its start, which is less than the sampler waits for a source.
+    """
+
+    name = "gpu"
+    every_s = 0.0
+
+    def __init__(
+        self,
+        only: tuple[int, ...] | None = None,
+        now: Callable[[], float] = time.monotonic,
+        deadline_s: float = 0.3,
+    ) -> None:
+        self._only = only
+        self._now = now
+        self._deadline_s = deadline_s
+        self._opening = NvmlOpening()
+        self._opener = Abandonable("nvml-init", self._opening.open, now)
+        self._reason: str | None = None
+        self._retry_at_s = now()
+        self._nvml: Nvml | None = None
+        self._rows: list[_Row] = []
+        self._counter: Abandonable[int] | None = None
+        self._count = 0
+        self._count_at_s = 0.0
+
+    def probe(self) -> str | None:
+        """Why no GPU can be read, or None. Tries again every 10 s, so that a driver that comes up later is found."""
+        if self._nvml is not None:
+            return None
+        if self._reason is not None and self._now() < self._retry_at_s:
+            return self._reason
+        try:
+            wait_s = self._deadline_s if self._opener.out_for_s() <= _PATIENCE_S else 0.0
+            self._adopt(self._opener.poll(wait_s))
+        except TimeoutError:
+            out_s = self._opener.out_for_s()
+            return f"NVIDIA driver not answering: {self._opening.call} has not returned for {out_s:.0f} s"
+        except CannotError as error:
+            self._reason = str(error)
+            self._retry_at_s = self._now() + _RETRY_S
+            return self._reason
+        return None
+
+    def read(self) -> GpuReading:
+        """All rows, each as fresh as its GPU allows.
+
+        Raises:
+            CannotError: NVML is not to be had; the message says why.
+        """
+        started_s = self._now()
+        reason = self.probe()
+        if reason is not None or self._nvml is None:
+            raise CannotError(reason or "NVIDIA driver not ready")
+        self._recount()
+        for row in self._rows:
+            row.start()
+        for row in self._rows:
+            row.collect(max(0.0, started_s + self._deadline_s - self._now()))
+        gpus = tuple(row.result(self._deadline_s) for row in self._rows)
+        return GpuReading(at_s=self._now(), gpus=gpus, driver=self._nvml.driver)
+
+    def aim(self, aim: Aim) -> None:
+        """GPUs are read whatever the job is."""
+
+    def close(self) -> None:
+        """Nothing to do: nvmlShutdown may hang as any call may, and the driver forgets a process that ends."""
+
+    def _adopt(self, nvml: Nvml) -> None:
+        self._nvml, self._reason = nvml, None
+        self._count, self._count_at_s = nvml.count, self._now()
+        self._counter = Abandonable("gpu-count", lambda: int(nvml.lib.nvmlDeviceGetCount()), self._now)
+        indices = range(nvml.count) if self._only is None else self._only
+        self._rows = [_Row(nvml.lib, index, self._now) for index in indices]
+
+    def _recount(self) -> None:
+        """Notice GPUs that come or go. A row never goes: its device says that it is lost."""
+        if self._nvml is None or self._counter is None or self._now() - self._count_at_s < _COUNT_EVERY_S:
+            return
+        try:
+            count = self._counter.poll(0.0)
+        except Exception:  # not yet, or the driver refuses: then the rows say so
+            return
+        self._count_at_s = self._now()
+        if count == self._count:
+            return
+        self._count = count
+        for row in self._rows:
+            row.device.check_presence()
+        if self._only is None:
+            self._rows += [_Row(self._nvml.lib, index, self._now) for index in range(len(self._rows), count)]

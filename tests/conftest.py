@@ -1,0 +1,5 @@
+"""Fixtures for all tests."""
+
+from tests.fakenvml.fixture import fake_nvml, nvml_library, old_nvml
+
+__all__ = ["fake_nvml", "nvml_library", "old_nvml"]

@@ -1,0 +1,131 @@
+"""Fixtures: the fake NVML, built once a session, and a live scenario that a test changes while something reads it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from hwtop.model.gpu import Gpu, GpuReading
+
+HERE = Path(__file__).parent
+PIDS = {f"rank{rank}": 4100 + rank for rank in range(8)} | {"xorg": 4200}
+"""What "@rank0" and so on stand for in the scenarios."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What `probe.py` says to one command."""
+
+    took_s: float
+    reading: GpuReading | None = None
+    reason: str | None = None
+
+
+class GpuProbe:
+    """hwtop's GPU source in a process of its own, with its own NVML and a clock that can be moved on."""
+
+    def __init__(self, env: dict[str, str], deadline_s: float, only: tuple[int, ...]) -> None:
+        command = [sys.executable, "-m", "tests.fakenvml.probe", str(deadline_s), *map(str, only)]
+        self.process = subprocess.Popen(
+            command, cwd=HERE.parent.parent, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def say(self, command: str) -> Answer:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return msgspec.json.decode(self.process.stdout.readline(), type=Answer)
+
+    def read(self) -> tuple[Gpu, ...]:
+        answer = self.say("read")
+        assert answer.reading is not None, answer.reason
+        return answer.reading.gpus
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+class FakeNvml:
+    """A live scenario. `env` makes a new process load the fake library and follow the scenario."""
+
+    def __init__(self, library: Path, folder: Path) -> None:
+        self._live = folder / "live.scn"
+        pids = folder / "pids"
+        pids.write_text("".join(f"{name} {pid}\n" for name, pid in PIDS.items()))
+        self._probes: list[GpuProbe] = []
+        self.env = {
+            **os.environ,
+            "LD_LIBRARY_PATH": str(library),
+            "FAKENVML_SCENARIO": str(self._live),
+            "FAKENVML_PIDS": str(pids),
+        }
+
+    def load(self, scenario: str) -> None:
+        """Start over with one of scenarios/."""
+        self._control("load", scenario)
+
+    def set(self, gpu: int | str, **values: object) -> None:
+        """Change keys of a GPU, "0-3", "all" or "system"."""
+        self._control("set", str(gpu), *(f"{key}={value}" for key, value in values.items()))
+
+    def fail(self, gpu: int | str, functions: str, error: str) -> None:
+        """Let functions (a glob) return an error."""
+        self._control("fail", str(gpu), functions, error)
+
+    def sleep(self, gpu: int | str, functions: str, milliseconds: int | str) -> None:
+        """Let functions (a glob) take so long, or "hang"."""
+        self._control("sleep", str(gpu), functions, str(milliseconds))
+
+    def xid(self, gpu: int, code: int) -> None:
+        """Fire an Xid event."""
+        self._control("xid", str(gpu), str(code))
+
+    def undo(self) -> None:
+        """Drop every change since `load`."""
+        self._control("undo")
+
+    def probe(self, *only: int, deadline_s: float = 5.0) -> GpuProbe:
+        """hwtop's GPU source in a new process. The deadline is generous unless it is what a test is about."""
+        probe = GpuProbe(self.env, deadline_s, only)
+        self._probes.append(probe)
+        return probe
+
+    def close(self) -> None:
+        for probe in self._probes:
+            probe.close()
+
+    def _control(self, *words: str) -> None:
+        subprocess.run([sys.executable, str(HERE / "fakectl"), str(self._live), *words], check=True)
+
+
+@pytest.fixture(scope="session")
+def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the fake libnvidia-ml.so.1; its subfolder `old` has that of an old driver."""
+    folder = tmp_path_factory.mktemp("fakenvml")
+    subprocess.run(["make", "-s", "-C", str(HERE), f"DIR={folder}", "all", "old"], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def fake_nvml(nvml_library: Path, tmp_path: Path) -> Iterator[FakeNvml]:
+    """A fake NVML with a scenario of this test's own, at first eight training H100."""
+    fake = FakeNvml(nvml_library, tmp_path)
+    fake.load("h100x8-train")
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def old_nvml(nvml_library: Path, tmp_path: Path) -> Iterator[FakeNvml]:
+    """The same with the library of a driver before 450, which lacks many functions."""
+    fake = FakeNvml(nvml_library / "old", tmp_path)
+    fake.load("h100x8-train")
+    yield fake
+    fake.close()
