@@ -50,6 +50,8 @@ class CpuReading(Struct, frozen=True, kw_only=True):
     psi: dict[str, Pressure]
     """Keys "cpu", "io", "memory"; a key is absent where the kernel has no PSI (see `missing`)."""
     model_name: str | None = None
+    core_ids: tuple[int, ...] = ()
+    """The kernel's number of each entry of `cores`: cores that are offline leave gaps."""
     missing: dict[str, str] = {}
 
 
@@ -59,6 +61,8 @@ class CoreRates(Struct, frozen=True, kw_only=True):
     util_pct: float
     iowait_pct: float
     steal_pct: float
+    number: int | None = None
+    """The kernel's number of the core."""
 
 
 class CpuRates(Struct, frozen=True, kw_only=True):
@@ -71,6 +75,7 @@ class CpuRates(Struct, frozen=True, kw_only=True):
     iowait_pct: float | None
     steal_pct: float | None
     cores: tuple[CoreRates, ...]
+    """Those with a rate, by number: a core that has just come online is left out for one interval."""
     context_switches_per_s: float | None
     count: int
     """Logical cores that are online."""
