@@ -1,0 +1,190 @@
+"""What the environment of a process tells about its place in a job.
+
+Names per launcher: torch.distributed.run, docs.open-mpi.org "Environment variables", MPICH/Intel MPI hydra, MVAPICH2,
+slurm.schedmd.com/srun.html "OUTPUT ENVIRONMENT VARIABLES", Horovod, jax.distributed, Lightning `ddp`.
+/proc/PID/environ shows the environment at exec: what a process sets later in os.environ is invisible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+_RANK = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
+_RANK_OF_TASK = "SLURM_PROCID"
+_RANK_LAST = ("HOROVOD_RANK", "JAX_PROCESS_ID")
+_LOCAL_RANK = (
+    "LOCAL_RANK",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "HOROVOD_LOCAL_RANK",
+)
+_WORLD_SIZE = (
+    "WORLD_SIZE",
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_SIZE",
+    "MV2_COMM_WORLD_SIZE",
+    "HOROVOD_SIZE",
+    "JAX_NUM_PROCESSES",
+)
+
+KEPT: frozenset[str] = frozenset(
+    (
+        *_RANK,
+        _RANK_OF_TASK,
+        *_RANK_LAST,
+        *_LOCAL_RANK,
+        *_WORLD_SIZE,
+        "LOCAL_WORLD_SIZE",
+        "LOCAL_SIZE",
+        "GROUP_RANK",
+        "GROUP_WORLD_SIZE",
+        "NODE_RANK",
+        "ROLE_NAME",
+        "ROLE_RANK",
+        "ROLE_WORLD_SIZE",
+        "CROSS_RANK",
+        "CROSS_SIZE",
+        "MASTER_ADDR",
+        "MASTER_PORT",
+        "TORCHELASTIC_RUN_ID",
+        "TORCHELASTIC_RESTART_COUNT",
+        "TORCHELASTIC_MAX_RESTARTS",
+        "TORCHELASTIC_USE_AGENT_STORE",
+        "TORCHELASTIC_ERROR_FILE",
+        "TORCHELASTIC_SIGNALS_TO_HANDLE",
+        "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+        "OMPI_COMM_WORLD_NODE_RANK",
+        "PMI_ID",
+        "MPI_LOCALNRANKS",
+        "MV2_COMM_WORLD_LOCAL_SIZE",
+        "SLURM_JOB_ID",
+        "SLURM_JOBID",
+        "SLURM_JOB_NAME",
+        "SLURM_STEP_ID",
+        "SLURM_STEPID",
+        "SLURM_LOCALID",
+        "SLURM_NODEID",
+        "SLURM_NTASKS",
+        "SLURM_STEP_NUM_TASKS",
+        "SLURM_NNODES",
+        "SLURM_JOB_NUM_NODES",
+        "SLURM_CPUS_PER_TASK",
+        "SLURM_STEP_GPUS",
+        "SLURM_JOB_GPUS",
+        "SLURM_ARRAY_JOB_ID",
+        "SLURM_ARRAY_TASK_ID",
+        "HOROVOD_LOCAL_SIZE",
+        "HOROVOD_CROSS_RANK",
+        "JAX_COORDINATOR_ADDRESS",
+        "OMP_NUM_THREADS",
+        "OMP_PROC_BIND",
+        "OMP_WAIT_POLICY",
+        "MKL_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "NUMEXPR_MAX_THREADS",
+        "TORCH_NUM_THREADS",
+        "KMP_AFFINITY",
+        "GOMP_CPU_AFFINITY",
+        "CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER",
+        "CUDA_LAUNCH_BLOCKING",
+        "CUDA_DEVICE_MAX_CONNECTIONS",
+        "NVIDIA_VISIBLE_DEVICES",
+        "HIP_VISIBLE_DEVICES",
+        "ROCR_VISIBLE_DEVICES",
+        "GPU_DEVICE_ORDINAL",
+        "GLOO_SOCKET_IFNAME",
+        "TP_SOCKET_IFNAME",
+        "PYTORCH_ALLOC_CONF",
+        "PYTORCH_CUDA_ALLOC_CONF",
+        "TORCH_DISTRIBUTED_DEBUG",
+        "TORCH_CPP_LOG_LEVEL",
+        "TORCH_SHOW_CPP_STACKTRACES",
+        "PYTHONUNBUFFERED",
+        "PYTHONFAULTHANDLER",
+        "CONDA_DEFAULT_ENV",
+    )
+)
+"""Variables that are kept. Exact names wherever a family also holds secrets (SLURM_JWT, PMIX_SECURITY_MODE, ...)."""
+
+_KEPT_PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_FR_")
+"""Families of switches of the NCCL library and of its use in torch."""
+
+_SECRET_WORDS = ("TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL")
+_VALUE_LIMIT = 1024
+"""Characters of a kept value; none of these variables is longer unless it is misused."""
+
+
+def kept(environ: bytes) -> dict[str, str]:
+    """The variables of one /proc/PID/environ that are kept. Malformed parts (a process title written over it) are dropped."""
+    found: dict[str, str] = {}
+    for part in environ.split(b"\0"):
+        name_bytes, separator, value = part.partition(b"=")
+        name = name_bytes.decode("ascii", "replace")
+        if separator and name not in found and _is_kept(name):
+            found[name] = value.decode("utf-8", "replace")[:_VALUE_LIMIT]
+    return found
+
+
+def rank_of(env: Mapping[str, str], parent_is_slurmstepd: bool) -> int | None:
+    """Rank number of a process, or None where its environment does not tell.
+
+    SLURM_PROCID counts only for a direct child of slurmstepd: below a torchrun that srun started, all ranks of the node carry
+    the same one. LOCAL_RANK alone (Lightning's `ddp`) is the rank on the first node.
+    """
+    names = (*_RANK, *((_RANK_OF_TASK,) if parent_is_slurmstepd else ()), *_RANK_LAST)
+    rank = _first(env, names)
+    return rank if rank is not None else _rank_from_local(env)
+
+
+def local_rank_of(env: Mapping[str, str], parent_is_slurmstepd: bool) -> int | None:
+    """Number of the rank on its node, or None."""
+    return _first(env, (*_LOCAL_RANK, *(("SLURM_LOCALID",) if parent_is_slurmstepd else ())))
+
+
+def world_size_of(env: Mapping[str, str], parent_is_slurmstepd: bool) -> int | None:
+    """How many ranks the job has on all nodes, or None."""
+    tasks = ("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS") if parent_is_slurmstepd else ()
+    return _first(env, (*_WORLD_SIZE, *tasks))
+
+
+def job_key(env: Mapping[str, str], launcher_pid: int | None) -> str | None:
+    """What tells this job from another on the same box, most telling first; None where nothing does."""
+    run_id = env.get("TORCHELASTIC_RUN_ID")
+    if run_id and run_id != "none":  # "none" is torchrun's default --rdzv-id, the same for every job
+        return run_id
+    slurm_job = env.get("SLURM_JOB_ID", env.get("SLURM_JOBID"))
+    if slurm_job:
+        return f"{slurm_job}.{env.get('SLURM_STEP_ID', env.get('SLURM_STEPID', '0'))}"
+    if "MASTER_ADDR" in env and "MASTER_PORT" in env:
+        return f"{env['MASTER_ADDR']}:{env['MASTER_PORT']}"
+    return None if launcher_pid is None else f"pid-{launcher_pid}"
+
+
+def _is_kept(name: str) -> bool:
+    if name in KEPT:
+        return True
+    return name.startswith(_KEPT_PREFIXES) and not any(word in name for word in _SECRET_WORDS)
+
+
+def _rank_from_local(env: Mapping[str, str]) -> int | None:
+    local = _number(env.get("LOCAL_RANK"))
+    node = _number(env.get("NODE_RANK", env.get("GROUP_RANK", "0")))
+    if local is None or node is None:
+        return None
+    per_node = _number(env.get("LOCAL_WORLD_SIZE"))
+    if node == 0:
+        return local
+    return None if per_node is None else node * per_node + local
+
+
+def _first(env: Mapping[str, str], names: Iterable[str]) -> int | None:
+    return next((number for name in names if (number := _number(env.get(name))) is not None), None)
+
+
+def _number(text: str | None) -> int | None:
+    text = (text or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

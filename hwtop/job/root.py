@@ -1,0 +1,125 @@
+"""From any process of a job to the top of its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from hwtop.job.environment import rank_of
+from hwtop.job.launcher import (
+    helper_kind,
+    is_fork_server,
+    is_python,
+    is_python_server,
+    is_session,
+    is_side_program,
+    is_slurmstepd,
+    is_spawned,
+    is_wrapper,
+    launcher_kind,
+    local_rank_argument,
+)
+from hwtop.model.process import ProcessInfo
+
+Processes = Mapping[int, ProcessInfo]
+
+
+def rank_number(process: ProcessInfo, processes: Processes) -> int | None:
+    """Rank by environment, else by `--local_rank`; None where neither tells."""
+    number = rank_of(process.env or {}, is_slurmstepd(processes.get(process.ppid)))
+    return number if number is not None else local_rank_argument(process.cmdline or ())
+
+
+def is_multiprocessing_child(child: ProcessInfo, parent: ProcessInfo) -> bool:
+    """Whether `parent` started `child` through multiprocessing: spawned, by a fork server, or forked (same command line)."""
+    if is_spawned(child) or is_fork_server(child):
+        return True
+    return bool(child.cmdline) and child.cmdline == parent.cmdline
+
+
+def find_root(processes: Processes, target_pid: int, watchers: Collection[int] = ()) -> int:
+    """PID of the top of the job that `target_pid` belongs to; the same from each process of the job.
+
+    `processes` holds the target, its ancestors and, to tell a job's script from a session's, the children of those.
+    `watchers` are hwtop itself and its ancestors: what started the monitor is a session, unless it starts ranks.
+
+    Going up from child to parent, the parent belongs to the job when it is
+    - a known launcher;
+    - Python, and the child came from it through multiprocessing, or is a tool that it started;
+    - Python, and the child's rank differs from its own: an own launcher. Test runners and notebook servers count only
+      when they start two or more ranks themselves. Any other Python parent (a server that merely started a launcher or a
+      script) is unrelated, and the job ends below it;
+    - a wrapper (shell script, timeout, ...) that runs nothing else, or that starts two or more ranks;
+    - anything that starts two or more ranks.
+    Wrappers and unknown programs in between belong when something above them does. Sessions end the way up.
+    """
+    climb = _Climb(processes, watchers)
+    top = current = processes[target_pid]
+    below = None if is_wrapper(current) else current
+    seen = {target_pid}
+    while (parent := processes.get(current.ppid)) is not None and parent.pid not in seen:
+        seen.add(parent.pid)
+        belongs = climb.belongs(parent, current, below)
+        if belongs is False:
+            break
+        if belongs:
+            top = parent
+        if is_slurmstepd(parent):
+            break
+        current = parent
+        below = below if is_wrapper(parent) else parent
+    return top.pid
+
+
+class _Climb:
+    """The question asked at each step on the way up."""
+
+    def __init__(self, processes: Processes, watchers: Collection[int]) -> None:
+        self._processes = processes
+        self._watchers = watchers
+        self._children: dict[int, list[ProcessInfo]] = {}
+        for process in processes.values():
+            self._children.setdefault(process.ppid, []).append(process)
+
+    def belongs(self, parent: ProcessInfo, child: ProcessInfo, below: ProcessInfo | None) -> bool | None:
+        """True: part of the job; False: outside, stop; None: only if something above it is.
+
+        `child` stands directly under `parent`, `below` is the nearest process that is no wrapper.
+        """
+        if is_slurmstepd(parent):
+            return True
+        if is_session(parent):
+            return False
+        if launcher_kind(parent) is not None or len(self._ranks_below(parent)) > 1:
+            return True
+        if parent.pid in self._watchers:
+            return False
+        if is_wrapper(parent):
+            return True if self._runs_only(parent, child) else None
+        if is_python(parent):
+            return self._belongs_to_python(parent, child, below)
+        is_tool = below is not None and not is_python(below) and launcher_kind(below) is None
+        return None if is_tool else False
+
+    def _belongs_to_python(self, parent: ProcessInfo, child: ProcessInfo, below: ProcessInfo | None) -> bool:
+        if below is None:
+            return bool(self._ranks_below(child)) and not is_python_server(parent)
+        if is_multiprocessing_child(below, parent) or helper_kind(below) is not None:
+            return True
+        number = rank_number(below, self._processes)
+        if number is not None and launcher_kind(below) is None:
+            return number == rank_number(parent, self._processes) or not is_python_server(parent)
+        return not is_python(below) and launcher_kind(below) is None and not is_python_server(parent)
+
+    def _runs_only(self, wrapper: ProcessInfo, child: ProcessInfo) -> bool:
+        others = (other for other in self._children.get(wrapper.pid, ()) if other.pid != child.pid)
+        return all(is_side_program(other) or other.pid in self._watchers or other.state == "Z" for other in others)
+
+    def _ranks_below(self, process: ProcessInfo) -> set[int]:
+        """Rank numbers that its children (through wrappers) carry and it does not, if it is not a rank's own helpers."""
+        numbers: set[int] = set()
+        for child in self._children.get(process.pid, ()):
+            if is_wrapper(child):
+                numbers |= self._ranks_below(child)
+            elif (number := rank_number(child, self._processes)) is not None and launcher_kind(child) is None:
+                numbers.add(number)
+        return numbers
