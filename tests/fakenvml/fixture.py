@@ -65,6 +65,7 @@ class FakeNvml:
             "LD_LIBRARY_PATH": str(library),
             "FAKENVML_SCENARIO": str(self._live),
             "FAKENVML_PIDS": str(pids),
+            "FAKENVML_TRACE": str(folder / "trace"),
         }
 
     def load(self, scenario: str) -> None:
@@ -90,6 +91,12 @@ class FakeNvml:
     def undo(self) -> None:
         """Drop every change since `load`."""
         self._control("undo")
+
+    def calls(self, function: str, gpu: int) -> int:
+        """How often a function was called for a GPU so far, calls that have not returned included."""
+        trace = Path(self.env["FAKENVML_TRACE"])
+        lines = trace.read_text().splitlines() if trace.exists() else []
+        return sum(line.endswith(f" {function} {gpu}") for line in lines)
 
     def probe(self, *only: int, deadline_s: float = 5.0) -> GpuProbe:
         """hwtop's GPU source in a new process. The deadline is generous unless it is what a test is about."""
