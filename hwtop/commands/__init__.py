@@ -1,0 +1,1 @@
+"""One file a command: thin, no logic of its own."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hwtop.model.aim import LogTarget
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.stack import StackDump, StackFrame
 
@@ -92,9 +93,13 @@ class HotSpot(Struct, frozen=True, kw_only=True):
     """A user function that many samples of one process group were in."""
 
     function: str
+    """Last component of its name."""
     file: str
+    """Short: relative to its package."""
     line: int
+    """The one that most of the samples were at."""
     share: float
+    """Of all samples of the window, 0 to 1."""
     samples: int
 
 
@@ -167,11 +172,13 @@ class StackGroup(Struct, frozen=True, kw_only=True):
 
     ranks: tuple[int, ...]
     frames: tuple[StackFrame, ...]
-    """Normalised, root first."""
+    """Normalised (see `hwtop.job.frames.normalise`), root first; line 0 = not told, in library code."""
     phase: Phase | None
     user_frame: StackFrame | None
     """Innermost frame of the user's own code."""
     leaf: StackFrame | None
+    """What it is in: the frame that told the phase where that is a wait, else the innermost of `frames` that is not of
+    Python's own library."""
 
 
 class Launcher(Struct, frozen=True, kw_only=True):
@@ -212,6 +219,8 @@ class Job(Struct, frozen=True, kw_only=True):
     target_pid: int
     launcher: Launcher | None
     world_size: int | None
+    local_world_size: int | None = None
+    """How many ranks this box should have, as their environment says."""
     ranks: tuple[Rank, ...]
     """By rank number."""
     processes: tuple[JobProcess, ...]
@@ -225,5 +234,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """The newest 500 lines of all logs, oldest first."""
     has_ended: bool = False
     ended_for_s: float | None = None
+    log_targets: tuple[LogTarget, ...] = ()
+    """Files that its processes write their output to: what to follow."""
     stack_errors: tuple[tuple[str, str], ...] = ()
     """(error, advice) of py-spy, each once."""

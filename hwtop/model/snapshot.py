@@ -50,8 +50,6 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     at_s: float
     host: str
     interval_s: float
-    cores: float
-    """Cores that hwtop's target may use: online cores, less affinity and cgroup quota."""
     late_ms: float
     """How much later than planned the tick began."""
     cost_ms: float

@@ -1,0 +1,1 @@
+"""TELL: JSON and text from frames. Never imports ui."""

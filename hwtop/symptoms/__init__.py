@@ -1,0 +1,1 @@
+"""JUDGE: pure rules over the history of Moments; one file a family."""

@@ -1,0 +1,81 @@
+"""Flags and dispatch. A command's module is imported only when it is chosen."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from hwtop import __version__
+from hwtop.errors import HwtopError
+
+COMMANDS = {
+    "demo": "Start a small real training job with a planted fault, and watch it.",
+    "diagnose": "Watch a job without a screen, judge it, print what is wrong.",
+    "scan": "Look for known errors and progress in log files.",
+    "screenshot": "The screen as a picture or text, without a terminal.",
+    "snapshot": "Read everything once and print it.",
+    "stacks": "Python stacks of all ranks, grouped: who differs.",
+}
+"""name -> help line. `live` is what runs when none is named."""
+
+
+class _Commands(click.Group):
+    """`hwtop COMMAND ...`, or `hwtop [PID]` for the screen."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != "live" and cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"hwtop.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands (hwtop COMMAND -h for each)"):
+            formatter.write_dl([(name, COMMANDS[name]) for name in sorted(COMMANDS)])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args if _names_a_command(args) else ["live", *args])
+
+
+def _names_a_command(args: list[str]) -> bool:
+    return bool(args) and (args[0] in COMMANDS or args[0] in ("-h", "--help", "-V", "--version"))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+    hwtop             choose a training job and watch it
+    hwtop PID         watch the job that this process belongs to
+    hwtop demo        see it at work on a small job with a planted fault
+    hwtop live -h     flags of the screen""",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="hwtop")
+def cli() -> None:
+    """Why is my training job slow or stuck? The screen: hwtop [PID]."""
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run hwtop. Exits 2 with one line on standard error for anything that cannot be done."""
+    try:
+        code = cli.main(args=args, prog_name="hwtop", standalone_mode=False)
+    except HwtopError as error:
+        _fail(str(error), error.exit_code)
+    except click.ClickException as error:
+        hint = f" (see: {error.ctx.command_path} -h)" if isinstance(error, click.UsageError) and error.ctx else ""
+        _fail(error.format_message() + hint, 2)
+    except click.Abort:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone: nothing is left to tell
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    sys.stderr.write(f"hwtop: {' '.join(message.split())}\n")
+    sys.exit(code)

@@ -1,0 +1,50 @@
+"""`hwtop diagnose`: headless triage."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from hwtop.commands.options import Seconds, reading, resolve_target, target
+from hwtop.errors import CannotError
+
+
+@click.command()
+@target
+@reading
+@click.option("--for", "seconds", type=Seconds(1, 86400), default="20s", show_default=True, help="How long to watch.")
+@click.option("-i", "--interval", type=Seconds(0.1, 60), default="500ms", show_default=True, help="Between two looks.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--markdown", is_flag=True, help="Print Markdown.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    pid: str | None,
+    pid_option: str | None,
+    name: str | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    seconds: float,
+    interval: float,
+    as_json: bool,
+    markdown: bool,
+) -> None:
+    """Watch the job that PID belongs to, judge it, and print what is wrong.
+
+    Exit code: 0 nothing found, 1 findings of warning or above, 2 cannot tell (with the reason).
+    """
+    from hwtop.feed.watch import last_frame, watch
+    from hwtop.report import json_report
+    from hwtop.report import markdown as text_report
+
+    target_pid = resolve_target(pid, pid_option, name, required=True)
+    frame = last_frame(watch(target_pid, seconds=seconds, interval_s=interval, log_globs=logs, gpus=gpus))
+    if frame.moment.job is None:
+        raise CannotError(f"process {target_pid} could not be read: it ended, or /proc does not answer")
+    if as_json:
+        print(json_report.encode(json_report.diagnosis(frame)))
+    else:
+        print(text_report.diagnosis(frame, markdown=markdown), end="")
+    sys.stdout.flush()
+    ctx.exit(1 if json_report.findings_of_note(frame.findings) else 0)

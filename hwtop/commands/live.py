@@ -1,0 +1,161 @@
+"""`hwtop [PID]`: the screen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from hwtop.commands.options import Seconds, reading, resolve_target, target
+from hwtop.errors import CannotError, UsageError
+
+if TYPE_CHECKING:
+    from hwtop.model.frame import Frame
+    from hwtop.ui.options import ScreenOptions
+
+_ONCE_S = 3.0
+"""`--once` watches this long: enough for rates and the first stacks."""
+
+
+class Watching:
+    """What the screen holds on to: the feed of the job that is watched now."""
+
+    def __init__(
+        self, target_pid: int | None, interval_s: float, logs: tuple[str, ...], gpus: tuple[int, ...] | None
+    ) -> None:
+        self._target_pid = target_pid
+        self._interval_s = interval_s
+        self._logs = logs
+        self._gpus = gpus
+        self._publish: Callable[[Frame], None] | None = None
+
+    def start(self, publish: Callable[[Frame], None]) -> Watching:
+        """Begin to publish frames, from a thread."""
+        self._publish = publish
+        self._begin()
+        return self
+
+    def attach(self, pid: int) -> None:
+        """Watch another job from now on."""
+        self.stop()
+        self._target_pid = pid
+        self._begin()
+
+    def focus(self, rank: int | None) -> None:
+        """This rank is looked at: sample it more often."""
+        self._feed.focus.rank = rank
+
+    def stop(self) -> None:
+        """Publish nothing any more; does not wait."""
+        self._feed.stop()
+
+    def _begin(self) -> None:
+        from hwtop.feed.feed import Feed
+        from hwtop.feed.live import LiveSource
+
+        assert self._publish is not None
+        source = LiveSource(
+            target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
+        )
+        self._feed = Feed(source, self._publish)
+        self._feed.start()
+
+
+@click.command()
+@target
+@reading
+@click.option("-i", "--interval", type=Seconds(0.2, 60), default="1s", show_default=True, help="Between two looks.")
+@click.option("-1", "--once", is_flag=True, help="Print the screen as text and exit.")
+@click.option("--readonly", is_flag=True, help="Offer nothing that changes the job.")
+@click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured, too).")
+@click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
+@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
+@click.option("--theme", default="hwtop", show_default=True, help="A theme by name; a wrong name lists them.")
+def command(
+    pid: str | None,
+    pid_option: str | None,
+    name: str | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    interval: float,
+    once: bool,
+    readonly: bool,
+    no_color: bool,
+    is_ascii: bool,
+    no_mouse: bool,
+    theme: str,
+) -> None:
+    """Watch the job that PID belongs to (launcher, rank or worker); without PID, choose one."""
+    from hwtop.ui.options import ScreenOptions
+
+    target_pid = resolve_target(pid, pid_option, name, required=False)
+    options = ScreenOptions(
+        theme=theme,
+        is_ascii=is_ascii,
+        is_readonly=readonly,
+        no_color=no_color or bool(os.environ.get("NO_COLOR")),
+    )
+    if once:
+        print_once(target_pid, logs, gpus, options)
+    else:
+        run(target_pid=target_pid, log_globs=logs, gpus=gpus, interval_s=interval, options=options, mouse=not no_mouse)
+
+
+def run(
+    *,
+    target_pid: int | None,
+    log_globs: tuple[str, ...] = (),
+    gpus: tuple[int, ...] | None = None,
+    interval_s: float = 1.0,
+    options: ScreenOptions | None = None,
+    seconds: float | None = None,
+    mouse: bool = True,
+) -> None:
+    """The screen, until the person quits (or for `seconds`). The last verdict stays in the scrollback.
+
+    Raises:
+        CannotError: standard output is no terminal.
+        UsageError: no such theme.
+    """
+    from hwtop.ui.app import HwtopApp
+    from hwtop.ui.options import ScreenOptions
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
+    options = options or ScreenOptions()
+    watching = Watching(target_pid, interval_s, log_globs, gpus)
+    app = HwtopApp(watching.start, options=options)
+    if options.theme not in app.available_themes:
+        raise UsageError(f"no theme {options.theme!r}: choose one of {', '.join(sorted(app.available_themes))}")
+
+    def leave(*_: object) -> None:
+        app.call_later(app.exit)
+
+    for signum in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(signum, leave)
+    if seconds is not None:
+        threading.Timer(seconds, leave).start()
+    app.run(mouse=mouse)
+    if app.last_frame is not None:
+        from hwtop.report.text import visible
+
+        print(f"hwtop: {visible(app.last_frame.verdict.text)}")
+
+
+def print_once(
+    target_pid: int | None, logs: tuple[str, ...], gpus: tuple[int, ...] | None, options: ScreenOptions
+) -> None:
+    """The screen as text, as wide as the terminal."""
+    import shutil
+
+    from hwtop.feed.watch import last_frame, watch
+    from hwtop.ui import screenshot
+
+    frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus))
+    width, height = shutil.get_terminal_size((120, 40))
+    print(screenshot.text(frame, (width, max(height, 40)), ascii=options.is_ascii))

@@ -1,0 +1,100 @@
+"""Flags that several commands share, and what they accept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from hwtop.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SECONDS = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|min|h)?")
+_UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
+
+
+class Seconds(click.ParamType[float]):
+    """A time: 20, 20s, 500ms, 2m."""
+
+    name = "SECONDS"
+
+    def __init__(self, least: float, most: float) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds, between the bounds."""
+        if isinstance(value, (int, float)):
+            return float(value)
+        match = _SECONDS.fullmatch(str(value).strip())
+        if match is None:
+            self.fail(f"{value!r} is not a time: write 20s, 500ms or 2m", param, ctx)
+        seconds = float(match[1]) * _UNIT_S[match[2]]
+        if not self.least <= seconds <= self.most:
+            self.fail(f"{value} is out of range: {self.least:g} to {self.most:g} seconds", param, ctx)
+        return seconds
+
+
+class Numbers(click.ParamType[tuple[int, ...]]):
+    """Numbers with commas and ranges: 0,1 or 0-3."""
+
+    name = "LIST"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Sorted, each once."""
+        if isinstance(value, tuple):
+            return value
+        numbers: set[int] = set()
+        for part in str(value).split(","):
+            match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part.strip())
+            if match is None:
+                self.fail(f"{value!r} is not a list of numbers: write 0,1 or 0-3", param, ctx)
+            numbers.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+        return tuple(sorted(numbers))
+
+
+def target(function: F) -> F:
+    """PID, -p/--pid and --name: which job. Read them with `resolve_target`."""
+    for option in (
+        click.option("--name", "name", metavar="PATTERN", help="The job whose command line matches this pattern."),
+        click.option("-p", "--pid", "pid_option", metavar="PID", help="Same as the argument PID."),
+        click.argument("pid", required=False, metavar="[PID]"),
+    ):
+        function = option(function)
+    return function
+
+
+def reading(function: F) -> F:
+    """--logs and --gpus: what to read."""
+    for option in (
+        click.option("--gpus", type=Numbers(), help="Only these GPUs, e.g. 0,1 or 0-3."),
+        click.option("--logs", multiple=True, metavar="GLOB", help="Also follow these log files (quote the pattern)."),
+    ):
+        function = option(function)
+    return function
+
+
+def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *, required: bool) -> int | None:
+    """The one PID that was meant, checked to exist.
+
+    Raises:
+        UsageError: none or several were given, it is not a number, or there is no such process.
+    """
+    from hwtop.collectors.candidates import find_by_name
+    from hwtop.collectors.process import check_target
+
+    given = [value for value in (pid, pid_option, name) if value is not None]
+    if len(given) > 1:
+        raise UsageError("give one of PID, --pid and --name, not several")
+    if not given:
+        if required:
+            raise UsageError("which job? Give the PID of any of its processes; `hwtop` alone lists the training jobs")
+        return None
+    if name is not None:
+        return find_by_name(name)
+    if not re.fullmatch(r"\d{1,10}", given[0]) or int(given[0]) == 0:
+        raise UsageError(f"{given[0]!r} is neither a PID nor a command; `hwtop -h` lists the commands")
+    check_target(int(given[0]))
+    return int(given[0])

@@ -1,0 +1,96 @@
+"""Snapshot -> Moment: rates of everything, and the job as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from hwtop.derive.cgroup import cgroup_rates
+from hwtop.derive.cpu import cpu_rates
+from hwtop.derive.disk import disk_rates
+from hwtop.derive.job import JobTracker
+from hwtop.derive.memory import memory_rates
+from hwtop.derive.network import network_rates
+from hwtop.model.disk import DiskRates, DiskReading
+from hwtop.model.frame import Moment
+from hwtop.model.snapshot import OwnCost, Snapshot
+
+R = TypeVar("R", bound=Struct)
+D = TypeVar("D")
+
+
+class _Rate(Generic[R, D]):
+    """Rates between the two newest distinct readings of one source; a stale reading keeps its rates."""
+
+    def __init__(self, derive: Callable[[R | None, R], D], empty: D) -> None:
+        self._derive = derive
+        self._previous: R | None = None
+        self._rates = empty
+
+    def advance(self, reading: R | None) -> D:
+        if reading is not None and reading is not self._previous:
+            self._rates = self._derive(self._previous, reading)
+            self._previous = reading
+        return self._rates
+
+
+class MomentBuilder:
+    """Remembers the previous readings; one call of `advance` for each snapshot, in order."""
+
+    def __init__(self) -> None:
+        self._cpu = _Rate(cpu_rates, None)
+        self._cgroup = _Rate(cgroup_rates, None)
+        self._memory = _Rate(memory_rates, None)
+        self._disks: _Rate[DiskReading, tuple[DiskRates, ...]] = _Rate(disk_rates, ())
+        self._network = _Rate(network_rates, None)
+        self._job = JobTracker()
+        self._own: OwnCost | None = None
+
+    def advance(self, snapshot: Snapshot) -> Moment:
+        """Everything that this snapshot and the ones before it tell."""
+        gpus = snapshot.gpu.gpus if snapshot.gpu else ()
+        candidates = snapshot.candidates.candidates if snapshot.candidates else None
+        moment = Moment(
+            time_s=snapshot.time_s,
+            at_s=snapshot.at_s,
+            host=snapshot.host,
+            interval_s=snapshot.interval_s,
+            cores=usable_cores(snapshot),
+            cpu=self._cpu.advance(snapshot.cpu),
+            cgroup=self._cgroup.advance(snapshot.cgroup),
+            memory=self._memory.advance(snapshot.memory),
+            disks=self._disks.advance(snapshot.disk),
+            mounts=snapshot.disk.mounts if snapshot.disk else (),
+            network=self._network.advance(snapshot.network),
+            gpus=gpus,
+            job=self._job.advance(snapshot),
+            candidates=candidates,
+            sources=snapshot.sources,
+            cost_ms=snapshot.cost_ms,
+            late_ms=snapshot.late_ms,
+            own_cpu_pct=self._own_cpu_pct(snapshot.own),
+            own_rss_bytes=snapshot.own.rss_bytes,
+        )
+        self._own = snapshot.own
+        return moment
+
+    def _own_cpu_pct(self, own: OwnCost) -> float | None:
+        if self._own is None or own.at_s <= self._own.at_s:
+            return None
+        return 100.0 * (own.cpu_s - self._own.cpu_s) / (own.at_s - self._own.at_s)
+
+
+def usable_cores(snapshot: Snapshot) -> float:
+    """Cores the job may use: those online, less the target's affinity and its cgroup's quota."""
+    limits: list[float] = []
+    if snapshot.cpu is not None:
+        limits.append(len(snapshot.cpu.cores))
+    if snapshot.cgroup is not None and snapshot.cgroup.cpu_quota_cores is not None:
+        limits.append(snapshot.cgroup.cpu_quota_cores)
+    if snapshot.process is not None:
+        affinities = [process.usable_cores for process in snapshot.process.processes if process.usable_cores]
+        if affinities:
+            limits.append(max(affinities))
+    return min(limits, default=1.0)

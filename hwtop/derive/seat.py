@@ -1,0 +1,55 @@
+"""Seat: what must be remembered of one rank between two readings."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hwtop.derive.process import ProcessRates
+from hwtop.model.job import Member
+from hwtop.model.process import GoneProcess, ProcessInfo
+
+_IDLE_CPU_PCT = 2.0
+"""Rank and workers together under this share of a core do nothing: watchdog threads and wait loops take less."""
+
+
+class Crew(Struct, frozen=True, kw_only=True):
+    """A rank with its loader workers and their rates, from one reading."""
+
+    member: Member
+    process: ProcessInfo
+    rates: ProcessRates
+    workers: tuple[tuple[ProcessInfo, ProcessRates], ...]
+
+
+class Seat:
+    """One rank number. A restarted rank takes the seat of the one before."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.crew = crew
+        self.is_alive = True
+        self.exit_code: int | None = None
+        self.stopped_since_s: float | None = None
+        self.idle_since_s: float | None = None
+
+    def sit(self, crew: Crew, at_s: float) -> None:
+        """The rank was seen in this reading."""
+        self.crew = crew
+        state = crew.process.state
+        self.is_alive = state not in ("Z", "X")
+        self.exit_code = crew.process.exit_code if not self.is_alive else None
+        self.stopped_since_s = (self.stopped_since_s or at_s) if state in ("T", "t") else None
+        self.idle_since_s = (self.idle_since_s or at_s) if self._is_idle() else None
+
+    def leave(self, gone: GoneProcess | None) -> None:
+        """The rank was not in this reading."""
+        self.is_alive = False
+        self.stopped_since_s = self.idle_since_s = None
+        if gone is not None and gone.exit_code is not None:
+            self.exit_code = gone.exit_code
+
+    def _is_idle(self) -> bool:
+        everyone = (self.crew.rates, *(rates for _, rates in self.crew.workers))
+        known = [rates.cpu_pct for rates in everyone if rates.cpu_pct is not None]
+        if len(known) < len(everyone) or sum(known) >= _IDLE_CPU_PCT:
+            return False
+        return not any(rates.read_bytes_per_s or rates.written_bytes_per_s for rates in everyone)

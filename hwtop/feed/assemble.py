@@ -1,0 +1,59 @@
+"""Snapshot in, Frame out: the one way in which a frame is made, live, replayed or remote."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from hwtop.derive.aim import aim_of
+from hwtop.derive.moment import MomentBuilder
+from hwtop.model.aim import Aim
+from hwtop.model.frame import Frame, Moment
+from hwtop.model.snapshot import Snapshot
+from hwtop.symptoms.blind import blind_spots
+from hwtop.symptoms.history import History
+from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.verdict import verdict_of
+
+HISTORY_S = 600.0
+"""How much is remembered: the longest window of any rule (host-memory-leak)."""
+
+
+class Assembler:
+    """Derives, remembers and judges. Holds all state between snapshots; knows neither clock nor machine."""
+
+    def __init__(self, history_s: float = HISTORY_S) -> None:
+        self._history_s = history_s
+        self._builder = MomentBuilder()
+        self._judge = Judge()
+        self._moments: deque[Moment] = deque()
+        self._number = 0
+        self._began_at_s: float | None = None
+
+    def advance(self, snapshot: Snapshot) -> Frame:
+        """The frame of this snapshot. Snapshots come in order of time."""
+        moment = self._builder.advance(snapshot)
+        self._remember(moment)
+        if self._began_at_s is None:
+            self._began_at_s = moment.at_s
+        watched_s = moment.at_s - self._began_at_s
+        history = History(tuple(self._moments))
+        findings = self._judge.advance(history, watched_s)
+        self._number += 1
+        return Frame(
+            number=self._number,
+            moment=moment,
+            history=tuple(self._moments),
+            verdict=verdict_of(moment, findings, watched_s),
+            findings=findings,
+            blind=blind_spots(moment),
+            watched_s=watched_s,
+        )
+
+    def aim(self, focus_rank: int | None = None) -> Aim | None:
+        """Where the collectors should look next, judged by the newest moment."""
+        return aim_of(self._moments[-1], focus_rank) if self._moments else None
+
+    def _remember(self, moment: Moment) -> None:
+        self._moments.append(moment)
+        while moment.at_s - self._moments[0].at_s > self._history_s:
+            self._moments.popleft()

@@ -1,0 +1,68 @@
+"""The feed thread: takes snapshots from any source of them and publishes frames."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, runtime_checkable
+
+from hwtop.feed.assemble import Assembler
+from hwtop.model.aim import Aim
+from hwtop.model.frame import Frame
+from hwtop.model.snapshot import Snapshot
+
+
+@runtime_checkable
+class Aimable(Protocol):
+    """A source of snapshots that can be told where to look: live ones. Recordings and other nodes cannot."""
+
+    def aim(self, aim: Aim) -> None:
+        """Look there from now on."""
+
+
+class Focus:
+    """The rank that a person looks at; set by the screen's thread, read by the feed's."""
+
+    def __init__(self) -> None:
+        self.rank: int | None = None
+
+
+def frames(snapshots: Iterable[Snapshot], focus: Focus | None = None) -> Iterator[Frame]:
+    """One frame a snapshot; a live source is aimed after each."""
+    assembler = Assembler()
+    for snapshot in snapshots:
+        yield assembler.advance(snapshot)
+        if isinstance(snapshots, Aimable) and (aim := assembler.aim(focus.rank if focus else None)):
+            snapshots.aim(aim)
+
+
+class Feed(threading.Thread):
+    """Runs `frames` and hands each to `publish`. A daemon: a source that hangs must not keep the program from leaving."""
+
+    def __init__(self, snapshots: Iterable[Snapshot], publish: Callable[[Frame], None]) -> None:
+        super().__init__(name="hwtop-feed", daemon=True)
+        self._snapshots = snapshots
+        self._publish = publish
+        self._stopping = threading.Event()
+        self.focus = Focus()
+
+    def run(self) -> None:
+        """Until the source ends or `stop` is called."""
+        for frame in frames(self._snapshots, self.focus):
+            if self._stopping.is_set():
+                return
+            self._publish(frame)
+
+    def stop(self) -> None:
+        """End after the current snapshot; does not wait."""
+        self._stopping.set()
+        if isinstance(self._snapshots, Closeable):
+            self._snapshots.close()
+
+
+@runtime_checkable
+class Closeable(Protocol):
+    """A source of snapshots that holds threads or files."""
+
+    def close(self) -> None:
+        """Let go. Must not block."""

@@ -1,0 +1,86 @@
+"""The live source: this machine, one Snapshot a tick."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from hwtop.collectors.candidates import CandidateSource
+from hwtop.collectors.cgroup import CgroupSource
+from hwtop.collectors.cpu import CpuSource
+from hwtop.collectors.disk import DiskSource
+from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
+from hwtop.collectors.log import LogSource
+from hwtop.collectors.memory import MemorySource
+from hwtop.collectors.network import NetworkSource
+from hwtop.collectors.process import ProcessSource
+from hwtop.collectors.sampler import Sampler
+from hwtop.collectors.source import Source
+from hwtop.collectors.stack import StackSource
+from hwtop.model.aim import Aim
+from hwtop.model.snapshot import Snapshot
+
+_FIRST_TICKS_S = 0.4
+"""Distance of the first ticks, so that rates and stacks are there within a second."""
+_FIRST_TICKS = 3
+
+
+class LiveSource:
+    """Iterates over snapshots of this machine until closed. The clock is kept: a late tick shortens the next wait."""
+
+    def __init__(
+        self,
+        *,
+        target_pid: int | None,
+        interval_s: float = 1.0,
+        log_globs: tuple[str, ...] = (),
+        gpus: tuple[int, ...] | None = None,
+        stack_budget_pct: float = 1.0,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        sources = machine_sources(gpus) + (
+            [CandidateSource()]
+            if target_pid is None
+            else job_sources(target_pid, log_globs=log_globs, stack_budget_pct=stack_budget_pct)
+        )
+        self._sampler = Sampler(sources, host=os.uname().nodename, interval_s=interval_s)
+        self._interval_s = interval_s
+        self._now = now
+        self._closing = threading.Event()
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        planned_s = self._now()
+        ticks = 0
+        while not self._closing.is_set():
+            yield self._sampler.tick(planned_s)
+            ticks += 1
+            planned_s += min(self._interval_s, _FIRST_TICKS_S) if ticks <= _FIRST_TICKS else self._interval_s
+            if planned_s < self._now() - self._interval_s:
+                planned_s = self._now()  # the machine was suspended or is badly late: do not race to catch up
+            self._closing.wait(max(0.0, planned_s - self._now()))
+
+    def aim(self, aim: Aim) -> None:
+        """Look there from now on."""
+        self._sampler.aim(aim)
+
+    def close(self) -> None:
+        """End the iteration and let the source threads go."""
+        self._closing.set()
+        self._sampler.close()
+
+
+def machine_sources(gpus: tuple[int, ...] | None) -> list[Source]:
+    """What is read of any machine."""
+    return [CpuSource(), MemorySource(), DiskSource(), NetworkSource(), GpuNvidiaSource(only=gpus)]
+
+
+def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct: float) -> list[Source]:
+    """What is read of the watched job."""
+    return [
+        CgroupSource(pid=target_pid),
+        ProcessSource(target_pid=target_pid),
+        StackSource(budget_pct=stack_budget_pct),
+        LogSource(globs=log_globs),
+    ]

@@ -1,0 +1,45 @@
+"""Watch a job without a screen."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from hwtop.feed.feed import frames
+from hwtop.feed.live import LiveSource
+from hwtop.model.frame import Frame
+
+HEADLESS_STACK_BUDGET_PCT = 4.0
+"""Share of one core for stacks in a short watch: a 20 s look needs its 20 samples a rank now, not over a minute."""
+
+
+def watch(
+    target_pid: int | None,
+    *,
+    seconds: float,
+    interval_s: float = 0.5,
+    log_globs: tuple[str, ...] = (),
+    gpus: tuple[int, ...] | None = None,
+) -> Iterator[Frame]:
+    """Frames of the next `seconds`, at least two of them (rates need two). Ends early 2 s after the job has ended."""
+    source = LiveSource(
+        target_pid=target_pid,
+        interval_s=interval_s,
+        log_globs=log_globs,
+        gpus=gpus,
+        stack_budget_pct=HEADLESS_STACK_BUDGET_PCT,
+    )
+    try:
+        for frame in frames(source):
+            yield frame
+            job = frame.moment.job
+            has_ended = job is not None and (job.ended_for_s or 0.0) > 2.0
+            if frame.number >= 2 and (frame.watched_s >= seconds or has_ended):
+                return
+    finally:
+        source.close()
+
+
+def last_frame(frames_to_come: Iterator[Frame]) -> Frame:
+    """What the whole watch came to."""
+    return deque(frames_to_come, maxlen=1)[0]

@@ -1,0 +1,22 @@
+"""How a set of ranks is written: "0-6,9"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def rank_set(ranks: Iterable[int]) -> str:
+    """Sorted, runs joined by a dash."""
+    runs: list[list[int]] = []
+    for rank in sorted(set(ranks)):
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def named(ranks: Iterable[int]) -> str:
+    """ "rank 3" or "ranks 0-6"."""
+    numbers = sorted(set(ranks))
+    return f"rank {numbers[0]}" if len(numbers) == 1 else f"ranks {rank_set(numbers)}"

@@ -1,0 +1,76 @@
+"""The diagnosis as a text that reads well in a terminal and in an issue."""
+
+from __future__ import annotations
+
+from hwtop.job.rank_set import named
+from hwtop.model.frame import Frame
+from hwtop.model.job import Job, Rank
+from hwtop.model.symptom import Finding
+from hwtop.report.text import visible
+
+_WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
+
+
+def diagnosis(frame: Frame, *, markdown: bool) -> str:
+    """Verdict, findings with evidence and next steps, ranks, and what could not be seen."""
+    heading = "# " if markdown else ""
+    job = frame.moment.job
+    lines = [f"{heading}{visible(frame.verdict.text)}", ""]
+    if job is not None:
+        lines += [_job_line(job, frame), ""]
+    for finding in frame.findings:
+        lines += [*_finding(finding, markdown), ""]
+    if job is not None and job.ranks:
+        lines += [*_ranks(job, markdown), ""]
+    if frame.blind:
+        lines.append("## Not seen" if markdown else "Not seen:")
+        lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _job_line(job: Job, frame: Frame) -> str:
+    launcher = f"{job.launcher.kind} (PID {job.launcher.pid})" if job.launcher else f"PID {job.target_pid}"
+    alive = [rank.rank for rank in job.ranks if rank.is_alive]
+    who = named(alive) if alive else "no live rank"
+    world = f" of {job.world_size}" if job.world_size is not None else ""
+    return f"Job: {launcher} on {frame.moment.host}, {who}{world}; watched for {frame.watched_s:.0f} s"
+
+
+def _finding(finding: Finding, markdown: bool) -> list[str]:
+    mark = "## " if markdown else ""
+    lines = [
+        f"{mark}{_WORD[finding.severity]} {finding.symptom} ({finding.category}, confidence {finding.confidence:.0%})",
+        visible(finding.title),
+        *(f"- {visible(line)}" for line in finding.evidence),
+    ]
+    if finding.folded:
+        lines += [f"- follows from it: {visible(line)}" for line in finding.folded]
+    lines.append("Next:")
+    lines += [f"{number}. {visible(step)}" for number, step in enumerate(finding.next_steps, 1)]
+    return lines
+
+
+def _ranks(job: Job, markdown: bool) -> list[str]:
+    head = ("rank", "pid", "step", "s/step", "phase", "state", "CPU %")
+    rows = [_row(rank) for rank in job.ranks]
+    if markdown:
+        return [
+            "| " + " | ".join(head) + " |",
+            "|" + " --- |" * len(head),
+            *("| " + " | ".join(row) + " |" for row in rows),
+        ]
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows)]
+
+
+def _row(rank: Rank) -> tuple[str, ...]:
+    step = rank.progress.step if rank.progress else None
+    return (
+        str(rank.rank),
+        str(rank.pid),
+        "-" if step is None else str(step),
+        "-" if rank.step_time_s is None else f"{rank.step_time_s:.3g}",
+        rank.phase or "-",
+        rank.state,
+        "-" if rank.cpu_pct is None else f"{rank.cpu_pct:.0f}",
+    )

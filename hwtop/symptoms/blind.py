@@ -1,0 +1,38 @@
+"""What hwtop cannot see right now, and why."""
+
+from __future__ import annotations
+
+from hwtop.model.frame import Moment
+from hwtop.model.symptom import Blind
+
+
+def blind_spots(moment: Moment) -> tuple[Blind, ...]:
+    """Sources that do not answer, stacks and logs that cannot be read, GPUs that are gone. Each reason once."""
+    spots = [
+        Blind(source=source.name, reason=source.reason or "no reading")
+        for source in moment.sources
+        if source.status != "ok"
+    ]
+    spots += [
+        Blind(source=f"gpu {gpu.index}", reason=gpu.reason or gpu.status) for gpu in moment.gpus if gpu.status != "ok"
+    ]
+    spots += [
+        Blind(source=f"mount {mount.mount_point}", reason=mount.reason)
+        for mount in moment.mounts
+        if mount.reason is not None
+    ]
+    job = moment.job
+    if job is not None:
+        spots += [
+            Blind(source="stacks", reason=f"{error}; {advice}" if advice else error)
+            for error, advice in job.stack_errors
+        ]
+        spots += [
+            Blind(source=f"log {file.path}", reason=file.reason) for file in job.log_files if file.reason is not None
+        ]
+        if not any(file.reason is None for file in job.log_files) and not job.has_ended:
+            spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
+        here = sum(rank.is_alive for rank in job.ranks)
+        if job.world_size is not None and job.world_size > max(here, job.local_world_size or 0):
+            spots.append(Blind(source="ranks", reason=f"{here} of {job.world_size} ranks are visible on this machine"))
+    return tuple(dict.fromkeys(spots))

@@ -1,0 +1,63 @@
+"""Cascades: which symptom follows from which, so that one cause gives one card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from hwtop.model.symptom import Finding
+
+_INPUT_BOUND = ("input-bound-cpu", "input-bound-workers", "input-bound-io")
+_ENDS_A_RANK = (
+    "rank-crash",
+    "cuda-oom",
+    "host-oom-kill",
+    "segfault",
+    "device-side-assert",
+    "illegal-memory-access",
+    "xid",
+    "gpu-lost",
+    "ecc-error",
+    "disk-full",
+    "shm-full",
+    "import-or-version-error",
+    "too-many-open-files",
+)
+
+ROOTS: dict[str, tuple[str, ...]] = {
+    "hang": ("rank-dead", "rank-stopped", "collective-mismatch", *_ENDS_A_RANK),
+    "collective-mismatch": ("rank-dead", "rank-stopped", *_ENDS_A_RANK),
+    "nccl-timeout": ("rank-dead", "rank-stopped", "collective-mismatch", "hang", *_ENDS_A_RANK),
+    "nccl-error": ("rank-dead", *_ENDS_A_RANK),
+    "rank-dead": _ENDS_A_RANK,
+    "rank-crash": tuple(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash"),
+    "straggler-rank": (*_INPUT_BOUND, "rank-stopped", "hang"),
+    "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
+}
+"""cascade -> the symptoms that explain it, where they are seen at the same time (roles of diagnosis.md 5.5)."""
+
+
+def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Each cascade disappears into the `folded` list of its root; order is kept."""
+    by_symptom = {finding.symptom: finding for finding in findings}
+    folded: dict[str, list[str]] = {}
+    for finding in findings:
+        root = _root(finding.symptom, by_symptom)
+        if root != finding.symptom:
+            folded.setdefault(root, []).append(f"{finding.symptom}: {finding.title}")
+    return tuple(
+        replace(finding, folded=tuple(folded.get(finding.symptom, ())))
+        for finding in findings
+        if _root(finding.symptom, by_symptom) == finding.symptom
+    )
+
+
+def _root(symptom: str, present: dict[str, Finding]) -> str:
+    seen = {symptom}
+    while True:
+        cause = next((root for root in ROOTS.get(symptom, ()) if root in present and root not in seen), None)
+        if cause is None:
+            return symptom
+        seen.add(cause)
+        symptom = cause

@@ -1,0 +1,47 @@
+"""shm-nearly-full: the shared memory that loader workers pass batches through."""
+
+from __future__ import annotations
+
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+
+NEARLY_PCT = 90.0
+"""diagnosis.md S15 calls 95 % full; a warning must come before the bus error."""
+
+
+def check_shm(history: History) -> Observation | None:
+    """/dev/shm is nearly full."""
+    for mount in history.now.mounts:
+        if mount.mount_point != "/dev/shm" or not mount.total_bytes or mount.used_bytes is None:
+            continue
+        used_pct = 100.0 * mount.used_bytes / mount.total_bytes
+        if used_pct < NEARLY_PCT:
+            return None
+        left = mount.total_bytes - mount.used_bytes
+        return Observation(
+            severity="warning",
+            confidence=0.95,
+            title=f"/dev/shm is {used_pct:.0f} % full: loader workers will die with a bus error when it is",
+            evidence=(
+                f"{mount.used_bytes / 1e9:.2f} of {mount.total_bytes / 1e9:.2f} GB used, {left / 1e6:.0f} MB left",
+            ),
+            next_steps=(
+                "ls -lhS /dev/shm | head   # what fills it; torch_* files of dead processes can go",
+                "Container: start it with --shm-size=16g or --ipc=host",
+                "mount -o remount,size=50% /dev/shm   # as root, until the next boot",
+                'torch.multiprocessing.set_sharing_strategy("file_system"), or smaller prefetch_factor',
+            ),
+        )
+    return None
+
+
+RULES = (
+    Rule(
+        symptom="shm-nearly-full",
+        category="stability",
+        threshold=f"/dev/shm over {NEARLY_PCT:.0f} % (diagnosis.md S15)",
+        raise_s=1.0,
+        clear_s=10.0,
+        check=check_shm,
+    ),
+)

@@ -1,0 +1,80 @@
+"""The judge: runs the rules over the history, and decides when a symptom is raised and when it is cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hwtop.model.symptom import Finding
+from hwtop.symptoms.cascade import fold
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rules import RULES
+
+_SEVERITY = {"critical": 0, "warning": 1, "info": 2}
+
+
+@dataclass
+class _Watch:
+    """What is remembered of one symptom between two moments."""
+
+    since_s: float
+    seen_s: float
+    observation: Observation
+    first_seen_s: float
+    is_raised: bool = False
+
+
+class Judge:
+    """Holds, for each rule, since when it has been observed. The rules themselves are pure."""
+
+    def __init__(self, rules: Iterable[Rule] = RULES) -> None:
+        self._rules = tuple(rules)
+        self._watched: dict[str, _Watch] = {}
+
+    def advance(self, history: History, watched_s: float) -> tuple[Finding, ...]:
+        """The findings of now: roots first, by severity and confidence, cascades folded.
+
+        Args:
+            history: its last moment is now.
+            watched_s: seconds since the watch began; becomes `first_seen_s` of what is seen for the first time.
+        """
+        now_s = history.now.at_s
+        findings = []
+        for rule in self._rules:
+            watch = self._observe(rule, history, now_s, watched_s)
+            if watch is not None and watch.is_raised:
+                findings.append(_finding(rule, watch))
+        findings.sort(key=lambda finding: (_SEVERITY[finding.severity], -finding.confidence, finding.first_seen_s))
+        return fold(findings)
+
+    def _observe(self, rule: Rule, history: History, now_s: float, watched_s: float) -> _Watch | None:
+        observation = rule.check(history)
+        watch = self._watched.get(rule.symptom)
+        if observation is None:
+            if watch is not None and (not watch.is_raised or now_s - watch.seen_s >= rule.clear_s):
+                del self._watched[rule.symptom]
+                return None
+            return watch
+        if watch is None:
+            watch = _Watch(since_s=now_s, seen_s=now_s, observation=observation, first_seen_s=watched_s)
+            self._watched[rule.symptom] = watch
+        watch.seen_s, watch.observation = now_s, observation
+        watch.is_raised = watch.is_raised or now_s - watch.since_s >= rule.raise_s
+        return watch
+
+
+def _finding(rule: Rule, watch: _Watch) -> Finding:
+    seen = watch.observation
+    return Finding(
+        symptom=rule.symptom,
+        severity=seen.severity,
+        confidence=round(seen.confidence, 2),
+        category=rule.category,
+        title=seen.title,
+        evidence=seen.evidence,
+        next_steps=seen.next_steps,
+        ranks=seen.ranks,
+        first_seen_s=round(watch.first_seen_s, 1),
+        log_line=seen.log_line,
+    )

@@ -1,0 +1,307 @@
+"""input-bound-cpu, input-bound-workers, input-bound-io, gpu-idle-cpu-busy: the training waits for its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Literal
+
+from hwtop.job.rank_set import named
+from hwtop.job.rank_state import share_of
+from hwtop.model.frame import Moment
+from hwtop.model.job import HotSpot, Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import share_at_least
+
+DATA_SHARE = 0.20
+"""diagnosis.md P2: data wait above 20 % of the samples; here what the samples prove (Wilson), not their ratio."""
+WORKER_BUSY_PCT = 70.0
+"""A loader worker that uses this much of a core is bound by the CPU (P2 says 90 %; on a shared box it gets less)."""
+WORKER_BLOCKED_SHARE = 0.3
+"""P3: workers in D for over 30 % of the looks."""
+GPU_IDLE_PCT = 30.0
+"""P1: mean utilization under 30 % over 10 s."""
+CPU_BUSY_PCT = 80.0
+"""P1: main thread or a worker above 80 % of a core."""
+WINDOW_S = 10.0
+_MIN_SAMPLES = 8
+
+Cause = Literal["cpu", "workers", "io"]
+
+_READS = frozenset(
+    [
+        "read",
+        "readinto",
+        "readline",
+        "readlines",
+        "recv",
+        "recv_into",
+        "recvfrom",
+        "pread",
+        "preadv",
+        "get_object",
+        "download",
+        "urlopen",
+        "getaddrinfo",
+        "connect",
+        "makefile",
+        "open",
+        "mmap",
+        "load_file",
+        "readall",
+        "sendfile",
+        "fetch",
+        "request",
+        "urlretrieve",
+    ]
+)
+"""Leaf functions that fetch bytes from a disk, a pipe or the network."""
+
+
+def check_cause(cause: Cause, history: History) -> Observation | None:
+    """The ranks that wait for data for this reason."""
+    starved = [rank for rank in history.live_ranks if _is_starved(rank) and _cause(history, rank) == cause]
+    if not starved:
+        return None
+    share = fmean(share_of(rank, "data", "data-main") for rank in starved)
+    samples = min(rank.samples for rank in starved)
+    spot = _hot_spot(starved)
+    what = f"`{spot.function}` ({_at(spot)})" if spot else "loading"
+    ranks = tuple(rank.rank for rank in starved)
+    return Observation(
+        severity="warning",
+        confidence=min(0.97, 0.55 + share_at_least(share, samples) / 2),
+        title=_title(cause, share, what, ranks),
+        evidence=(
+            f"{named(ranks)}: in data loading in {share:.0%} of {samples} stack samples each",
+            *_evidence(cause, history, starved, spot),
+        ),
+        next_steps=_next_steps(cause, history, starved, what),
+        ranks=ranks,
+    )
+
+
+def check_gpu_idle(history: History) -> Observation | None:
+    """GPU idle, CPU busy: the headline."""
+    ranks = [rank for rank in history.live_ranks if rank.gpus and rank.state in ("training", "data-wait", "unknown")]
+    seen = [(rank, _gpu_util(history, rank), _busiest_pct(history, rank)) for rank in ranks]
+    hit = [
+        (rank, util, busy)
+        for rank, util, busy in seen
+        if util is not None and util < GPU_IDLE_PCT and busy is not None and busy > CPU_BUSY_PCT
+    ]
+    if not hit:
+        return None
+    spot = _hot_spot([rank for rank, _, _ in hit])
+    util = fmean(util for _, util, _ in hit)
+    busy_pct = fmean(busy for _, _, busy in hit)
+    gpus = sorted({gpu for rank, _, _ in hit for gpu in rank.gpus})
+    what = f": `{spot.function}` takes {spot.share:.0%} of the time" if spot else ""
+    pid = hit[0][0].pid
+    return Observation(
+        severity="warning",
+        confidence=0.9 if spot else 0.7,
+        title=f"GPU idle, CPU busy{what}",
+        evidence=(
+            f"GPU {', '.join(map(str, gpus))}: {util:.0f} % busy over {WINDOW_S:.0f} s",
+            f"{named(rank.rank for rank, _, _ in hit)}: busiest process at {busy_pct:.0f} % of a core",
+            *(
+                (f"hottest line {spot.function} ({_at(spot)}): {spot.share:.0%} of {spot.samples} samples",)
+                if spot
+                else ()
+            ),
+        ),
+        next_steps=(
+            f"hwtop stacks {pid}   # where the CPU time goes",
+            "If it is the data pipeline: more loader workers, or move the work to the GPU",
+            "If it is Python in forward or backward: larger batches, torch.compile, CUDA graphs",
+        ),
+        ranks=tuple(rank.rank for rank, _, _ in hit),
+    )
+
+
+def _at(spot: HotSpot) -> str:
+    return f"{spot.file.rsplit('/', 1)[-1]}:{spot.line}"
+
+
+def _is_starved(rank: Rank) -> bool:
+    share = share_of(rank, "data", "data-main")
+    return (
+        rank.samples >= _MIN_SAMPLES and share_at_least(share, rank.samples) > DATA_SHARE and rank.state != "starting"
+    )
+
+
+def _cause(history: History, rank: Rank) -> Cause:
+    """What the loading itself waits for: its CPU, its storage, or nothing but more workers."""
+    if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
+        return "io" if _blocked_share(history, rank) > WORKER_BLOCKED_SHARE or _reads(rank.hot) else "workers"
+    if _blocked_share(history, rank) > WORKER_BLOCKED_SHARE:
+        return "io"
+    busy = _worker_pct(history, rank)
+    if busy is not None and busy >= WORKER_BUSY_PCT:
+        return "cpu"
+    if any(_is_read(worker.leaf.name) for worker in rank.workers if worker.leaf is not None):
+        return "io"
+    cpu_bound = busy is not None and busy >= WORKER_BUSY_PCT / 2
+    return "cpu" if cpu_bound else "workers"
+
+
+def _worker_pct(history: History, rank: Rank) -> float | None:
+    """Mean CPU of the rank's workers over the window."""
+    return history.rank_mean(WINDOW_S, rank.rank, _mean_worker_pct)
+
+
+def _mean_worker_pct(rank: Rank) -> float | None:
+    known = [worker.cpu_pct for worker in rank.workers if worker.cpu_pct is not None]
+    return fmean(known) if known else None
+
+
+def _blocked_share(history: History, rank: Rank) -> float:
+    """Share of looks at the loading processes in which they were in D."""
+    looks = [
+        state == "D"
+        for moment in history.over(WINDOW_S)
+        if moment.job is not None
+        for seen in moment.job.ranks
+        if seen.rank == rank.rank
+        for state in ([worker.state for worker in seen.workers] or [seen.os_state])
+    ]
+    return sum(looks) / len(looks) if looks else 0.0
+
+
+def _reads(spots: Sequence[HotSpot]) -> bool:
+    return bool(spots) and _is_read(spots[0].function)
+
+
+def _is_read(function: str) -> bool:
+    return function.rsplit(".", 1)[-1].lstrip("_") in _READS
+
+
+def _hot_spot(ranks: Sequence[Rank]) -> HotSpot | None:
+    spots = [spots[0] for rank in ranks if (spots := rank.worker_hot or rank.hot)]
+    return max(spots, key=lambda spot: spot.samples, default=None)
+
+
+def _busiest_pct(history: History, rank: Rank) -> float | None:
+    def busiest(seen: Rank) -> float | None:
+        known = [seen.main_thread_cpu_pct, *(worker.cpu_pct for worker in seen.workers)]
+        return max((value for value in known if value is not None), default=None)
+
+    return history.rank_mean(WINDOW_S, rank.rank, busiest)
+
+
+def _gpu_util(history: History, rank: Rank) -> float | None:
+    """Mean utilization of the rank's GPUs over the window."""
+
+    def util(moment: Moment) -> float | None:
+        known = [gpu.util_pct for gpu in moment.gpus if gpu.index in rank.gpus and gpu.util_pct is not None]
+        return fmean(known) if known else None
+
+    return history.mean(WINDOW_S, util)
+
+
+def _title(cause: Cause, share: float, what: str, ranks: Sequence[int]) -> str:
+    who = named(ranks).capitalize()
+    verb = "waits" if len(ranks) == 1 else "wait"
+    if cause == "cpu":
+        return f"{who} {verb} {share:.0%} of the time for data: the loader's {what} is bound by the CPU"
+    if cause == "io":
+        return f"{who} {verb} {share:.0%} of the time for data: loading is blocked on storage in {what}"
+    return f"{who} {verb} {share:.0%} of the time for data: too few loader workers for {what}"
+
+
+def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSpot | None) -> list[str]:
+    lines = []
+    rank = ranks[0]
+    busy = _worker_pct(history, rank)
+    if rank.workers:
+        states = "".join(sorted(worker.state for worker in rank.workers))
+        load = f", each {busy:.0f} % of a core on average" if busy is not None else ""
+        lines.append(f"rank {rank.rank} has {len(rank.workers)} loader workers (state {states}){load}")
+    elif cause == "workers":
+        lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
+    if spot is not None:
+        lines.append(f"hottest line {spot.function} ({_at(spot)}): {spot.share:.0%} of {spot.samples} samples")
+    cpu = history.now.cpu
+    if cpu is not None and cpu.util_pct is not None:
+        lines.append(
+            f"CPU {cpu.util_pct:.0f} % busy, about {_free_cores(history):.1f} of {history.now.cores:g} cores free"
+        )
+    if cause == "io":
+        blocked = _blocked_share(history, rank)
+        lines.append(f"loading processes in D state in {blocked:.0%} of the looks")
+        if cpu is not None and (io := cpu.psi.get("io")) is not None and io.some is not None:
+            lines.append(f"I/O pressure: tasks stalled {io.some.avg10_pct:.0f} % of the last 10 s")
+    return lines
+
+
+def _free_cores(history: History) -> float:
+    cpu = history.now.cpu
+    util = history.mean(WINDOW_S, lambda moment: moment.cpu.util_pct if moment.cpu else None)
+    if cpu is None:
+        return 0.0
+    return max(0.0, history.now.cores * (1 - (util if util is not None else cpu.util_pct or 0.0) / 100))
+
+
+def _next_steps(cause: Cause, history: History, ranks: Sequence[Rank], what: str) -> tuple[str, ...]:
+    rank = ranks[0]
+    free = _free_cores(history)
+    check = (
+        "To prove it, train on one cached batch (or random tensors): the step time must fall by about the data share"
+    )
+    if cause == "io":
+        return (
+            f"ls -l /proc/{(rank.workers[0].pid if rank.workers else rank.pid)}/fd   # which file system the data is on",
+            "iostat -x 1   # is the device at its limit, and with which latency",
+            "Copy the data to a local disk, pack it into large shards, or read ahead (prefetch_factor)",
+            check,
+        )
+    count = len(rank.workers)
+    room = f"about {free:.0f} cores are free" if free >= 1 else "no core is free: make the work cheaper or move it"
+    more = (
+        f"DataLoader(num_workers={count + max(1, int(free / max(1, len(ranks))))}, persistent_workers=True)   # {room}"
+    )
+    if cause == "workers":
+        return (more, f"Look at what {what} does in the training process", check)
+    return (
+        f"Make {what} cheaper: decode once and cache, use a faster codec, or do it on the GPU",
+        more,
+        check,
+    )
+
+
+RULES = (
+    Rule(
+        symptom="input-bound-cpu",
+        category="performance",
+        threshold=f"data wait surely over {DATA_SHARE:.0%} of the samples, workers busy on the CPU (diagnosis.md P2)",
+        raise_s=3.0,
+        clear_s=15.0,
+        check=lambda history: check_cause("cpu", history),
+    ),
+    Rule(
+        symptom="input-bound-workers",
+        category="performance",
+        threshold=f"data wait surely over {DATA_SHARE:.0%}: no loader workers, or workers that sleep (P4, P5)",
+        raise_s=3.0,
+        clear_s=15.0,
+        check=lambda history: check_cause("workers", history),
+    ),
+    Rule(
+        symptom="input-bound-io",
+        category="performance",
+        threshold=f"data wait surely over {DATA_SHARE:.0%}: loading blocked in D or in a read (P3)",
+        raise_s=3.0,
+        clear_s=15.0,
+        check=lambda history: check_cause("io", history),
+    ),
+    Rule(
+        symptom="gpu-idle-cpu-busy",
+        category="performance",
+        threshold=f"GPU under {GPU_IDLE_PCT:.0f} % over {WINDOW_S:.0f} s, a thread or worker over {CPU_BUSY_PCT:.0f} % of a core (P1)",
+        raise_s=2.0,
+        clear_s=15.0,
+        check=check_gpu_idle,
+    ),
+)

@@ -1,0 +1,102 @@
+"""Symptoms that the job's own log tells: loss-nan, cuda-oom, nccl-timeout, rank-crash and the other pattern ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import isfinite
+
+from hwtop.job.rank_set import named
+from hwtop.model.job import Job
+from hwtop.model.log import LogEvent
+from hwtop.model.symptom import Category
+from hwtop.symptoms.history import History
+from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.rule import Observation, Rule
+
+_WIDTH = 240
+
+
+def check_pattern(symptom: str, history: History) -> Observation | None:
+    """The earliest line that tells this symptom. Context never raises; a cascade only where no root is known."""
+    job = history.job
+    if job is None:
+        return None
+    events = [event for event in job.events if event.pattern == symptom and event.role != "context"]
+    if not events:
+        return None
+    has_root = any(event.role == "root" for event in job.events)
+    telling = [event for event in events if event.role != "cascade"] or ([] if has_root else events)
+    if not telling:
+        return None
+    first = telling[0]
+    return Observation(
+        severity=first.severity,
+        confidence={"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
+        title=_title(first, events),
+        evidence=_evidence(events),
+        next_steps=LOG_SYMPTOMS[symptom].next_steps,
+        ranks=tuple(sorted({event.rank for event in telling if event.rank is not None})),
+        log_line=first.text,
+    )
+
+
+def check_loss_nan(history: History) -> Observation | None:
+    """The newest loss is not a number. A single bad value that went away again is not raised."""
+    job = history.job
+    if job is None:
+        return None
+    bad = [
+        rank
+        for rank in job.ranks
+        if rank.progress and rank.progress.loss is not None and not isfinite(rank.progress.loss)
+    ]
+    if not bad:
+        return check_pattern("loss-nan", history) if not _has_finite_loss(job) else None
+    event = next((event for event in job.events if event.pattern == "loss-nan"), None)
+    step = bad[0].progress.step if bad[0].progress else None
+    return Observation(
+        severity="critical",
+        confidence=0.97,
+        title=f"Loss is {bad[0].progress.loss if bad[0].progress else 'nan'} on {named(rank.rank for rank in bad)}"
+        + (f" at step {step}" if step is not None else ""),
+        evidence=tuple(f"rank {rank.rank}: {(rank.last_line or '')[:_WIDTH]}" for rank in bad[:4])
+        + ((f"first bad line: {event.text[:_WIDTH]}",) if event else ()),
+        next_steps=LOG_SYMPTOMS["loss-nan"].next_steps,
+        ranks=tuple(rank.rank for rank in bad),
+        log_line=event.text if event else bad[0].last_line,
+    )
+
+
+def _has_finite_loss(job: Job) -> bool:
+    return any(rank.progress and rank.progress.loss is not None for rank in job.ranks)
+
+
+def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:
+    who = f" on rank {first.rank}" if first.rank is not None else ""
+    more = f" ({len(events)} lines)" if len(events) > 1 else ""
+    return f"{LOG_SYMPTOMS[first.pattern].title}{who}{more}"
+
+
+def _evidence(events: Sequence[LogEvent]) -> tuple[str, ...]:
+    lines = []
+    for event in events[:3]:
+        number = f":{event.line_no}" if event.line_no is not None else ""
+        past = ", written before hwtop attached" if event.is_past else ""
+        lines.append(f"{event.path}{number}{past}: {event.text[:_WIDTH]}")
+    lines.append(events[0].explanation)
+    return tuple(lines)
+
+
+def _rule(symptom: str, category: Category) -> Rule:
+    return Rule(
+        symptom=symptom,
+        category=category,
+        threshold="a line of the job's log matches (hwtop scan; diagnosis.md 5.5)",
+        raise_s=0.0,
+        clear_s=60.0,
+        check=check_loss_nan if symptom == "loss-nan" else partial(check_pattern, symptom),
+    )
+
+
+RULES = tuple(_rule(symptom, entry.category) for symptom, entry in LOG_SYMPTOMS.items())

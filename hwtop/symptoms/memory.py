@@ -1,0 +1,121 @@
+"""host-memory-leak: the job's own memory only ever grows."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hwtop.job.rank_state import STARTING
+from hwtop.model.job import Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import line_fit
+
+MIN_WINDOW_S = 12.0
+MAX_WINDOW_S = 600.0
+SLOPE_BYTES_PER_S = 50e6 / 60
+"""diagnosis.md P39: over 50 MB a minute ..."""
+FIT = 0.9
+"""... on a straight line (R squared) over 10 minutes."""
+GROWTH_BYTES = 150e6
+"""A shorter window counts when this much was gained in it, in each half at least a quarter of it: a fast leak is seen
+in seconds, a buffer that fills up or one large allocation is not taken for one."""
+SOON_S = 2 * 3600.0
+"""In a short look only a leak that fills the memory within this time is worth a warning."""
+
+
+class Growth(Struct, frozen=True, kw_only=True):
+    """A straight rise of one rank's memory."""
+
+    rank: Rank
+    slope_bytes_per_s: float
+    gained_bytes: float
+    seconds: float
+    fit: float
+
+
+def check_leak(history: History) -> Observation | None:
+    """Anonymous memory of a rank with its workers rises in a straight line after start-up."""
+    rises = [growth for rank in history.live_ranks if (growth := growth_of(history, rank)) is not None]
+    if not rises:
+        return None
+    total = sum(growth.slope_bytes_per_s for growth in rises)
+    room = room_bytes(history)
+    left_s = room / total if room is not None else None
+    worst = max(rises, key=lambda growth: growth.slope_bytes_per_s)
+    is_soon = left_s is not None and left_s < SOON_S
+    when = f", full in {_span(left_s)}" if left_s is not None and left_s < 48 * 3600 else ""
+    is_long = worst.seconds >= 0.9 * MAX_WINDOW_S
+    return Observation(
+        severity="warning" if is_soon or is_long else "info",
+        confidence=0.9 if is_long else 0.75,
+        title=f"Host memory of rank {worst.rank.rank} grows by {worst.slope_bytes_per_s * 60 / 1e6:.0f} MB a minute{when}",
+        evidence=(
+            *(
+                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{growth.gained_bytes / 1e6:.0f} MB in {growth.seconds:.0f} s, "
+                f"a straight line (R² {growth.fit:.2f}), now {(growth.rank.tree_anon_bytes or 0) / 1e9:.2f} GB of its own"
+                for growth in rises
+            ),
+            *((f"{room / 1e9:.1f} GB left until the limit",) if room is not None else ()),
+        ),
+        next_steps=(
+            "Look for lists that keep tensors or batches: append loss.item(), not loss",
+            f"memray attach {worst.rank.pid}   # where the memory is allocated; injects code into the process",
+            "In loader workers: keep samples in one NumPy array or Arrow table, not in Python lists (copy-on-write growth)",
+            "Until it is mended: checkpoint often and restart before it is full",
+        ),
+        ranks=tuple(growth.rank.rank for growth in rises),
+    )
+
+
+def growth_of(history: History, rank: Rank) -> Growth | None:
+    """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
+    points = history.rank_series(MAX_WINDOW_S, rank.rank, _memory_while_training)
+    points = points[max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > 5.0), default=0) :]
+    if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S:
+        return None
+    half = len(points) // 2
+    first_gain = points[half][1] - points[0][1]
+    second_gain = points[-1][1] - points[half][1]
+    slope, fit = line_fit(points)
+    gained = first_gain + second_gain
+    if slope < SLOPE_BYTES_PER_S or fit < FIT or gained < GROWTH_BYTES or min(first_gain, second_gain) < gained / 4:
+        return None
+    return Growth(
+        rank=rank, slope_bytes_per_s=slope, gained_bytes=gained, seconds=points[-1][0] - points[0][0], fit=fit
+    )
+
+
+def room_bytes(history: History) -> float | None:
+    """Memory that is left to the job: of the host or of its cgroup, whichever is less."""
+    rooms: list[float] = []
+    memory, cgroup = history.now.memory, history.now.cgroup
+    if memory is not None:
+        rooms.append(memory.available_bytes)
+    if cgroup is not None and cgroup.mem_limit_bytes is not None and cgroup.mem_used_bytes is not None:
+        rooms.append(cgroup.mem_limit_bytes - cgroup.mem_used_bytes + (cgroup.mem_cache_bytes or 0))
+    return min(rooms, default=None)
+
+
+def _memory_while_training(rank: Rank) -> float | None:
+    if rank.phase in STARTING or rank.state == "starting" or rank.tree_anon_bytes is None:
+        return None
+    return float(rank.tree_anon_bytes)
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+RULES = (
+    Rule(
+        symptom="host-memory-leak",
+        category="stability",
+        threshold=(
+            f"RssAnon of a rank with its workers rises over 50 MB/min on a line (R² > {FIT}), by {GROWTH_BYTES / 1e6:.0f} MB or more; a "
+            f"warning when the memory would be full within {SOON_S / 3600:.0f} h, or after 10 min (diagnosis.md P39)"
+        ),
+        raise_s=2.0,
+        clear_s=30.0,
+        check=check_leak,
+    ),
+)

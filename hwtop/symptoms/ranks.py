@@ -1,0 +1,193 @@
+"""rank-dead, rank-stopped, straggler-rank: one rank is not like the others."""
+
+from __future__ import annotations
+
+import signal
+from statistics import median
+
+from hwtop.job.rank_set import named
+from hwtop.model.job import Job, PhaseShare, Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import share_at_least
+
+STOPPED_S = 5.0
+"""diagnosis.md S33: state T or t for more than 5 s."""
+STRAGGLER_OTHERS_WAIT = 0.3
+"""The others must wait at least this share of their time ..."""
+STRAGGLER_RATIO = 0.4
+"""... and the straggler at most this part of it: it waits least (diagnosis.md 5.6)."""
+_MIN_SAMPLES = 8
+_EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
+
+
+def check_dead(history: History) -> Observation | None:
+    """A rank is gone while others still run, or it ended with a bad exit code."""
+    job, live = history.job, history.live_ranks
+    if job is None:
+        return None
+    bad = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)]
+    gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code is None]
+    waits = bool(live) and all(rank.is_waiting or rank.state == "stuck" for rank in live)
+    missing = _missing(job) if waits else ()
+    if not waits:
+        gone = []  # a rank that ends while the others still work may simply be done
+    dead = sorted({rank.rank for rank in (*bad, *gone)} | set(missing))
+    if not dead:
+        return None
+    evidence = [_last_words(rank) for rank in (*bad, *gone)]
+    if missing:
+        evidence.append(
+            f"LOCAL_WORLD_SIZE is {job.local_world_size}, but only {len(live)} rank processes are alive: {named(missing)} missing"
+        )
+    if live:
+        evidence.append(f"{named(rank.rank for rank in live)} still {'wait' if waits else 'run'}")
+    return Observation(
+        severity="critical",
+        confidence=0.95 if bad else 0.85,
+        title=f"{named(dead).capitalize()} {'is' if len(dead) == 1 else 'are'} dead{_how(bad)}"
+        + (f"; {named(rank.rank for rank in live)} wait for it" if waits else ""),
+        evidence=tuple(evidence),
+        next_steps=(
+            f"Read the last lines of {named(dead)}: {_log_of(job, dead)}",
+            "sudo dmesg -T | grep -iE 'killed process|out of memory|xid|segfault'   # OOM killer, GPU fault, crash",
+            "The others will not recover: stop the job and restart from the last checkpoint",
+        ),
+        ranks=tuple(dead),
+    )
+
+
+def check_stopped(history: History) -> Observation | None:
+    """A rank is stopped by a signal or a debugger."""
+    job = history.job
+    stopped = [rank for rank in history.live_ranks if (rank.stopped_for_s or 0.0) >= STOPPED_S]
+    if job is None or not stopped:
+        return None
+    evidence = [
+        f"rank {rank.rank} (PID {rank.pid}) is in state {rank.os_state} for {rank.stopped_for_s:.0f} s, "
+        + (f"traced by PID {rank.tracer_pid}" if rank.tracer_pid else "no debugger attached")
+        for rank in stopped
+    ]
+    traced = [rank for rank in stopped if rank.tracer_pid]
+    first = (
+        f"ps -fp {traced[0].tracer_pid}   # who attached" if traced else "Find out who sent SIGSTOP or pressed Ctrl-Z"
+    )
+    return Observation(
+        severity="critical",
+        confidence=0.98,
+        title=f"{named(rank.rank for rank in stopped).capitalize()} {'is' if len(stopped) == 1 else 'are'} stopped"
+        " (SIGSTOP or a debugger): the whole job waits",
+        evidence=tuple(evidence),
+        next_steps=("kill -CONT " + " ".join(str(rank.pid) for rank in stopped) + "   # let it go on", first),
+        ranks=tuple(rank.rank for rank in stopped),
+    )
+
+
+def check_straggler(history: History) -> Observation | None:
+    """One rank hardly waits while the others wait for it."""
+    ranks = [rank for rank in history.live_ranks if rank.samples >= _MIN_SAMPLES and rank.wait_share is not None]
+    if len(ranks) < 2 or len(ranks) != len(history.live_ranks):
+        return None
+    ranks.sort(key=lambda rank: rank.wait_share or 0.0)
+    slow, others = ranks[0], ranks[1:]
+    typical = median(rank.wait_share or 0.0 for rank in others)
+    samples = min(rank.samples for rank in others)
+    if share_at_least(typical, samples) < STRAGGLER_OTHERS_WAIT or (slow.wait_share or 0.0) > STRAGGLER_RATIO * typical:
+        return None
+    work = next((share for share in slow.phase_shares if share.phase not in ("collective", "sync")), None)
+    if work is None or work.phase in _EXPLAINED or slow.state in ("stopped", "stuck", "starting"):
+        return None
+    return Observation(
+        severity="warning",
+        confidence=min(0.95, 0.6 + share_at_least(typical, samples) / 2),
+        title=f"Rank {slow.rank} is slow: the others wait {typical:.0%} of the time for it"
+        + (f" while it is in {_doing(slow, work)}" if work else ""),
+        evidence=(
+            f"{named(rank.rank for rank in others)} wait{'s' if len(others) == 1 else ''} in collectives {typical:.0%} of "
+            f"{samples} samples, rank {slow.rank} only {slow.wait_share or 0.0:.0%} of {slow.samples}",
+            f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
+            *(
+                f"its hottest line: {spot.function} ({spot.file}:{spot.line}), {spot.share:.0%}"
+                for spot in slow.hot[:1]
+            ),
+        ),
+        next_steps=(
+            f"hwtop stacks {slow.pid}   # what rank {slow.rank} does that the others do not",
+            f"Compare its data, its GPU's clocks and temperature, and the load on its cores: taskset -cp {slow.pid}",
+            "Swap its GPU with another rank's: if the slowness stays with the GPU it is hardware, else data or code",
+        ),
+        ranks=(slow.rank,),
+    )
+
+
+def _missing(job: Job) -> tuple[int, ...]:
+    """Local rank numbers that never had a process while hwtop watched."""
+    if job.local_world_size is None or any(rank.local_rank is None for rank in job.ranks):
+        return ()
+    offset = {rank.rank - (rank.local_rank or 0) for rank in job.ranks}
+    if len(offset) != 1:
+        return ()
+    seen = {rank.local_rank for rank in job.ranks}
+    return tuple(local + min(offset) for local in range(job.local_world_size) if local not in seen)
+
+
+def _how(bad: list[Rank]) -> str:
+    return f" ({_exit(bad[0].exit_code)})" if bad else ""
+
+
+def _exit(code: int | None) -> str:
+    if code is None:
+        return "exit code unknown"
+    if code < 0:
+        try:
+            return f"killed by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"killed by signal {-code}"
+    return f"exit code {code}"
+
+
+def _last_words(rank: Rank) -> str:
+    words = f"; its last line: {rank.last_line}" if rank.last_line else ""
+    return f"rank {rank.rank} (PID {rank.pid}) has ended, {_exit(rank.exit_code)}{words}"
+
+
+def _log_of(job: Job, dead: list[int]) -> str:
+    return next(
+        (f"tail -n 50 {rank.log}" for rank in job.ranks if rank.rank in dead and rank.log), "its log or terminal"
+    )
+
+
+def _doing(rank: Rank, work: PhaseShare) -> str:
+    spot = rank.hot[0] if rank.hot else None
+    return f"{work.phase} ({spot.function}, {spot.file}:{spot.line})" if spot else work.phase
+
+
+RULES = (
+    Rule(
+        symptom="rank-dead",
+        category="stability",
+        threshold="a rank's process is gone while the others wait for it, or it left a bad exit code (diagnosis.md S3)",
+        raise_s=3.0,
+        clear_s=30.0,
+        check=check_dead,
+    ),
+    Rule(
+        symptom="rank-stopped",
+        category="stability",
+        threshold=f"state T or t for {STOPPED_S:.0f} s (diagnosis.md S33)",
+        raise_s=0.0,
+        clear_s=1.0,
+        check=check_stopped,
+    ),
+    Rule(
+        symptom="straggler-rank",
+        category="performance",
+        threshold=(
+            f"the others surely wait over {STRAGGLER_OTHERS_WAIT:.0%} of their samples, this rank at most "
+            f"{STRAGGLER_RATIO:.0%} of that (the straggler is the rank that waits least, diagnosis.md 5.6)"
+        ),
+        raise_s=4.0,
+        clear_s=15.0,
+        check=check_straggler,
+    ),
+)

@@ -1,0 +1,39 @@
+"""Rule: one symptom, what it needs to hold, and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from hwtop.model.log import Severity
+from hwtop.model.symptom import Category
+from hwtop.symptoms.history import History
+
+
+class Observation(Struct, frozen=True, kw_only=True):
+    """What a rule sees now. It becomes a Finding once it has held for the rule's `raise_s`."""
+
+    severity: Severity
+    confidence: float
+    title: str
+    evidence: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    ranks: tuple[int, ...] = ()
+    log_line: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A symptom and the pure function that looks for it."""
+
+    symptom: str
+    category: Category
+    threshold: str
+    """The rule in words, with its source."""
+    raise_s: float
+    """The observation must hold this long to be raised."""
+    clear_s: float
+    """It must be away this long to be cleared."""
+    check: Callable[[History], Observation | None]

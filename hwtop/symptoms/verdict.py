@@ -1,0 +1,52 @@
+"""The one line that answers "what is wrong"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from hwtop.job.rank_set import named
+from hwtop.model.frame import Moment, Verdict
+from hwtop.model.job import Job
+from hwtop.model.symptom import Finding
+
+
+def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) -> Verdict:
+    """The first finding that matters, or what is known to go well."""
+    serious = [finding for finding in findings if finding.severity != "info"]
+    if serious:
+        more = len(serious) - 1
+        tail = f" (and {more} more)" if more else ""
+        return Verdict(level=serious[0].severity, text=serious[0].title + tail)
+    job = moment.job
+    if job is None:
+        return _without_job(moment)
+    if job.has_ended:
+        return Verdict(level="ended", text=f"The job has ended{_exit_codes(job)}")
+    if not job.ranks:
+        return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}")
+    if all(rank.state == "starting" for rank in job.ranks):
+        return Verdict(level="ok", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].phase}")
+    return Verdict(level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}")
+
+
+def _without_job(moment: Moment) -> Verdict:
+    if moment.candidates is None:
+        return Verdict(level="unknown", text="Looking for the job")
+    training = sum(candidate.kind == "training" for candidate in moment.candidates)
+    what = f"{training} training job{'s' if training != 1 else ''} found" if training else "No training job found"
+    return Verdict(level="ok", text=f"{what}: choose a process to watch")
+
+
+def _pace(job: Job) -> str:
+    steps = [rank.progress.step for rank in job.ranks if rank.progress and rank.progress.step is not None]
+    times = [rank.step_time_s for rank in job.ranks if rank.step_time_s is not None]
+    parts = [f"step {max(steps)}"] if steps else []
+    if times:
+        parts.append(f"{median(times):.3g} s/step")
+    return ": " + ", ".join(parts) if parts else ""
+
+
+def _exit_codes(job: Job) -> str:
+    codes = {rank.rank: rank.exit_code for rank in job.ranks if rank.exit_code is not None}
+    return ": " + ", ".join(f"rank {rank} exit code {code}" for rank, code in codes.items()) if codes else ""
