@@ -1,0 +1,39 @@
+"""`hwtop stacks`: where all ranks stand in their Python code."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from hwtop.commands.options import resolve_target, target
+
+_MOST_S = 15.0
+"""For all processes together; one takes some 10 ms, and one that hangs 5 s beside the others."""
+
+
+@click.command()
+@target
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(pid: str | None, pid_option: str | None, name: str | None, as_json: bool) -> None:
+    """Print the Python stacks of all ranks of PID's job, grouped: who differs, and where.
+
+    PID may be any process of the job. The job is not stopped.
+    """
+    from hwtop.collectors.process import ProcessSource
+    from hwtop.collectors.stack import dump_all
+    from hwtop.errors import CannotError
+    from hwtop.job.tree import members
+    from hwtop.report.json_report import encode
+    from hwtop.report.stacks import stacks_report, watched
+    from hwtop.report.stacks_text import stacks_text
+
+    target_pid = resolve_target(pid, pid_option, name, required=True)
+    assert target_pid is not None
+    processes = ProcessSource(target_pid).read()
+    looked_at = watched(members(processes.processes), target_pid)
+    dumps = dump_all([member.pid for member in looked_at], ends_s=time.monotonic() + _MOST_S)
+    report = stacks_report(target_pid, processes.root_pid, looked_at, dumps)
+    if not report.groups:
+        raise CannotError(report.blind[0].reason if report.blind else f"no stack of process {target_pid} could be read")
+    print(encode(report) if as_json else stacks_text(report), end="\n" if as_json else "")

@@ -1,0 +1,134 @@
+"""Frames as people read them: short names, the user's own code told from libraries, plumbing left out. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from hwtop.model.stack import StackDump, StackFrame, ThreadStack
+
+PLUMBING: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("torch/distributed/c10d_logger.py", "wrapper"),
+        ("torch/utils/_contextlib.py", "decorate_context"),
+        ("torch/_dynamo/eval_frame.py", "_fn"),
+        ("torch/_dynamo/eval_frame.py", "compile_wrapper"),
+        ("torch/nn/modules/module.py", "_wrapped_call_impl"),
+        ("torch/nn/modules/module.py", "_call_impl"),
+        ("torch/nn/modules/module.py", "inner"),
+        ("torch/multiprocessing/spawn.py", "_wrap"),
+        ("torch/distributed/elastic/multiprocessing/errors/__init__.py", "wrapper"),
+        ("multiprocessing/process.py", "run"),
+        ("multiprocessing/process.py", "_bootstrap"),
+        ("threading.py", "_bootstrap"),
+        ("threading.py", "_bootstrap_inner"),
+        ("threading.py", "run"),
+        ("contextlib.py", "inner"),
+    }
+)
+"""(short file name, function) that stand between two frames of interest and tell nothing."""
+
+_COMPREHENSIONS = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>"})
+"""Frames of their own up to Python 3.11 only; the line of the caller is the same statement."""
+
+_CUTS = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/process.py", "_bootstrap"))
+"""Where a worker's own stack begins: a forked one still shows its parent's frames of the time of the fork below."""
+
+_LIBRARY_DIRS = ("/site-packages/", "/dist-packages/", "/installed_wheels/", "/torchinductor_")
+_STDLIB = re.compile(r"/lib(64)?/(python|pypy)3\.\d+t?/|/python3\d+\.zip/")
+_FRAMEWORKS = ("torch/", "transformers/", "accelerate/", "lightning/", "pytorch_lightning/", "deepspeed/", "ray/")
+"""Packages that are libraries wherever they lie, built from source included."""
+
+
+def short_name(name: str) -> str:
+    """Last dotted component: Python 3.11 and newer give the qualified name, older ones do not."""
+    return name.rsplit(".", 1)[-1]
+
+
+def is_stdlib_frame(frame: StackFrame) -> bool:
+    """Of Python's own library."""
+    if _is_installed(frame.filename):
+        return False
+    return frame.filename.startswith("<frozen") or _STDLIB.search(frame.filename) is not None
+
+
+def is_user_frame(frame: StackFrame) -> bool:
+    """Of neither an installed package nor Python itself; typed in (`python -c`) counts, generated code does not."""
+    filename = frame.filename
+    if filename.startswith("<"):
+        return filename == "<stdin>" or (filename == "<string>" and frame.name == "<module>")
+    if _is_installed(filename) or _STDLIB.search(filename):
+        return False
+    return not frame.short_filename.startswith(_FRAMEWORKS)
+
+
+def user_frame(frames: Iterable[StackFrame]) -> StackFrame | None:
+    """The first frame of the user's own code: the innermost one when `frames` are leaf first."""
+    return next((frame for frame in frames if is_user_frame(frame)), None)
+
+
+def own_frames(stack: ThreadStack) -> tuple[StackFrame, ...]:
+    """Leaf first, without what a forked worker inherited from its parent's stack."""
+    for cut in _CUTS:
+        for index, frame in enumerate(stack.frames):
+            if (frame.short_filename, short_name(frame.name)) == cut:
+                return stack.frames[: index + 1]
+    return stack.frames
+
+
+def normalise(stack: ThreadStack) -> tuple[StackFrame, ...]:
+    """Root first: last name component, plumbing dropped, line numbers (0 = left out) of user code only.
+
+    Of Python's own library at the leaf only the function that was called remains: how far inside a wait it was
+    changes from one look to the next and tells nothing.
+    """
+    own = own_frames(stack)
+    kept = [frame for frame in own if not _is_plumbing(frame)]
+    kept.reverse()
+    first_of_leaf_run = len(kept)
+    while first_of_leaf_run > 1 and is_stdlib_frame(kept[first_of_leaf_run - 1]):
+        first_of_leaf_run -= 1
+    return tuple(_reduced(frame) for frame in kept[: first_of_leaf_run + 1])
+
+
+def leaf_of(frames: Sequence[StackFrame]) -> StackFrame | None:
+    """Innermost of root-first `frames` that is not of Python's own library, or the innermost of all."""
+    for frame in reversed(frames):
+        if not is_stdlib_frame(frame):
+            return frame
+    return frames[-1] if frames else None
+
+
+def training_thread(dump: StackDump) -> ThreadStack | None:
+    """The thread that trains: the main thread, except under Ray, whose main thread only serves calls."""
+    if not dump.threads:
+        return None
+    main = dump.threads[0]
+    if any(frame.short_filename.startswith("ray/") for frame in main.frames) and user_frame(main.frames) is None:
+        return next((thread for thread in dump.threads if user_frame(thread.frames)), main)
+    return main
+
+
+def place(frame: StackFrame) -> str:
+    """ "train.py:231 train_step", the line left out where it is not kept."""
+    name = frame.short_filename.rsplit("/", 1)[-1]
+    return f"{name}:{frame.line} {short_name(frame.name)}" if frame.line else f"{name} {short_name(frame.name)}"
+
+
+def _is_installed(filename: str) -> bool:
+    return any(part in filename for part in _LIBRARY_DIRS)
+
+
+def _is_plumbing(frame: StackFrame) -> bool:
+    name = short_name(frame.name)
+    if name in _COMPREHENSIONS or frame.filename.startswith(("<frozen runpy", "<frozen importlib")):
+        return True
+    if frame.short_filename == "runpy.py":
+        return True
+    return (frame.short_filename, name) in PLUMBING
+
+
+def _reduced(frame: StackFrame) -> StackFrame:
+    return replace(frame, name=short_name(frame.name), line=frame.line if is_user_frame(frame) else 0)

@@ -1,0 +1,100 @@
+"""Ranks grouped by where they stand: who differs, and where the ways part. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from hwtop.job.frames import is_user_frame, leaf_of, normalise, place, short_name, user_frame
+from hwtop.job.phase import phase_and_frame
+from hwtop.job.rank_set import named
+from hwtop.model.job import Phase, StackGroup
+from hwtop.model.stack import StackFrame, ThreadStack
+
+_NAMED_GROUPS = 3
+"""Groups that one sentence names; more is no sentence."""
+
+_TOLD_BY_FRAME: frozenset[Phase] = frozenset({"collective", "data", "rendezvous"})
+"""Phases whose deciding frame says more than the leaf: a hand-written all_reduce has helpers below it."""
+
+
+class Divergence(Struct, frozen=True, kw_only=True):
+    """Where the ways of the groups part."""
+
+    common: StackFrame | None
+    """The deepest function that all ranks are in; the line is that of the largest group. None: not even the root."""
+    depth: int
+    """How many frames, from the root, all ranks share."""
+    below: tuple[tuple[StackFrame, ...], ...]
+    """For each group, in its order, the next (at most two) user frames below `common`."""
+
+
+def group(stacks: Mapping[int, ThreadStack]) -> tuple[StackGroup, ...]:
+    """Rank -> its main thread, to groups that stand at the same place: largest first, then lowest rank first.
+
+    Same place = same functions and files from the root to the leaf, and same lines in the user's own code.
+    """
+    ranks_of: dict[tuple[StackFrame, ...], list[int]] = {}
+    for rank in sorted(stacks):
+        ranks_of.setdefault(normalise(stacks[rank]), []).append(rank)
+    groups = [_group(tuple(ranks), frames, stacks[ranks[0]]) for frames, ranks in ranks_of.items()]
+    return tuple(sorted(groups, key=lambda entry: (-len(entry.ranks), entry.ranks[0])))
+
+
+def divergence(groups: Sequence[StackGroup]) -> Divergence | None:
+    """Where two or more groups part; None when all ranks stand at the same place."""
+    if len(groups) < 2:
+        return None
+    depth = 0
+    for level in zip(*(entry.frames for entry in groups), strict=False):
+        if len({(frame.name, frame.filename) for frame in level}) > 1:
+            break
+        depth += 1
+    below = tuple(tuple(frame for frame in entry.frames[depth:] if is_user_frame(frame))[:2] for entry in groups)
+    return Divergence(common=groups[0].frames[depth - 1] if depth else None, depth=depth, below=below)
+
+
+def sentence(groups: Sequence[StackGroup]) -> str:
+    """ "ranks 0-6 wait in all_reduce (train.py:231 train_step), rank 7 is in _try_get_data (train.py:40 main)"."""
+    if not groups:
+        return "no stack could be read"
+    parts = [_clause(entry) for entry in groups[:_NAMED_GROUPS]]
+    rest = groups[_NAMED_GROUPS:]
+    if rest:
+        ranks = [rank for entry in rest for rank in entry.ranks]
+        parts.append(f"{named(ranks)} {'is' if len(ranks) == 1 else 'are'} elsewhere")
+    return ", ".join(parts)
+
+
+def call_site(entry: StackGroup) -> StackFrame | None:
+    """The user's line from which `leaf` is called, or the user frame itself."""
+    if entry.leaf is None or entry.leaf not in entry.frames:
+        return entry.user_frame
+    outer = entry.frames[: entry.frames.index(entry.leaf)]
+    return user_frame(reversed(outer)) or entry.user_frame
+
+
+def _group(ranks: tuple[int, ...], frames: tuple[StackFrame, ...], stack: ThreadStack) -> StackGroup:
+    phase, told_by = phase_and_frame(stack)
+    leaf = leaf_of(frames)
+    if phase in _TOLD_BY_FRAME and told_by is not None:
+        leaf = _same(told_by, frames) or leaf
+    return StackGroup(ranks=ranks, frames=frames, phase=phase, user_frame=user_frame(reversed(frames)), leaf=leaf)
+
+
+def _same(told_by: StackFrame, frames: Sequence[StackFrame]) -> StackFrame | None:
+    """The normalised form of `told_by`."""
+    name = short_name(told_by.name)
+    return next((each for each in reversed(frames) if (each.name, each.filename) == (name, told_by.filename)), None)
+
+
+def _clause(entry: StackGroup) -> str:
+    is_one = len(entry.ranks) == 1
+    verb = ("waits in" if is_one else "wait in") if entry.phase == "collective" else ("is in" if is_one else "are in")
+    if entry.leaf is None:
+        return f"{named(entry.ranks)} {'has' if is_one else 'have'} no Python stack"
+    site = call_site(entry)
+    if site is None or site is entry.leaf:
+        return f"{named(entry.ranks)} {verb} {entry.leaf.name} ({place(entry.leaf).split()[0]})"
+    return f"{named(entry.ranks)} {verb} {entry.leaf.name} ({place(site)})"

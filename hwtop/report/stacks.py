@@ -1,0 +1,128 @@
+"""The JSON contract of `hwtop stacks`: every rank's Python stack, the ranks grouped by where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from hwtop.job.frames import training_thread
+from hwtop.job.phase import is_waiting, phase_of
+from hwtop.job.stack_groups import group, sentence
+from hwtop.model.job import Member, Phase, StackGroup
+from hwtop.model.stack import StackDump, ThreadStack
+from hwtop.model.symptom import Blind
+
+
+class StacksTarget(Struct, frozen=True, kw_only=True):
+    """What was asked for."""
+
+    pid: int
+    root_pid: int | None
+
+
+class ProcessStacks(Struct, frozen=True, kw_only=True):
+    """One process and its threads as py-spy gave them, leaf first."""
+
+    rank: int | None
+    """Of a loader worker the rank that it serves."""
+    pid: int
+    phase: Phase | None
+    is_waiting: bool | None
+    threads: tuple[ThreadStack, ...]
+    error: str | None = None
+    advice: str | None = None
+
+
+class WorkerGroup(Struct, frozen=True, kw_only=True):
+    """Loader workers at the same place; `at.ranks` are the ranks that they serve."""
+
+    pids: tuple[int, ...]
+    at: StackGroup
+
+
+class StacksReport(Struct, frozen=True, kw_only=True):
+    """All that `hwtop stacks` tells."""
+
+    target: StacksTarget
+    sentence: str
+    ranks: tuple[ProcessStacks, ...]
+    groups: tuple[StackGroup, ...]
+    workers: tuple[ProcessStacks, ...]
+    worker_groups: tuple[WorkerGroup, ...]
+    blind: tuple[Blind, ...]
+
+
+def watched(members: Sequence[Member], target_pid: int) -> tuple[Member, ...]:
+    """Ranks by number, then their loader workers. A process that trains nothing known is looked at alone, as rank 0."""
+    ranks = sorted((each for each in members if each.role == "rank"), key=lambda each: (each.rank or 0, each.pid))
+    if not ranks:
+        return (Member(pid=target_pid, ppid=0, depth=0, role="rank", rank=0),)
+    workers = (each for each in members if each.role == "loader-worker")
+    return (*ranks, *sorted(workers, key=lambda each: (each.rank or 0, each.pid)))
+
+
+def stacks_report(
+    target_pid: int, root_pid: int | None, members: Sequence[Member], dumps: Iterable[StackDump]
+) -> StacksReport:
+    """Put `members` (as `watched` gives them) and their dumps together; a process without a dump is blind."""
+    by_pid = {dump.pid: dump for dump in dumps}
+    seen = [_process(member, by_pid.get(member.pid)) for member in members]
+    roles = {member.pid: member.role for member in members}
+    ranks = tuple(each for each in seen if roles[each.pid] == "rank")
+    workers = tuple(each for each in seen if roles[each.pid] != "rank")
+    by_number = {each.rank or 0: _thread(each) for each in ranks}
+    groups = group({rank: thread for rank, thread in by_number.items() if thread is not None})
+    return StacksReport(
+        target=StacksTarget(pid=target_pid, root_pid=root_pid),
+        sentence=sentence(groups),
+        ranks=ranks,
+        groups=groups,
+        workers=workers,
+        worker_groups=_worker_groups(workers),
+        blind=_blind(seen),
+    )
+
+
+def _process(member: Member, dump: StackDump | None) -> ProcessStacks:
+    if dump is None:
+        error, advice = f"pid {member.pid} did not answer in time", "run it again; the box may be overloaded"
+        return ProcessStacks(
+            rank=member.rank, pid=member.pid, phase=None, is_waiting=None, threads=(), error=error, advice=advice
+        )
+    thread = training_thread(dump)
+    phase = None if thread is None else phase_of(thread)
+    return ProcessStacks(
+        rank=member.rank,
+        pid=member.pid,
+        phase=phase,
+        is_waiting=None if thread is None or phase is None else is_waiting(thread, phase),
+        threads=dump.threads,
+        error=dump.error,
+        advice=dump.advice,
+    )
+
+
+def _thread(process: ProcessStacks) -> ThreadStack | None:
+    return training_thread(StackDump(pid=process.pid, at_s=0.0, threads=process.threads))
+
+
+def _worker_groups(workers: Sequence[ProcessStacks]) -> tuple[WorkerGroup, ...]:
+    threads = {each.pid: thread for each in workers if (thread := _thread(each)) is not None}
+    served = {each.pid: each.rank or 0 for each in workers}
+    found = []
+    for entry in group(threads):
+        ranks = tuple(sorted({served[pid] for pid in entry.ranks}))
+        at = StackGroup(
+            ranks=ranks, frames=entry.frames, phase=entry.phase, user_frame=entry.user_frame, leaf=entry.leaf
+        )
+        found.append(WorkerGroup(pids=entry.ranks, at=at))
+    return tuple(found)
+
+
+def _blind(processes: Sequence[ProcessStacks]) -> tuple[Blind, ...]:
+    return tuple(
+        Blind(source=f"stacks of pid {each.pid}", reason=f"{each.error}; {each.advice}")
+        for each in processes
+        if each.error is not None
+    )

@@ -1,0 +1,64 @@
+"""`hwtop stacks` as text: the sentence, then each group with its ranks and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hwtop.job.frames import is_user_frame, place
+from hwtop.job.rank_set import named
+from hwtop.job.stack_groups import divergence
+from hwtop.model.job import StackGroup
+from hwtop.model.stack import StackFrame
+from hwtop.report.stacks import StacksReport, WorkerGroup
+from hwtop.report.text import visible
+
+_MOST_BLIND = 4
+
+
+def stacks_text(report: StacksReport) -> str:
+    """Lines with a line end each; control characters of the job's names are made visible."""
+    return "".join(f"{visible(line)}\n" for line in _lines(report))
+
+
+def _lines(report: StacksReport) -> Iterator[str]:
+    yield report.sentence
+    parting = divergence(report.groups)
+    shared = parting.depth if parting is not None and len(report.groups) > 1 else 0
+    if parting is not None and parting.common is not None:
+        yield f"the ways part below {parting.common.name} in {parting.common.short_filename}"
+    pids = {each.rank or 0: each.pid for each in report.ranks}
+    for entry in report.groups:
+        yield ""
+        yield _heading(entry, tuple(pids[rank] for rank in entry.ranks))
+        yield from _frames(entry.frames, shared)
+    for workers in report.worker_groups:
+        yield ""
+        yield _worker_heading(workers)
+        yield from _frames(workers.at.frames, 0)
+    if report.blind:
+        yield ""
+    for spot in report.blind[:_MOST_BLIND]:
+        yield f"not seen: {spot.reason}"
+    if len(report.blind) > _MOST_BLIND:
+        yield f"not seen: {len(report.blind) - _MOST_BLIND} more processes"
+
+
+def _heading(entry: StackGroup, pids: tuple[int, ...]) -> str:
+    shown = " ".join(str(pid) for pid in pids[:8]) + (f" and {len(pids) - 8} more" if len(pids) > 8 else "")
+    return f"{named(entry.ranks)}  {entry.phase or 'unknown'}  PID {shown}"
+
+
+def _worker_heading(workers: WorkerGroup) -> str:
+    count = len(workers.pids)
+    return f"{count} loader {'worker' if count == 1 else 'workers'} of {named(workers.at.ranks)}  PID {workers.pids[0]}"
+
+
+def _frames(frames: tuple[StackFrame, ...], shared: int) -> Iterator[str]:
+    """Innermost first, as py-spy prints them; `*` marks the user's own code, `|` what all groups share."""
+    for index in range(len(frames) - 1, -1, -1):
+        frame = frames[index]
+        yield f"  {'|' if index < shared else ' '} {'*' if is_user_frame(frame) else ' '} {_where(frame)}"
+
+
+def _where(frame: StackFrame) -> str:
+    return place(frame) if frame.line else f"{frame.short_filename} {frame.name}"
