@@ -1,0 +1,74 @@
+"""Marks: the glyph, word and role of each state. Colour is never alone."""
+
+from __future__ import annotations
+
+from hwtop.model.frame import VerdictLevel
+from hwtop.model.job import Phase, RankState
+from hwtop.model.log import Severity
+
+SEVERITY: dict[Severity, tuple[str, str, str]] = {
+    "critical": ("✖", "CRITICAL", "bad"),
+    "warning": ("▲", "WARNING", "warn"),
+    "info": ("●", "NOTE", "info"),
+}
+
+VERDICT: dict[VerdictLevel, tuple[str, str]] = {
+    "ok": ("✔", "OK"),
+    "info": ("●", "NOTE"),
+    "warning": ("▲", "WARNING"),
+    "critical": ("✖", "CRITICAL"),
+    "unknown": ("?", "UNKNOWN"),
+    "ended": ("■", "ENDED"),
+}
+
+RANK_STATE: dict[RankState, tuple[str, str]] = {
+    "starting": ("◌", "info"),
+    "training": ("●", "good"),
+    "checkpoint": ("●", "info"),
+    "eval": ("●", "info"),
+    "data-wait": ("▲", "warn"),
+    "collective-wait": ("◌", "warn"),
+    "slow": ("▲", "warn"),
+    "stuck": ("✖", "bad"),
+    "stopped": ("✖", "bad"),
+    "dead": ("✖", "bad"),
+    "unknown": ("?", "dim"),
+}
+
+PHASE: dict[Phase, str] = {
+    "forward": "mix-1",
+    "backward": "mix-1",
+    "optimizer": "mix-1",
+    "data": "mix-2",
+    "data-main": "mix-2",
+    "collective": "mix-3",
+    "sync": "mix-3",
+    "rendezvous": "mix-3",
+    "checkpoint": "mix-4",
+    "eval": "mix-4",
+    "logging": "mix-4",
+    "startup": "mix-5",
+    "compile": "mix-5",
+    "agent": "mix-5",
+    "other": "mix-5",
+}
+"""Computing, waiting for data, waiting for others, saving and evaluating, the rest."""
+
+
+def high(value: float | None, warn: float, bad: float) -> tuple[str, str]:
+    """(role, mark) of a number whose high end is the bad one."""
+    if value is None:
+        return "dim", " "
+    if value >= bad:
+        return "bad", "✖"
+    return ("warn", "▲") if value >= warn else ("good", " ")
+
+
+def gpu_use(util_pct: float | None, is_training: bool) -> tuple[str, str]:
+    """(role, mark) of GPU utilization. For a device that trains the low end is the bad one: under 30 % counts as idle
+    in the rules, 60 % is where a healthy loop stays above."""
+    if util_pct is None or not is_training:
+        return "dim", " "
+    if util_pct < 30:
+        return "bad", "▼"
+    return ("warn", "▼") if util_pct < 60 else ("good", " ")

@@ -1,0 +1,19 @@
+"""What happened, for the app: one message."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from hwtop.model.frame import Frame
+
+
+class FrameReady(Message, bubble=False):
+    """A newer picture is ready. Posted from the feed's thread; only the newest waiting one is drawn."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        super().__init__()
+
+    def can_replace(self, message: Message) -> bool:
+        """A newer frame takes the place of an older one that still waits."""
+        return isinstance(message, FrameReady)

@@ -1,0 +1,38 @@
+"""What the screen is told at start, and what it may ask of the feed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from hwtop.model.frame import Frame
+
+
+class Stopper(Protocol):
+    """The feed as the screen sees it. No method may block."""
+
+    def attach(self, pid: int) -> None:
+        """Watch the job of this process from the next tick on."""
+
+    def focus(self, rank: int | None) -> None:
+        """Look closely at this rank, or at none."""
+
+    def stop(self) -> None:
+        """End the feed; do not wait for it."""
+
+
+Publish = Callable[[Frame], None]
+Start = Callable[[Publish], Stopper]
+"""Starts the feed, which calls `publish` from its own thread, and returns at once."""
+
+
+@dataclass(frozen=True)
+class ScreenOptions:
+    """How to show."""
+
+    theme: str = "hwtop"
+    """A name of `App.available_themes`; "hwtop" is the own dark one."""
+    is_ascii: bool = False
+    is_readonly: bool = False
+    no_color: bool = False

@@ -1,0 +1,102 @@
+"""The processor: use, waits, cores, load, pressure, and the limits of the job's cgroup."""
+
+from __future__ import annotations
+
+from hwtop.ui import marks, units
+from hwtop.ui.view import View
+from hwtop.ui.widgets.bar import bar
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.trend import blocks, trend
+
+
+def wanted(view: View, width: int) -> int:
+    """Rows for everything, frame included."""
+    return 2 + len(_facts(view, inner(width))) + _TREND_ROWS
+
+
+_TREND_ROWS = 3
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """Facts by weight; a trend on a scale of 0 to 100 % where there is room for it."""
+    room = inner(width)
+    facts = _facts(view, room)
+    spare = height - 2 - len(facts)
+    lines = facts
+    if spare >= 2:
+        rows = min(_TREND_ROWS, spare)
+        lines = [*facts[:1], *_trend(view, room, rows), *facts[1:]]
+    cpu = view.frame.moment.cpu
+    note = Line(f"{cpu.count} cores" if cpu else "", "dim")
+    return box(lines, width, height, Line("CPU", "title"), note)
+
+
+def _facts(view: View, room: int) -> list[Line]:
+    cpu = view.frame.moment.cpu
+    if cpu is None:
+        return [Line("◌ no numbers yet", "dim")]
+    lines = [_gauge("busy", cpu.util_pct, room, *marks.high(cpu.util_pct, 90, 98))]
+    waits = Line()
+    for word, value, warn, bad in (("iowait", cpu.iowait_pct, 20, 50), ("steal", cpu.steal_pct, 5, 20)):
+        role, mark = marks.high(value, warn, bad)
+        waits.add(f"{word} ", "label").add(f"{mark.strip()}{units.pct(value)}", "text" if role == "good" else role).add(
+            "  "
+        )
+    if cpu.freq_mhz:
+        waits.add(f"{cpu.freq_mhz / 1000:.1f}GHz", "dim")
+    role, mark = marks.high(cpu.load[0] / max(1.0, view.frame.moment.cores) * 100, 120, 200)
+    load = Line("load ", "label").add(f"{mark.strip()}{cpu.load[0]:.1f}", "text" if role == "good" else role)
+    load.add(f" on {view.frame.moment.cores:g}", "dim").add("  run ", "label").add(str(cpu.running))
+    if cpu.blocked:
+        load.add("  blocked ", "label").add(f"▲{cpu.blocked}", "warn")
+    lines += [waits, load, *_limit(view), *_pressure(view), *_cores(view, room)]
+    return lines
+
+
+def _gauge(word: str, value: float | None, room: int, role: str, mark: str) -> Line:
+    head, tail = Line(f"{word:<7}", "label"), Line(f" {mark.strip()}{units.pct(value)}", role).fitted(6, "right")
+    return head.extend(bar(None if value is None else value / 100, room - 13, role)).extend(tail)
+
+
+def _limit(view: View) -> list[Line]:
+    cgroup = view.frame.moment.cgroup
+    if cgroup is None or cgroup.cpu_quota_cores is None:
+        return []
+    line = Line("limit ", "label").add(f"{cgroup.cpu_quota_cores:g} cores")
+    role, mark = marks.high(cgroup.throttled_periods_pct, 5, 25)
+    value = f"{mark.strip()}{units.pct(cgroup.throttled_periods_pct)}"
+    return [line.add("  throttled ", "label").add(value, "text" if role == "good" else role)]
+
+
+def _pressure(view: View) -> list[Line]:
+    cpu = view.frame.moment.cpu
+    if cpu is None or not cpu.psi:
+        return []
+    line = Line("stalled", "label")
+    for resource, word in (("cpu", "cpu"), ("io", "io"), ("memory", "mem")):
+        pressure = cpu.psi.get(resource)
+        some = pressure.some.avg10_pct if pressure and pressure.some else None
+        role, mark = marks.high(some, 20, 50)
+        line.add(f" {word} ", "dim").add(f"{mark.strip()}{units.pct(some)}", "text" if role == "good" else role)
+    return [line]
+
+
+def _cores(view: View, room: int) -> list[Line]:
+    cpu = view.frame.moment.cpu
+    if cpu is None or not cpu.cores:
+        return []
+    utils = [core.util_pct for core in cpu.cores]
+    full = sum(util >= 90 for util in utils)
+    lines = [Line("cores ", "label").add(f"{full} of {len(utils)} full").add(f"  hottest {max(utils):.0f}%", "dim")]
+    if len(utils) <= 2 * room:
+        for start in range(0, len(utils), room):
+            lines.append(blocks(utils[start : start + room], 100, lambda value: marks.high(value, 90, 98)[0]))
+    return lines
+
+
+def _trend(view: View, room: int, rows: int) -> list[Line]:
+    values = [moment.cpu.util_pct if moment.cpu else None for moment in view.frame.history]
+    drawn = trend(values, room - 5, rows, 100, lambda value: marks.high(value, 90, 98)[0])
+    labels = ["100%", *["    "] * (rows - 2), "  0%"]
+    return [Line(f"{label} ", "dim").extend(line) for label, line in zip(labels, drawn, strict=True)]

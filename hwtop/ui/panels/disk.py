@@ -1,0 +1,83 @@
+"""Disks by use, and the mounts that fill or do not answer."""
+
+from __future__ import annotations
+
+from hwtop.model.disk import DiskRates, MountReading
+from hwtop.ui import marks, units
+from hwtop.ui.view import View
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import elide_middle
+
+_MOUNTS = 4
+
+
+def wanted(view: View, width: int) -> int:
+    """Rows for the busiest disks and the fullest mounts, frame included."""
+    return 2 + max(1, min(4, len(view.frame.moment.disks)) + min(_MOUNTS, len(_mounts(view))))
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """Silent mounts first, then disks and mounts in turn: both must be in sight in a small box."""
+    room = inner(width)
+    disks = sorted(view.frame.moment.disks, key=lambda disk: -_traffic(disk))
+    mounts = _mounts(view)
+    silent = [mount for mount in mounts if mount.reason]
+    full = [mount for mount in mounts if not mount.reason]
+    left = max(0, height - 2 - len(silent))
+    disk_rows = min(len(disks), max(left - min(len(full), _MOUNTS), (left + 1) // 2))
+    lines = [_mount(mount, room) for mount in silent]
+    lines += [_disk(disk, room) for disk in disks[:disk_rows]]
+    lines += [_mount(mount, room) for mount in full[: left - disk_rows]]
+    if not lines:
+        lines = [Line("◌ no disk seen", "dim")]
+    return box(lines, width, height, Line("Disks", "title"), Line())
+
+
+def traffic(view: View) -> tuple[float | None, float | None]:
+    """Bytes a second read and written on all disks together."""
+    disks = view.frame.moment.disks
+    reads = [disk.read_bytes_per_s for disk in disks if disk.read_bytes_per_s is not None]
+    writes = [disk.write_bytes_per_s for disk in disks if disk.write_bytes_per_s is not None]
+    return sum(reads) if reads else None, sum(writes) if writes else None
+
+
+def _traffic(disk: DiskRates) -> float:
+    return (disk.busy_pct or 0) * 1e12 + (disk.read_bytes_per_s or 0) + (disk.write_bytes_per_s or 0)
+
+
+def _fill(mount: MountReading) -> float:
+    return mount.used_bytes / mount.total_bytes * 100 if mount.used_bytes is not None and mount.total_bytes else 0.0
+
+
+def _mounts(view: View) -> list[MountReading]:
+    """Those that do not answer, then by fill; /dev/shm is shown with the memory."""
+    mounts = [mount for mount in view.frame.moment.mounts if mount.mount_point != "/dev/shm"]
+    return sorted(mounts, key=lambda mount: (mount.reason is None, -_fill(mount)))
+
+
+def _disk(disk: DiskRates, room: int) -> Line:
+    name_width = max(7, min(12, room - 25))
+    line = Line(elide_middle(disk.name, name_width), "label").fitted(name_width)
+    line.extend(Line(f" r{units.rate(disk.read_bytes_per_s)}").fitted(9, "right"))
+    line.extend(Line(f" w{units.rate(disk.write_bytes_per_s)}").fitted(9, "right"))
+    role, mark = marks.high(disk.busy_pct, 80, 95)
+    line.extend(
+        Line(f" {mark.strip()}{units.pct(disk.busy_pct)}", "text" if role == "good" else role).fitted(6, "right")
+    )
+    if room - line.width >= 8:
+        latency = units.UNKNOWN if disk.latency_ms is None else f"{disk.latency_ms:.1f} ms"
+        line.extend(Line(latency, "dim").fitted(9, "right"))
+    return line
+
+
+def _mount(mount: MountReading, room: int) -> Line:
+    if mount.reason:
+        return Line(f"✖ {elide_middle(mount.mount_point, room // 2)} {mount.reason}", "bad")
+    fill = _fill(mount)
+    role, mark = marks.high(fill, 90, 97)
+    tail = Line(f" {mark.strip()}{fill:.0f}%", "text" if role == "good" else role).fitted(6, "right")
+    if room >= 26:
+        tail = Line(f" {units.size(mount.available_bytes)} free", "dim").extend(tail)
+    name_width = room - tail.width
+    return Line(elide_middle(mount.mount_point, name_width), "label").fitted(name_width).extend(tail)

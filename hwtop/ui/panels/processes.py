@@ -1,0 +1,73 @@
+"""The job's processes as a tree."""
+
+from __future__ import annotations
+
+from hwtop.model.job import JobProcess
+from hwtop.ui import units
+from hwtop.ui.view import View
+from hwtop.ui.widgets import table
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.table import Column
+
+_STATES = {
+    "R": ("running", "good"),
+    "S": ("sleeping", "dim"),
+    "D": ("▲ disk wait", "warn"),
+    "T": ("✖ stopped", "bad"),
+    "t": ("✖ traced", "bad"),
+    "Z": ("✖ zombie", "bad"),
+    "X": ("✖ dead", "bad"),
+    "I": ("idle", "dim"),
+}
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """One row a process, in tree order, as far down as the person has scrolled."""
+    processes = view.job.processes if view.job else ()
+    title = Line("Processes of the job", "title")
+    if not processes:
+        return box([Line("◌ no process seen yet", "dim")], width, height, title, Line())
+    columns = table.chosen(_columns(), inner(width))
+    rows = table.window(len(processes), height - 3, view.scroll)
+    lines = [table.header(columns)]
+    for index in rows:
+        line = table.row(columns, processes[index])
+        is_selected = view.selected is not None and processes[index].rank == view.selected
+        lines.append(line.recoloured("cursor") if is_selected else line)
+    note = Line(f"{len(processes)} processes, CPU 100% = one core", "dim")
+    if len(rows) < len(processes):
+        note = Line(f"{rows.start + 1}–{rows.stop} of {len(processes)}", "accent")
+    return box(lines, width, height, title, note)
+
+
+def _columns() -> list[Column[JobProcess]]:
+    return [
+        Column("pid", 7, lambda item, _: Line(str(item.pid), "dim"), align="right"),
+        Column("role", 22, _role),
+        Column(
+            "rank", 4, lambda item, _: Line(units.UNKNOWN if item.rank is None else str(item.rank)), 2, align="right"
+        ),
+        Column("state", 11, _state),
+        Column("CPU", 5, lambda item, _: _plain(units.pct(item.cpu_pct)), 1, align="right"),
+        Column("mem", 5, lambda item, _: _plain(units.size(item.rss_bytes)), 1, align="right"),
+        Column("threads", 7, lambda item, _: _plain(str(item.thread_count)), 5, align="right"),
+        Column("read", 7, lambda item, _: _plain(units.rate(item.read_bytes_per_s)), 4, align="right"),
+        Column("write", 7, lambda item, _: _plain(units.rate(item.written_bytes_per_s)), 4, align="right"),
+        Column("files", 5, lambda item, _: _plain(units.count(item.fd_count)), 6, align="right"),
+        Column("sleeps in", 18, lambda item, _: Line(item.wchan or units.UNKNOWN, "dim"), 3),
+        Column("command", 20, lambda item, _: Line(item.command, "dim"), 7, grow=1),
+    ]
+
+
+def _plain(text: str) -> Line:
+    return Line(text, "dim" if text == units.UNKNOWN else "text")
+
+
+def _role(item: JobProcess, width: int) -> Line:
+    branch = "  " * max(0, item.depth - 1) + ("└ " if item.depth else "")
+    return Line(branch, "border").add(item.role, "strong" if item.role in ("rank", "launcher") else "text")
+
+
+def _state(item: JobProcess, width: int) -> Line:
+    return Line(*_STATES.get(item.state, (item.state, "text")))

@@ -1,0 +1,67 @@
+"""The two rows on top: what is wrong, and whose job this is."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from hwtop.ui import marks, units
+from hwtop.ui.view import View
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import cells, elide_middle
+
+ROWS = 2
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """The verdict band, then the identity of the job and hwtop's own cost."""
+    return [_band(view, width), _identity(view, width)][:height]
+
+
+def _band(view: View, width: int) -> Line:
+    verdict = view.frame.verdict
+    role = f"band-{verdict.level}"
+    glyph, word = marks.VERDICT[verdict.level]
+    right = " PAUSED " if view.is_paused else ""
+    head = f" {glyph} {word}  "
+    text = elide_middle(verdict.text, max(0, width - cells(head) - cells(right) - 1))
+    return Line(head + text, role).fitted(width - cells(right)).add(right, "tab-on").fitted(width)
+
+
+def _identity(view: View, width: int) -> Line:
+    moment = view.frame.moment
+    clock = datetime.fromtimestamp(moment.time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
+    own = f"hwtop {units.pct(moment.own_cpu_pct)} of a core, {units.size(moment.own_rss_bytes)}"
+    if moment.late_ms > 500:
+        own += f", late {moment.late_ms / 1000:.1f} s"
+    right = Line(f"{own}  ", "dim") if width >= 100 else Line()
+    right.add(f"{clock} ", "label")
+    parts = _parts(view)
+    while len(parts) > 1 and sum(len(text) + 3 for text, _ in parts) + right.width > width:
+        parts.pop()
+    left = Line(" ")
+    for number, (text, role) in enumerate(parts):
+        left.add(" · " if number else "", "dim").add(text, role)
+    return left.fitted(width - right.width).extend(right).fitted(width)
+
+
+def _parts(view: View) -> list[tuple[str, str]]:
+    job = view.job
+    moment = view.frame.moment
+    if job is None:
+        return [("no job", "strong"), (moment.host, "text"), (f"{moment.cores:g} cores", "dim")]
+    launcher = job.launcher
+    started = f"{launcher.kind} {launcher.pid}" if launcher else f"PID {job.target_pid}"
+    alive = sum(rank.is_alive for rank in job.ranks)
+    world = job.world_size or len(job.ranks)
+    ranks = (
+        f"{world} rank{'' if world == 1 else 's'}"
+        if alive == len(job.ranks) == world
+        else f"{alive} of {world} ranks here"
+    )
+    parts = [(started, "strong"), (ranks, "text"), (moment.host, "text")]
+    if launcher and launcher.pid != job.target_pid:
+        parts.append((f"PID {job.target_pid}", "dim"))
+    parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))
+    if view.is_readonly:
+        parts.append(("read-only", "dim"))
+    return parts

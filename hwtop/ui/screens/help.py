@@ -1,0 +1,49 @@
+"""The keys, as the bindings tell them."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import ModalScreen
+
+from hwtop.ui import keys
+from hwtop.ui.widgets.box import box
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.panel import Panel
+
+_WIDTH = 66
+
+
+def help_lines(width: int, height: int) -> list[Line]:
+    """Every key with what it does, in a box."""
+    lines = [Line()]
+    for binding in (*keys.MONITOR, *keys.APP):
+        if isinstance(binding, Binding):
+            shown = binding.key_display or binding.key.capitalize() if len(binding.key) > 1 else binding.key
+            lines.append(Line(f"  {shown or binding.key:<12}", "key").add(binding.tooltip, "text"))
+    lines += [Line(), Line("  A selected rank stays selected on every page.", "dim")]
+    return box(lines, width, height, Line("Keys", "title"), Line("Esc closes", "dim"))
+
+
+class HelpScreen(ModalScreen[None]):
+    """Shown over the monitor, which goes on below."""
+
+    BINDINGS = [
+        Binding("escape,question_mark,h,f1,q,enter", "app.pop_screen", "close", id="close-help"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield Panel(id="help")
+
+    def on_mount(self) -> None:
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        panel = self.query_one(Panel)
+        wanted = len(keys.MONITOR) + len(keys.APP) + 5
+        width, height = min(_WIDTH, self.app.size.width), min(wanted, self.app.size.height)
+        panel.styles.width, panel.styles.height = width, height
+        panel.show(help_lines(width, height))

@@ -1,0 +1,186 @@
+"""The monitor: shows the newest frame, and keeps what the person has chosen across pages and frames."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.geometry import Region
+from textual.screen import Screen
+
+from hwtop.model.frame import Frame
+from hwtop.ui import keys
+from hwtop.ui.layout import PANELS, arrange
+from hwtop.ui.options import Stopper
+from hwtop.ui.panels import footer, picker, ranks
+from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.panel import Panel
+
+_WAITING = "hwtop: the first look at the machine …"
+
+
+class MonitorScreen(Screen[None]):
+    """All pages. Panels are drawn from one View; a key makes a new View."""
+
+    BINDINGS = keys.MONITOR
+
+    def __init__(self, *, is_ascii: bool = False, is_readonly: bool = False) -> None:
+        super().__init__()
+        self.view: View | None = None
+        self.feed: Stopper | None = None
+        self._is_ascii = is_ascii
+        self._is_readonly = is_readonly
+        self._newest: Frame | None = None
+        self._panels: dict[str, Panel] = {}
+
+    def compose(self) -> ComposeResult:
+        for name in PANELS:
+            panel = self._panels[name] = Panel(id=name)
+            panel.is_ascii = self._is_ascii
+            panel.display = False
+            yield panel
+
+    def on_mount(self) -> None:
+        self.redraw()
+
+    def on_resize(self) -> None:
+        self.redraw()
+
+    def show(self, frame: Frame) -> None:
+        """Draw `frame`, or only keep it while the picture is held."""
+        self._newest = frame
+        if self.view is None:
+            self.view = View(frame=frame, is_readonly=self._is_readonly)
+        elif not self.view.is_paused:
+            self.view = replace(self.view, frame=frame)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Place and fill the panels for the view and the size there are now."""
+        width, height = self.app.size
+        if not self._panels or width <= 0 or height <= 0:
+            return
+        if self.view is None:
+            self._panels["compact"].place(Region(0, 0, width, height))
+            self._panels["compact"].show([Line(_WAITING, "dim").fitted(width)])
+            return
+        places = arrange(self.view, width, height)
+        with self.app.batch_update():
+            for name, panel in self._panels.items():
+                place = places.get(name)
+                panel.place(Region(place.x, place.y, place.width, place.height) if place else None)
+                if place:
+                    panel.show(PANELS[name](self.view, place.width, place.height))
+
+    def _look(self, **changes: object) -> None:
+        if self.view is not None:
+            self.view = replace(self.view, **changes)  # type: ignore[arg-type]
+            self.redraw()
+
+    def _select(self, rank: int | None) -> None:
+        self._look(selected=rank)
+        if self.feed is not None:
+            self.feed.focus(rank)
+
+    def action_page(self, page: str) -> None:
+        """Show a page; the selection stays."""
+        self._look(page=cast("Page", page), scroll=0)
+
+    def action_turn(self, step: int) -> None:
+        """Show the page `step` further."""
+        if self.view is not None:
+            self.action_page(PAGES[(PAGES.index(self.view.page) + step) % len(PAGES)])
+
+    def action_move(self, step: int) -> None:
+        """Move what this page moves: the job to pick, the lines, or the selected rank."""
+        view = self.view
+        if view is None:
+            return
+        if view.is_picking:
+            last = max(0, len(picker.candidates(view)) - 1)
+            self._look(cursor=max(0, min(last, view.cursor + step)), note="")
+        elif view.page in ("logs", "processes"):
+            self.action_scroll_by(step)
+        elif view.job and view.job.ranks:
+            numbers = [rank.rank for rank in view.job.ranks]
+            if view.selected in numbers:
+                place = max(0, min(len(numbers) - 1, numbers.index(view.selected) + step))
+            else:
+                place = 0 if step > 0 else len(numbers) - 1
+            self._select(numbers[place])
+
+    def action_scroll_by(self, rows: int) -> None:
+        """Scroll this page; logs scroll away from their end."""
+        view = self.view
+        if view is None:
+            return
+        if view.is_picking:
+            self.action_move(rows)
+            return
+        is_log = view.page == "logs"
+        most = self._scrollable(view)
+        self._look(scroll=max(0, min(most, view.scroll - rows if is_log else view.scroll + rows)))
+
+    def _scrollable(self, view: View) -> int:
+        job = view.job
+        if job is None:
+            return 0
+        if view.page == "logs":
+            return len(job.lines)
+        if view.page == "processes":
+            return max(0, len(job.processes) - (self.app.size.height - 6))
+        return 1_000 if view.page == "stacks" else 0
+
+    def action_choose(self) -> None:
+        """Attach to the job under the cursor, or show the selected rank's stack."""
+        view = self.view
+        if view is None:
+            return
+        if not view.is_picking:
+            if view.selected is not None:
+                self.action_page("stacks")
+            return
+        found = picker.candidates(view)
+        if not found or self.feed is None:
+            return
+        candidate = found[min(view.cursor, len(found) - 1)]
+        if candidate.can_attach:
+            self.feed.attach(candidate.pid)
+            self._look(note=f"attaching to {candidate.pid} …")
+        else:
+            self._look(note=f"cannot attach to {candidate.pid}: {candidate.reason or 'no reason given'}")
+
+    def action_pause(self) -> None:
+        """Hold the picture or let it go on with the newest frame."""
+        view = self.view
+        if view is not None:
+            self._look(is_paused=not view.is_paused, frame=self._newest if view.is_paused else view.frame)
+
+    def action_clear(self) -> None:
+        """Forget selection and scroll. Never quits."""
+        if self.view is not None:
+            self._look(scroll=0, note="")
+            if self.view.selected is not None:
+                self._select(None)
+
+    def on_click(self, event: events.Click) -> None:
+        """A tab shows its page, a rank's row selects it."""
+        view, panel = self.view, event.widget
+        if view is None or not isinstance(panel, Panel):
+            return
+        if panel.id == "footer" and not view.is_picking and (page := footer.page_at(event.x)):
+            self.action_page(page)
+        elif panel.id == "ranks" and view.job:
+            rows = ranks.shown(view, panel.size.height)
+            row = event.y - 2
+            if 0 <= row < len(rows) and rows[row] < len(view.job.ranks):
+                self._select(view.job.ranks[rows[row]].rank)
+
+    def on_mouse_scroll_down(self) -> None:
+        self.action_move(1)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.action_move(-1)

@@ -1,0 +1,79 @@
+"""The screen without a terminal: as text, SVG or PNG."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import resources
+
+from hwtop.errors import CannotError
+from hwtop.model.frame import Frame
+from hwtop.ui.app import HwtopApp
+from hwtop.ui.layout import picture
+from hwtop.ui.options import ScreenOptions
+from hwtop.ui.svg import Paint, to_svg
+from hwtop.ui.view import Page, View
+from hwtop.ui.widgets.panel import ROLES, Panel
+from hwtop.ui.widgets.text import to_ascii
+
+_ZOOM = 1.5
+"""Pixels of the PNG a unit of the SVG: letters stay sharp on dense displays."""
+
+
+def text(frame: Frame, size: tuple[int, int], *, page: Page = "overview", ascii: bool = False) -> str:  # noqa: A002
+    """The screen of `size` (cells, rows) as plain text, one row a line."""
+    rows = [line.text.rstrip() for line in picture(View(frame=frame, page=page), *size)]
+    body = "\n".join(rows).rstrip() + "\n"
+    return to_ascii(body) if ascii else body
+
+
+def svg(
+    frame: Frame, size: tuple[int, int], *, theme: str = "hwtop", page: Page = "overview", selected: int | None = None
+) -> str:
+    """The screen of `size` (cells, rows) as an SVG picture in the colours of `theme`. Must not run inside an event loop."""
+    lines = picture(View(frame=frame, page=page, selected=selected), *size)
+    paints = asyncio.run(_paints(theme))
+    return to_svg(lines, paints, paints["text"].background, f"hwtop: {frame.verdict.text}")
+
+
+def png(svg_text: str) -> bytes:
+    """`svg_text` as PNG. Raises CannotError when the renderer is not installed."""
+    try:
+        import resvg_py
+    except ImportError:
+        message = "PNG pictures need the resvg renderer: pip install 'hwtop[png]', or write an .svg or .txt file"
+        raise CannotError(message) from None
+    fonts = resources.files("hwtop.ui") / "fonts"
+    with resources.as_file(fonts) as folder:
+        rendered = resvg_py.svg_to_bytes(
+            svg_string=svg_text,
+            zoom=_ZOOM,
+            font_dirs=[str(folder)],
+            font_family="DejaVu Sans Mono",
+            monospace_family="DejaVu Sans Mono",
+        )
+    return bytes(rendered)
+
+
+class _NoFeed:
+    def attach(self, pid: int) -> None: ...
+
+    def focus(self, rank: int | None) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+async def _paints(theme: str) -> dict[str, Paint]:
+    """What the style sheet makes of each role in `theme`, asked from an app without a terminal."""
+    app = HwtopApp(lambda _: _NoFeed(), options=ScreenOptions(theme=theme))
+    async with app.run_test(size=(80, 24)):
+        panel = app.screen.query_one("#verdict", Panel)
+        paints: dict[str, Paint] = {}
+        for role in ROLES:
+            style = panel.get_component_rich_style(f"panel--{role}")
+            color, background = style.color, style.bgcolor
+            paints[role] = Paint(
+                color=color.get_truecolor().hex if color else "#d0d0d0",
+                background=background.get_truecolor(foreground=False).hex if background else "#000000",
+                is_bold=bool(style.bold),
+            )
+        return paints

@@ -1,0 +1,143 @@
+"""Lines to SVG. Frames, bars and trends are drawn as shapes, so only letters depend on the reader's fonts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import cells
+
+CELL_W, CELL_H, FONT_SIZE = 8.43, 18.0, 14.0
+"""DejaVu Sans Mono advances 0.602 em; the height lets frames join."""
+_MARGIN = 12.0
+_FONTS = "'DejaVu Sans Mono', 'Bitstream Vera Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_DOTS = ((0, 0, 0x01), (0, 1, 0x02), (0, 2, 0x04), (0, 3, 0x40), (1, 0, 0x08), (1, 1, 0x10), (1, 2, 0x20), (1, 3, 0x80))
+
+
+@dataclass(frozen=True)
+class Paint:
+    """How a role looks; colours as "#rrggbb"."""
+
+    color: str
+    background: str
+    is_bold: bool = False
+
+
+def to_svg(lines: list[Line], paints: dict[str, Paint], background: str, title: str) -> str:
+    """A picture of `lines`; roles are looked up in `paints`."""
+    columns = max((line.width for line in lines), default=0)
+    width, height = columns * CELL_W + 2 * _MARGIN, len(lines) * CELL_H + 2 * _MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="100%" height="100%" rx="8" fill="{background}"/>',
+        f'<g transform="translate({_MARGIN:g} {_MARGIN:g})" font-family="{_FONTS}" font-size="{FONT_SIZE:g}" '
+        'xml:space="preserve">',
+    ]
+    shapes: dict[str, list[str]] = {}
+    texts: list[str] = []
+    for y, line in enumerate(lines):
+        x = 0
+        for text, role in line.spans:
+            paint = paints[role]
+            if paint.background != background:
+                area = f"{_n(x * CELL_W)} {_n(y * CELL_H)}h{_n(cells(text) * CELL_W)}v{_n(CELL_H)}h{_n(-cells(text) * CELL_W)}z"
+                parts.append(f'<path fill="{paint.background}" d="M{area}"/>')
+            for start, word in _words(text):
+                if word[0] in _SHAPES or 0x2800 <= ord(word[0]) <= 0x28FF:
+                    shapes.setdefault(paint.color, []).extend(_drawn(word, x + start, y))
+                else:
+                    texts.append(_text(word, x + start, y, paint))
+            x += cells(text)
+    parts += [f'<path fill="{color}" d="{"".join(paths)}"/>' for color, paths in shapes.items()]
+    return "\n".join([*parts, *texts, "</g>", "</svg>", ""])
+
+
+def _n(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """Runs to draw at once, with their cell: plain letters with single spaces, one repeated shape, or one other character."""
+    for match in _RUN.finditer(text):
+        yield cells(text[: match.start()]), match.group()
+
+
+def _text(word: str, x: int, y: int, paint: Paint) -> str:
+    weight = ' font-weight="bold"' if paint.is_bold else ""
+    length = f' textLength="{_n(cells(word) * CELL_W)}" lengthAdjust="spacingAndGlyphs"' if len(word) > 1 else ""
+    baseline = y * CELL_H + CELL_H * 0.73
+    return f'<text x="{_n(x * CELL_W)}" y="{_n(baseline)}" fill="{paint.color}"{weight}{length}>{escape(word)}</text>'
+
+
+def _rect(x: float, y: float, width: float, height: float) -> str:
+    return f"M{_n(x)} {_n(y)}h{_n(width)}v{_n(height)}h{_n(-width)}z"
+
+
+def _drawn(run: str, column: int, row: int) -> Iterator[str]:
+    """Path pieces of a run of shape characters."""
+    if len(set(run)) == 1 and run[0] in "─━╌█":
+        yield _SHAPES[run[0]](column * CELL_W, row * CELL_H, len(run) * CELL_W)
+        return
+    for index, character in enumerate(run):
+        x, y = (column + index) * CELL_W, row * CELL_H
+        if character in _SHAPES:
+            yield _SHAPES[character](x, y, CELL_W)
+        else:
+            yield from _braille(ord(character) - 0x2800, x, y)
+
+
+def _braille(dots: int, x: float, y: float) -> Iterator[str]:
+    for column, row, bit in _DOTS:
+        if dots & bit:
+            yield _rect(
+                x + (0.12 + 0.5 * column) * CELL_W, y + (0.03 + 0.25 * row) * CELL_H, CELL_W * 0.32, CELL_H * 0.18
+            )
+
+
+def _arc(right: int, down: int, x: float, y: float) -> str:
+    cx, cy, half, radius = x + CELL_W / 2, y + CELL_H / 2, 0.6, CELL_W / 2
+    sx, sy = (1 if right else -1), (1 if down else -1)
+    outer, inside = radius + half, radius - half
+    ox, oy = cx + sx * radius, cy + sy * radius
+    sweep, back = (1, 0) if right == down else (0, 1)
+    return (
+        f"M{_n(ox - sx * outer)} {_n(y + CELL_H if down else y)}"
+        f"V{_n(oy)}A{_n(outer)} {_n(outer)} 0 0 {sweep} {_n(ox)} {_n(oy - sy * outer)}"
+        f"H{_n(x + CELL_W if right else x)}V{_n(oy - sy * inside)}H{_n(ox)}"
+        f"A{_n(inside)} {_n(inside)} 0 0 {back} {_n(ox - sx * inside)} {_n(oy)}V{_n(y + CELL_H if down else y)}z"
+    )
+
+
+def _dashes(x: float, y: float, width: float) -> str:
+    step = CELL_W / 2
+    return "".join(_rect(x + step * n + 1, y + CELL_H / 2 - 0.6, step - 2, 1.2) for n in range(round(width / step)))
+
+
+_SHAPES: dict[str, Callable[[float, float, float], str]] = {
+    "─": lambda x, y, w: _rect(x, y + CELL_H / 2 - 0.6, w, 1.2),
+    "━": lambda x, y, w: _rect(x, y + CELL_H / 2 - 2.2, w, 4.4),
+    "╸": lambda x, y, w: _rect(x, y + CELL_H / 2 - 2.2, w / 2, 4.4),
+    "╌": _dashes,
+    "│": lambda x, y, w: _rect(x + CELL_W / 2 - 0.6, y, 1.2, CELL_H),
+    "╭": lambda x, y, w: _arc(1, 1, x, y),
+    "╮": lambda x, y, w: _arc(0, 1, x, y),
+    "╰": lambda x, y, w: _arc(1, 0, x, y),
+    "╯": lambda x, y, w: _arc(0, 0, x, y),
+    "└": lambda x, y, w: (
+        _rect(x + CELL_W / 2 - 0.6, y, 1.2, CELL_H / 2)
+        + _rect(x + CELL_W / 2 - 0.6, y + CELL_H / 2 - 0.6, CELL_W / 2, 1.2)
+    ),
+    **{
+        block: (
+            lambda x, y, w, share=(level + 1) / 8: _rect(x + 0.4, y + CELL_H * (1 - share), w - 0.8, CELL_H * share)
+        )
+        for level, block in enumerate(_BLOCKS)
+    },
+}
+_RUN = re.compile(r"[!-~]+(?: [!-~]+)*|([" + "".join(_SHAPES) + r"])\1*|\S")

@@ -1,0 +1,30 @@
+"""Bars: a share of a fixed whole, drawn in half cells."""
+
+from __future__ import annotations
+
+from hwtop.ui.widgets.line import Line
+
+
+def bar(share: float | None, width: int, role: str = "good") -> Line:
+    """A bar of `width` cells for `share` in 0..1. Unknown is an empty dashed track; above 0 shows at least half a cell."""
+    if width <= 0:
+        return Line()
+    if share is None or share != share:
+        return Line("╌" * width, "track")
+    share = min(1.0, max(0.0, share))
+    halves = min(2 * width, max(round(share * width * 2), 1 if share > 0 else 0))
+    full, half = divmod(halves, 2)
+    return Line("━" * full + "╸" * half, role).add("─" * (width - full - half), "track")
+
+
+def stacked(parts: list[tuple[float, str]], width: int) -> Line:
+    """Shares (0..1, role) one after the other in one bar of `width` cells; what they leave is track."""
+    line = Line()
+    done = 0
+    total = 0.0
+    for share, role in parts:
+        total += share
+        end = min(width, round(total * width))
+        line.add("━" * (end - done), role)
+        done = max(done, end)
+    return line.add("─" * (width - done), "track")

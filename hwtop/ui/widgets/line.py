@@ -1,0 +1,92 @@
+"""Line: one row of text in roles. A role is a name that the style sheet gives a colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hwtop.ui.widgets.text import ELLIPSIS, cells, fit, visible
+
+Span = tuple[str, str]
+
+
+class Line:
+    """Spans of (text, role). All text passes `visible`, so text from the machine can be added as it is."""
+
+    __slots__ = ("spans",)
+
+    def __init__(self, text: str = "", role: str = "text") -> None:
+        self.spans: list[Span] = []
+        if text:
+            self.add(text, role)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Line) and self.spans == other.spans
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def add(self, text: str, role: str = "text") -> Line:
+        """Append `text`; returns the line itself."""
+        if not text:
+            return self
+        text = visible(text)
+        if self.spans and self.spans[-1][1] == role:
+            text = self.spans.pop()[0] + text
+        self.spans.append((text, role))
+        return self
+
+    def extend(self, other: Line | Iterable[Span]) -> Line:
+        """Append another line's spans; returns the line itself."""
+        for text, role in other.spans if isinstance(other, Line) else other:
+            self.add(text, role)
+        return self
+
+    @property
+    def text(self) -> str:
+        """What is read, without roles."""
+        return "".join(text for text, _ in self.spans)
+
+    @property
+    def width(self) -> int:
+        """In cells."""
+        return sum(cells(text) for text, _ in self.spans)
+
+    def fitted(self, width: int, align: str = "left") -> Line:
+        """A line of exactly `width` cells; what is too long ends in an ellipsis."""
+        missing = width - self.width
+        if missing == 0:
+            return self
+        if missing > 0:
+            line = Line()
+            if align == "right":
+                return line.add(" " * missing).extend(self)
+            return line.extend(self).add(" " * missing)
+        line = Line()
+        left = width
+        for text, role in self.spans:
+            size = cells(text)
+            if size < left:
+                line.add(text, role)
+                left -= size
+                continue
+            # One cell is kept for the ellipsis: something is left out after this span, or of it.
+            line.add(fit(text + ELLIPSIS * 2, left), role)
+            break
+        return line
+
+    def recoloured(self, role: str) -> Line:
+        """The same text in one role, e.g. of a row that is lost or under the cursor."""
+        return Line(self.text, role)
+
+
+def beside(columns: Iterable[tuple[list[Line], int]], gap: int = 2) -> list[Line]:
+    """Blocks of (lines, width) side by side, `gap` cells apart."""
+    blocks = list(columns)
+    height = max((len(lines) for lines, _ in blocks), default=0)
+    rows: list[Line] = []
+    for index in range(height):
+        row = Line()
+        for number, (lines, width) in enumerate(blocks):
+            row.add(" " * gap if number else "")
+            row.extend((lines[index] if index < len(lines) else Line()).fitted(width))
+        rows.append(row)
+    return rows

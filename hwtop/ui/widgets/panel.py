@@ -1,0 +1,89 @@
+"""Panel: a widget that shows lines in roles and repaints only the rows that changed."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import to_ascii
+
+ROLES = (
+    "text",
+    "strong",
+    "label",
+    "dim",
+    "title",
+    "border",
+    "border-hot",
+    "track",
+    "good",
+    "info",
+    "warn",
+    "bad",
+    "accent",
+    "cursor",
+    "key",
+    "tab",
+    "tab-on",
+    "band-ok",
+    "band-info",
+    "band-warning",
+    "band-critical",
+    "band-unknown",
+    "band-ended",
+    "mix-1",
+    "mix-2",
+    "mix-3",
+    "mix-4",
+    "mix-5",
+)
+"""Every colour there is; `app.tcss` gives each one a style from the theme."""
+
+
+class Panel(Widget):
+    """Shows the lines it is given. Its place is set by `place`, so a change of lines never lays the screen out."""
+
+    COMPONENT_CLASSES = {f"panel--{role}" for role in ROLES}
+    is_ascii = False
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
+        super().__init__(id=id)
+        self.lines: list[Line] = []
+        self._place: Region | None = None
+
+    def place(self, region: Region | None) -> None:
+        """Stand at `region` of the screen, or nowhere. Costs nothing when it is there already."""
+        if region == self._place:
+            return
+        self._place = region
+        self.display = region is not None
+        if region is not None:
+            self.styles.offset = (region.x, region.y)
+            self.styles.width = region.width
+            self.styles.height = region.height
+
+    def show(self, lines: list[Line]) -> None:
+        """Show `lines`, each as wide as the panel."""
+        before, self.lines = self.lines, lines
+        if len(before) != len(lines):
+            self.refresh()
+            return
+        changed = [y for y, (old, new) in enumerate(zip(before, lines, strict=True)) if old != new]
+        if changed:
+            width = self._place.width if self._place else self.size.width
+            self.refresh(*(Region(0, y, width, 1) for y in changed))
+
+    def render_line(self, y: int) -> Strip:
+        """Row `y` of the panel."""
+        width = self.size.width
+        style = self.get_component_rich_style
+        if y >= len(self.lines):
+            return Strip([Segment(" " * width, style("panel--text"))], width)
+        line = self.lines[y].fitted(width)
+        return Strip(
+            [Segment(to_ascii(text) if self.is_ascii else text, style(f"panel--{role}")) for text, role in line.spans],
+            width,
+        )

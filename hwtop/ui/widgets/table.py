@@ -1,0 +1,84 @@
+"""Tables: columns that are dropped by priority until the rest fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from hwtop.ui.widgets.line import Line
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """One column: its cell is drawn for a row and a width in cells."""
+
+    title: str
+    width: int
+    cell: Callable[[Row, int], Line]
+    priority: int = 0
+    """Columns of the highest number are dropped first; 0 is never dropped."""
+    grow: int = 0
+    """Share of the room that is left."""
+    most: int = 1_000
+    """Widest."""
+    align: str = "left"
+
+
+GAP = 2
+
+
+def chosen(columns: Sequence[Column[Row]], width: int) -> list[tuple[Column[Row], int]]:
+    """The columns that fit into `width` cells, each with its width."""
+    kept = list(columns)
+    while kept and _needed(kept) > width:
+        dearest = max(kept, key=lambda column: column.priority)
+        if dearest.priority == 0:
+            break
+        kept.remove(dearest)
+    room = max(0, width - _needed(kept))
+    widths = {id(column): column.width for column in kept}
+    growing = [column for column in kept if column.grow]
+    while room > 0 and growing:
+        total = sum(column.grow for column in growing)
+        shares = [(column, max(1, room * column.grow // total)) for column in growing]
+        for column, share in shares:
+            more = min(share, room, column.most - widths[id(column)])
+            widths[id(column)] += more
+            room -= more
+        growing = [column for column in growing if widths[id(column)] < column.most]
+    return [(column, widths[id(column)]) for column in kept]
+
+
+def header(columns: Sequence[tuple[Column[Row], int]]) -> Line:
+    """The titles."""
+    return _joined([Line(column.title, "label").fitted(width, column.align) for column, width in columns])
+
+
+def row(columns: Sequence[tuple[Column[Row], int]], item: Row) -> Line:
+    """The cells of one row."""
+    return _joined([column.cell(item, width).fitted(width, column.align) for column, width in columns])
+
+
+def window(count: int, height: int, first: int) -> range:
+    """The rows to show when `count` of them have `height` rows of room and `first` is wanted on top."""
+    first = max(0, min(first, count - height))
+    return range(first, min(count, first + height))
+
+
+def around(count: int, height: int, cursor: int) -> range:
+    """The rows to show so that row `cursor` is in sight, in the middle where possible."""
+    return window(count, height, cursor - height // 2)
+
+
+def _needed(columns: Sequence[Column[Row]]) -> int:
+    return sum(column.width for column in columns) + GAP * max(0, len(columns) - 1)
+
+
+def _joined(parts: list[Line]) -> Line:
+    line = Line()
+    for number, part in enumerate(parts):
+        line.add(" " * GAP if number else "").extend(part)
+    return line

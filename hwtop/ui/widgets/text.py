@@ -1,0 +1,124 @@
+"""Text from the machine made safe and cut to cells: nothing in it is ever interpreted, no character breaks a row."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from rich.cells import cell_len, set_cell_size
+
+ELLIPSIS = "…"
+
+_ASCII = str.maketrans(
+    {
+        **dict.fromkeys("╭╮╰╯┬┴├┤┼╷╵", "+"),
+        **dict.fromkeys("─╌", "-"),
+        **dict.fromkeys("│┃▏▎▍▌", "|"),
+        **dict.fromkeys("━╸█▉▊▋■", "#"),
+        **dict.fromkeys("·–—", "-"),
+        "…": "~",
+        "▸": ">",
+        "→": ">",
+        "✖": "X",
+        "▲": "!",
+        "▼": "v",
+        "●": "o",
+        "✔": "+",
+        "◌": "~",
+        "•": "*",
+        "×": "x",
+        "↓": "v",
+        "↑": "^",
+        "°": " ",
+        "▁": "_",
+    }
+)
+
+
+def visible(text: str) -> str:
+    """`text` with every control, format and private character shown as a visible one ("\\x1b" becomes "␛")."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if character == "\t" or unicodedata.category(character) == "Zs":
+        return " "
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
+
+
+def to_ascii(text: str) -> str:
+    """The same number of cells in plain ASCII; trends keep their height, what has no stand-in becomes "?"."""
+    if text.isascii():
+        return text
+    return "".join(_ascii_of(character) for character in text.translate(_ASCII))
+
+
+def _ascii_of(character: str) -> str:
+    if character.isascii():
+        return character
+    code = ord(character)
+    if 0x2800 <= code <= 0x28FF:
+        dots = code - 0x2800
+        rows = (0x09, 0x12, 0x24, 0xC0)  # the two dots of each row, top row first
+        height = next((4 - row for row, mask in enumerate(rows) if dots & mask), 0)
+        return " _-=#"[height]
+    return "?" * cell_len(character)
+
+
+def cells(text: str) -> int:
+    """Width of `text` on the screen."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def fit(text: str, width: int, *, align: str = "left") -> str:
+    """`text` in exactly `width` cells, its end left out where it is too long."""
+    return _padded(elide_end(text, width), width, align)
+
+
+def elide_end(text: str, width: int) -> str:
+    """`text` in at most `width` cells; what is left out is at the end."""
+    if cells(text) <= width:
+        return text
+    if width <= 1:
+        return ELLIPSIS[:width]
+    return set_cell_size(text, width - 1).rstrip() + ELLIPSIS
+
+
+def elide_middle(text: str, width: int) -> str:
+    """`text` in at most `width` cells; both ends stay, as names and paths differ at their ends."""
+    if cells(text) <= width:
+        return text
+    if width < 5:
+        return elide_end(text, width)
+    tail_cells = (width - 1) // 2
+    head = set_cell_size(text, width - 1 - tail_cells).rstrip()
+    tail = ""
+    for character in reversed(text):
+        if cells(character + tail) > tail_cells:
+            break
+        tail = character + tail
+    return head + ELLIPSIS + tail
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """`text` in lines of at most `width` cells, broken between words where possible."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        joined = f"{line} {word}" if line else word
+        if cells(joined) <= width:
+            line = joined
+            continue
+        if line:
+            lines.append(line)
+        line = elide_middle(word, width)
+    return [*lines, line] if line else lines
+
+
+def _padded(text: str, width: int, align: str) -> str:
+    room = " " * max(0, width - cells(text))
+    return room + text if align == "right" else text + room
