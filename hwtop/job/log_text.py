@@ -1,0 +1,119 @@
+"""Log text: what a terminal would have shown of a raw line, and who wrote it."""
+
+from __future__ import annotations
+
+import re
+
+_ANSI = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor moves
+    r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|[PX^_][^\x1b]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
+    r"|[ -/]*[0-~])?"
+)
+"""ECMA-48 escape sequences. A lone ESC is dropped too."""
+_DIRTY = re.compile(r"[\x00\x08\r\x1b]")
+
+_RANK_PREFIX = re.compile(
+    r"""\s*(?:
+      \[(?:rank|default|trainer|worker)\s?:?\s*(?P<torchrun>\d+)\](?::\s?|\s(?=\S))  # [rank0]: [default0]: [rank: 0]
+    | \[\d+,(?P<mpirun>\d+)\]<(?:stdout|stderr|stddiag)>:\s?                 # mpirun --tag-output: [1,3]<stdout>:
+    | \[rank[ -]?(?P<custom>\d+)(?:/[^\]]*)?\]\s?:?\s?                       # TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE
+    | \[Rank\ (?P<deepspeed>\d+)\]\s
+    | (?P<srun>\d{1,5}):\ (?=\S|$)                                           # srun --label
+    )""",
+    re.VERBOSE,
+)
+_ACTOR = re.compile(r"\s*\((?:RayTrainWorker|RayWorker\w*|TrainTrainable|\w+Actor|\w+Worker\w*)\s+pid=\d+(?:, ip=[^)]*)?\)\s?")
+_STREAM = re.compile(r"\s*\[(?:stderr|stdout)\]\s?")
+_RANK_INSIDE = re.compile(r"\[(?:PG \S+ (?:PG GUID \S+ )?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
+_DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_LEVEL = r"(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL)"
+_LOGGING_PREFIX = re.compile(
+    rf"""\s*(?:
+      \[?{_DATE}\]?(?:\[\w+\])?[\s,|:-]*               # 2024-01-02 03:04:05,678
+    | \[\d\d/\d\d\ \d\d:\d\d:\d\d\]\s*                 # [12/19 14:31:31]
+    | \[titan\]\s*
+    | \[?{_LEVEL}\s*\]?\s*(?:[|:-]\s*|(?<=\])|(?=\[))  # INFO: / [INFO] / INFO -
+    | root\s+-\s+
+    | \[[\w./-]+\.(?:py|cc|cpp):\d+(?::[\w<>]+)?\]\s*:?\s*  # [logging.py:96:log_dist]
+    | [IWEF]\d{{4}}\ \d\d:\d\d:\d\d\.\d+\s+\d*\s*\S+:\d+\]\s*  # absl and glog
+    )+""",
+    re.VERBOSE,
+)
+
+
+def clean(raw: str) -> str:
+    """What a terminal would show in the end: escape sequences and NULs gone, backspaces and carriage returns carried out.
+
+    Of the parts between carriage returns the last one that is not blank is kept: a bar is redrawn whole.
+    """
+    if _DIRTY.search(raw) is None:
+        return raw
+    text = raw.replace("\x00", "")
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        parts = [part for part in text.split("\r") if part.strip(" \b")]
+        text = parts[-1] if parts else ""
+    return _rub_out(text) if "\x08" in text else text
+
+
+def split_rank(text: str) -> tuple[int | None, str]:
+    """(rank, text without the launcher's prefix) of a line of torchrun, srun --label, mpirun --tag-output, Ray or DeepSpeed.
+
+    The rank is None where nothing in the line tells it. srun's task number is taken for the rank.
+    """
+    rank: int | None = None
+    while True:
+        found = _ACTOR.match(text) or _STREAM.match(text)
+        if found is None:
+            found = _RANK_PREFIX.match(text)
+            if found is None:
+                break
+            number = next(group for group in found.groups() if group is not None)
+            rank = int(number) if rank is None else rank
+        text = text[found.end() :]
+    if rank is None and (inside := _RANK_INSIDE.search(text, 0, 200)):
+        rank = int(inside.group(1))
+    return rank, text
+
+
+def split_prefix(text: str) -> tuple[int | None, str]:
+    """As `split_rank`, and without date, level and source that a logging library puts first."""
+    rank, text = split_rank(text)
+    found = _LOGGING_PREFIX.match(text)
+    if found is None:
+        return rank, text
+    inner, text = split_rank(text[found.end() :])
+    return (inner if rank is None else rank), text
+
+
+def visible(text: str) -> str:
+    """Control characters as pictures of themselves (U+2400 block), tabs as spaces: safe to print on any terminal."""
+    if text.isprintable():
+        return text
+    return "".join(_picture(char) for char in text)
+
+
+def _picture(char: str) -> str:
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if char == "\t":
+        return " "
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"\\u{code:04x}"
+
+
+def _rub_out(text: str) -> str:
+    """A backspace moves the cursor left and erases nothing: what follows is written over what was there."""
+    shown: list[str] = []
+    cursor = 0
+    for char in text:
+        if char == "\b":
+            cursor = max(0, cursor - 1)
+            continue
+        shown[cursor : cursor + 1] = [char]
+        cursor += 1
+    return "".join(shown)

@@ -1,0 +1,42 @@
+"""Numeric: events from the values of a progress line rather than from its words."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from hwtop.job.log_text import split_rank
+from hwtop.model.log import LogEvent, LogLine, Progress, Severity
+
+NOT_A_NUMBER = re.compile(r"(?<![a-z_])(?:nan|inf|infinity)(?![a-z_])")
+"""In lower-cased text: a line without it holds no such value."""
+
+
+def numeric_event(line: LogLine, progress: Progress) -> LogEvent | None:
+    """The event of a loss or gradient norm that is not finite, or None.
+
+    A loss of NaN or Inf and a gradient norm of NaN raise `loss-nan`. A gradient norm of Inf alone raises
+    `grad-explosion`: with fp16 the step is skipped and training may go on.
+    """
+    if progress.loss is not None and not math.isfinite(progress.loss):
+        return _event(line, "loss-nan", "critical", f"The training loss is {progress.loss}.")
+    if progress.grad_norm is None or math.isfinite(progress.grad_norm):
+        return None
+    if math.isnan(progress.grad_norm):
+        return _event(line, "loss-nan", "critical", "The gradient norm is nan: the weights are lost at the next step.")
+    return _event(line, "grad-explosion", "warning", "The gradient norm is infinite: this step overflowed.")
+
+
+def _event(line: LogLine, pattern: str, severity: Severity, explanation: str) -> LogEvent:
+    return LogEvent(
+        pattern=pattern,
+        severity=severity,
+        role="root",
+        path=line.path,
+        line_no=line.line_no,
+        text=line.text,
+        at_s=line.at_s,
+        is_past=line.is_past,
+        explanation=explanation,
+        rank=split_rank(line.text)[0],
+    )

@@ -1,0 +1,140 @@
+"""Progress: what a log line says of the training, and what the lines of one rank say together."""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+
+from msgspec import Struct, structs
+
+from hwtop.job.progress_line import parse
+from hwtop.model.log import LogLine, Progress
+
+__all__ = ["ProgressTracker", "StepSample", "parse"]
+
+_WINDOW = 20
+"""Step times and gaps over which the medians are taken (diagnosis: median of the last 20)."""
+_SERIES = 512
+_FOREIGN_BAR_S = 300.0
+"""A bar of another length takes over when the known one has been silent for that long."""
+
+
+class StepSample(Struct, frozen=True, kw_only=True):
+    """One step that a line told."""
+
+    at_s: float
+    step: int
+    loss: float | None
+    step_time_s: float | None
+
+
+class _Arrival(Struct, frozen=True):
+    """What one read brought: its time, the last step told, how many lines told one."""
+
+    at_s: float
+    step: int
+    lines: int
+
+
+class ProgressTracker:
+    """Merges the progress lines of one file and rank over time. Pure: the only clock is `LogLine.at_s`."""
+
+    def __init__(self) -> None:
+        self._newest: Progress | None = None
+        self._series: deque[StepSample] = deque(maxlen=_SERIES)
+        self._told: deque[float] = deque(maxlen=_WINDOW)
+        self._arrived: deque[float] = deque(maxlen=_WINDOW)
+        self._gaps: deque[float] = deque(maxlen=_WINDOW)
+        self._last_step_at_s: float | None = None
+        self._live: _Arrival | None = None
+        self._anchor: _Arrival | None = None
+        self._line_at_s: float | None = None
+
+    @property
+    def newest(self) -> Progress | None:
+        """The newest value of each field seen; None before the first progress line."""
+        return self._newest
+
+    @property
+    def step_time_s(self) -> float | None:
+        """Median of the last 20: as the lines tell it, else from their arrival."""
+        times = self._told or self._arrived
+        return median(times) if times else None
+
+    @property
+    def log_interval_s(self) -> float | None:
+        """Median gap between live lines that told a new step."""
+        return median(self._gaps) if self._gaps else None
+
+    @property
+    def last_step_at_s(self) -> float | None:
+        """When a line last told a new step; a past line counts as told when it was read."""
+        return self._last_step_at_s
+
+    @property
+    def series(self) -> tuple[StepSample, ...]:
+        """The newest 512 told steps, oldest first."""
+        return tuple(self._series)
+
+    def add(self, line: LogLine) -> Progress | None:
+        """Take one line. Returns what it told, None when it is not about this training's progress."""
+        progress = parse(line.text)
+        if progress is None or self._is_other_bar(progress, line.at_s):
+            return None
+        if progress.step_time_s is None and progress.throughput and _is_steps(progress.throughput_unit):
+            progress = structs.replace(progress, step_time_s=1.0 / progress.throughput)
+        previous = self._newest
+        self._newest = _merged(previous, progress)
+        self._line_at_s = line.at_s
+        if progress.step is not None and (previous is None or progress.step != previous.step):
+            self._step(line, progress, progress.step)
+        elif progress.loss is not None and self._series and self._series[-1].loss is None:
+            self._series[-1] = structs.replace(self._series[-1], loss=progress.loss)
+        return progress
+
+    def _step(self, line: LogLine, progress: Progress, step: int) -> None:
+        if progress.step_time_s is not None:
+            self._told.append(progress.step_time_s)
+        if not line.is_past:
+            self._arrival(line.at_s, step)
+        self._last_step_at_s = line.at_s
+        self._series.append(
+            StepSample(at_s=line.at_s, step=step, loss=progress.loss, step_time_s=progress.step_time_s)
+        )
+
+    def _arrival(self, at_s: float, step: int) -> None:
+        """Lines of one read arrive together: they share the time since the read before."""
+        if self._live is None or step < self._live.step:
+            self._live, self._anchor = _Arrival(at_s, step, 1), None  # the first, or back to a checkpoint or a new epoch
+            return
+        if at_s > self._live.at_s:
+            self._anchor, self._live = self._live, _Arrival(at_s, step, 1)
+        else:
+            self._live = _Arrival(self._live.at_s, step, self._live.lines + 1)
+            if self._anchor is None:
+                return
+            self._arrived.pop()
+            self._gaps.pop()
+        since_s = self._live.at_s - self._anchor.at_s
+        self._gaps.append(since_s / self._live.lines)
+        self._arrived.append(since_s / (step - self._anchor.step))
+
+    def _is_other_bar(self, progress: Progress, at_s: float) -> bool:
+        """A bar of another length without loss, while the known one is unfinished: evaluation, a download, a data map."""
+        known = self._newest
+        if known is None or known.total_steps is None or known.step is None or self._line_at_s is None:
+            return False
+        if progress.total_steps in (None, known.total_steps) or progress.loss is not None or progress.lr is not None:
+            return False
+        return known.step < known.total_steps and at_s - self._line_at_s < _FOREIGN_BAR_S
+
+
+def _is_steps(unit: str | None) -> bool:
+    return unit in {"it/s", "steps/s"}
+
+
+def _merged(old: Progress | None, new: Progress) -> Progress:
+    if old is None:
+        return new
+    told = {name: value for name in new.__struct_fields__ if (value := getattr(new, name)) is not None}
+    return structs.replace(old, **told)
