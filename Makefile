@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test check format lint types imports bench screenshots clean
+.PHONY: demo test check format lint bench screenshots clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -12,12 +12,13 @@ demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a plan
 test: $(VENV)/.test ## install what the tests need and run all of them
 	$(BIN)/python -m pytest
 
-check: $(VENV)/.test ## what CI runs
+check: lint test ## what CI runs
+
+lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
 
 format: $(VENV)/.test
 	$(BIN)/ruff format .

@@ -182,7 +182,7 @@ class JobTracker:
     def _with_stack(self, rank: Rank, at_s: float) -> Rank:
         dump = self._samples.newest(rank.pid)
         shares, wait_share, samples = self._samples.shares(rank.pid, at_s)
-        workers = [self._samples.hot(worker.pid, at_s) for worker in rank.workers]
+        workers = [self._samples.hot(worker.pid) for worker in rank.workers]
         thread = training_thread(dump) if dump is not None and at_s - dump.at_s < _DUMP_IS_NEW_S else None
         phase = phase_of(thread) if thread is not None else None
         return replace(
@@ -194,7 +194,7 @@ class JobTracker:
             wait_share=wait_share,
             samples=samples,
             same_stack_for_s=self._samples.same_stack_for_s(rank.pid, at_s),
-            hot=self._samples.hot(rank.pid, at_s),
+            hot=self._samples.hot(rank.pid),
             worker_hot=max(workers, key=lambda spots: spots[0].samples if spots else 0, default=()),
         )
 

@@ -1,0 +1,50 @@
+"""Sources and clocks that do what a test tells them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from hwtop.model.aim import Aim
+
+
+class FakeClock:
+    """A clock that moves when told."""
+
+    def __init__(self, at_s: float = 100.0) -> None:
+        self.at_s = at_s
+
+    def __call__(self) -> float:
+        return self.at_s
+
+
+class FakeSource:
+    """Answers with what `answer` returns; blocks while `gate` is closed."""
+
+    every_s = 0.0
+
+    def __init__(self, name: str, answer: Callable[[], Struct], *, refusal: str | None = None) -> None:
+        self.name = name
+        self.answer = answer
+        self.refusal = refusal
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        self.closed = threading.Event()
+        self.aims: list[Aim] = []
+
+    def probe(self) -> str | None:
+        return self.refusal
+
+    def read(self) -> Struct:
+        self.entered.set()
+        self.gate.wait()
+        return self.answer()
+
+    def aim(self, aim: Aim) -> None:
+        self.aims.append(aim)
+
+    def close(self) -> None:
+        self.closed.set()

@@ -1,0 +1,134 @@
+"""hang and collective-mismatch: raised on jobs that stand still, and only on those."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hwtop.model.gpu import Gpu
+from hwtop.model.stack import StackFrame
+from hwtop.symptoms.hang import check_hang, check_mismatch
+from hwtop.symptoms.history import History
+from tests.symptoms.moments import (
+    ALL_REDUCE,
+    BARRIER,
+    SAVE,
+    TRAIN,
+    constant,
+    job,
+    moment,
+    rank,
+    stack_group,
+    still,
+    worker,
+)
+
+ACQUIRE = StackFrame(name="acquire", filename="/home/me/train.py", short_filename="train.py", line=40)
+WAITING = stack_group((0, 2, 3), TRAIN, ALL_REDUCE)
+ELSEWHERE = stack_group((1,), ACQUIRE, phase="other")
+LOCKED: dict[str, Any] = {"phase": "other", "is_waiting": False, "wchan": "futex_do_wait"}
+
+
+def test_one_rank_outside_the_collective_is_the_suspect() -> None:
+    watched = job(still(0), still(1, **LOCKED), still(2), still(3), stack_groups=(WAITING, ELSEWHERE))
+    seen = check_hang(constant(watched))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert seen.title == (
+        "Stuck for 20 s: ranks 0,2-3 wait in all_reduce (train.py:231 train_step), rank 1 is in acquire (train.py:40)"
+    )
+    assert any("rank 1 (PID 1001) never reached the collective" in line for line in seen.evidence)
+    assert any("futex_do_wait" in line for line in seen.evidence)
+
+
+def test_workers_in_d_state_are_named() -> None:
+    blocked = worker(state="D", wchan="nfs_wait", cpu_pct=0.0)
+    watched = job(
+        still(0),
+        still(1, **LOCKED | {"workers": (blocked, blocked)}),
+        still(2),
+        still(3),
+        stack_groups=(WAITING, ELSEWHERE),
+    )
+    seen = check_hang(constant(watched))
+    assert seen is not None
+    assert any("2 of its 2 loader workers are in D state (nfs_wait)" in line for line in seen.evidence)
+
+
+@pytest.mark.parametrize(
+    ("why", "fields"),
+    [
+        ("moved 9 s ago", {"same_stack_for_s": 9.0}),
+        ("uses its CPU outside a collective", {"idle_for_s": 0.0, "phase": "forward", "is_waiting": False}),
+        ("still imports", {"phase": "startup"}),
+        ("compiles", {"phase": "compile"}),
+        ("no stack seen", {"phase": None}),
+        ("logged 4 s ago", {"log_age_s": 4.0}),
+        ("told a step 4 s ago", {"step_age_s": 4.0}),
+        ("is dead: another symptom", {"is_alive": False, "same_stack_for_s": 0.0}),
+    ],
+)
+def test_not_a_hang_when_one_rank(why: str, fields: dict[str, Any]) -> None:
+    watched = job(still(0), still(1, **LOCKED | fields), stack_groups=(stack_group((0,), TRAIN, ALL_REDUCE), ELSEWHERE))
+    if fields.get("is_alive") is False:
+        watched = replace(watched, ranks=(rank(0), watched.ranks[1]))
+    assert check_hang(constant(watched)) is None, why
+
+
+def test_a_rank_that_spins_in_its_collective_counts_as_still() -> None:
+    watched = job(
+        still(0, idle_for_s=0.0, cpu_pct=100.0),
+        still(1, **LOCKED),
+        stack_groups=(stack_group((0,), TRAIN, ALL_REDUCE), ELSEWHERE),
+    )
+    assert check_hang(constant(watched)) is not None
+
+
+@pytest.mark.parametrize(("silent_s", "expected"), [(29.0, False), (31.0, True)])
+def test_a_job_that_logs_every_ten_seconds_is_given_three_intervals(silent_s: float, expected: bool) -> None:
+    ranks = [still(n, silent_s, log_interval_s=10.0) for n in range(2)]
+    watched = job(*ranks, stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),))
+    assert (check_hang(constant(watched)) is not None) is expected
+
+
+@pytest.mark.parametrize(("silent_s", "expected"), [(40.0, False), (61.0, True)])
+def test_a_busy_gpu_explains_a_still_stack_for_a_minute(silent_s: float, expected: bool) -> None:
+    busy = Gpu(index=0, vendor="nvidia", name="H100", uuid=None, status="ok", util_pct=100.0)
+    ranks = [still(n, silent_s, gpus=(0,)) for n in range(2)]
+    watched = job(*ranks, stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),))
+    assert (check_hang(constant(watched, gpus=(busy,))) is not None) is expected
+
+
+def test_two_collectives_are_a_mismatch_and_not_a_hang_with_a_suspect() -> None:
+    groups = (stack_group((0,), TRAIN, ALL_REDUCE), stack_group((1,), SAVE, BARRIER))
+    seen = check_mismatch(constant(job(still(0), still(1), stack_groups=groups)))
+    assert seen is not None
+    assert "rank 0 waits in all_reduce (train.py:231 train_step)" in seen.title
+    assert "rank 1 waits in barrier (train.py:88 save_checkpoint)" in seen.title
+    assert "train.py:231 train_step and train.py:88 save_checkpoint" in seen.next_steps[0]
+    assert seen.ranks == (0, 1)
+
+
+def test_the_minority_is_named_when_there_is_one() -> None:
+    groups = (stack_group((0, 1, 3), TRAIN, ALL_REDUCE), stack_group((2,), SAVE, BARRIER))
+    seen = check_mismatch(constant(job(*(still(n) for n in range(4)), stack_groups=groups)))
+    assert seen is not None
+    assert seen.ranks == (2,)
+
+
+def test_one_collective_or_one_rank_is_no_mismatch() -> None:
+    same = (stack_group((0, 1), TRAIN, ALL_REDUCE),)
+    assert check_mismatch(constant(job(still(0), still(1), stack_groups=same))) is None
+    assert check_mismatch(constant(job(still(0), stack_groups=(stack_group((0,), TRAIN, ALL_REDUCE),)))) is None
+
+
+def test_a_rank_outside_all_collectives_is_a_hang_not_a_mismatch() -> None:
+    groups = (stack_group((0,), TRAIN, ALL_REDUCE), ELSEWHERE)
+    assert check_mismatch(constant(job(still(0), still(1, **LOCKED), stack_groups=groups))) is None
+
+
+def test_nothing_is_seen_before_there_is_a_job() -> None:
+    assert check_hang(History([moment(0.0, None)])) is None
+    assert check_mismatch(History([moment(0.0, None)])) is None

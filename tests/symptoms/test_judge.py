@@ -1,0 +1,100 @@
+"""When a symptom is raised and cleared, and what folds under what."""
+
+from __future__ import annotations
+
+from hwtop.model.symptom import Finding
+from hwtop.symptoms.cascade import ROOTS, fold
+from hwtop.symptoms.history import History
+from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rules import RULES
+from tests.symptoms.moments import job, moment, rank
+
+SEEN = Observation(severity="warning", confidence=0.8, title="t", evidence=("e",), next_steps=("n",))
+
+
+def judged(pattern: str, *, raise_s: float, clear_s: float) -> str:
+    """One character a second: "x" where the rule sees something; "!" where the symptom is raised."""
+    rule = Rule(
+        symptom="hang",
+        category="stability",
+        threshold="-",
+        raise_s=raise_s,
+        clear_s=clear_s,
+        check=lambda history: SEEN if pattern[int(history.now.at_s)] == "x" else None,
+    )
+    judge = Judge([rule])
+    moments = [moment(float(second), job(rank())) for second in range(len(pattern))]
+    raised = [bool(judge.advance(History(moments[: n + 1]), float(n))) for n in range(len(moments))]
+    return "".join("!" if each else "." for each in raised)
+
+
+def test_it_must_hold_to_be_raised_and_be_away_to_be_cleared() -> None:
+    assert judged("..xxxxx.......", raise_s=2.0, clear_s=3.0) == "....!!!!!....."
+
+
+def test_a_flicker_never_raises() -> None:
+    assert judged("xx.xx.xx.xx.xx", raise_s=2.0, clear_s=3.0) == ".............."
+
+
+def test_a_short_gap_does_not_clear() -> None:
+    assert judged("xxxxx..xxxx", raise_s=1.0, clear_s=5.0) == ".!!!!!!!!!!"
+
+
+def test_zero_raises_at_once() -> None:
+    assert judged(".x.", raise_s=0.0, clear_s=9.0) == ".!!"
+
+
+def test_first_seen_is_when_it_began() -> None:
+    rule = Rule(symptom="hang", category="stability", threshold="-", raise_s=2.0, clear_s=1.0, check=lambda _: SEEN)
+    judge = Judge([rule])
+    moments = [moment(10.0 + n, job(rank())) for n in range(4)]
+    found = [judge.advance(History(moments[: n + 1]), 7.0 + n) for n in range(4)]
+    assert [len(each) for each in found] == [0, 0, 1, 1]
+    assert found[3][0].first_seen_s == 7.0
+
+
+def finding(symptom: str, severity: str = "critical") -> Finding:
+    return Finding(
+        symptom=symptom,
+        severity=severity,  # type: ignore[arg-type]
+        confidence=0.9,
+        category="stability",
+        title=f"{symptom} happened",
+        evidence=(),
+        next_steps=(),
+    )
+
+
+def test_cascades_fold_under_their_root() -> None:
+    found = fold([finding("nccl-timeout"), finding("hang"), finding("rank-dead"), finding("shm-nearly-full")])
+    assert [each.symptom for each in found] == ["rank-dead", "shm-nearly-full"]
+    assert found[0].folded == ("nccl-timeout: nccl-timeout happened", "hang: hang happened")
+
+
+def test_a_chain_folds_under_its_first_cause() -> None:
+    found = fold([finding("hang"), finding("rank-dead"), finding("cuda-oom")])
+    assert [each.symptom for each in found] == ["cuda-oom"]
+    assert len(found[0].folded) == 2
+
+
+def test_without_its_root_a_cascade_stands_alone() -> None:
+    assert [each.symptom for each in fold([finding("nccl-timeout")])] == ["nccl-timeout"]
+
+
+def test_folding_never_loses_everything() -> None:
+    everything = [finding(symptom) for symptom in {*ROOTS, *(root for roots in ROOTS.values() for root in roots)}]
+    found = fold(everything)
+    assert found
+    assert len(found) + sum(len(each.folded) for each in found) == len(everything)
+
+
+def test_every_rule_has_its_own_symptom_and_says_its_threshold() -> None:
+    symptoms = [rule.symptom for rule in RULES]
+    assert len(symptoms) == len(set(symptoms))
+    assert all(rule.threshold for rule in RULES)
+    wanted = (
+        "gpu-idle-cpu-busy input-bound-cpu input-bound-workers input-bound-io hang rank-dead rank-stopped straggler-rank "
+        "collective-mismatch cpu-oversubscribed host-memory-leak loss-nan cuda-oom nccl-timeout rank-crash shm-nearly-full"
+    )
+    assert set(wanted.split()) <= set(symptoms)

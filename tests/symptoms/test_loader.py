@@ -1,0 +1,104 @@
+"""input-bound-* and gpu-idle-cpu-busy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.model.gpu import Gpu
+from hwtop.model.job import Rank
+from hwtop.model.stack import StackFrame
+from hwtop.symptoms.history import History
+from hwtop.symptoms.loader import Cause, check_cause, check_gpu_idle
+from tests.symptoms.moments import constant, job, rank, shares, spot, worker
+
+READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)
+SLEEP = StackFrame(name="wait_for_lock", filename="/home/me/data.py", short_filename="data.py", line=9)
+
+
+def starved(**fields: object) -> Rank:
+    known: dict[str, Any] = {
+        "phase": "data",
+        "phase_shares": shares(data=0.7, forward=0.3),
+        "state": "data-wait",
+        "workers": (worker(2000), worker(2001)),
+        "worker_hot": (spot(),),
+    }
+    return rank(0, **(known | fields))
+
+
+def causes(watched: History) -> list[str]:
+    every: tuple[Cause, ...] = ("cpu", "workers", "io")
+    return [cause for cause in every if check_cause(cause, watched) is not None]
+
+
+def test_busy_workers_are_bound_by_the_cpu() -> None:
+    watched = constant(job(starved()))
+    assert causes(watched) == ["cpu"]
+    seen = check_cause("cpu", watched)
+    assert seen is not None
+    assert seen.title == "Rank 0 waits 70% of the time for data: the loader's `decode` (data.py:33) is bound by the CPU"
+    assert any("2 loader workers (state RR), each 98 % of a core" in line for line in seen.evidence)
+    assert any("num_workers=" in step for step in seen.next_steps)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"workers": (worker(state="D", cpu_pct=3.0),)}, "io"),
+        ({"workers": (worker(state="S", cpu_pct=2.0, leaf=READ),)}, "io"),
+        ({"workers": (worker(state="S", cpu_pct=2.0, leaf=SLEEP),)}, "workers"),
+        ({"workers": (), "phase_shares": shares(data_main=0.6, forward=0.4)}, "workers"),
+        ({"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("readinto"),)}, "io"),
+        ({"workers": (), "phase_shares": shares(data_main=0.6), "os_state": "D"}, "io"),
+        ({"workers": (worker(cpu_pct=71.0),)}, "cpu"),
+    ],
+)
+def test_what_the_loading_waits_for(fields: dict[str, Any], expected: str) -> None:
+    assert causes(constant(job(starved(**fields)))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("share", "samples", "expected"),
+    [(0.38, 20, True), (0.32, 20, False), (0.25, 200, True), (0.22, 200, False), (0.9, 7, False), (0.55, 10, True)],
+)
+def test_few_samples_must_prove_more(share: float, samples: int, expected: bool) -> None:
+    one = starved(phase_shares=shares(data=share, forward=1 - share), samples=samples)
+    assert bool(causes(constant(job(one)))) is expected
+
+
+def test_nothing_is_said_while_the_job_starts() -> None:
+    assert causes(constant(job(starved(state="starting")))) == []
+
+
+def gpu(util_pct: float | None) -> Gpu:
+    return Gpu(index=0, vendor="nvidia", name="H100", uuid=None, status="ok", util_pct=util_pct)
+
+
+BUSY = rank(0, gpus=(0,), main_thread_cpu_pct=95.0, hot=(spot("tokenize", 0.71),))
+
+
+@pytest.mark.parametrize(
+    ("util_pct", "cpu_pct", "expected"),
+    [(4.0, 95.0, True), (29.0, 81.0, True), (31.0, 95.0, False), (4.0, 79.0, False), (None, 95.0, False)],
+)
+def test_gpu_idle_while_the_cpu_is_busy(util_pct: float | None, cpu_pct: float, expected: bool) -> None:
+    one = rank(0, gpus=(0,), main_thread_cpu_pct=cpu_pct)
+    assert (check_gpu_idle(constant(job(one), gpus=(gpu(util_pct),))) is not None) is expected
+
+
+def test_the_headline_names_the_function() -> None:
+    seen = check_gpu_idle(constant(job(BUSY), gpus=(gpu(4.0),)))
+    assert seen is not None
+    assert seen.title == "GPU idle, CPU busy: `tokenize` takes 71% of the time"
+    assert "GPU 0: 4 % busy over 10 s" in seen.evidence
+
+
+def test_a_checkpoint_explains_an_idle_gpu() -> None:
+    saving = rank(0, gpus=(0,), main_thread_cpu_pct=95.0, state="checkpoint")
+    assert check_gpu_idle(constant(job(saving), gpus=(gpu(0.0),))) is None
+
+
+def test_ten_seconds_must_have_been_seen() -> None:
+    assert check_gpu_idle(constant(job(BUSY), seconds=5, gpus=(gpu(4.0),))) is None

@@ -1,0 +1,91 @@
+"""rank-dead, rank-stopped, straggler-rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.model.job import Rank
+from hwtop.symptoms.ranks import check_dead, check_stopped, check_straggler
+from tests.symptoms.moments import constant, job, rank, shares, spot, still
+
+
+def gone(number: int, **fields: object) -> Rank:
+    return rank(number, is_alive=False, os_state="X", state="dead", **fields)
+
+
+def test_a_rank_with_a_bad_exit_code_is_dead_at_once() -> None:
+    seen = check_dead(constant(job(rank(0), gone(1, exit_code=-9, last_line="step 41 loss 2.1"))))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert seen.title == "Rank 1 is dead (killed by SIGKILL)"
+    assert any("step 41 loss 2.1" in line for line in seen.evidence)
+
+
+def test_a_rank_that_vanished_is_dead_when_the_others_wait_for_it() -> None:
+    seen = check_dead(constant(job(still(0), gone(1), still(2))))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert "ranks 0,2 wait for it" in seen.title
+
+
+def test_a_rank_that_is_done_while_others_still_work_is_not_dead() -> None:
+    assert check_dead(constant(job(rank(0, phase="checkpoint"), gone(1)))) is None
+    assert check_dead(constant(job(rank(0), gone(1, exit_code=0)))) is None
+
+
+def test_a_rank_that_died_before_hwtop_came_is_missed() -> None:
+    seen = check_dead(constant(job(still(0), still(2), local_world_size=3, world_size=3)))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert any("LOCAL_WORLD_SIZE is 3" in line for line in seen.evidence)
+
+
+def test_nobody_is_missed_while_the_job_starts() -> None:
+    starting = [rank(0, phase="rendezvous", state="starting"), rank(2)]
+    assert check_dead(constant(job(*starting, local_world_size=3))) is None
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(4.9, False), (5.0, True)])
+def test_a_stopped_rank(seconds: float, expected: bool) -> None:
+    seen = check_stopped(constant(job(rank(0), rank(1, os_state="T", state="stopped", stopped_for_s=seconds))))
+    assert (seen is not None) is expected
+    if seen is not None:
+        assert seen.ranks == (1,)
+        assert seen.next_steps[0].startswith("kill -CONT 1001")
+
+
+def test_who_traces_a_stopped_rank_is_told() -> None:
+    seen = check_stopped(constant(job(rank(0, os_state="t", stopped_for_s=6.0, tracer_pid=77))))
+    assert seen is not None
+    assert "traced by PID 77" in seen.evidence[0]
+    assert "ps -fp 77" in seen.next_steps[1]
+
+
+SLOW = {"wait_share": 0.05, "phase_shares": shares(forward=0.9, collective=0.05), "hot": (spot("augment"),)}
+WAITS = {"wait_share": 0.8, "phase_shares": shares(collective=0.8, forward=0.2)}
+
+
+def test_the_rank_that_waits_least_is_the_straggler() -> None:
+    seen = check_straggler(constant(job(rank(0, **WAITS), rank(1, **SLOW), rank(2, **WAITS))))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert "the others wait 80% of the time" in seen.title
+    assert "augment" in seen.title
+
+
+@pytest.mark.parametrize(
+    ("why", "others", "slow"),
+    [
+        ("all wait alike", WAITS, WAITS),
+        ("the others wait too little to tell", {**WAITS, "wait_share": 0.35}, SLOW),
+        ("too few samples", {**WAITS, "samples": 7}, SLOW),
+        ("it saves a checkpoint", WAITS, {**SLOW, "phase_shares": shares(checkpoint=0.9, forward=0.1)}),
+        ("it evaluates", WAITS, {**SLOW, "phase_shares": shares(eval=0.9, forward=0.1)}),
+        ("it is stopped: another symptom", WAITS, {**SLOW, "state": "stopped"}),
+        ("no samples of it", WAITS, {**SLOW, "samples": 0, "wait_share": None}),
+    ],
+)
+def test_no_straggler_when(why: str, others: dict[str, Any], slow: dict[str, Any]) -> None:
+    assert check_straggler(constant(job(rank(0, **others), rank(1, **slow)))) is None, why
