@@ -71,13 +71,24 @@ _RATE_KEY = re.compile(
     r"(?:\w+ )*?(?:throughput )?(tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|global step|steps?|it(?:er(?:ation)?)?s?)"
     r"(?: ?/ ?| per )s(?:ec(?:ond)?)?(/gpu|/device| per gpu)?$"
 )
-_RATE_UNIT = re.compile(r"(tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|steps?|it(?:er)?s?|)\s?/\s?s(?:ec(?:ond)?)?")
+_RATE_UNIT = re.compile(
+    r"(tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|steps?|it(?:er)?s?|)\s?/\s?s(?:ec(?:ond)?)?"
+)
 _NOUNS = {
     "tok": "tokens", "token": "tokens", "toks": "tokens", "sample": "samples", "example": "examples", "frame": "frames",
     "image": "images", "img": "images", "imgs": "images", "seq": "sequences", "seqs": "sequences", "sequence": "sequences",
     "step": "steps", "global step": "steps", "iter": "it", "iters": "it", "its": "it", "iteration": "it", "iterations": "it", "": "samples",
 }  # fmt: skip
-_PREFERRED = ("samples/s", "tokens/s", "images/s", "sequences/s", "examples/s", "frames/s", "TFLOP/s/GPU", "TFLOP/s/device")
+_PREFERRED = (
+    "samples/s",
+    "tokens/s",
+    "images/s",
+    "sequences/s",
+    "examples/s",
+    "frames/s",
+    "TFLOP/s/GPU",
+    "TFLOP/s/device",
+)
 
 _FOREIGN = re.compile(r"^(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?:[ /_]|$)")
 _SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3}

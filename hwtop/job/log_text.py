@@ -23,7 +23,9 @@ _RANK_PREFIX = re.compile(
     )""",
     re.VERBOSE,
 )
-_ACTOR = re.compile(r"\s*\((?:RayTrainWorker|RayWorker\w*|TrainTrainable|\w+Actor|\w+Worker\w*)\s+pid=\d+(?:, ip=[^)]*)?\)\s?")
+_ACTOR = re.compile(
+    r"\s*\((?:RayTrainWorker|RayWorker\w*|TrainTrainable|\w+Actor|\w+Worker\w*)\s+pid=\d+(?:, ip=[^)]*)?\)\s?"
+)
 _STREAM = re.compile(r"\s*\[(?:stderr|stdout)\]\s?")
 _RANK_INSIDE = re.compile(r"\[(?:PG \S+ (?:PG GUID \S+ )?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"

@@ -98,14 +98,15 @@ class ProgressTracker:
         if not line.is_past:
             self._arrival(line.at_s, step)
         self._last_step_at_s = line.at_s
-        self._series.append(
-            StepSample(at_s=line.at_s, step=step, loss=progress.loss, step_time_s=progress.step_time_s)
-        )
+        self._series.append(StepSample(at_s=line.at_s, step=step, loss=progress.loss, step_time_s=progress.step_time_s))
 
     def _arrival(self, at_s: float, step: int) -> None:
         """Lines of one read arrive together: they share the time since the read before."""
         if self._live is None or step < self._live.step:
-            self._live, self._anchor = _Arrival(at_s, step, 1), None  # the first, or back to a checkpoint or a new epoch
+            self._live, self._anchor = (
+                _Arrival(at_s, step, 1),
+                None,
+            )  # the first, or back to a checkpoint or a new epoch
             return
         if at_s > self._live.at_s:
             self._anchor, self._live = self._live, _Arrival(at_s, step, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from hwtop.job.log_fields import ALIASES, Field, best_rate, fields, is_foreign, rate, seconds
 from hwtop.job.log_text import clean, split_prefix
@@ -12,7 +11,8 @@ from hwtop.model.log import Progress
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
 _GATE = re.compile(
-    r"loss|step|iter|fps|learning_rate|epoch|batch|update|\d\s?it/s|s/it|grad|samples|^\s*\d+/\d+\s|%\|| 0%|% ━", re.IGNORECASE
+    r"loss|step|iter|fps|learning_rate|epoch|batch|update|\d\s?it/s|s/it|grad|samples|^\s*\d+/\d+\s|%\|| 0%|% ━",
+    re.IGNORECASE,
 )
 _COUNTS = r"(?P<n>\d[\d.]*[kMG]?)/(?P<total>\d[\d.]*[kMG]?)"
 _BAR = re.compile(
@@ -22,7 +22,9 @@ _BAR = re.compile(
 )
 """tqdm (docs: `{desc}: {percentage}|{bar}| {n}/{total} [{elapsed}<{remaining}, {rate}{postfix}]`); Ultralytics' own has no [."""
 _BAR_OF_TRAINING = re.compile(r"epoch|train|step|iter|batch|loss|fit|updat|\d:?\s*$|^\W*$", re.IGNORECASE)
-_BAR_OF_OTHER = re.compile(r"valid|\bval\b|eval|test|predict|sanity|load|download|map|filter|token|sampl|shard|fetch|extract", re.IGNORECASE)
+_BAR_OF_OTHER = re.compile(
+    r"valid|\bval\b|eval|test|predict|sanity|load|download|map|filter|token|sampl|shard|fetch|extract", re.IGNORECASE
+)
 _KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
 """Keras 2 and 3 progbar; verbose=2 draws no bar."""
 _YOLO = re.compile(r"\s*(?P<epoch>\d+)/\d+\s+[\d.]+[GMK]i?B?\s+(?P<loss>[\d.]+|nan)\s")
@@ -48,7 +50,9 @@ _RATE_ALONE = re.compile(r"[\w:]*global_step/sec: [\d.]+\s*")
 """TensorFlow's StepCounterHook."""
 _STEP_FIRST = re.compile(r"\s*(?:global_)?step\s?[:=]\s?\d+\b")
 """With many more pairs behind it this is a line of metrics, whatever they are called (verl)."""
-_FILLER = re.compile(r"\b(?:done|completed|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta)\b", re.IGNORECASE)
+_FILLER = re.compile(
+    r"\b(?:done|completed|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta)\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
@@ -62,7 +66,7 @@ def parse(text: str) -> Progress | None:
     if _GATE.search(text) is None or _FOREIGN_LINE.match(text) or _SUMMARY.search(text):
         return None
     if (bar := _bar(text)) is not None:
-        return bar or None
+        return None if bar == _OTHER_BAR else bar
     if found := _KERAS.match(text):
         return _with_counts(found, _pairs(found.group("post")))
     if found := _TABLE.match(text):
@@ -70,6 +74,10 @@ def parse(text: str) -> Progress | None:
     if _CONFIG.match(text):
         return None
     return _judge(text, _pairs(text))
+
+
+_OTHER_BAR = Progress()
+"""A bar that is not about training steps."""
 
 
 class _Found:
@@ -125,23 +133,21 @@ def _name_of(field: Field, previous: str) -> str | None:
     return name
 
 
-def _bar(text: str) -> Progress | dict[str, Any] | None:
-    """Progress of a bar, {} for a bar of something else, None when there is no bar. Text may follow the bar."""
-    last = None
-    for last in _BAR.finditer(text):
-        pass
+def _bar(text: str) -> Progress | None:
+    """Progress of the last bar of a line, `_OTHER_BAR` for one of something else, None without a bar. Text may follow it."""
+    last = next(reversed(list(_BAR.finditer(text))), None)
     if last is None:
         return None
     desc = last.group("desc")
     if _BAR_OF_OTHER.search(desc) or _BAR_OF_TRAINING.search(desc) is None:
-        return {}
+        return _OTHER_BAR
     found = _pairs(desc + " , " + (last.group("post") or "") + " , " + text[last.end() :])
     if row := _YOLO.match(desc) or _TORCHTUNE.match(desc):
         found.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
     speed, unit = (last.group("rate") or last.group("rate2")), (last.group("unit") or last.group("unit2") or "")
     if speed not in (None, "?"):
         _bar_rate(found, float(speed), unit.strip())
-    return _with_counts(last, found) or {}
+    return _with_counts(last, found)
 
 
 def _bar_rate(found: _Found, speed: float, unit: str) -> None:
@@ -179,7 +185,7 @@ def _judge(text: str, found: _Found) -> Progress | None:
 
 def _is_bare(text: str) -> bool:
     """The line holds nothing but one known field: "step: 10", "[batch=1/100]:", "Epoch 3/10". Running text holds words."""
-    words = [word for word in _WORD.findall(_FILLER.sub(" ", re.sub(r"[a-z]+[_=/:][\w/]*(?=[:=])", " ", text)))]
+    words = _WORD.findall(_FILLER.sub(" ", re.sub(r"[a-z]+[_=/:][\w/]*(?=[:=])", " ", text)))
     known = {"step", "iter", "iteration", "epoch", "batch", "loss", "global", "train", "lm"}
     return all(word.lower() in known for word in words)
 

@@ -48,7 +48,9 @@ class Matcher:
         candidates = self._candidates(text, _starts(lowered))
         found: list[tuple[int, LogEvent]] = []
         for index in sorted(candidates):
-            found.extend((index, event) for event in self._line(lines[index], lowered[index], sorted(candidates[index])))
+            found.extend(
+                (index, event) for event in self._line(lines[index], lowered[index], sorted(candidates[index]))
+            )
         found.extend(self._numeric(lines, text, lowered, found))
         explained = {index for index, event in found if event.severity != "info" and event.pattern != "rank-crash"}
         found.extend(self._tracebacks.add(lines, "traceback (most" in text, explained))

@@ -146,5 +146,3 @@ def _compile(entry: _Entry, name: str) -> Pattern:
         explanation=entry.explanation,
         source=entry.source,
     )
-
-

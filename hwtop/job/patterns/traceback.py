@@ -16,7 +16,9 @@ _EXCEPTION = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)(?::\s(?P<message>.*)|:?
 _FRAME = re.compile(r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
 _STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "SignalException", "ChildFailedError"})
 """Someone ended the program, or a launcher reports what its children did."""
-_FOLLOWS = frozenset({"BrokenPipeError", "ConnectionResetError", "EOFError", "ConnectionRefusedError", "ConnectionAbortedError"})
+_FOLLOWS = frozenset(
+    {"BrokenPipeError", "ConnectionResetError", "EOFError", "ConnectionRefusedError", "ConnectionAbortedError"}
+)
 """What a process sees when the one at the other end has died."""
 
 
@@ -35,9 +37,7 @@ class Tracebacks:
     def __init__(self) -> None:
         self._open: dict[str, list[_Open]] = {}
 
-    def add(
-        self, lines: Sequence[LogLine], has_header: bool, explained: set[int]
-    ) -> list[tuple[int, LogEvent]]:
+    def add(self, lines: Sequence[LogLine], has_header: bool, explained: set[int]) -> list[tuple[int, LogEvent]]:
         """(index, event) for each exception line in `lines` that no other pattern has `explained` already.
 
         `has_header`: a traceback begins somewhere in `lines`; without one and without an open traceback nothing is done.

@@ -1,0 +1,102 @@
+"""Log file: whole files and streams, line by line in bounded memory, as `hwtop scan` reads them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from hwtop.collectors.log_tail import LONGEST_CHARS
+from hwtop.errors import UsageError
+from hwtop.job.log_text import clean
+from hwtop.model.log import LogLine
+
+_BLOCK_BYTES = 1 << 20
+_LONGEST_BYTES = 4 * LONGEST_CHARS
+_GZIP = b"\x1f\x8b"
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "unzip -p"}
+_TEXT_CONTROLS = frozenset(b"\x00\x07\b\t\n\f\r\x1b")
+"""NUL too: a log that was truncated while its writer went on begins with a hole."""
+
+
+def read_file(path: str) -> Iterator[list[LogLine]]:
+    """The lines of a file, plain or gzip, or of standard input for "-", some thousands at a time.
+
+    Raises:
+        UsageError: no such file, a directory, no permission, packed otherwise, or no text.
+    """
+    if path == "-":
+        yield from _lines(sys.stdin.buffer, "-")
+        return
+    try:
+        with _open(path) as file:
+            yield from _lines(file, path)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path}: {reason}: give a log file that you may read, or - for standard input") from error
+
+
+def _open(path: str) -> BinaryIO:
+    if stat.S_ISDIR(os.stat(path).st_mode):
+        raise UsageError(f"{path} is a directory: give its files, e.g. {path.rstrip('/')}/*.log")
+    file = open(path, "rb")  # noqa: SIM115 the caller closes it
+    if _head(file).startswith(_GZIP):
+        return gzip.GzipFile(fileobj=file, mode="rb")  # type: ignore[return-value]
+    return file
+
+
+def _head(file: BinaryIO) -> bytes:
+    """The first bytes without moving on; empty for what cannot be peeked at."""
+    peek = getattr(file, "peek", None)
+    head: bytes = peek(16)[:16] if peek is not None else b""
+    return head
+
+
+def _lines(file: BinaryIO, path: str) -> Iterator[list[LogLine]]:
+    pending, number, is_first = b"", 1, True
+    while block := _read(file):
+        if is_first:
+            _refuse_binary(block, path)
+            is_first = False
+        *ended, rest = block.split(b"\n")
+        if ended:
+            ended[0], pending = pending + ended[0], b""
+        pending = _bounded(pending + rest)
+        yield [_line(path, number + index, raw) for index, raw in enumerate(ended)]
+        number += len(ended)
+    if pending:
+        yield [_line(path, number, pending)]
+
+
+def _read(file: BinaryIO) -> bytes:
+    """What there is: a live pipe gives its lines as they come."""
+    read1 = getattr(file, "read1", None)
+    block: bytes = file.read(_BLOCK_BYTES) if read1 is None else read1(_BLOCK_BYTES)
+    return block
+
+
+def _bounded(raw: bytes) -> bytes:
+    """Of an endless line the start, of an endless bar its last states."""
+    if len(raw) <= _LONGEST_BYTES:
+        return raw
+    return raw[-_LONGEST_BYTES:] if b"\r" in raw[-_LONGEST_BYTES:] else raw[:_LONGEST_BYTES]
+
+
+def _line(path: str, number: int, raw: bytes) -> LogLine:
+    text = clean(_bounded(raw).decode("utf-8", "replace"))[:LONGEST_CHARS]
+    return LogLine(path=path, line_no=number, text=text, at_s=0.0, is_past=True)
+
+
+def _refuse_binary(block: bytes, path: str) -> None:
+    for magic, tool in _PACKED.items():
+        if block.startswith(magic):
+            unpack = tool if " " in tool else f"{tool} -dc"
+            raise UsageError(f"{path} is packed: {unpack} {path} | hwtop scan -")
+    sample = block[:8192]
+    strange = sum(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in sample)
+    broken = sample.decode("utf-8", "replace").count("�")
+    if strange * 10 > len(sample) or broken * 4 > len(sample) or block.startswith(b"\x7fELF"):
+        raise UsageError(f"{path} is no text: give a log file, or - for standard input")
