@@ -58,6 +58,13 @@ class DemoJob:
         self.log_glob = str(self._log_dir / "rank_*.log")
         self._launcher: subprocess.Popen[bytes] | None = None
 
+    @property
+    def launcher_pid(self) -> int:
+        """PID of the launcher; RuntimeError while the job does not run."""
+        if self._launcher is None:
+            raise RuntimeError("the demo job is not started")
+        return self._launcher.pid
+
     def start(self) -> int:
         """Start the job; the launcher's PID. Call once."""
         trainer = "hwtop.demo.torch_trainer" if self.uses_torch else "hwtop.demo.trainer"

@@ -30,7 +30,7 @@ class Settings:
     device_ms: float = 80.0
     """How long forward waits, as if for an accelerator: it keeps the demo light on a small machine."""
     fault: str | None = None
-    fault_step: int = 20
+    fault_step: int = 40
     fault_rank: int = 1
 
 

@@ -50,7 +50,7 @@ class Net(nn.Module):
     def __init__(self, backbone_s: float, device_s: float) -> None:
         super().__init__()
         self._backbone_s, self._device_s = backbone_s, device_s
-        self.register_buffer("backbone", torch.eye(FEATURES))
+        self.backbone = torch.eye(FEATURES)  # no buffer: DDP would broadcast it in each forward
         self.head = nn.Sequential(nn.Linear(FEATURES, 512), nn.GELU(), nn.Linear(512, CLASSES))
 
     def forward(self, pictures: Tensor) -> Tensor:

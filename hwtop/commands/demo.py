@@ -1,0 +1,76 @@
+"""`hwtop demo`: a small training job with a planted fault, and the screen attached to it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from hwtop.commands.options import Seconds
+from hwtop.demo.run import DemoJob
+from hwtop.demo.scenarios import DEFAULT, SCENARIOS, Scenario, find
+from hwtop.errors import UsageError
+
+ENDING_SIGNALS = (signal.SIGHUP, signal.SIGTERM)
+
+
+@click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("scenario", default=DEFAULT)
+@click.option("--list", "is_list", is_flag=True, help="Print the scenarios and exit.")
+@click.option("--stdlib", "is_stdlib_forced", is_flag=True, help="Do not use torch where it is installed.")
+@click.option("--for", "for_s", type=Seconds(1, 86400), help="Leave after this time.")
+def command(scenario: str, is_list: bool, is_stdlib_forced: bool, for_s: float | None) -> None:
+    """Start a small two-rank training job and watch it; leaving the screen ends the job.
+
+    SCENARIO is one of those that --list shows.
+    """
+    if is_list:
+        click.echo(table())
+        return
+    chosen = find(scenario)
+    if chosen is None:
+        names = ", ".join(known.name for known in SCENARIOS)
+        raise UsageError(f"no scenario {scenario!r}: choose one of {names}")
+    watch(chosen, is_stdlib_forced=is_stdlib_forced, for_s=for_s)
+
+
+def table() -> str:
+    """The scenarios with the symptom that each should raise."""
+    rows = [("SCENARIO", "SYMPTOM", "WHAT IS PLANTED")]
+    rows += [(entry.name, entry.symptom or "none", entry.description) for entry in SCENARIOS]
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    return "\n".join(f"{name:<{widths[0]}}  {symptom:<{widths[1]}}  {what}" for name, symptom, what in rows)
+
+
+def watch(scenario: Scenario, *, is_stdlib_forced: bool, for_s: float | None) -> None:
+    """Run the job in a folder of its own for as long as the screen lives; nothing of it is left afterwards."""
+    from hwtop.commands import live
+
+    with (
+        exit_on_signals(),
+        tempfile.TemporaryDirectory(prefix="hwtop-demo-", ignore_cleanup_errors=True) as folder,
+        DemoJob(scenario, Path(folder), is_stdlib_forced=is_stdlib_forced) as job,
+    ):
+        live.run(target_pid=job.launcher_pid, log_globs=(job.log_glob,), seconds=for_s)
+
+
+@contextmanager
+def exit_on_signals() -> Iterator[None]:
+    """Leave through the open contexts, instead of at once, when the terminal goes away or somebody ends hwtop."""
+    before = [(number, signal.signal(number, exit_by_signal)) for number in ENDING_SIGNALS]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+def exit_by_signal(number: int, _frame: FrameType | None) -> None:
+    """End with the exit code that a shell gives to a process that this signal ended."""
+    sys.exit(128 + number)

@@ -1,0 +1,87 @@
+"""`hwtop demo`: the list, a wrong name, and that leaving in any way ends the job."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from hwtop.cli import main
+from hwtop.commands import demo, live
+from hwtop.demo.run import DemoJob
+from hwtop.demo.scenarios import DEFAULT, SCENARIOS
+from hwtop.errors import CannotError
+
+
+def test_list_names_each_scenario_and_its_symptom(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", "--list"])
+    assert ended.value.code == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [(row[0], row[1]) for row in rows] == [(known.name, known.symptom or "none") for known in SCENARIOS]
+
+
+def test_names_are_unique_and_default_is_one_of_them() -> None:
+    names = [known.name for known in SCENARIOS]
+    assert len(set(names)) == len(names)
+    assert DEFAULT in names
+
+
+def test_wrong_name_is_one_line_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", "slow"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "'slow'" in said
+    assert all(known.name in said for known in SCENARIOS)
+
+
+class Screen:
+    """Stands where the screen would be: notes what it was given, then leaves in some way."""
+
+    def __init__(self, leave: Any) -> None:
+        self.leave = leave
+        self.launcher_pid = 0
+        self.folder = Path()
+        self.seconds: float | None = None
+
+    def run(self, *, target_pid: int, log_globs: tuple[str, ...], seconds: float | None) -> None:
+        self.launcher_pid, self.folder, self.seconds = target_pid, Path(log_globs[0]).parent, seconds
+        assert (self.folder / "launcher.log").exists()
+        self.leave()
+
+
+def assert_nothing_is_left(screen: Screen) -> None:
+    assert screen.launcher_pid > 0
+    assert DemoJob(SCENARIOS[0], Path()).members(screen.launcher_pid) == []
+    assert not screen.folder.exists()
+
+
+def refuse() -> None:
+    raise CannotError("the screen needs a terminal")
+
+
+@pytest.mark.parametrize(
+    ("leave", "code"),
+    [
+        (lambda: None, 0),
+        (refuse, 1),
+        (lambda: os.kill(os.getpid(), signal.SIGTERM), 128 + signal.SIGTERM),
+        (lambda: os.kill(os.getpid(), signal.SIGHUP), 128 + signal.SIGHUP),
+    ],
+    ids=["quit", "error", "SIGTERM", "SIGHUP"],
+)
+def test_leaving_ends_the_job(leave: Any, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(leave)
+    monkeypatch.setattr(live, "run", screen.run)
+    before = signal.getsignal(signal.SIGTERM)
+    result = CliRunner().invoke(demo.command, ["healthy", "--stdlib", "--for", "20s"])
+    assert result.exit_code == code
+    assert screen.seconds == 20.0
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert_nothing_is_left(screen)
