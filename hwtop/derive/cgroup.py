@@ -34,5 +34,5 @@ def _throttled_pct(previous: CgroupReading | None, current: CgroupReading) -> fl
     throttled = increase(previous.nr_throttled, current.nr_throttled)
     if not periods or throttled is None:
         return None
-    # the kernel raises nr_throttled before nr_periods in one timer call: one more may be seen, never two
+    # cpu.stat is read without the kernel's lock, between its two additions: a period's throttling may come one reading late
     return min(100.0, 100 * throttled / periods) if throttled <= periods + 1 else None
