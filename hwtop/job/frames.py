@@ -33,11 +33,17 @@ PLUMBING: frozenset[tuple[str, str]] = frozenset(
 _COMPREHENSIONS = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>"})
 """Frames of their own up to Python 3.11 only; the line of the caller is the same statement."""
 
+_NAMELESS = _COMPREHENSIONS | {"<genexpr>", "<lambda>"}
+
 _CUTS = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/process.py", "_bootstrap"))
 """Where a worker's own stack begins: a forked one still shows its parent's frames of the time of the fork below."""
 
 _LIBRARY_DIRS = ("/site-packages/", "/dist-packages/", "/installed_wheels/", "/torchinductor_")
 _STDLIB = re.compile(r"/lib(64)?/(python|pypy)3\.\d+t?/|/python3\d+\.zip/")
+_DEMO = "hwtop/demo/"
+"""The demo job is a user's training script wherever hwtop is installed."""
+_CONSOLE_SCRIPT = re.compile(r"/bin/[^/.]+$")
+"""What pip makes for an entry point: torchrun, accelerate, deepspeed."""
 _FRAMEWORKS = ("torch/", "transformers/", "accelerate/", "lightning/", "pytorch_lightning/", "deepspeed/", "ray/")
 """Packages that are libraries wherever they lie, built from source included."""
 
@@ -59,14 +65,26 @@ def is_user_frame(frame: StackFrame) -> bool:
     filename = frame.filename
     if filename.startswith("<"):
         return filename == "<stdin>" or (filename == "<string>" and frame.name == "<module>")
-    if _is_installed(filename) or _STDLIB.search(filename):
+    if frame.short_filename.startswith(_DEMO):
+        return True
+    if _is_installed(filename) or _STDLIB.search(filename) or _CONSOLE_SCRIPT.search(filename):
         return False
     return not frame.short_filename.startswith(_FRAMEWORKS)
 
 
 def user_frame(frames: Iterable[StackFrame]) -> StackFrame | None:
-    """The first frame of the user's own code: the innermost one when `frames` are leaf first."""
-    return next((frame for frame in frames if is_user_frame(frame)), None)
+    """The first frame of the user's own code: the innermost one when `frames` are leaf first.
+
+    Of a generator expression or lambda it is the function around it, so that both count as one place.
+    """
+    found = None
+    for frame in frames:
+        if not is_user_frame(frame):
+            continue
+        if short_name(frame.name) not in _NAMELESS:
+            return frame if found is None or frame.filename == found.filename else found
+        found = found or frame
+    return found
 
 
 def own_frames(stack: ThreadStack) -> tuple[StackFrame, ...]:

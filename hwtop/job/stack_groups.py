@@ -68,9 +68,11 @@ def sentence(groups: Sequence[StackGroup]) -> str:
 
 
 def call_site(entry: StackGroup) -> StackFrame | None:
-    """The user's line from which `leaf` is called, or the user frame itself."""
+    """The user's line from which a library's `leaf` (or a wait that the user wrote) is called; else where it is."""
     if entry.leaf is None or entry.leaf not in entry.frames:
         return entry.user_frame
+    if is_user_frame(entry.leaf) and entry.phase not in _TOLD_BY_FRAME:
+        return entry.leaf
     outer = entry.frames[: entry.frames.index(entry.leaf)]
     return user_frame(reversed(outer)) or entry.user_frame
 
@@ -95,6 +97,5 @@ def _clause(entry: StackGroup) -> str:
     if entry.leaf is None:
         return f"{named(entry.ranks)} {'has' if is_one else 'have'} no Python stack"
     site = call_site(entry)
-    if site is None or site is entry.leaf:
-        return f"{named(entry.ranks)} {verb} {entry.leaf.name} ({place(entry.leaf).split()[0]})"
-    return f"{named(entry.ranks)} {verb} {entry.leaf.name} ({place(site)})"
+    where = place(entry.leaf).split()[0] if site is None or site == entry.leaf else place(site)
+    return f"{named(entry.ranks)} {verb} {entry.leaf.name} ({where})"
