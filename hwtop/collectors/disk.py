@@ -21,7 +21,7 @@ MOUNTS_AT_MOST = 64
 STATVFS_DEADLINE_S = 0.25
 """For all mounts together, once: a mount that is known not to answer is not waited for again."""
 
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked at, never written
+SHARED_MEMORY = "/dev/shm"
 """The one tmpfs that matters: loader workers hand their batches over in it."""
 
 _NOT_A_DISK = re.compile(r"(loop|ram|zram|sr|fd)\d+|nvme\d+c\d+n\d+")
