@@ -205,12 +205,12 @@ def _processes(ranks: tuple[Rank, ...]) -> tuple[JobProcess, ...]:
     return tuple(rows)
 
 
-def _lines(ranks: tuple[Rank, ...], second: int) -> tuple[LogLine, ...]:
+def _lines(ranks: tuple[Rank, ...], second: int, step_s: float) -> tuple[LogLine, ...]:
     return tuple(
         LogLine(
             path=item.log or "",
             line_no=4_000 + 10 * (second - back),
-            text=f"iter {12_400 + int((second - back) / 0.312)}: loss {2.44 - (second - back) * 0.0005:.4f}, time 312.40ms, mfu 43.10%",
+            text=f"iter {12_400 + int((second - back) / step_s)}: loss {2.44 - (second - back) * 0.0005:.4f}, time {step_s * 1000:.2f}ms, mfu {13.45 / step_s:.2f}%",
             at_s=1_000.0 + second - back,
             is_past=False,
         )
@@ -232,7 +232,7 @@ def job(ranks: tuple[Rank, ...], second: int, *, groups: tuple[StackGroup, ...] 
         log_files=tuple(
             LogFile(path=item.log or "", pids=(item.pid,), size_bytes=4 * M, age_s=item.log_age_s) for item in ranks
         ),
-        lines=_lines(ranks, second),
+        lines=_lines(ranks, second, ranks[0].step_time_s or 1),
     )
 
 
@@ -413,7 +413,7 @@ def _starved(second: int) -> Moment:
         replace(
             item,
             step_time_s=1.94,
-            progress=Progress(step=12_460 + second // 2, total_steps=60_000, loss=2.4131, step_time_s=1.94),
+            progress=Progress(step=12_400 + int(second / 1.94), total_steps=60_000, loss=2.4131, step_time_s=1.94),
             phase="data",
             state="data-wait",
             tree_cpu_pct=412.0,
@@ -424,7 +424,7 @@ def _starved(second: int) -> Moment:
             ),
             stack=_dump(item.rank, DATA, base.at_s),
             workers=tuple(replace(worker, state="R", cpu_pct=99.0) for worker in item.workers),
-            last_line="iter 12489: loss 2.4131, time 1940.11ms, mfu 6.90%",
+            last_line="iter 12430: loss 2.4131, time 1940.11ms, mfu 6.90%",
         )
         for item in base.job.ranks
     )

@@ -1,0 +1,1 @@
+"""SHOW: the only place that knows Textual."""

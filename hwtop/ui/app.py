@@ -34,7 +34,7 @@ class HwtopApp(App[None]):
         self._feed: Stopper | None = None
         self._monitor = MonitorScreen(is_ascii=self.options.is_ascii, is_readonly=self.options.is_readonly)
         self.register_theme(HWTOP)
-        self.theme = self.options.theme
+        self.theme = self.options.theme if self.options.theme in self.available_themes else HWTOP.name
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The quiet tones, for themes that do not name them."""
@@ -45,6 +45,7 @@ class HwtopApp(App[None]):
         return {"hwtop-dim": quiet, "hwtop-label": tone, "hwtop-border": faint, "hwtop-track": faint}
 
     async def on_mount(self) -> None:
+        """Show the screen, then start the feed."""
         await self.push_screen(self._monitor)
         self._feed = self._monitor.feed = self._start(self.publish)
 
@@ -58,9 +59,10 @@ class HwtopApp(App[None]):
         self._monitor.show(event.frame)
 
     def on_unmount(self) -> None:
+        """Tell the feed to end; its thread is not waited for."""
         if self._feed is not None:
             self._feed.stop()
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii))

@@ -50,6 +50,8 @@ COMPACT_BELOW = (60, 15)
 """Cells and rows under which panels give way to text."""
 _WIDE = 150
 """From here the host has a column of its own."""
+_LOGS_FROM = 5
+"""Rows that are left over from here on show the newest log lines."""
 
 
 @dataclass(frozen=True)
@@ -98,40 +100,35 @@ def picture(view: View, width: int, height: int) -> list[Line]:
 def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """One column: findings, devices, ranks, host. The least of each first, then room by weight."""
     room = bottom - top
-    rows = {"findings": min(findings.least(view), room // 2), "gpu": 3, "ranks": ranks.least(view), "host": 3}
+    rows = {"findings": min(findings.least(view, width), room // 2), "gpu": 3, "ranks": ranks.least(view), "host": 3}
     limits = {
-        "findings": min(findings.wanted(view, width), max(9, room * 2 // 5)),
+        "findings": min(findings.wanted(view, width), max(rows["findings"], room * 3 // 10)),
         "ranks": ranks.wanted(view, width),
         "gpu": gpu.wanted(view, width),
     }
     left = room - sum(rows.values())
-    has_panels = width >= 110 and left >= 5 + limits["gpu"] - 3
-    if has_panels:
-        rows["host"] += 5
-        left -= 5
-    elif left >= 6:
-        rows["host"] += 1
-        left -= 1
-    # A device table is worth its room only as a whole, and when two thirds of the ranks stay in sight.
-    for name in ("findings", "gpu", "ranks", "findings"):
+    spare = room - sum(limits.values()) - rows["host"]
+    has_panels = width >= 110 and spare >= 5
+    more = 5 if has_panels else 1 if left >= 6 else 0
+    rows["host"] += more
+    left -= more
+    # A device table is worth its room only as a whole, titles aside.
+    for name in ("findings", "gpu", "ranks"):
         more = min(limits[name] - rows[name], left)
         is_cut = name == "gpu" and rows[name] + more < limits["gpu"] - 1
         if more > 0 and not is_cut:
             rows[name] += more
             left -= more
-    left = _stretch_findings(view, rows, left, width)
-    rows["ranks"] += left
-    places = _stack([(name, rows[name]) for name in ("findings", "gpu", "ranks", "host")], top, width)
+    more = max(0, min(findings.wanted(view, width) - rows["findings"], left))
+    rows["findings"] += more
+    left -= more
+    rows["logs"] = left if left >= _LOGS_FROM else 0
+    rows["ranks"] += left - rows["logs"]
+    places = _stack([(name, rows[name]) for name in ("findings", "gpu", "ranks", "logs", "host")], top, width)
     if has_panels:
         at = places.pop("host")
         places |= _row(("cpu", "memory", "disk", "network"), at)
     return places
-
-
-def _stretch_findings(view: View, rows: dict[str, int], left: int, width: int) -> int:
-    more = max(0, min(findings.wanted(view, width) - rows["findings"], left))
-    rows["findings"] += more
-    return left - more
 
 
 def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
@@ -142,7 +139,10 @@ def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     found = min(findings.wanted(view, width), room * 2 // 5)
     devices = min(gpu.wanted(view, main), max(3, (room - found) // 2))
     places = _stack([("findings", found)], top, width)
-    places |= _stack([("gpu", devices), ("ranks", room - found - devices)], top + found, main)
+    table = room - found - devices
+    tail = table - ranks.wanted(view, main)
+    tail = tail if tail >= _LOGS_FROM else 0
+    places |= _stack([("gpu", devices), ("ranks", table - tail), ("logs", tail)], top + found, main)
     wants = {
         "memory": memory.wanted(view, side),
         "disk": disk.wanted(view, side),
@@ -155,7 +155,7 @@ def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         cut = max(0, min(over, wants[name] - 4))
         wants[name] -= cut
         over -= cut
-    wants["network"] -= over
+    wants["cpu"] -= over
     order = ("cpu", "memory", "disk", "network")
     return places | {
         name: Place(main, place.y, side, place.height)

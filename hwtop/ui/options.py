@@ -32,7 +32,7 @@ class ScreenOptions:
     """How to show."""
 
     theme: str = "hwtop"
-    """A name of `App.available_themes`; "hwtop" is the own dark one."""
+    """A name of `App.available_themes`; "hwtop" is the own dark one, also used for a name that is none."""
     is_ascii: bool = False
     is_readonly: bool = False
     no_color: bool = False

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from importlib import resources
+from types import ModuleType
 
-from hwtop.errors import CannotError
+from hwtop.errors import CannotError, UsageError
 from hwtop.model.frame import Frame
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
-from hwtop.ui.options import ScreenOptions
+from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.svg import Paint, to_svg
 from hwtop.ui.view import Page, View
 from hwtop.ui.widgets.panel import ROLES, Panel
@@ -37,14 +38,9 @@ def svg(
 
 def png(svg_text: str) -> bytes:
     """`svg_text` as PNG. Raises CannotError when the renderer is not installed."""
-    try:
-        import resvg_py
-    except ImportError:
-        message = "PNG pictures need the resvg renderer: pip install 'hwtop[png]', or write an .svg or .txt file"
-        raise CannotError(message) from None
-    fonts = resources.files("hwtop.ui") / "fonts"
-    with resources.as_file(fonts) as folder:
-        rendered = resvg_py.svg_to_bytes(
+    renderer = _renderer()
+    with resources.as_file(resources.files("hwtop.ui") / "fonts") as folder:
+        rendered = renderer.svg_to_bytes(
             svg_string=svg_text,
             zoom=_ZOOM,
             font_dirs=[str(folder)],
@@ -52,6 +48,30 @@ def png(svg_text: str) -> bytes:
             monospace_family="DejaVu Sans Mono",
         )
     return bytes(rendered)
+
+
+def check(kind: str, theme: str) -> None:
+    """Find out early whether a picture of `kind` (".svg", ".png", ".txt") can be made.
+
+    Raises:
+        UsageError: no such theme.
+        CannotError: the renderer for PNG is not installed.
+    """
+    themes = HwtopApp(_no_feed).available_themes
+    if theme not in themes:
+        raise UsageError(f"no theme {theme!r}: choose one of {', '.join(sorted(themes))}")
+    if kind == ".png":
+        _renderer()
+
+
+def _renderer() -> ModuleType:
+    try:
+        import resvg_py
+    except ImportError:
+        message = "PNG pictures need the resvg renderer: pip install 'hwtop[png]', or write an .svg or .txt file"
+        raise CannotError(message) from None
+    module: ModuleType = resvg_py
+    return module
 
 
 class _NoFeed:
@@ -62,9 +82,13 @@ class _NoFeed:
     def stop(self) -> None: ...
 
 
+def _no_feed(_: Publish) -> _NoFeed:
+    return _NoFeed()
+
+
 async def _paints(theme: str) -> dict[str, Paint]:
     """What the style sheet makes of each role in `theme`, asked from an app without a terminal."""
-    app = HwtopApp(lambda _: _NoFeed(), options=ScreenOptions(theme=theme))
+    app = HwtopApp(_no_feed, options=ScreenOptions(theme=theme))
     async with app.run_test(size=(80, 24)):
         panel = app.screen.query_one("#verdict", Panel)
         paints: dict[str, Paint] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells
+from hwtop.ui.widgets.text import cells, visible
 
 CELL_W, CELL_H, FONT_SIZE = 8.43, 18.0, 14.0
 """DejaVu Sans Mono advances 0.602 em; the height lets frames join."""
@@ -16,6 +16,10 @@ _MARGIN = 12.0
 _FONTS = "'DejaVu Sans Mono', 'Bitstream Vera Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _DOTS = ((0, 0, 0x01), (0, 1, 0x02), (0, 2, 0x04), (0, 3, 0x40), (1, 0, 0x08), (1, 1, 0x10), (1, 2, 0x20), (1, 3, 0x80))
+
+
+_Shape = Callable[[float, float, float], str]
+"""Left and top of the cell and the width of the run -> a piece of a path."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +35,13 @@ def to_svg(lines: list[Line], paints: dict[str, Paint], background: str, title: 
     """A picture of `lines`; roles are looked up in `paints`."""
     columns = max((line.width for line in lines), default=0)
     width, height = columns * CELL_W + 2 * _MARGIN, len(lines) * CELL_H + 2 * _MARGIN
+    area = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    font = f'font-family="{_FONTS}" font-size="{FONT_SIZE:g}" xml:space="preserve"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}">',
-        f"<title>{escape(title)}</title>",
+        f'<svg xmlns="http://www.w3.org/2000/svg" {area}>',
+        f"<title>{escape(visible(title))}</title>",
         f'<rect width="100%" height="100%" rx="8" fill="{background}"/>',
-        f'<g transform="translate({_MARGIN:g} {_MARGIN:g})" font-family="{_FONTS}" font-size="{FONT_SIZE:g}" '
-        'xml:space="preserve">',
+        f'<g transform="translate({_MARGIN:g} {_MARGIN:g})" {font}>',
     ]
     shapes: dict[str, list[str]] = {}
     texts: list[str] = []
@@ -46,8 +50,8 @@ def to_svg(lines: list[Line], paints: dict[str, Paint], background: str, title: 
         for text, role in line.spans:
             paint = paints[role]
             if paint.background != background:
-                area = f"{_n(x * CELL_W)} {_n(y * CELL_H)}h{_n(cells(text) * CELL_W)}v{_n(CELL_H)}h{_n(-cells(text) * CELL_W)}z"
-                parts.append(f'<path fill="{paint.background}" d="M{area}"/>')
+                band = _rect(x * CELL_W, y * CELL_H, cells(text) * CELL_W, CELL_H)
+                parts.append(f'<path fill="{paint.background}" d="{band}"/>')
             for start, word in _words(text):
                 if word[0] in _SHAPES or 0x2800 <= ord(word[0]) <= 0x28FF:
                     shapes.setdefault(paint.color, []).extend(_drawn(word, x + start, y))
@@ -119,25 +123,38 @@ def _dashes(x: float, y: float, width: float) -> str:
     return "".join(_rect(x + step * n + 1, y + CELL_H / 2 - 0.6, step - 2, 1.2) for n in range(round(width / step)))
 
 
-_SHAPES: dict[str, Callable[[float, float, float], str]] = {
-    "─": lambda x, y, w: _rect(x, y + CELL_H / 2 - 0.6, w, 1.2),
-    "━": lambda x, y, w: _rect(x, y + CELL_H / 2 - 2.2, w, 4.4),
-    "╸": lambda x, y, w: _rect(x, y + CELL_H / 2 - 2.2, w / 2, 4.4),
+def _block(level: int) -> _Shape:
+    share = (level + 1) / len(_BLOCKS)
+    return lambda x, y, width: _rect(x + 0.4, y + CELL_H * (1 - share), width - 0.8, CELL_H * share)
+
+
+def _rounded(right: int, down: int) -> _Shape:
+    return lambda x, y, _: _arc(right, down, x, y)
+
+
+def _line(thickness: float, share: float = 1.0) -> _Shape:
+    return lambda x, y, width: _rect(x, y + (CELL_H - thickness) / 2, width * share, thickness)
+
+
+def _upright(share: float) -> _Shape:
+    return lambda x, y, _: _rect(x + CELL_W / 2 - 0.6, y, 1.2, CELL_H * share)
+
+
+def _elbow(x: float, y: float, width: float) -> str:
+    return _upright(0.5)(x, y, width) + _rect(x + CELL_W / 2, y + CELL_H / 2 - 0.6, CELL_W / 2, 1.2)
+
+
+_SHAPES: dict[str, _Shape] = {
+    "─": _line(1.2),
+    "━": _line(4.4),
+    "╸": _line(4.4, 0.5),
     "╌": _dashes,
-    "│": lambda x, y, w: _rect(x + CELL_W / 2 - 0.6, y, 1.2, CELL_H),
-    "╭": lambda x, y, w: _arc(1, 1, x, y),
-    "╮": lambda x, y, w: _arc(0, 1, x, y),
-    "╰": lambda x, y, w: _arc(1, 0, x, y),
-    "╯": lambda x, y, w: _arc(0, 0, x, y),
-    "└": lambda x, y, w: (
-        _rect(x + CELL_W / 2 - 0.6, y, 1.2, CELL_H / 2)
-        + _rect(x + CELL_W / 2 - 0.6, y + CELL_H / 2 - 0.6, CELL_W / 2, 1.2)
-    ),
-    **{
-        block: (
-            lambda x, y, w, share=(level + 1) / 8: _rect(x + 0.4, y + CELL_H * (1 - share), w - 0.8, CELL_H * share)
-        )
-        for level, block in enumerate(_BLOCKS)
-    },
+    "│": _upright(1.0),
+    "╭": _rounded(1, 1),
+    "╮": _rounded(0, 1),
+    "╰": _rounded(1, 0),
+    "╯": _rounded(0, 0),
+    "└": _elbow,
+    **{block: _block(level) for level, block in enumerate(_BLOCKS)},
 }
 _RUN = re.compile(r"[!-~]+(?: [!-~]+)*|([" + "".join(_SHAPES) + r"])\1*|\S")

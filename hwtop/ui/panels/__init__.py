@@ -1,0 +1,1 @@
+"""Panels: a View in, lines out; one subject each."""

@@ -15,7 +15,7 @@ def wanted(view: View, width: int) -> int:
     return 2 + len(_facts(view, inner(width))) + _TREND_ROWS
 
 
-_TREND_ROWS = 3
+_TREND_ROWS, _TREND_MOST = 3, 8
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -25,7 +25,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     spare = height - 2 - len(facts)
     lines = facts
     if spare >= 2:
-        rows = min(_TREND_ROWS, spare)
+        rows = min(_TREND_MOST, spare)
         lines = [*facts[:1], *_trend(view, room, rows), *facts[1:]]
     cpu = view.frame.moment.cpu
     note = Line(f"{cpu.count} cores" if cpu else "", "dim")
@@ -36,27 +36,34 @@ def _facts(view: View, room: int) -> list[Line]:
     cpu = view.frame.moment.cpu
     if cpu is None:
         return [Line("◌ no numbers yet", "dim")]
-    lines = [_gauge("busy", cpu.util_pct, room, *marks.high(cpu.util_pct, 90, 98))]
+    lines = [_gauge("busy", cpu.util_pct, room)]
     waits = Line()
     for word, value, warn, bad in (("iowait", cpu.iowait_pct, 20, 50), ("steal", cpu.steal_pct, 5, 20)):
         role, mark = marks.high(value, warn, bad)
         waits.add(f"{word} ", "label").add(f"{mark.strip()}{units.pct(value)}", "text" if role == "good" else role).add(
             "  "
         )
-    if cpu.freq_mhz:
+    if cpu.freq_mhz and room >= 32:
         waits.add(f"{cpu.freq_mhz / 1000:.1f}GHz", "dim")
     role, mark = marks.high(cpu.load[0] / max(1.0, view.frame.moment.cores) * 100, 120, 200)
     load = Line("load ", "label").add(f"{mark.strip()}{cpu.load[0]:.1f}", "text" if role == "good" else role)
     load.add(f" on {view.frame.moment.cores:g}", "dim").add("  run ", "label").add(str(cpu.running))
     if cpu.blocked:
         load.add("  blocked ", "label").add(f"▲{cpu.blocked}", "warn")
-    lines += [waits, load, *_limit(view), *_pressure(view), *_cores(view, room)]
+    lines += [waits, load, *_limit(view), *_pressure(view, room), *_cores(view, room)]
     return lines
 
 
-def _gauge(word: str, value: float | None, room: int, role: str, mark: str) -> Line:
-    head, tail = Line(f"{word:<7}", "label"), Line(f" {mark.strip()}{units.pct(value)}", role).fitted(6, "right")
-    return head.extend(bar(None if value is None else value / 100, room - 13, role)).extend(tail)
+def _gauge(word: str, value: float | None, room: int) -> Line:
+    role = "dim" if value is None else _load_role(value)
+    mark = "▲" if role == "warn" else ""
+    tail = Line(f" {mark}{units.pct(value)}", role).fitted(6, "right")
+    return Line(f"{word:<7}", "label").extend(bar(None if value is None else value / 100, room - 13, role)).extend(tail)
+
+
+def _load_role(util_pct: float) -> str:
+    """Busy cores are what a job pays for: full is worth a look, not an alarm."""
+    return "warn" if util_pct >= 95 else "info"
 
 
 def _limit(view: View) -> list[Line]:
@@ -69,11 +76,11 @@ def _limit(view: View) -> list[Line]:
     return [line.add("  throttled ", "label").add(value, "text" if role == "good" else role)]
 
 
-def _pressure(view: View) -> list[Line]:
+def _pressure(view: View, room: int) -> list[Line]:
     cpu = view.frame.moment.cpu
     if cpu is None or not cpu.psi:
         return []
-    line = Line("stalled", "label")
+    line = Line("stalled" if room >= 34 else "psi", "label")
     for resource, word in (("cpu", "cpu"), ("io", "io"), ("memory", "mem")):
         pressure = cpu.psi.get(resource)
         some = pressure.some.avg10_pct if pressure and pressure.some else None
@@ -88,15 +95,15 @@ def _cores(view: View, room: int) -> list[Line]:
         return []
     utils = [core.util_pct for core in cpu.cores]
     full = sum(util >= 90 for util in utils)
-    lines = [Line("cores ", "label").add(f"{full} of {len(utils)} full").add(f"  hottest {max(utils):.0f}%", "dim")]
-    if len(utils) <= 2 * room:
-        for start in range(0, len(utils), room):
-            lines.append(blocks(utils[start : start + room], 100, lambda value: marks.high(value, 90, 98)[0]))
+    lines = [Line("cores ", "label").add(f"{full} of {len(utils)} full")]
+    lines[0].add(f"  hottest {max(utils):.0f}%" if room >= 34 else "", "dim")
+    if len(utils) <= 3 * room:
+        lines += [blocks(utils[start : start + room], 100, _load_role) for start in range(0, len(utils), room)]
     return lines
 
 
 def _trend(view: View, room: int, rows: int) -> list[Line]:
     values = [moment.cpu.util_pct if moment.cpu else None for moment in view.frame.history]
-    drawn = trend(values, room - 5, rows, 100, lambda value: marks.high(value, 90, 98)[0])
+    drawn = trend(values, room - 5, rows, 100, _load_role)
     labels = ["100%", *["    "] * (rows - 2), "  0%"]
     return [Line(f"{label} ", "dim").extend(line) for label, line in zip(labels, drawn, strict=True)]

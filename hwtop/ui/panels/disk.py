@@ -12,7 +12,7 @@ from hwtop.ui.widgets.text import elide_middle
 _MOUNTS = 4
 
 
-def wanted(view: View, width: int) -> int:
+def wanted(view: View, _: int) -> int:
     """Rows for the busiest disks and the fullest mounts, frame included."""
     return 2 + max(1, min(4, len(view.frame.moment.disks)) + min(_MOUNTS, len(_mounts(view))))
 
@@ -31,7 +31,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines += [_mount(mount, room) for mount in full[: left - disk_rows]]
     if not lines:
         lines = [Line("◌ no disk seen", "dim")]
-    return box(lines, width, height, Line("Disks", "title"), Line())
+    return box(lines, width, height, Line("Disks", "title"), Line("bytes/s, busy", "dim"))
 
 
 def traffic(view: View) -> tuple[float | None, float | None]:
@@ -57,18 +57,16 @@ def _mounts(view: View) -> list[MountReading]:
 
 
 def _disk(disk: DiskRates, room: int) -> Line:
-    name_width = max(7, min(12, room - 25))
+    name_width = max(6, min(14, room - 19))
     line = Line(elide_middle(disk.name, name_width), "label").fitted(name_width)
-    line.extend(Line(f" r{units.rate(disk.read_bytes_per_s)}").fitted(9, "right"))
-    line.extend(Line(f" w{units.rate(disk.write_bytes_per_s)}").fitted(9, "right"))
-    role, mark = marks.high(disk.busy_pct, 80, 95)
-    line.extend(
-        Line(f" {mark.strip()}{units.pct(disk.busy_pct)}", "text" if role == "good" else role).fitted(6, "right")
-    )
-    if room - line.width >= 8:
+    for word, rate in (("r", disk.read_bytes_per_s), ("w", disk.write_bytes_per_s)):
+        line.add(f" {word}", "dim").extend(Line(units.size(rate)).fitted(5, "right"))
+    if room - line.width >= 16:
         latency = units.UNKNOWN if disk.latency_ms is None else f"{disk.latency_ms:.1f} ms"
-        line.extend(Line(latency, "dim").fitted(9, "right"))
-    return line
+        line.extend(Line(latency, "dim").fitted(10, "right"))
+    role, mark = marks.high(disk.busy_pct, 80, 95)
+    busy = Line(f"{mark.strip()}{units.pct(disk.busy_pct)}", "text" if role == "good" else role)
+    return line.extend(busy.fitted(room - line.width, "right"))
 
 
 def _mount(mount: MountReading, room: int) -> Line:

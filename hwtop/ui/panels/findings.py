@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from statistics import median
 
 from hwtop.model.symptom import Finding
@@ -15,6 +16,19 @@ _DETAILS = 9
 """Most lines of detail of one card; the whole story is in `hwtop diagnose`."""
 
 
+_STEP = 2
+"""The place of next steps in a card: after title and facts."""
+
+
+@dataclass(frozen=True)
+class _Detail:
+    """A line of a card; `order` is where it is read, its place in the list how much it is worth."""
+
+    order: int
+    line: Line
+    is_start: bool = True
+
+
 def wanted(view: View, width: int) -> int:
     """Rows for everything, frame included."""
     room = inner(width)
@@ -22,9 +36,11 @@ def wanted(view: View, width: int) -> int:
     return 2 + max(1, sum(map(len, cards))) + len(_blind(view, 2))
 
 
-def least(view: View) -> int:
-    """Rows for the first card with two lines of evidence and a step, or for the calm line."""
-    return 6 + min(2, len(view.frame.findings) - 1) if view.frame.findings else 3
+def least(view: View, width: int) -> int:
+    """Rows for the first card down to its first step and the titles of two more, or for the calm line."""
+    if not view.frame.findings:
+        return 3
+    return 2 + _need(_card(view.frame.findings[0], inner(width))) + min(2, len(view.frame.findings) - 1)
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -35,8 +51,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines = [_calm(view), *_blind(view, height - 3)]
         return box(lines, width, height, Line("Findings", "title"), Line("none", "dim"))
     cards = [_card(finding, room) for finding in findings]
-    taken = _share([len(card) for card in cards], height - 2)
-    lines = [line for card, count in zip(cards, taken, strict=True) for line in card[:count]]
+    taken = _share(cards, height - 2)
+    lines = [line for card, count in zip(cards, taken, strict=True) for line in _shown(card, count)]
     lines += _blind(view, height - 2 - len(lines))
     hidden = sum(count == 0 for count in taken)
     worst = marks.SEVERITY[findings[0].severity][2]
@@ -45,48 +61,72 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     return box(lines, width, height, Line("What is wrong", "title"), note, border)
 
 
-def _share(sizes: list[int], room: int) -> list[int]:
-    """How many lines of each card to show: all heads while the first card keeps three details, then the rest by rank."""
-    taken = [0] * len(sizes)
-    first_need = min(sizes[0], 4)
-    heads = max(1, min(len(sizes), room - first_need + 1))
-    for index in range(heads):
-        taken[index] = 1
+def _share(cards: list[list[_Detail]], room: int) -> list[int]:
+    """How many details of each card to show: all titles while the first card keeps its first step, then by weight."""
+    sizes = [len(card) for card in cards]
+    taken = [0] * len(cards)
+    heads = max(1, min(len(cards), room - _need(cards[0]) + 1))
+    taken[:heads] = [1] * heads
     left = room - heads
-    for most in (4, 6, 1 + _DETAILS):
+    for limits in ([_need(card) for card in cards], sizes):
         for index in range(heads):
-            more = max(0, min(min(sizes[index], most) - taken[index], left))
+            more = max(0, min(limits[index] - taken[index], left))
             taken[index] += more
             left -= more
     return taken
 
 
-def _card(finding: Finding, width: int) -> list[Line]:
-    glyph, word, role = marks.SEVERITY[finding.severity]
-    ranks = f"rank{'s' if len(finding.ranks) > 1 else ''} {units.ranks(finding.ranks)}  " if finding.ranks else ""
-    right = Line(f"  {ranks}", "accent").add(f"{finding.symptom}  sure {finding.confidence * 100:.0f}%", "dim")
-    if right.width > width // 2:
-        right = Line()
-    head = Line(f"{glyph} {word:<8}  ", role).add(finding.title, "strong")
-    lines = [head.fitted(width - right.width).extend(right)]
-    evidence = [_wrapped("•", "dim", text, "text", width) for text in finding.evidence]
-    steps = [_wrapped("→", "accent", text, "accent", width) for text in finding.next_steps]
-    # Two facts, then the step: a card that is cut short still says what to do.
-    for block in (*(b[:2] for b in evidence[:2]), *steps[:1], *evidence[2:], *steps[1:3]):
-        lines += block
+def _need(card: list[_Detail]) -> int:
+    """How many details it takes to see title, facts and what to do."""
+    return next((index + 1 for index, detail in enumerate(card) if detail.order == _STEP), min(4, len(card)))
+
+
+def _card(finding: Finding, width: int) -> list[_Detail]:
+    """In the order in which lines are worth their room: two facts, then a step, so that a cut card says what to do."""
+    details = [_Detail(0, line) for line in _head(finding, width)]
+    evidence = [_wrapped("•", "dim", text, "text", width, 1) for text in finding.evidence]
+    steps = [_wrapped("→", "accent", text, "accent", width, _STEP) for text in finding.next_steps]
+    for block in (*evidence[:2], *steps[:1], *evidence[2:], *steps[1:3]):
+        details += block
     if finding.log_line:
-        lines += _wrapped("│", "dim", finding.log_line, "dim", width)[:1]
+        details += _wrapped("│", "dim", finding.log_line, "dim", width, 3)[:2]
     if finding.folded:
-        lines += _wrapped("·", "dim", "follows from it: " + ", ".join(finding.folded), "dim", width)[:1]
-    return lines[: 1 + _DETAILS]
+        details += _wrapped("·", "dim", "follows from it: " + ", ".join(finding.folded), "dim", width, 4)[:1]
+    return details[: 1 + _DETAILS]
 
 
-def _wrapped(mark: str, mark_role: str, text: str, role: str, width: int) -> list[Line]:
+def _head(finding: Finding, width: int) -> list[Line]:
+    """The title is never cut for what stands beside it; a long one takes two lines."""
+    glyph, word, role = marks.SEVERITY[finding.severity]
+    ranks = f"  rank{'s' if len(finding.ranks) > 1 else ''} {units.ranks(finding.ranks)}" if finding.ranks else ""
+    mark = Line(f"{glyph} {word:<8}  ", role)
+    pieces = wrap(finding.title, max(8, width - mark.width))
+    sides = (
+        Line(ranks, "accent").add(f"  {finding.symptom}  sure {finding.confidence * 100:.0f}%", "dim"),
+        Line(ranks, "accent").add(f"  {finding.symptom}", "dim"),
+        Line(ranks, "accent"),
+        Line(),
+    )
+    head = Line().extend(mark).add(pieces[0] if pieces else "", "strong")
+    side = next((side for side in sides if head.width + side.width <= width), Line())
+    lines = [head.fitted(width - side.width).extend(side)]
+    return [*lines, *(Line(" " * mark.width).add(piece, "strong") for piece in pieces[1:2])]
+
+
+def _shown(card: list[_Detail], count: int) -> list[Line]:
+    """The first `count` details as they are read: facts, steps, the rest; a sentence that is cut says so."""
+    kept = card[:count]
+    if kept and count < len(card) and not card[count].is_start:
+        cut = kept[-1]
+        kept[-1] = replace(cut, line=Line().extend(cut.line).add(" …", "dim"))
+    return [detail.line for detail in sorted(kept, key=lambda detail: detail.order)]
+
+
+def _wrapped(mark: str, mark_role: str, text: str, role: str, width: int, order: int) -> list[_Detail]:
     indent = 4
-    pieces = wrap(text, max(8, width - indent))
     return [
-        Line(f"  {mark} " if not number else " " * indent, mark_role).add(piece, role)
-        for number, piece in enumerate(pieces)
+        _Detail(order, Line(" " * indent if number else f"  {mark} ", mark_role).add(piece, role), is_start=not number)
+        for number, piece in enumerate(wrap(text, max(8, width - indent - 2)))
     ]
 
 

@@ -9,7 +9,7 @@ _KEYS = (("q", "quit"), ("?", "help"), ("p", "pause"), ("j k", "rank"), ("Enter"
 _PICKER_KEYS = (("q", "quit"), ("?", "help"), ("Enter", "attach"), ("j k", "choose"))
 
 
-def draw(view: View, width: int, height: int) -> list[Line]:
+def draw(view: View, width: int, _: int) -> list[Line]:
     """Keys are left out from the right when there is no room."""
     line = Line()
     if not view.is_picking:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from hwtop.model.frame import Frame
@@ -27,6 +26,10 @@ THROTTLE_WORDS = {
 """What holds clocks down; idle and settings of the user are no throttling. The capital ones are faults."""
 
 
+_FAINT = {"good": "faint-good", "warn": "warn", "bad": "bad"}
+"""Eight full trends below each other would outshine everything else."""
+
+
 @dataclass(frozen=True)
 class _Row:
     gpu: Gpu
@@ -38,15 +41,10 @@ class _Row:
         return bool(self.ranks)
 
 
-def wanted(view: View, width: int) -> int:
+def wanted(view: View, _: int) -> int:
     """Rows for one line a device, with titles and frame."""
     count = len(view.frame.moment.gpus)
     return count + 3 if count else 3
-
-
-def least(view: View) -> int:
-    """Rows for the line about all of them."""
-    return 3
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -133,7 +131,7 @@ def _dim_if(condition: bool) -> str:
     return "dim" if condition else "text"
 
 
-def _mark(row: _Row, width: int) -> Line:
+def _mark(row: _Row, _: int) -> Line:
     if any(THROTTLE_WORDS.get(reason, "").isupper() for reason in row.gpu.throttle or ()):
         return Line("▲", "warn")
     if row.gpu.status == "stale":
@@ -142,7 +140,7 @@ def _mark(row: _Row, width: int) -> Line:
     return Line(mark, role)
 
 
-def _util(row: _Row, width: int) -> Line:
+def _util(row: _Row, _: int) -> Line:
     return Line(units.pct(row.gpu.util_pct), marks.gpu_use(row.gpu.util_pct, row.is_training)[0])
 
 
@@ -152,15 +150,14 @@ def _util_bar(row: _Row, width: int) -> Line:
 
 
 def _past(row: _Row, width: int) -> Line:
-    role: Callable[[float], str] = lambda value: marks.gpu_use(value, row.is_training)[0]  # noqa: E731
-    return trend(row.past, width, 1, 100, role)[0]
+    return trend(row.past, width, 1, 100, lambda value: _FAINT.get(marks.gpu_use(value, row.is_training)[0], "dim"))[0]
 
 
 def _memory_share(gpu: Gpu) -> float | None:
     return gpu.mem_used_bytes / gpu.mem_total_bytes if gpu.mem_used_bytes is not None and gpu.mem_total_bytes else None
 
 
-def _memory(row: _Row, width: int) -> Line:
+def _memory(row: _Row, _: int) -> Line:
     share = _memory_share(row.gpu)
     role, mark = marks.high(None if share is None else share * 100, 95, 99)
     role = "text" if role == "good" else role
@@ -172,33 +169,33 @@ def _memory_bar(row: _Row, width: int) -> Line:
     return bar(_memory_share(row.gpu), width, "info")
 
 
-def _power(row: _Row, width: int) -> Line:
+def _power(row: _Row, _: int) -> Line:
     gpu = row.gpu
     power = units.UNKNOWN if gpu.power_w is None else f"{gpu.power_w:.0f}"
     limit = units.UNKNOWN if gpu.power_limit_w is None else f"{gpu.power_limit_w:.0f}"
     return Line(power, _dim_if(gpu.power_w is None)).add(f"/{limit}W", "dim")
 
 
-def _temp(row: _Row, width: int) -> Line:
+def _temp(row: _Row, _: int) -> Line:
     if row.gpu.temp_c is None:
         return Line(units.UNKNOWN, "dim")
     role, mark = marks.high(row.gpu.temp_c, 83, 90)
     return Line(f"{mark.strip()}{row.gpu.temp_c:.0f}°C", "text" if role == "good" else role)
 
 
-def _clock(row: _Row, width: int) -> Line:
+def _clock(row: _Row, _: int) -> Line:
     clock = row.gpu.sm_clock_mhz
     return Line(units.UNKNOWN, "dim") if clock is None else Line(f"{clock:.0f}").add("MHz", "dim")
 
 
-def _throttle(row: _Row, width: int) -> Line:
+def _throttle(row: _Row, _: int) -> Line:
     words = [THROTTLE_WORDS[reason] for reason in row.gpu.throttle or () if reason in THROTTLE_WORDS]
     if row.gpu.throttle is None:
         return Line(units.UNKNOWN, "dim")
     return Line(", ".join(words), "warn") if words else Line("nothing", "dim")
 
 
-def _pcie(row: _Row, width: int) -> Line:
+def _pcie(row: _Row, _: int) -> Line:
     gpu = row.gpu
     if gpu.pcie_gen is None or gpu.pcie_width is None:
         return Line(units.UNKNOWN, "dim")

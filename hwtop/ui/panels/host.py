@@ -38,7 +38,7 @@ def _cpu(view: View, width: int) -> list[Line]:
         f"{mark.strip()}{units.pct(cpu.iowait_pct)}", "text" if role == "good" else role
     )
     second.add("  load ", "label").add(f"{cpu.load[0]:.0f}")
-    return [_small("cpu", cpu.util_pct, width, *marks.high(cpu.util_pct, 90, 98)), second]
+    return [_small("cpu", cpu.util_pct, width, *(("warn", "▲") if (cpu.util_pct or 0) >= 95 else ("info", ""))), second]
 
 
 def _memory(view: View, width: int) -> list[Line]:

@@ -12,7 +12,7 @@ from hwtop.ui.widgets.text import elide_middle
 _NICS = 5
 
 
-def wanted(view: View, width: int) -> int:
+def wanted(view: View, _: int) -> int:
     """Rows for the busiest interfaces and TCP, frame included."""
     return 2 + max(1, min(_NICS, len(_nics(view))) + 1)
 
@@ -29,7 +29,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         value = network.tcp_retransmit_pct
         shown = units.UNKNOWN if value is None else f"{mark.strip()}{value:.1f}%"
         lines.append(Line("TCP sent again ", "label").add(shown, "text" if role == "good" else role))
-    return box(lines, width, height, Line("Network", "title"), Line())
+    return box(lines, width, height, Line("Network", "title"), Line("bytes/s", "dim"))
 
 
 def traffic(view: View) -> tuple[float | None, float | None]:
@@ -52,16 +52,17 @@ def _nics(view: View) -> list[NicRates]:
 
 
 def _nic(nic: NicRates, room: int) -> Line:
-    name_width = max(6, min(12, room - 20))
+    name_width = max(6, min(14, room - 14))
     line = Line(elide_middle(nic.name, name_width), "label").fitted(name_width)
-    line.extend(Line(f" ↓{units.rate(nic.rx_bytes_per_s)}").fitted(10, "right"))
-    line.extend(Line(f" ↑{units.rate(nic.tx_bytes_per_s)}").fitted(10, "right"))
+    for word, rate in (("↓", nic.rx_bytes_per_s), ("↑", nic.tx_bytes_per_s)):
+        line.add(f" {word}", "dim").extend(Line(units.size(rate)).fitted(5, "right"))
     bad = (nic.errors_per_s or 0) + (nic.drops_per_s or 0)
     if bad:
-        line.add(f"  ▲{bad:.0f} bad/s", "warn")
-    elif nic.link_mbit_per_s and room - line.width >= 10:
+        return line.extend(Line(f" ▲{bad:.0f} bad/s", "warn").fitted(room - line.width, "right"))
+    if nic.link_mbit_per_s and room - line.width >= 12:
         use = max(nic.rx_bytes_per_s or 0, nic.tx_bytes_per_s or 0) * 8 / (nic.link_mbit_per_s * 1e6) * 100
         role, mark = marks.high(use, 70, 90)
-        line.add(f" {mark.strip()}{use:.0f}%", "text" if role == "good" else role)
-        line.add(f" of {nic.link_mbit_per_s / 1000:g}G", "dim")
+        link = Line(f" {mark.strip()}{use:.0f}%", "text" if role == "good" else role)
+        link.add(f" of {nic.link_mbit_per_s / 1000:g}G", "dim")
+        line.extend(link.fitted(room - line.width, "right"))
     return line

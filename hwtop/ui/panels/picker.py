@@ -31,7 +31,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
             Line("    hwtop demo", "accent"),
         ]
         return box(lines, width, height, title, Line())
-    columns = table.chosen(_columns(), room)
+    columns = table.chosen(_columns(), room - 2)
     cursor = min(view.cursor, len(found) - 1)
     lines = [table.header(columns)]
     for index in table.around(len(found), max(1, height - 5), cursor):
@@ -63,5 +63,5 @@ def _columns() -> list[Column[JobCandidate]]:
     ]
 
 
-def _kind(item: JobCandidate, width: int) -> Line:
+def _kind(item: JobCandidate, _: int) -> Line:
     return Line("● training", "good") if item.kind == "training" else Line(f"  {item.kind}", "dim")

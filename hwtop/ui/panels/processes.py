@@ -64,10 +64,10 @@ def _plain(text: str) -> Line:
     return Line(text, "dim" if text == units.UNKNOWN else "text")
 
 
-def _role(item: JobProcess, width: int) -> Line:
+def _role(item: JobProcess, _: int) -> Line:
     branch = "  " * max(0, item.depth - 1) + ("└ " if item.depth else "")
     return Line(branch, "border").add(item.role, "strong" if item.role in ("rank", "launcher") else "text")
 
 
-def _state(item: JobProcess, width: int) -> Line:
+def _state(item: JobProcess, _: int) -> Line:
     return Line(*_STATES.get(item.state, (item.state, "text")))

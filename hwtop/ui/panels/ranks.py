@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hwtop.model.job import Rank
+from hwtop.model.log import Severity
 from hwtop.ui import marks, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -18,11 +19,12 @@ from hwtop.ui.widgets.table import Column
 class _Row:
     rank: Rank
     gpu_util_pct: float | None
-    is_blamed: bool
+    blame: Severity | None
+    """Of the weightiest finding that names this rank."""
     is_selected: bool
 
 
-def wanted(view: View, width: int) -> int:
+def wanted(view: View, _: int) -> int:
     """Rows for one line a rank, with titles and frame."""
     return 3 + max(1, len(view.job.ranks) if view.job else 1)
 
@@ -68,14 +70,14 @@ def _row(view: View, rank: Rank) -> _Row:
     return _Row(
         rank=rank,
         gpu_util_pct=sum(utils) / len(utils) if utils else None,
-        is_blamed=rank.rank in view.blamed,
+        blame=next((finding.severity for finding in view.frame.findings if rank.rank in finding.ranks), None),
         is_selected=rank.rank == view.selected,
     )
 
 
 def _columns() -> list[Column[_Row]]:
     return [
-        Column("", 1, lambda row, _: Line("▸" if row.is_selected else "✖" if row.is_blamed else " ", "bad")),
+        Column("", 1, _mark),
         Column("rank", 4, lambda row, _: Line(str(row.rank.rank), "strong"), align="right"),
         Column("pid", 7, lambda row, _: Line(str(row.rank.pid), "dim"), 6, align="right"),
         Column("GPU", 7, _gpu, 4, align="right"),
@@ -83,7 +85,7 @@ def _columns() -> list[Column[_Row]]:
         Column("step", 9, _step, 1, align="right"),
         Column("s/step", 6, lambda row, _: _plain(units.step_time(row.rank.step_time_s)), 2, align="right"),
         Column("phase", 15, _phase, 1),
-        Column("last 60 s", 10, _shares, 8, grow=1, most=24),
+        Column("shares", 6, _shares, 8, grow=1, most=24),
         Column("CPU", 5, lambda row, _: _plain(units.pct(row.rank.tree_cpu_pct)), 3, align="right"),
         Column("mem", 5, lambda row, _: _plain(units.size(row.rank.rss_bytes)), 5, align="right"),
         Column("log", 4, _log_age, 3, align="right"),
@@ -96,14 +98,23 @@ def _plain(text: str) -> Line:
     return Line(text, "dim" if text == units.UNKNOWN else "text")
 
 
-def _gpu(row: _Row, width: int) -> Line:
+def _mark(row: _Row, _: int) -> Line:
+    if row.is_selected:
+        return Line("▸", "accent")
+    if row.blame is None:
+        return Line()
+    glyph, _word, role = marks.SEVERITY[row.blame]
+    return Line(glyph, role)
+
+
+def _gpu(row: _Row, _: int) -> Line:
     if not row.rank.gpus:
         return Line(units.UNKNOWN, "dim")
-    role, _ = marks.gpu_use(row.gpu_util_pct, is_training=True)
-    return Line(",".join(map(str, row.rank.gpus)), "text").add(f" {units.pct(row.gpu_util_pct)}", role)
+    role, _low = marks.gpu_use(row.gpu_util_pct, is_training=True)
+    return Line(",".join(map(str, row.rank.gpus)), "text").add(f" {units.pct(row.gpu_util_pct):>4}", role)
 
 
-def _state(row: _Row, width: int) -> Line:
+def _state(row: _Row, _: int) -> Line:
     rank = row.rank
     glyph, role = marks.RANK_STATE[rank.state]
     line = Line(f"{glyph} {rank.state}", role)
@@ -116,11 +127,11 @@ def _state(row: _Row, width: int) -> Line:
     return line
 
 
-def _step(row: _Row, width: int) -> Line:
+def _step(row: _Row, _: int) -> Line:
     return _plain(units.count(row.rank.progress.step if row.rank.progress else None))
 
 
-def _phase(row: _Row, width: int) -> Line:
+def _phase(row: _Row, _: int) -> Line:
     shares = row.rank.phase_shares
     if shares:
         return Line(shares[0].phase, marks.PHASE[shares[0].phase]).add(f" {shares[0].share * 100:.0f}%", "text")
@@ -131,7 +142,7 @@ def _shares(row: _Row, width: int) -> Line:
     return stacked([(share.share, marks.PHASE[share.phase]) for share in row.rank.phase_shares], width)
 
 
-def _log_age(row: _Row, width: int) -> Line:
+def _log_age(row: _Row, _: int) -> Line:
     rank = row.rank
     text = units.short_duration(rank.log_age_s)
     is_late = (

@@ -51,8 +51,7 @@ def _groups(view: View, width: int) -> list[Line]:
         return [Line("no job", "dim")]
     lines = [_sentence(job)]
     widest = max((len(units.ranks(group.ranks)) for group in job.stack_groups), default=0)
-    for group in job.stack_groups:
-        lines.append(_group(group, min(widest, 14), width, view.selected))
+    lines += [_group(group, min(widest, 14), width, view.selected) for group in job.stack_groups]
     for error, advice in job.stack_errors[:3]:
         lines.append(Line("▲ ", "warn").add(error, "text").add(f"  → {advice}" if advice else "", "accent"))
     return lines

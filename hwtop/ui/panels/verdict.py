@@ -24,7 +24,7 @@ def _band(view: View, width: int) -> Line:
     right = " PAUSED " if view.is_paused else ""
     head = f" {glyph} {word}  "
     text = elide_middle(verdict.text, max(0, width - cells(head) - cells(right) - 1))
-    return Line(head + text, role).fitted(width - cells(right)).add(right, "tab-on").fitted(width)
+    return Line(head + text, role).filled(width - cells(right), role).add(right, "tab-on").fitted(width)
 
 
 def _identity(view: View, width: int) -> Line:
@@ -52,12 +52,12 @@ def _parts(view: View) -> list[tuple[str, str]]:
     launcher = job.launcher
     started = f"{launcher.kind} {launcher.pid}" if launcher else f"PID {job.target_pid}"
     alive = sum(rank.is_alive for rank in job.ranks)
-    world = job.world_size or len(job.ranks)
-    ranks = (
-        f"{world} rank{'' if world == 1 else 's'}"
-        if alive == len(job.ranks) == world
-        else f"{alive} of {world} ranks here"
-    )
+    here = len(job.ranks)
+    ranks = f"{here} rank{'' if here == 1 else 's'}"
+    if alive < here:
+        ranks = f"{alive} of {here} ranks alive"
+    if job.world_size and job.world_size > here:
+        ranks += f" of {job.world_size} in the job"
     parts = [(started, "strong"), (ranks, "text"), (moment.host, "text")]
     if launcher and launcher.pid != job.target_pid:
         parts.append((f"PID {job.target_pid}", "dim"))

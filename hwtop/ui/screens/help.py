@@ -32,13 +32,22 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,question_mark,h,f1,q,enter", "app.pop_screen", "close", id="close-help"),
     ]
 
+    def __init__(self, *, is_ascii: bool = False) -> None:
+        super().__init__()
+        self._is_ascii = is_ascii
+
     def compose(self) -> ComposeResult:
-        yield Panel(id="help")
+        """One panel."""
+        panel = Panel(id="help")
+        panel.is_ascii = self._is_ascii
+        yield panel
 
     def on_mount(self) -> None:
+        """Fill it."""
         self._draw()
 
     def on_resize(self) -> None:
+        """Fit it."""
         self._draw()
 
     def _draw(self) -> None:

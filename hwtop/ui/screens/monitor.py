@@ -37,6 +37,7 @@ class MonitorScreen(Screen[None]):
         self._panels: dict[str, Panel] = {}
 
     def compose(self) -> ComposeResult:
+        """Every panel there is; most are hidden at any time."""
         for name in PANELS:
             panel = self._panels[name] = Panel(id=name)
             panel.is_ascii = self._is_ascii
@@ -44,9 +45,11 @@ class MonitorScreen(Screen[None]):
             yield panel
 
     def on_mount(self) -> None:
+        """Say that something is coming."""
         self.redraw()
 
     def on_resize(self) -> None:
+        """Arrange anew."""
         self.redraw()
 
     def show(self, frame: Frame) -> None:
@@ -180,7 +183,9 @@ class MonitorScreen(Screen[None]):
                 self._select(view.job.ranks[rows[row]].rank)
 
     def on_mouse_scroll_down(self) -> None:
+        """As the down key."""
         self.action_move(1)
 
     def on_mouse_scroll_up(self) -> None:
+        """As the up key."""
         self.action_move(-1)

@@ -73,6 +73,10 @@ class Line:
             break
         return line
 
+    def filled(self, width: int, role: str) -> Line:
+        """As `fitted`, with what is added in `role`: for rows with a background."""
+        return Line().extend(self).add(" " * (width - self.width), role).fitted(width)
+
     def recoloured(self, role: str) -> Line:
         """The same text in one role, e.g. of a row that is lost or under the cursor."""
         return Line(self.text, role)

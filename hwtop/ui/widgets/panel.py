@@ -20,6 +20,7 @@ ROLES = (
     "border-hot",
     "track",
     "good",
+    "faint-good",
     "info",
     "warn",
     "bad",

@@ -23,7 +23,7 @@ def trend(
     Never scaled to its own values: a steady 0 and a steady 100 must not look the same. A missing sample is a gap.
     """
     newest = list(values)[-2 * width :]
-    samples: list[float | None] = [None] * (2 * width - len(newest)) + newest
+    samples: list[float | None] = [*[None] * (2 * width - len(newest)), *newest]
     dots = [_dots(value, top, height) for value in samples]
     rows: list[Line] = []
     for row in range(height):

@@ -1,0 +1,72 @@
+"""`hwtop screenshot`: the screen without a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hwtop.commands.options import Seconds, reading, resolve_target, target
+from hwtop.errors import CannotError, UsageError
+
+
+class Size(click.ParamType[tuple[int, int]]):
+    """Columns and rows: 120x40."""
+
+    name = "COLUMNSxROWS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """(columns, rows), each from 20x5 to 500x200."""
+        if isinstance(value, tuple):
+            return value
+        columns, _, rows = str(value).lower().partition("x")
+        if not (columns.isascii() and columns.isdigit() and rows.isascii() and rows.isdigit()):
+            self.fail(f"{value!r} is not a size: write 120x40", param, ctx)
+        size = int(columns), int(rows)
+        if not (20 <= size[0] <= 500 and 5 <= size[1] <= 200):
+            self.fail(f"{value} is out of range: 20x5 to 500x200", param, ctx)
+        return size
+
+
+@click.command()
+@target
+@reading
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="FILE.svg, FILE.png or FILE.txt.")
+@click.option("--size", type=Size(), default="120x40", show_default=True, help="Of the screen, in characters.")
+@click.option("--for", "seconds", type=Seconds(1, 3600), default="5s", show_default=True, help="Watch this long first.")
+@click.option("--theme", default="hwtop", show_default=True, help="Colours of the picture.")
+@click.option("--ascii", "is_ascii", is_flag=True, help="Of a .txt: no block or braille characters.")
+def command(
+    pid: str | None,
+    pid_option: str | None,
+    name: str | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    output: Path,
+    size: tuple[int, int],
+    seconds: float,
+    theme: str,
+    is_ascii: bool,
+) -> None:
+    """Watch the job of PID for a while and write the screen to a file."""
+    kind = output.suffix.lower()
+    if kind not in (".svg", ".png", ".txt"):
+        raise UsageError(f"cannot tell the format from {str(output)!r}: end it in .svg, .png or .txt")
+    target_pid = resolve_target(pid, pid_option, name, required=True)
+
+    from hwtop.feed.watch import last_frame, watch
+    from hwtop.ui import screenshot
+
+    screenshot.check(kind, theme)  # before the wait, not after it
+    frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus))
+    if kind == ".txt":
+        content = screenshot.text(frame, size, ascii=is_ascii).encode()
+    else:
+        drawn = screenshot.svg(frame, size, theme=theme)
+        content = drawn.encode() if kind == ".svg" else screenshot.png(drawn)
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        raise CannotError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
+    print(output)

@@ -1,0 +1,161 @@
+"""What is on the screen, at the sizes people have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from msgspec.structs import replace
+
+from hwtop.model.frame import Frame
+from hwtop.ui.layout import arrange, picture
+from hwtop.ui.screenshot import text
+from hwtop.ui.view import PAGES, View
+from tests import frames
+
+SIZES = [(20, 5), (40, 12), (60, 15), (80, 24), (100, 30), (120, 40), (150, 40), (160, 50), (200, 60), (300, 80)]
+MAKERS = [*frames.ALL.values(), frames.nothing_to_pick]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_every_page_fills_every_size_exactly(make: Callable[[], Frame], size: tuple[int, int]) -> None:
+    frame = make()
+    for page in PAGES:
+        view = View(frame=frame, page=page, selected=1)
+        covered = [[0] * size[0] for _ in range(size[1])]
+        for place in arrange(view, *size).values():
+            for y in range(place.y, place.y + place.height):
+                for x in range(place.x, place.x + place.width):
+                    covered[y][x] += 1
+        assert covered == [[1] * size[0]] * size[1]
+        assert [line.width for line in picture(view, *size)] == [size[0]] * size[1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+@pytest.mark.parametrize(
+    "make", [frames.input_bound, frames.hang, frames.gpu_lost, frames.dead_rank], ids=lambda m: m.__name__
+)
+def test_what_is_wrong_why_and_what_to_do_are_in_sight(make: Callable[[], Frame], size: tuple[int, int]) -> None:
+    frame = make()
+    screen = text(frame, size)
+    flat = " ".join(screen.replace("│", " ").split())
+    finding = frame.findings[0]
+    assert finding.title in flat
+    assert finding.evidence[0] in flat
+    assert finding.evidence[1] in flat
+    assert "→ " + finding.next_steps[0][:40] in flat
+    band = screen.splitlines()[0]
+    assert {"critical": "✖ CRITICAL", "warning": "▲ WARNING"}[frame.verdict.level] in band
+
+
+def test_a_healthy_job_is_calm() -> None:
+    screen = text(frames.healthy(), (80, 24))
+    assert "✔ nothing wrong found in 2 m 14 s   0.312 s/step   step 12,589 of 60,000" in screen
+    assert not set("✖▲▼") & set(screen)
+
+
+def test_one_line_a_gpu_and_a_lost_one_is_one_row_with_its_reason() -> None:
+    lines = text(frames.gpu_lost(), (120, 40)).splitlines()
+    lost = [line for line in lines if "fell off the bus (Xid 79)" in line and "LOST" in line]
+    assert len(lost) == 1
+    assert "✖   3  LOST  (rank 3)" in lost[0]
+    assert sum("/80.0G" in line for line in lines) == 7
+    assert any("stale 12 s" in line for line in lines)
+    assert any("HOT" in line for line in lines)
+
+
+def test_a_lost_gpu_is_named_where_all_share_a_line() -> None:
+    assert "✖ GPU 3 LOST" in text(frames.gpu_lost(), (80, 24))
+
+
+def test_why_there_is_no_gpu_is_said_once_in_a_line() -> None:
+    screen = text(frames.dead_rank(), (120, 40))
+    assert "no GPU numbers: no NVIDIA driver: libnvidia-ml.so.1 not found" in screen
+    assert "✖ dead signal 9" in screen
+    assert "1 of 2 ranks alive" in screen
+
+
+def test_low_use_of_a_training_gpu_is_the_bad_end() -> None:
+    def marks(frame: Frame) -> list[str]:
+        return [line.text[2] for line in picture(View(frame=frame), 160, 50) if "/80.0G" in line.text]
+
+    assert marks(frames.healthy()) == [" "] * 8
+    assert marks(frames.input_bound()) == ["▼"] * 8
+
+
+def test_the_ranks_table_starts_where_the_finding_points() -> None:
+    lines = text(frames.hang(), (80, 24)).splitlines()
+    assert any(line.startswith("│ ✖     5  ✖ stuck") for line in lines)
+
+
+def test_stacks_say_who_differs_and_show_the_odd_rank() -> None:
+    screen = text(frames.hang(), (100, 30), page="stacks")
+    assert "7 ranks at all_reduce (distributed_c10d.py:3058), but rank 5 at write_summary (metrics.py:77)" in screen
+    assert "0-4,6-7  collective  mean_loss (train.py:212) → all_reduce" in screen
+    assert "Stack of rank 5  PID 41057" in screen
+
+
+def test_logs_flag_the_line_with_its_pattern() -> None:
+    lines = text(frames.hang(), (120, 30), page="logs").splitlines()
+    flagged = next(line for line in lines if "Watchdog" in line)
+    assert "  0 ✖ " in flagged
+    assert "‹nccl-timeout›" in flagged
+
+
+def test_logs_of_the_selected_rank_only() -> None:
+    view = View(frame=frames.healthy(), page="logs", selected=3)
+    body = [line.text for line in picture(view, 100, 30)][3:-1]
+    assert any("/scratch/runs/42/logs/rank_3.log" in line for line in body)
+    assert {line[2:5].strip() for line in body if "iter" in line} == {"3"}
+
+
+def test_processes_are_a_tree() -> None:
+    lines = text(frames.healthy(), (120, 50), page="processes").splitlines()
+    order = ["launcher", "└ rank", "  └ loader-worker"]
+    first = [next(number for number, line in enumerate(lines) if word in line) for word in order]
+    assert all(before < after for before, after in pairwise(first))
+
+
+def test_picker_lists_training_first_and_says_why_not() -> None:
+    screen = text(frames.picker(), (120, 30))
+    assert screen.index("41000") < screen.index("52007") < screen.index("7410") < screen.index("812  ")
+    view = View(frame=frames.picker(), cursor=1)
+    assert "belongs to user bob" in "\n".join(line.text for line in picture(view, 120, 30))
+    assert "hwtop demo" in text(frames.nothing_to_pick(), (80, 24))
+
+
+def test_text_of_the_machine_cannot_break_the_screen() -> None:
+    frame = frames.healthy()
+    assert frame.moment.job is not None
+    ranks = tuple(
+        replace(rank, last_line="\x1b[2J[red]日本語\r\n\u202e", log="/tmp/\x07\x1b]0;x")
+        for rank in frame.moment.job.ranks
+    )
+    job = replace(
+        frame.moment.job,
+        ranks=ranks,
+        lines=tuple(replace(line, text="\x1b[31m" + "語" * 500 + "\x00") for line in frame.moment.job.lines),
+        processes=tuple(replace(item, command="a\nb\x1b[0m") for item in frame.moment.job.processes),
+    )
+    nasty = replace(frame, moment=replace(frame.moment, job=job, host="no\x1bde"))
+    for page in PAGES:
+        for line in picture(View(frame=nasty, page=page, selected=2), 200, 60):
+            assert line.text.isprintable()
+            assert line.width == 200
+
+
+def test_a_frame_before_anything_is_known_can_be_drawn() -> None:
+    frame = frames.healthy()
+    empty = replace(
+        frame.moment, cpu=None, cgroup=None, memory=None, disks=(), mounts=(), network=None, gpus=(), job=None
+    )
+    first = replace(frame, moment=empty, history=(empty,), verdict=replace(frame.verdict, level="unknown"))
+    for size in SIZES:
+        assert text(first, size)
+
+
+def test_ascii_is_ascii() -> None:
+    for make in MAKERS:
+        assert text(make(), (120, 40), ascii=True).isascii()

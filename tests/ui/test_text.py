@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import cells, elide_middle, fit, to_ascii, visible, wrap
+
+NASTY = "\x1b]0;own\x07[red]日本語\u202eabc\ttab\r\n\x7f\ud800"
+
+
+def test_what_a_terminal_would_obey_is_shown_instead() -> None:
+    shown = visible(NASTY)
+    assert shown.isprintable()
+    assert shown.startswith("␛]0;own␇[red]日本語")
+    assert "\u202e" not in shown
+
+
+def test_a_line_makes_its_text_visible_and_keeps_markup_as_text() -> None:
+    assert Line("[bold]\x1b[31m", "text").text == "[bold]␛[31m"
+
+
+@pytest.mark.parametrize("width", range(1, 30))
+def test_wide_characters_never_break_a_row(width: int) -> None:
+    line = Line("日本語 ", "label").add("モデル-train.py", "text").add(" end", "dim")
+    assert line.fitted(width).width == width
+    assert cells(fit("日本語モデル", width)) == width
+    assert cells(elide_middle("日本語モデル-the-name.py", width)) <= width
+
+
+def test_a_long_name_keeps_both_ends() -> None:
+    assert elide_middle("/mnt/lustre/datasets/imagenet", 15) == "/mnt/lu…magenet"
+
+
+def test_wrapping_never_exceeds_the_width_and_loses_no_word() -> None:
+    text = "rank 5 stands in write_summary (metrics.py:77) since 50 s"
+    pieces = wrap(text, 20)
+    assert " ".join(pieces) == text
+    assert max(map(len, pieces)) <= 20
+
+
+def test_ascii_keeps_the_cells() -> None:
+    text = "╭─ ✖ ━━╸── ⣿⣀ 日本 ▁█ → ‹x›"
+    assert to_ascii(text).isascii()
+    assert len(to_ascii(text)) == cells(text)
+    assert to_ascii("⣀⣤⣶⣿") == "_-=#"
