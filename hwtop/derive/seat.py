@@ -8,8 +8,10 @@ from hwtop.derive.process import ProcessRates
 from hwtop.model.job import Member
 from hwtop.model.process import GoneProcess, ProcessInfo
 
-_IDLE_CPU_PCT = 2.0
+_IDLE_CPU_SHARE = 0.02
 """Rank and workers together under this share of a core do nothing: watchdog threads and wait loops take less."""
+_IDLE_SLACK_S = 0.05
+"""The kernel counts CPU time in ticks of 10 ms, so over a short time one or two of them say nothing."""
 
 
 class Crew(Struct, frozen=True, kw_only=True):
@@ -30,6 +32,8 @@ class Seat:
         self.exit_code: int | None = None
         self.stopped_since_s: float | None = None
         self.idle_since_s: float | None = None
+        self._idle_cpu_s = 0.0
+        self._seen_at_s: float | None = None
 
     def sit(self, crew: Crew, at_s: float) -> None:
         """The rank was seen in this reading."""
@@ -38,18 +42,30 @@ class Seat:
         self.is_alive = state not in ("Z", "X")
         self.exit_code = crew.process.exit_code if not self.is_alive else None
         self.stopped_since_s = (self.stopped_since_s or at_s) if state in ("T", "t") else None
-        self.idle_since_s = (self.idle_since_s or at_s) if self._is_idle() else None
+        self._count_idle(at_s)
 
     def leave(self, gone: GoneProcess | None) -> None:
         """The rank was not in this reading."""
         self.is_alive = False
-        self.stopped_since_s = self.idle_since_s = None
+        self.stopped_since_s = None
+        self._be_busy()
         if gone is not None and gone.exit_code is not None:
             self.exit_code = gone.exit_code
 
-    def _is_idle(self) -> bool:
+    def _count_idle(self, at_s: float) -> None:
+        """Idle since the earliest time from which CPU time, all in all, stayed under the share."""
         everyone = (self.crew.rates, *(rates for _, rates in self.crew.workers))
         known = [rates.cpu_pct for rates in everyone if rates.cpu_pct is not None]
-        if len(known) < len(everyone) or sum(known) >= _IDLE_CPU_PCT:
-            return False
-        return not any(rates.read_bytes_per_s or rates.written_bytes_per_s for rates in everyone)
+        moves = any(rates.read_bytes_per_s or rates.written_bytes_per_s for rates in everyone)
+        last_s, self._seen_at_s = self._seen_at_s, at_s
+        if last_s is None or len(known) < len(everyone) or moves:
+            self._be_busy()
+            return
+        if self.idle_since_s is None:
+            self.idle_since_s = last_s
+        self._idle_cpu_s += sum(known) / 100 * (at_s - last_s)
+        if self._idle_cpu_s > _IDLE_SLACK_S + _IDLE_CPU_SHARE * (at_s - self.idle_since_s):
+            self._be_busy()
+
+    def _be_busy(self) -> None:
+        self.idle_since_s, self._idle_cpu_s = None, 0.0

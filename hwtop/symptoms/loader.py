@@ -18,6 +18,8 @@ DATA_SHARE = 0.20
 """diagnosis.md P2: data wait above 20 % of the samples; here what the samples prove (Wilson), not their ratio."""
 WORKER_BUSY_PCT = 70.0
 """A loader worker that uses this much of a core is bound by the CPU (P2 says 90 %; on a shared box it gets less)."""
+WORKER_RUNNABLE_SHARE = 0.5
+"""... or that is on the run queue in half of the looks: on a full machine it wants the CPU and does not get it."""
 WORKER_BLOCKED_SHARE = 0.3
 """P3: workers in D for over 30 % of the looks."""
 GPU_IDLE_PCT = 30.0
@@ -135,21 +137,19 @@ def _is_starved(rank: Rank) -> bool:
 def _cause(history: History, rank: Rank) -> Cause:
     """What the loading itself waits for: its CPU, its storage, or nothing but more workers."""
     if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
-        return "io" if _blocked_share(history, rank) > WORKER_BLOCKED_SHARE or _reads(rank.hot) else "workers"
-    if _blocked_share(history, rank) > WORKER_BLOCKED_SHARE:
+        return "io" if _state_share(history, rank, "D") > WORKER_BLOCKED_SHARE or _reads(rank.hot) else "workers"
+    if _state_share(history, rank, "D") > WORKER_BLOCKED_SHARE:
         return "io"
     busy = _worker_pct(history, rank)
-    if busy is not None and busy >= WORKER_BUSY_PCT:
+    if (busy is not None and busy >= WORKER_BUSY_PCT) or _state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
         return "cpu"
-    if any(_is_read(worker.leaf.name) for worker in rank.workers if worker.leaf is not None):
-        return "io"
-    cpu_bound = busy is not None and busy >= WORKER_BUSY_PCT / 2
-    return "cpu" if cpu_bound else "workers"
+    return "io" if any(_is_read(worker.leaf.name) for worker in rank.workers if worker.leaf is not None) else "workers"
 
 
 def _worker_pct(history: History, rank: Rank) -> float | None:
     """Mean CPU of the rank's workers over the window."""
-    return history.rank_mean(WINDOW_S, rank.rank, _mean_worker_pct)
+    known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _mean_worker_pct)]
+    return fmean(known) if known else None
 
 
 def _mean_worker_pct(rank: Rank) -> float | None:
@@ -157,15 +157,15 @@ def _mean_worker_pct(rank: Rank) -> float | None:
     return fmean(known) if known else None
 
 
-def _blocked_share(history: History, rank: Rank) -> float:
-    """Share of looks at the loading processes in which they were in D."""
+def _state_share(history: History, rank: Rank, state: str) -> float:
+    """Share of looks at the loading processes in which they were in this OS state."""
     looks = [
-        state == "D"
+        found == state
         for moment in history.over(WINDOW_S)
         if moment.job is not None
         for seen in moment.job.ranks
         if seen.rank == rank.rank
-        for state in ([worker.state for worker in seen.workers] or [seen.os_state])
+        for found in ([worker.state for worker in seen.workers] or [seen.os_state])
     ]
     return sum(looks) / len(looks) if looks else 0.0
 
@@ -229,7 +229,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
             f"CPU {cpu.util_pct:.0f} % busy, about {_free_cores(history):.1f} of {history.now.cores:g} cores free"
         )
     if cause == "io":
-        blocked = _blocked_share(history, rank)
+        blocked = _state_share(history, rank, "D")
         lines.append(f"loading processes in D state in {blocked:.0%} of the looks")
         if cpu is not None and (io := cpu.psi.get("io")) is not None and io.some is not None:
             lines.append(f"I/O pressure: tasks stalled {io.some.avg10_pct:.0f} % of the last 10 s")

@@ -17,6 +17,8 @@ STRAGGLER_OTHERS_WAIT = 0.3
 """The others must wait at least this share of their time ..."""
 STRAGGLER_RATIO = 0.4
 """... and the straggler at most this part of it: it waits least (diagnosis.md 5.6)."""
+STILL_S = 5.0
+"""A rank whose stack has not moved for so long is not slow: it is stuck, or will be."""
 _MIN_SAMPLES = 8
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
 
@@ -95,7 +97,8 @@ def check_straggler(history: History) -> Observation | None:
     if share_at_least(typical, samples) < STRAGGLER_OTHERS_WAIT or (slow.wait_share or 0.0) > STRAGGLER_RATIO * typical:
         return None
     work = next((share for share in slow.phase_shares if share.phase not in ("collective", "sync")), None)
-    if work is None or work.phase in _EXPLAINED or slow.state in ("stopped", "stuck", "starting"):
+    is_still = (slow.same_stack_for_s or 0.0) >= STILL_S
+    if work is None or work.phase in _EXPLAINED or is_still or slow.state in ("stopped", "starting"):
         return None
     return Observation(
         severity="warning",

@@ -83,6 +83,7 @@ def test_the_rank_that_waits_least_is_the_straggler() -> None:
         ("too few samples", {**WAITS, "samples": 7}, SLOW),
         ("it saves a checkpoint", WAITS, {**SLOW, "phase_shares": shares(checkpoint=0.9, forward=0.1)}),
         ("it evaluates", WAITS, {**SLOW, "phase_shares": shares(eval=0.9, forward=0.1)}),
+        ("it does not move at all: a hang", WAITS, {**SLOW, "same_stack_for_s": 5.0}),
         ("it is stopped: another symptom", WAITS, {**SLOW, "state": "stopped"}),
         ("no samples of it", WAITS, {**SLOW, "samples": 0, "wait_share": None}),
     ],
