@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from hwtop.job.stack_samples import StackSamples
+from hwtop.model.job import PhaseShare
+from hwtop.model.stack import StackDump, ThreadStack
+from tests.stack_jobs import recorded, stack
+
+FORWARD = stack("forward model.py 5", "main train.py 9", "<module> train.py 20", active=True)
+COLLECTIVE = stack("all_reduce torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
+
+
+def dump(pid: int, at_s: float, thread: ThreadStack) -> StackDump:
+    return StackDump(pid=pid, at_s=at_s, threads=(thread,))
+
+
+def test_shares_are_of_the_newest_minute() -> None:
+    samples = StackSamples()
+    for second in range(100):
+        samples.add(dump(7, float(second), COLLECTIVE if second < 50 else FORWARD))
+    shares, waits, count = samples.shares(7, 99.0)
+    assert count == 61
+    assert shares == (PhaseShare(phase="forward", share=50 / 61), PhaseShare(phase="collective", share=11 / 61))
+    assert waits == 11 / 61
+
+
+def test_an_unknown_process_has_no_shares_and_no_wait() -> None:
+    assert StackSamples().shares(7, 1.0) == ((), None, 0)
+    assert StackSamples().hot(7) == ()
+    assert StackSamples().newest(7) is None
+
+
+def test_the_same_stack_is_counted_between_dumps_only() -> None:
+    samples = StackSamples()
+    samples.add(dump(7, 10.0, COLLECTIVE))
+    assert samples.same_stack_for_s(7, 30.0) is None
+    samples.add(dump(7, 22.0, COLLECTIVE))
+    assert samples.same_stack_for_s(7, 30.0) == 12.0
+    samples.add(dump(7, 23.0, FORWARD))
+    assert samples.same_stack_for_s(7, 30.0) == 0.0
+    samples.add(dump(7, 24.0, FORWARD))
+    assert samples.same_stack_for_s(7, 30.0) == 1.0
+
+
+def test_what_was_not_looked_at_for_a_minute_is_not_known() -> None:
+    samples = StackSamples()
+    samples.add(dump(7, 10.0, COLLECTIVE))
+    samples.add(dump(7, 22.0, COLLECTIVE))
+    assert samples.same_stack_for_s(7, 83.0) is None
+    assert samples.shares(7, 83.0) == ((), None, 0)
+
+
+def test_another_line_of_the_same_user_function_is_another_stack() -> None:
+    samples = StackSamples()
+    samples.add(dump(7, 10.0, stack("f train.py 1", "<module> train.py 20")))
+    samples.add(dump(7, 22.0, stack("f train.py 2", "<module> train.py 20")))
+    assert samples.same_stack_for_s(7, 22.0) == 0.0
+
+
+def test_a_poll_inside_a_library_is_the_same_stack() -> None:
+    samples = StackSamples()
+    samples.add(dump(7, 10.0, stack("wait threading.py 3", "get queue.py 10", "f train.py 1")))
+    samples.add(dump(7, 22.0, stack("get queue.py 17", "f train.py 1")))
+    assert samples.same_stack_for_s(7, 22.0) == 12.0
+
+
+def test_failed_dumps_change_nothing() -> None:
+    samples = StackSamples()
+    samples.add(dump(7, 10.0, COLLECTIVE))
+    samples.add(StackDump(pid=7, at_s=11.0, error="no permission", advice="sudo"))
+    newest = samples.newest(7)
+    assert newest is not None and newest.at_s == 10.0
+    assert samples.shares(7, 11.0)[2] == 1
+
+
+def test_hot_lines_leave_out_what_waits() -> None:
+    samples = StackSamples()
+    for second, line in enumerate((5, 6, 6, 6)):
+        thread = stack(f"Decoder.decode image.py {line}", "<module> train.py 20", active=True)
+        samples.add(dump(7, float(second), thread))
+    for second in range(4, 10):
+        samples.add(dump(7, float(second), COLLECTIVE))
+    (spot,) = samples.hot(7)
+    assert (spot.function, spot.file, spot.line, spot.share, spot.samples) == ("decode", "image.py", 6, 0.4, 4)
+
+
+def test_hot_line_of_a_loader_worker_is_its_own_not_its_parents() -> None:
+    samples = StackSamples()
+    samples.add(dump(8, 1.0, recorded("torch_loader_worker")))
+    (spot,) = samples.hot(8)
+    assert (spot.function, spot.file, spot.line) == ("decode", "trainer.py", 18)
+
+
+def test_what_is_kept_is_bounded() -> None:
+    samples = StackSamples()
+    for tick in range(5000):
+        samples.add(dump(7, tick * 0.001, FORWARD))
+    assert samples.shares(7, 5.0)[2] == 240
+
+
+def test_a_process_that_ended_can_be_forgotten() -> None:
+    samples = StackSamples()
+    samples.add(dump(7, 1.0, FORWARD))
+    samples.forget(7)
+    assert samples.newest(7) is None
