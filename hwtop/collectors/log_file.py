@@ -6,7 +6,9 @@ import gzip
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from hwtop.collectors.log_tail import LONGEST_CHARS
@@ -22,26 +24,50 @@ _TEXT_CONTROLS = frozenset(b"\x00\x07\b\t\n\f\r\x1b")
 """NUL too: a log that was truncated while its writer went on begins with a hole."""
 
 
-def read_file(path: str) -> Iterator[list[LogLine]]:
-    """The lines of a file, plain or gzip, or of standard input for "-", some thousands at a time.
+def check_file(path: str) -> None:
+    """Find out before anything is printed whether `read_file` can read the file.
 
     Raises:
         UsageError: no such file, a directory, no permission, packed otherwise, or no text.
     """
+    if path == "-" or not _is_regular(path):
+        return
+    with _telling(path), _open(path) as file:
+        _refuse_binary(_read(file), path)
+
+
+def read_file(path: str) -> Iterator[list[LogLine]]:
+    """The lines of a file, plain or gzip, or of standard input for "-", some thousands at a time.
+
+    Raises:
+        UsageError: as `check_file`; or the file cannot be read to its end.
+    """
     if path == "-":
         yield from _lines(sys.stdin.buffer, "-")
         return
+    with _telling(path), _open(path) as file:
+        yield from _lines(file, path)
+
+
+@contextmanager
+def _telling(path: str) -> Iterator[None]:
     try:
-        with _open(path) as file:
-            yield from _lines(file, path)
-    except (OSError, EOFError) as error:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{path}: {reason}: give a log file that you may read, or - for standard input") from error
 
 
+def _is_regular(path: str) -> bool:
+    """False for a pipe such as <(command): reading it twice is not possible."""
+    with _telling(path):
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise UsageError(f"{path} is a directory: give its files, e.g. {path.rstrip('/')}/*.log")
+        return stat.S_ISREG(mode)
+
+
 def _open(path: str) -> BinaryIO:
-    if stat.S_ISDIR(os.stat(path).st_mode):
-        raise UsageError(f"{path} is a directory: give its files, e.g. {path.rstrip('/')}/*.log")
     file = open(path, "rb")  # noqa: SIM115 the caller closes it
     if _head(file).startswith(_GZIP):
         return gzip.GzipFile(fileobj=file, mode="rb")  # type: ignore[return-value]

@@ -44,13 +44,18 @@ def _reads(process: str, target: str) -> bool:
 
 
 def _written_file(process: str) -> str | None:
-    files = []
-    for fd in _fds(process):
-        path = _target(process, fd)
-        is_file = path.startswith("/") and not path.startswith(("/dev/", "/proc/", "/sys/"))
-        if is_file and _flags(process, fd) & _ACCESS_MODE != _READ_ONLY:
-            files.append(path)
-    return files[0] if len(set(files)) == 1 else None
+    """What it opened itself (tee), else its standard output (`| cat > train.log`); its errors go elsewhere."""
+    fds = _fds(process)
+    opened = {path for fd in fds if fd not in {"0", "1", "2"} and (path := _written(process, fd)) is not None}
+    if opened:
+        return opened.pop() if len(opened) == 1 else None
+    return _written(process, "1")
+
+
+def _written(process: str, fd: str) -> str | None:
+    path = _target(process, fd)
+    is_file = path.startswith("/") and not path.startswith(("/dev/", "/proc/", "/sys/"))
+    return path if is_file and _flags(process, fd) & _ACCESS_MODE != _READ_ONLY else None
 
 
 def _fds(process: str) -> list[str]:

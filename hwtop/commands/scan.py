@@ -16,7 +16,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool) -> None:
 
     Exits 0 when nothing was found, 1 with findings of warning or above, 2 when a file cannot be read.
     """
-    from hwtop.collectors.log_file import read_file
+    from hwtop.collectors.log_file import check_file, read_file
     from hwtop.errors import UsageError
     from hwtop.job.patterns.match import Matcher
     from hwtop.job.progress import parse
@@ -24,6 +24,8 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool) -> None:
 
     if not files and sys.stdin.isatty():
         raise UsageError("no log given: name files, or pipe one in: hwtop scan - < train.log")
+    for path in files:
+        check_file(path)
     text = ScanText()
     is_bad = False
     for path in files or ("-",):

@@ -27,7 +27,7 @@ _ACTOR = re.compile(
     r"\s*\((?:RayTrainWorker|RayWorker\w*|TrainTrainable|\w+Actor|\w+Worker\w*)\s+pid=\d+(?:, ip=[^)]*)?\)\s?"
 )
 _STREAM = re.compile(r"\s*\[(?:stderr|stdout)\]\s?")
-_RANK_INSIDE = re.compile(r"\[(?:PG \S+ (?:PG GUID \S+ )?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
+_RANK_INSIDE = re.compile(r"\[(?:PG [^\]]{0,120}?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 _LOGGING_PREFIX = re.compile(

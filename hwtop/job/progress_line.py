@@ -8,19 +8,21 @@ from hwtop.job.log_fields import ALIASES, Field, best_rate, fields, is_foreign, 
 from hwtop.job.log_text import clean, split_prefix
 from hwtop.model.log import Progress
 
+_WIDEST_BAR = 1024
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
 _GATE = re.compile(
     r"loss|step|iter|fps|learning_rate|epoch|batch|update|\d\s?it/s|s/it|grad|samples|^\s*\d+/\d+\s|%\|| 0%|% ━",
     re.IGNORECASE,
 )
-_COUNTS = r"(?P<n>\d[\d.]*[kMG]?)/(?P<total>\d[\d.]*[kMG]?)"
 _BAR = re.compile(
-    r"(?P<desc>[^%]*?)(?:(?P<pct>\d{1,3})%\s?(?:\|[^|]*\|)?[\s━╸╺─]*)?(?<![\w/.])" + _COUNTS + r"\s*"
+    r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)/(?P<total>\d[\d.]*[kMG]?)\s*"
     r"(?:\[(?P<elapsed>[\d:]+)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>[\d.]+|\?)\s?(?P<unit>[A-Za-z ]+/s|s/[A-Za-z ]+))?"
     r"(?P<post>[^\]]*)\]?|(?P<rate2>[\d.]+)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+)"
 )
 """tqdm (docs: `{desc}: {percentage}|{bar}| {n}/{total} [{elapsed}<{remaining}, {rate}{postfix}]`); Ultralytics' own has no [."""
+_DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$")
+"""Percentage and drawing that stand before the counts."""
 _BAR_OF_TRAINING = re.compile(r"epoch|train|step|iter|batch|loss|fit|updat|\d:?\s*$|^\W*$", re.IGNORECASE)
 _BAR_OF_OTHER = re.compile(
     r"valid|\bval\b|eval|test|predict|sanity|load|download|map|filter|token|sampl|shard|fetch|extract", re.IGNORECASE
@@ -135,19 +137,23 @@ def _name_of(field: Field, previous: str) -> str | None:
 
 def _bar(text: str) -> Progress | None:
     """Progress of the last bar of a line, `_OTHER_BAR` for one of something else, None without a bar. Text may follow it."""
-    last = next(reversed(list(_BAR.finditer(text))), None)
+    begin, last = 0, None
+    for found in _BAR.finditer(text):
+        begin, last = (0 if last is None else last.end()), found
     if last is None:
         return None
-    desc = last.group("desc")
+    desc = text[begin : last.start()]
+    if drawn := _DRAWN.search(desc, max(0, len(desc) - _WIDEST_BAR)):
+        desc = desc[: drawn.start()]
     if _BAR_OF_OTHER.search(desc) or _BAR_OF_TRAINING.search(desc) is None:
         return _OTHER_BAR
-    found = _pairs(desc + " , " + (last.group("post") or "") + " , " + text[last.end() :])
+    pairs = _pairs(desc + " , " + (last.group("post") or "") + " , " + text[last.end() :])
     if row := _YOLO.match(desc) or _TORCHTUNE.match(desc):
-        found.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
+        pairs.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
     speed, unit = (last.group("rate") or last.group("rate2")), (last.group("unit") or last.group("unit2") or "")
     if speed not in (None, "?"):
-        _bar_rate(found, float(speed), unit.strip())
-    return _with_counts(last, found)
+        _bar_rate(pairs, float(speed), unit.strip())
+    return _with_counts(last, pairs)
 
 
 def _bar_rate(found: _Found, speed: float, unit: str) -> None:

@@ -1,0 +1,127 @@
+"""`hwtop scan`: what scripts and people rely on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOGS = Path(__file__).parent.parent / "data" / "logs"
+CRASH = LOGS / "torchrun_oom.log"
+HEALTHY = LOGS / "healthy.log"
+
+
+def scan(*args: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "hwtop", "scan", *map(str, args)]
+    return subprocess.run(command, input=stdin, capture_output=True, timeout=120, check=False)
+
+
+def rows(output: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_json_is_one_object_a_line() -> None:
+    done = scan("--json", CRASH)
+    assert done.returncode == 1
+    told = rows(done.stdout)
+    assert all(set(row) == {"file", "line_no", "line", "pattern", "severity", "role", "rank", "xid"} for row in told)
+    first = told[0]
+    assert (first["pattern"], first["severity"], first["role"], first["rank"]) == ("cuda-oom", "critical", "root", 1)
+    assert CRASH.read_text().splitlines()[first["line_no"] - 1] == first["line"]
+    assert [row["pattern"] for row in told if row["role"] == "confirmation"] == ["rank-crash"] * 3
+
+
+def test_text_names_the_earliest_root() -> None:
+    done = scan(CRASH)
+    assert done.returncode == 1
+    text = done.stdout.decode()
+    assert f"{CRASH}:5: critical: cuda-oom (root), rank 1" in text
+    assert text.splitlines()[-1].endswith(f"earliest root: cuda-oom at {CRASH}:5")
+
+
+def test_a_healthy_log_raises_nothing() -> None:
+    done = scan(HEALTHY)
+    assert (done.returncode, done.stdout) == (0, b"nothing found\n")
+    assert scan("--json", HEALTHY).stdout == b""
+
+
+def test_progress_holds_only_what_the_line_holds() -> None:
+    done = scan("--json", "--progress", "-", stdin=b"hello\nstep 3/10 loss nan\n")
+    assert rows(done.stdout)[0] == {
+        "file": "-",
+        "line_no": 2,
+        "progress": {"step": 3, "total_steps": 10, "loss": "nan"},
+    }
+    assert done.returncode == 1  # the loss itself is a finding
+
+
+def test_gzip_and_several_files(tmp_path: Path) -> None:
+    packed = tmp_path / "old.log.gz"
+    packed.write_bytes(gzip.compress(CRASH.read_bytes()))
+    done = scan("--json", HEALTHY, packed)
+    assert done.returncode == 1
+    assert {row["file"] for row in rows(done.stdout)} == {str(packed)}
+
+
+def test_escape_sequences_of_a_log_never_reach_the_terminal(tmp_path: Path) -> None:
+    log = tmp_path / "evil\x1b[2J.log"
+    log.write_bytes(b"No space left on device \x1b]0;owned\x07 \x9b31m \x02\n")
+    done = scan(log)
+    assert done.returncode == 1
+    assert not any(byte < 0x20 and byte != 0x0A for byte in done.stdout)
+    assert "\x9b" not in done.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("missing.log", None, "No such file"),
+        ("program", b"\x7fELF\x02\x01\x01" + bytes(range(32)) * 40, "no text"),
+        ("train.log.zst", b"\x28\xb5\x2f\xfd1234", "zstd -dc"),
+        ("broken.log.gz", b"\x1f\x8b\x08\x00broken", "broken.log.gz"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path: Path, name: str, content: bytes | None, says: str) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    done = scan(path)
+    assert done.returncode == 2
+    message = done.stderr.decode()
+    assert message.count("\n") == 1
+    assert message.startswith("hwtop: ")
+    assert says in message
+    assert done.stdout == b""
+
+
+def test_a_directory_is_bad_input(tmp_path: Path) -> None:
+    done = scan(tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "is a directory" in done.stderr.decode()
+
+
+def test_a_bad_file_is_told_before_anything_is_printed(tmp_path: Path) -> None:
+    done = scan(CRASH, tmp_path / "missing.log")
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_lines_of_any_length_and_a_log_that_begins_with_a_hole(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(b"\0" * 100_000 + b"x" * 3_000_000 + b"\nNo space left on device\n" + b"\xff\xfe\n")
+    told = rows(scan("--json", log).stdout)
+    assert [(row["pattern"], row["line_no"]) for row in told] == [("disk-full", 2)]
+
+
+def test_it_needs_no_screen() -> None:
+    program = (
+        "import sys, hwtop.commands.scan as s\n"
+        "try: s.command(['-'], standalone_mode=False)\n"
+        "except SystemExit: pass\n"
+        "sys.exit('textual' in sys.modules or 'rich' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], input=b"step 3 loss 2\n", check=True, timeout=120)

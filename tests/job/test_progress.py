@@ -1,0 +1,203 @@
+"""Progress of every framework's lines, and of lines together over time."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from hwtop.job.progress import ProgressTracker, parse
+from hwtop.model.log import LogLine, Progress
+
+LINES = {
+    "megatron": (
+        (" [2025-03-04 10:11:12.000000] iteration      120/  5000 | consumed samples:        61440 | elapsed time per iteration (ms): 1250.5 |"
+        " throughput per GPU (TFLOP/s/GPU): 402.5 | learning rate: 2.500000E-04 | global batch size:   512 | lm loss: 3.250000E+00 |"
+        " loss scale: 65536.0 | grad norm: 0.750 | number of skipped iterations:   0 | number of nan iterations:   0 |"),
+        Progress(
+            step=120, total_steps=5000, loss=3.25, lr=2.5e-4, grad_norm=0.75, throughput=402.5,
+            throughput_unit="TFLOP/s/GPU", step_time_s=1.2505,
+        ),
+    ),
+    "torchtitan": (
+        ("[rank0]:[titan] 2025-03-04 10:11:12,345 - root - INFO - \x1b[31mstep: 20  \x1b[32mloss:  7.1250  \x1b[38;2mgrad_norm:  1.5000"
+        "  \x1b[34mmemory: 38.21GiB(48.30%)  \x1b[36mtps: 7,431  mfu: 13.95%\x1b[39m"),
+        Progress(step=20, loss=7.125, grad_norm=1.5, throughput=7431, throughput_unit="tokens/s"),
+    ),
+    "nanogpt": ("iter 300: loss 2.7500, time 128.50ms, mfu 31.20%", Progress(step=300, loss=2.75, step_time_s=0.1285)),
+    "nanogpt-eval": ("step 2000: train loss 2.5, val loss 2.75", Progress(step=2000, loss=2.5)),
+    "maxtext": (
+        "completed step: 12, seconds: 4.5, TFLOP/s/device: 182.25, Tokens/s/device: 9498.5, total_weights: 65536, loss: 8.5",
+        Progress(step=12, loss=8.5, step_time_s=4.5, throughput=182.25, throughput_unit="TFLOP/s/device"),
+    ),
+    "nemo": (
+        ("Training epoch 0, iteration 120/149 | lr: 3e-05 | global_batch_size: 1 | global_step: 120 | reduced_train_loss: 1.25 |"
+        " train_step_timing in s: 0.5 | val_loss: 4.5"),
+        Progress(step=120, total_steps=149, epoch=0, loss=1.25, lr=3e-5, step_time_s=0.5),
+    ),
+    "hf": (
+        "{'loss': 1.25, 'grad_norm': 0.5, 'learning_rate': 2e-05, 'epoch': 0.25}",
+        Progress(loss=1.25, grad_norm=0.5, lr=2e-5, epoch=0.25),
+    ),
+    "hf-strings": (
+        "{'loss': '1.25', 'grad_norm': '0.5', 'learning_rate': '2e-05', 'num_tokens': '9.8e+04', 'epoch': '0.25'}",
+        Progress(loss=1.25, grad_norm=0.5, lr=2e-5, epoch=0.25),
+    ),
+    "hf-bar-with-dict": (
+        " 12%|#2        | 60/500 [01:30<11:00,  1.50s/it]{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': 1.0}",
+        Progress(step=60, total_steps=500, loss=1.5, lr=1e-5, epoch=1.0, step_time_s=1.5),
+    ),
+    "lightning-bar": (
+        "Epoch 3:  25%|██▌       | 50/200 [00:10<00:30,  5.00it/s, v_num=0, train_loss=2.5]",
+        Progress(step=50, total_steps=200, epoch=3, loss=2.5, throughput=5.0, throughput_unit="it/s"),
+    ),
+    "keras-3": (
+        "469/1875 ━━━━━━━━━━━━━━━━━━━━ 2s 2ms/step - accuracy: 0.75 - loss: 0.5",
+        Progress(step=469, total_steps=1875, loss=0.5, step_time_s=0.002),
+    ),
+    "keras-2": (
+        "100/400 [======>.......................] - ETA: 3s - loss: 0.25 - accuracy: 0.91 - val_loss: 9.0",
+        Progress(step=100, total_steps=400, loss=0.25),
+    ),
+    "deepspeed-1": (
+        "[2025-03-04 10:11:12,424] [INFO] [logging.py:96:log_dist] [Rank 0] step=30, skipped=1, lr=[0.0005, 0.0005], mom=[(0.9, 0.95)]",
+        Progress(step=30, lr=5e-4),
+    ),
+    "deepspeed-2": (
+        ("[2025-03-04 10:11:12,425] [INFO] [timer.py:215:stop] epoch=0/micro_step=30/global_step=30, RunningAvgSamplesPerSec=90.5,"
+        " CurrSamplesPerSec=92.25, MemAllocated=0.01GB"),
+        Progress(step=30, epoch=0, throughput=92.25, throughput_unit="samples/s"),
+    ),
+    "tutorial": ("Epoch [1/10], Step [100/500], Loss: 0.5", Progress(step=100, total_steps=500, epoch=1, loss=0.5)),
+    "plain": ("step 10/100 loss 2.5 0.12s/step", Progress(step=10, total_steps=100, loss=2.5, step_time_s=0.12)),
+    "key=value": ("step=10 loss=2.5 lr=0.001 grad_norm=1.5", Progress(step=10, loss=2.5, lr=0.001, grad_norm=1.5)),
+    "json": (
+        '{"step": 10, "loss": 2.5, "lr": 1e-3, "tokens_per_sec": 1200}',
+        Progress(step=10, loss=2.5, lr=1e-3, throughput=1200, throughput_unit="tokens/s"),
+    ),
+    "fairseq-json": (
+        ('2025-03-04 10:11:12 | INFO | train_inner | {"epoch": 1, "update": 0.5, "loss": "6.5", "wps": "288.5", "num_updates": "20",'
+        ' "lr": "4e-05", "gnorm": "1.5", "loss_scale": "4"}'),
+        Progress(step=20, epoch=1, loss=6.5, lr=4e-5, grad_norm=1.5, throughput=288.5, throughput_unit="tokens/s"),
+    ),
+    "torchvision": (
+        "Epoch: [2]  [  60/9143]  eta: 0:25:06  lr: 0.01  loss: 2.5 (3.0)  time: 0.25  data: 0.0117  max mem: 10522",
+        Progress(step=60, total_steps=9143, epoch=2, lr=0.01, loss=2.5, step_time_s=0.25),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_formats(name: str) -> None:
+    line, expected = LINES[name]
+    assert parse(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Step 1: install the requirements",
+        "Step 2/5: loading the tokenizer",
+        "Epoch times are shown below",
+        "TrainingArguments(learning_rate=5e-05, num_train_epochs=3, max_steps=100, logging_steps=10)",
+        "Namespace(epoch=3, lr=0.1, batch_size=32, step=30)",
+        '{"epoch": 3, "lr": 0.001, "batch_size": 32, "num_workers": 4, "seed": 1}',
+        "learning_rate: 0.001",
+        " validation loss at iteration 1000 | lm loss value: 2.34E+00 | lm loss PPL: 1.0E+01 |",
+        "eval step 10 loss 3.5",
+        "{'eval_loss': 1.5, 'eval_runtime': 3.5, 'eval_samples_per_second': 28.5}",
+        "{'train_runtime': 120.5, 'train_samples_per_second': 10.5, 'train_loss': 0.9, 'epoch': 3.0}",
+        "Validation:  50%|#####     | 5/10 [00:01<00:01,  5.00it/s]",
+        "Loading checkpoint shards: 100%|##########| 3/3 [00:05<00:00,  1.50s/it]",
+        "Map: 100%|##########| 5000/5000 [00:01<00:00, 5000.00 examples/s]",
+        "saving checkpoint at iteration 1000 to /data/out",
+        'INFO: 10.2.3.4:54388 - "POST /v1/step HTTP/1.1" 200 OK',
+        "time (ms) | forward: 100.25 | backward: 200.50 | optimizer_step: 3.50",
+        "",
+    ],
+)
+def test_what_is_not_progress(line: str) -> None:
+    assert parse(line) is None
+
+
+def test_values_that_are_no_numbers_are_kept() -> None:
+    hf = parse("{'loss': '1.5', 'grad_norm': 'nan', 'learning_rate': '1e-05', 'epoch': '0.1'}")
+    assert hf is not None
+    assert hf.grad_norm is not None
+    assert math.isnan(hf.grad_norm)
+    inf = parse("step 5 loss inf")
+    assert inf == Progress(step=5, loss=math.inf)
+
+
+def line(text: str, at_s: float, is_past: bool = False) -> LogLine:
+    return LogLine(path="a.log", line_no=None, text=text, at_s=at_s, is_past=is_past)
+
+
+def test_an_explicit_step_time_beats_the_arrival_of_lines() -> None:
+    tracker = ProgressTracker()
+    for step in range(5):
+        tracker.add(line(f"step {step} loss 2.5 time 300ms", at_s=10.0 * step))
+    assert tracker.step_time_s == 0.3
+    assert tracker.log_interval_s == 10.0
+    assert tracker.last_step_at_s == 40.0
+    assert tracker.newest == Progress(step=4, loss=2.5, step_time_s=0.3)
+    assert [sample.step for sample in tracker.series] == [0, 1, 2, 3, 4]
+
+
+def test_a_job_that_logs_every_50_steps() -> None:
+    tracker = ProgressTracker()
+    for index in range(4):
+        tracker.add(line(f"step={50 * index} loss=2.5", at_s=100.0 + 25.0 * index))
+    assert tracker.step_time_s == 0.5
+    assert tracker.log_interval_s == 25.0
+
+
+def test_lines_of_one_read_share_the_time_since_the_read_before() -> None:
+    tracker = ProgressTracker()
+    tracker.add(line("step=10 loss=1", at_s=1.0))
+    for step in (11, 12, 13, 14):
+        tracker.add(line(f"step={step} loss=1", at_s=2.0))
+    assert tracker.step_time_s == 0.25
+    assert tracker.log_interval_s == 0.25
+
+
+def test_past_lines_tell_step_times_but_not_when_they_were_written() -> None:
+    tracker = ProgressTracker()
+    for step in range(10):
+        tracker.add(line(f"step {step} loss 2.5 0.5s/step", at_s=5.0, is_past=True))
+    assert tracker.step_time_s == 0.5
+    assert tracker.log_interval_s is None
+
+
+def test_the_two_lines_of_deepspeed_make_one_picture() -> None:
+    tracker = ProgressTracker()
+    tracker.add(
+        line("[INFO] [logging.py:96:log_dist] [Rank 0] step=30, skipped=0, lr=[0.0005], mom=[(0.9, 0.95)]", 1.0)
+    )
+    tracker.add(line("[INFO] [timer.py:215:stop] epoch=0/micro_step=30/global_step=30, CurrSamplesPerSec=64.0", 1.0))
+    assert tracker.newest == Progress(step=30, epoch=0, lr=5e-4, throughput=64.0, throughput_unit="samples/s")
+    assert len(tracker.series) == 1
+
+
+def test_an_evaluation_bar_does_not_set_the_step_back() -> None:
+    tracker = ProgressTracker()
+    tracker.add(line(" 10%|#         | 50/500 [00:50<07:30,  1.00s/it]", at_s=1.0))
+    assert tracker.add(line(" 50%|#####     | 5/10 [00:01<00:01,  5.00it/s]", at_s=2.0)) is None
+    assert tracker.newest is not None
+    assert (tracker.newest.step, tracker.newest.total_steps) == (50, 500)
+
+
+def test_after_a_restart_the_steps_count_from_the_checkpoint() -> None:
+    tracker = ProgressTracker()
+    for at_s, step in ((0.0, 100), (1.0, 101), (60.0, 90), (61.0, 91)):
+        tracker.add(line(f"step={step} loss=1", at_s=at_s))
+    assert tracker.step_time_s == 1.0
+    assert tracker.newest == Progress(step=91, loss=1)
+
+
+def test_the_series_is_bounded() -> None:
+    tracker = ProgressTracker()
+    for step in range(2000):
+        tracker.add(line(f"step={step} loss=1", at_s=float(step)))
+    assert len(tracker.series) == 512
+    assert tracker.series[-1].step == 1999
