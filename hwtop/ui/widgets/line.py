@@ -94,3 +94,28 @@ def beside(columns: Iterable[tuple[list[Line], int]], gap: int = 2) -> list[Line
             row.extend((lines[index] if index < len(lines) else Line()).fitted(width))
         rows.append(row)
     return rows
+
+
+def change(old: Line, new: Line) -> tuple[int, int] | None:
+    """The cells (start, length) from the first to the last difference of two lines; None when they are the same.
+
+    One run a row: sending the unchanged cells in between is cheaper than moving the cursor and setting colours anew.
+    """
+    before, after = _cells(old), _cells(new)
+    if before == after:
+        return None
+    if len(before) != len(after):
+        return 0, max(old.width, new.width)
+    differ = [index for index, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+    first, last = differ[0], differ[-1]
+    # Where a wide character gave way to a narrow one, the cells of both lines are meant.
+    start = _width(after[:first])
+    return start, max(_width(before[: last + 1]), _width(after[: last + 1])) - start
+
+
+def _cells(line: Line) -> list[Span]:
+    return [(character, role) for text, role in line.spans for character in text]
+
+
+def _width(spans: list[Span]) -> int:
+    return cells("".join(text for text, _ in spans))

@@ -1,4 +1,4 @@
-"""Panel: a widget that shows lines in roles and repaints only the rows that changed."""
+"""Panel: a widget that shows lines in roles and repaints only the cells that changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, Span, change
 from hwtop.ui.widgets.text import to_ascii
 
 ROLES = (
@@ -43,6 +43,9 @@ ROLES = (
 )
 """Every colour there is; `app.tcss` gives each one a style from the theme."""
 
+BACKED = frozenset(role for role in ROLES if role.startswith(("cursor", "tab", "band")))
+"""Roles with a background of their own."""
+
 
 class Panel(Widget):
     """Shows the lines it is given. Its place is set by `place`, so a change of lines never lays the screen out."""
@@ -72,10 +75,13 @@ class Panel(Widget):
         if len(before) != len(lines):
             self.refresh()
             return
-        changed = [y for y, (old, new) in enumerate(zip(before, lines, strict=True)) if old != new]
+        changed = [
+            Region(found[0], y, found[1], 1)
+            for y, (old, new) in enumerate(zip(before, lines, strict=True))
+            if old.spans != new.spans and (found := change(old, new))
+        ]
         if changed:
-            width = self._place.width if self._place else self.size.width
-            self.refresh(*(Region(0, y, width, 1) for y in changed))
+            self.refresh(*changed)
 
     def render_line(self, y: int) -> Strip:
         """Row `y` of the panel."""
@@ -83,8 +89,19 @@ class Panel(Widget):
         style = self.get_component_rich_style
         if y >= len(self.lines):
             return Strip([Segment(" " * width, style("panel--text"))], width)
-        line = self.lines[y].fitted(width)
+        spans = _joined(self.lines[y].fitted(width).spans)
         return Strip(
-            [Segment(to_ascii(text) if self.is_ascii else text, style(f"panel--{role}")) for text, role in line.spans],
+            [Segment(to_ascii(text) if self.is_ascii else text, style(f"panel--{role}")) for text, role in spans],
             width,
         )
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Blanks take the colour of what stands before them: each change of colour is some 40 bytes to the terminal."""
+    joined: list[Span] = []
+    for text, role in spans:
+        if joined and (joined[-1][1] == role or (text.isspace() and not {role, joined[-1][1]} & BACKED)):
+            joined[-1] = (joined[-1][0] + text, joined[-1][1])
+        else:
+            joined.append((text, role))
+    return joined
