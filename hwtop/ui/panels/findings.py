@@ -153,7 +153,7 @@ def _calm(view: View) -> Line:
 
 
 def _blind(view: View, most: int) -> list[Line]:
-    blind = [item for item in view.frame.blind if item.reason]
+    blind = [item for item in view.frame.blind if item.source != "gpu"]  # the GPU panel says that itself
     if most <= 0 or not blind:
         return []
     lines = [Line("◌ ", "dim").add(f"not seen: {item.source}: {item.reason}", "dim") for item in blind[:most]]

@@ -49,7 +49,7 @@ def _groups(view: View, width: int) -> list[Line]:
     job = view.job
     if job is None:
         return [Line("no job", "dim")]
-    lines = [_sentence(job)]
+    lines = [_sentence(job, view.blamed)]
     widest = max((len(units.ranks(group.ranks)) for group in job.stack_groups), default=0)
     lines += [_group(group, min(widest, 14), width, view.selected) for group in job.stack_groups]
     for error, advice in job.stack_errors[:3]:
@@ -57,16 +57,19 @@ def _groups(view: View, width: int) -> list[Line]:
     return lines
 
 
-def _sentence(job: Job) -> Line:
+def _sentence(job: Job, blamed: tuple[int, ...]) -> Line:
     groups = job.stack_groups
     if not groups:
         return Line("◌ no stacks yet", "dim")
     if len(groups) == 1:
         return Line("● ", "info").add(f"{_who(groups[0])} stand at the same place: {_place(groups[0].leaf)}", "strong")
     largest = groups[0]
+    # Ranks of a healthy job differ all the time; it is a warning where a finding names one of them.
+    is_odd = any(rank in blamed for group in groups[1:] for rank in group.ranks)
+    mark = Line("▲ ", "warn") if is_odd else Line("● ", "info")
     others = "; ".join(f"{_who(group)} at {_place(group.leaf)}" for group in groups[1:3])
     more = f" and {len(groups) - 3} more groups" if len(groups) > 3 else ""
-    return Line("▲ ", "warn").add(f"{_who(largest)} at {_place(largest.leaf)}, but {others}{more}", "strong")
+    return mark.add(f"{_who(largest)} at {_place(largest.leaf)}, but {others}{more}", "strong")
 
 
 def _who(group: StackGroup) -> str:
