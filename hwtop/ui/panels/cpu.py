@@ -15,7 +15,7 @@ def wanted(view: View, width: int) -> int:
     return 2 + len(_facts(view, inner(width))) + _TREND_ROWS
 
 
-_TREND_ROWS, _TREND_MOST = 3, 8
+_TREND_ROWS, _TREND_MOST = 3, 16
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
