@@ -23,7 +23,7 @@ from hwtop.job.launcher import (
     python_program,
 )
 from hwtop.job.programs import SHELLS
-from hwtop.job.root import find_root
+from hwtop.job.root import find_root, orphaned_tops
 from hwtop.job.tree import members
 from hwtop.model.aim import Aim
 from hwtop.model.job import Member
@@ -128,7 +128,8 @@ class _Scan:
         groups: dict[int, list[ProcessInfo]] = {}
         for pid, process in self._processes.items():
             if not is_session(process) and pid not in self._watchers:
-                groups.setdefault(find_root(self._processes, pid, self._watchers), []).append(process)
+                root_pid = find_root(self._processes, pid, self._watchers)
+                groups.setdefault(orphaned_tops(self._processes, root_pid)[0], []).append(process)
         jobs = {root: tuple(group) for root, group in groups.items() if any(map(_is_program, group))}
         others = [root for root, group in jobs.items() if not any(map(_is_candidate, group))]
         others.sort(key=lambda root: -sum(p.user_ticks + p.system_ticks for p in jobs[root]))
@@ -178,6 +179,8 @@ def _is_candidate(process: ProcessInfo) -> bool:
 
 
 def _is_program(process: ProcessInfo) -> bool:
+    if helper_kind(process) in ("resource-tracker", "logger"):
+        return False
     return not is_wrapper(process) and not is_side_program(process) and program_name(process) not in SHELLS
 
 

@@ -93,10 +93,11 @@ class ProcessSource:
         """Nothing is held open."""
 
     def _attach(self) -> None:
-        self._root_pid = self._roster.root_of(self._target_pid, watchers_of(self._own_pid, self._proc))
+        tops = self._roster.tops_of(self._target_pid, watchers_of(self._own_pid, self._proc))
         self._is_attached = True
-        if self._root_pid is not None:
-            self._add(self._root_pid)
+        self._root_pid = tops[0] if tops else None
+        for pid in tops:
+            self._add(pid)
 
     def _walk(self, now_s: float) -> None:
         """Look at every known process and at their children, until nothing new appears."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_entry import ProcessEntry
-from hwtop.job.launcher import is_session, is_wrapper
-from hwtop.job.root import find_root
+from hwtop.job.launcher import is_session, is_wrapper, launcher_kind
+from hwtop.job.root import find_root, orphaned_tops, rank_number
 from hwtop.model.process import ProcessInfo
 
 SCAN_LIMIT = 4096
@@ -66,13 +66,16 @@ class Roster:
             self._scanned = self._scanned or self.children_by_scan()
             return self._scanned.get(pid, [])
 
-    def root_of(self, target_pid: int, watchers: Iterable[int]) -> int | None:
-        """Top of the job of `target_pid`; None when that process has ended. Reads only what stands above it."""
+    def tops_of(self, target_pid: int, watchers: Iterable[int]) -> tuple[int, ...]:
+        """Top of the job of `target_pid`, followed by the tops of ranks that lost their common launcher; () when it has ended.
+
+        Reads only what stands above the target, and all processes once where a rank has no launcher above it.
+        """
         self._scanned = {}
         processes = self.read([target_pid])
         process = processes.get(target_pid)
         if process is None:
-            return None
+            return ()
         for _ in range(_DEPTH_LIMIT):
             found = self.read([process.ppid]) if process.ppid not in processes else {}
             if not found:
@@ -82,7 +85,12 @@ class Roster:
             if is_session(process):
                 break
             processes |= self._read_below(process, processes)
-        return find_root(processes, target_pid, set(watchers))
+        root_pid = find_root(processes, target_pid, set(watchers))
+        if rank_number(processes[root_pid], processes) is None or launcher_kind(processes[root_pid]) is not None:
+            return (root_pid,)
+        tops = orphaned_tops(self.read(self.pids()[-SCAN_LIMIT:]) | processes, root_pid)
+        self.keep(tops)
+        return tops
 
     def _read_below(self, process: ProcessInfo, known: dict[int, ProcessInfo]) -> dict[int, ProcessInfo]:
         """Its children, and what wrappers among them run."""

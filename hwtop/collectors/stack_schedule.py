@@ -8,6 +8,10 @@ FOCUS_S = 1.0
 """The rank on screen is looked at at least so often."""
 RETRY_S = 10.0
 """A process that cannot be read for a reason that stays is tried again so often."""
+OPENING_S = 15.0
+OPENING_FACTOR = 4.0
+"""A person who has just attached wants to know why within seconds: the first quarter of a minute may take a minute's
+budget. Over any longer time the average stays near `budget_pct`."""
 _FIRST_GUESS_S = 0.01
 """CPU time of one dump until one was measured (py-spy 0.4 on a torch rank)."""
 _SMOOTHING = 0.2
@@ -34,6 +38,7 @@ class StackSchedule:
         self._next_s = 0.0
         self._focus_next_s = 0.0
         self._cost_s = _FIRST_GUESS_S
+        self._began_s: float | None = None
 
     def want(self, pids: Sequence[int], focus: int | None) -> None:
         """New aim, the most wanted first."""
@@ -50,11 +55,13 @@ class StackSchedule:
         pid = self._pick(now)
         if pid is None:
             return None
+        if self._began_s is None:
+            self._began_s = now
         self._out.add(pid)
         if pid == self._focus:
             self._focus_next_s = now + FOCUS_S * self._between(0.6, 1.0)
         else:
-            self._next_s = now + self._cost_s / self._rate_of_others() * self._between(0.5, 1.5)
+            self._next_s = now + self._cost_s / self._rate_of_others(now) * self._between(0.5, 1.5)
         return pid
 
     def done(self, pid: int, now: float, cost_s: float, is_lasting: bool) -> None:
@@ -86,10 +93,12 @@ class StackSchedule:
         spaced_s = self._focus_next_s if pid == self._focus else self._next_s
         return max(spaced_s, self._not_before_s.get(pid, 0.0))
 
-    def _rate_of_others(self) -> float:
+    def _rate_of_others(self, now: float) -> float:
+        is_opening = self._began_s is not None and now - self._began_s < OPENING_S
+        rate = self._rate * OPENING_FACTOR if is_opening else self._rate
         if self._focus is None:
-            return self._rate
-        return max(self._rate - self._cost_s / (FOCUS_S * 0.8), self._rate / 2)
+            return rate
+        return max(rate - self._cost_s / (FOCUS_S * 0.8), rate / 2)
 
     def _between(self, low: float, high: float) -> float:
         return low + (high - low) * self._random()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -139,12 +140,15 @@ def run(
     for signum in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(signum, leave)
     if seconds is not None:
-        threading.Timer(seconds, leave).start()
+        timer = threading.Timer(seconds, leave)
+        timer.daemon = True
+        timer.start()
     app.run(mouse=mouse)
     if app.last_frame is not None:
-        from hwtop.report.text import visible
+        from hwtop.job.log_text import visible
 
-        print(f"hwtop: {visible(app.last_frame.verdict.text)}")
+        with contextlib.suppress(OSError):  # the terminal itself may be gone
+            print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)
 
 
 def print_once(

@@ -12,7 +12,7 @@ from hwtop.derive.seat import Crew, Seat
 from hwtop.job.frames import leaf_of, normalise, training_thread
 from hwtop.job.gpu_owner import gpus_of
 from hwtop.job.phase import is_waiting, phase_of
-from hwtop.job.rank_state import rank_state
+from hwtop.job.rank_state import rank_state, settled
 from hwtop.job.stack_groups import group
 from hwtop.job.stack_samples import StackSamples
 from hwtop.job.tree import members
@@ -46,7 +46,7 @@ class JobTracker:
         reading = snapshot.process
         if reading is None:
             return None
-        if reading is not self._reading:
+        if self._reading is None or reading.at_s != self._reading.at_s:
             self._see(reading)
         for dump in snapshot.stacks.dumps if snapshot.stacks else ():
             self._samples.add(dump)
@@ -109,7 +109,7 @@ class JobTracker:
 
     def _job(self, reading: ProcessReading, snapshot: Snapshot) -> Job:
         gpus = snapshot.gpu.gpus if snapshot.gpu else ()
-        ranks = tuple(self._rank(number, seat, gpus, snapshot) for number, seat in sorted(self._seats.items()))
+        ranks = settled([self._rank(number, seat, gpus, snapshot) for number, seat in sorted(self._seats.items())])
         stacks = {
             rank.rank: thread
             for rank in ranks
@@ -154,6 +154,7 @@ class JobTracker:
             progress=log.progress,
             step_time_s=log.step_time_s,
             step_age_s=log.step_age_s,
+            step_told_at_s=log.step_told_at_s,
             log_interval_s=log.log_interval_s,
         )
         if seat.is_alive:

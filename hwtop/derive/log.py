@@ -31,6 +31,7 @@ class RankLog(Struct, frozen=True, kw_only=True):
     progress: Progress | None = None
     step_time_s: float | None = None
     step_age_s: float | None = None
+    step_told_at_s: float | None = None
     log_interval_s: float | None = None
 
 
@@ -95,6 +96,7 @@ class LogBook:
             progress=tracker.newest,
             step_time_s=tracker.step_time_s,
             step_age_s=self._step_age_s(best, tracker, at_s, age_s),
+            step_told_at_s=None if self._past_steps.get(best) else tracker.last_step_at_s,
             log_interval_s=tracker.log_interval_s or _told_interval_s(tracker),
         )
 

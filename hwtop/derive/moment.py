@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
-
-from msgspec import Struct
+from typing import Generic, Protocol, TypeVar
 
 from hwtop.derive.cgroup import cgroup_rates
 from hwtop.derive.cpu import cpu_rates
@@ -17,7 +15,16 @@ from hwtop.model.disk import DiskRates, DiskReading
 from hwtop.model.frame import Moment
 from hwtop.model.snapshot import OwnCost, Snapshot
 
-R = TypeVar("R", bound=Struct)
+
+class Timed(Protocol):
+    """Any reading."""
+
+    @property
+    def at_s(self) -> float:
+        """When it was read."""
+
+
+R = TypeVar("R", bound=Timed)
 D = TypeVar("D")
 
 
@@ -30,7 +37,7 @@ class _Rate(Generic[R, D]):
         self._rates = empty
 
     def advance(self, reading: R | None) -> D:
-        if reading is not None and reading is not self._previous:
+        if reading is not None and (self._previous is None or reading.at_s != self._previous.at_s):
             self._rates = self._derive(self._previous, reading)
             self._previous = reading
         return self._rates

@@ -20,3 +20,11 @@ def named(ranks: Iterable[int]) -> str:
     """ "rank 3" or "ranks 0-6"."""
     numbers = sorted(set(ranks))
     return f"rank {numbers[0]}" if len(numbers) == 1 else f"ranks {rank_set(numbers)}"
+
+
+def do(ranks: Iterable[int], verb: str) -> str:
+    """The verb as that many ranks do it: "waits" or "wait", "is" or "are"."""
+    is_one = len(set(ranks)) == 1
+    if verb == "be":
+        return "is" if is_one else "are"
+    return f"{verb}s" if is_one else verb

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from hwtop.model.job import Phase, Rank, RankState
 
 STUCK_S = 10.0
@@ -15,7 +19,13 @@ _MOSTLY = 0.5
 
 
 def is_stuck(rank: Rank) -> bool:
-    """Same stack for `STUCK_S`, and no work by rank or workers; a rank that spins in a collective counts as well."""
+    """Same stack and no step told for `STUCK_S`, and no work by rank or workers.
+
+    A rank that spins in a collective counts as well. Without the silence a rank that is looked at once in a while, always
+    in the same collective, would be called stuck.
+    """
+    if rank.step_age_s is not None and rank.step_age_s < STUCK_S:
+        return False
     if not rank.is_alive or rank.phase is None or rank.phase in STARTING:
         return False
     if (rank.same_stack_for_s or 0.0) < STUCK_S:
@@ -48,3 +58,13 @@ def rank_state(rank: Rank) -> RankState:
     if share_of(rank, "data", "data-main") >= _MOSTLY:
         return "data-wait"
     return "collective-wait" if (rank.wait_share or 0.0) >= _MOSTLY else "training"
+
+
+def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
+    """The ranks with states that take the others into account: who only waits for a rank that still works is not stuck."""
+    works = any(rank.is_alive and rank.state not in ("stuck", "stopped") for rank in ranks)
+    if not works:
+        return tuple(ranks)
+    return tuple(
+        replace(rank, state="collective-wait") if rank.state == "stuck" and rank.is_waiting else rank for rank in ranks
+    )

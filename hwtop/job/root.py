@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from hwtop.job.environment import rank_of
+from hwtop.job.environment import job_key, rank_of
 from hwtop.job.launcher import (
     helper_kind,
     is_fork_server,
@@ -68,6 +68,26 @@ def find_root(processes: Processes, target_pid: int, watchers: Collection[int] =
         current = parent
         below = below if is_wrapper(parent) else parent
     return top.pid
+
+
+def orphaned_tops(processes: Processes, root_pid: int) -> tuple[int, ...]:
+    """Tops of all trees of a job that lost its launcher, the oldest first; only `root_pid` where that is not the case.
+
+    Ranks outlive a launcher that was killed, each alone under init. They still carry what tells their job from others.
+    """
+    root = processes[root_pid]
+    key = job_key(root.env or {}, None)
+    if key is None or launcher_kind(root) is not None or rank_number(root, processes) is None:
+        return (root_pid,)
+    found = [
+        process
+        for process in processes.values()
+        if process.ppid == root.ppid
+        and job_key(process.env or {}, None) == key
+        and launcher_kind(process) is None
+        and rank_number(process, processes) is not None
+    ]
+    return tuple(process.pid for process in sorted(found, key=lambda p: (p.start_ticks, p.pid)))
 
 
 class _Climb:

@@ -45,7 +45,8 @@ def members(processes: Sequence[ProcessInfo], earlier: Sequence[Member] = ()) ->
     tree = _Tree(processes, earlier)
     places = tree.places()
     numbers = _numbers(tree, places)
-    return tuple(_member(tree, process, places, numbers) for process in tree.order)
+    run_id = _run_id(tree, places)
+    return tuple(_member(tree, process, places, numbers, run_id) for process in tree.order)
 
 
 class _Tree:
@@ -152,7 +153,8 @@ class _Tree:
             is_rank_zero = number is None and 0 not in numbers and _same_program(process, programs)
             if not is_rank_zero:  # Lightning's `ddp`: rank 0 starts the others with its own command line
                 return "python" if is_python(process) else program_name(process)
-        if number is None and any(self._is_spawned_rank(child, process) for child in programs):
+        unnumbered = (child for child in programs if self.number(child) is None)
+        if number is None and any(self._is_spawned_rank(child, process) for child in unnumbered):
             return "mp.spawn"
         return None
 
@@ -235,7 +237,17 @@ def _numbers(tree: _Tree, places: dict[int, _Place]) -> dict[int, int]:
     return numbers
 
 
-def _member(tree: _Tree, process: ProcessInfo, places: dict[int, _Place], numbers: dict[int, int]) -> Member:
+def _run_id(tree: _Tree, places: dict[int, _Place]) -> str | None:
+    """Of the first process that carries one, else made of the launcher's PID: for those that carry none."""
+    carried = next((key for process in tree.order if (key := job_key(process.env or {}, None)) is not None), None)
+    launcher_pid = next((pid for pid, place in places.items() if place.role == "launcher"), None)
+    top_pid = tree.order[0].pid if tree.order else None
+    return carried or job_key({}, launcher_pid if launcher_pid is not None else top_pid)
+
+
+def _member(
+    tree: _Tree, process: ProcessInfo, places: dict[int, _Place], numbers: dict[int, int], run_id: str | None
+) -> Member:
     place = places[process.pid]
     below_slurmstepd = is_slurmstepd(tree.by_pid.get(process.ppid))
     env = process.env or {}
@@ -247,7 +259,6 @@ def _member(tree: _Tree, process: ProcessInfo, places: dict[int, _Place], number
         if local_rank is None:
             local_rank = local_rank_argument(process.cmdline or ())
         world_size = world_size_of(env, below_slurmstepd) or _counted_world_size(tree, places)
-    launcher_pid = next((pid for pid, other in places.items() if other.role == "launcher"), None)
     return Member(
         pid=process.pid,
         ppid=process.ppid,
@@ -257,7 +268,7 @@ def _member(tree: _Tree, process: ProcessInfo, places: dict[int, _Place], number
         local_rank=local_rank,
         world_size=world_size,
         launcher_kind=place.launcher_kind,
-        run_id=job_key(env, launcher_pid if launcher_pid is not None else tree.order[0].pid),
+        run_id=job_key(env, None) or run_id,
     )
 
 

@@ -143,6 +143,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     """Median of the recent steps, from the log or from the arrival of its lines."""
     step_age_s: float | None = None
     """Since the last line that told a new step; None when no line ever did."""
+    step_told_at_s: float | None = None
+    """When a live line last told a new step."""
     log_interval_s: float | None = None
     """Learned time between two progress lines."""
     phase: Phase | None = None

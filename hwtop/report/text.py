@@ -1,17 +1,9 @@
-"""Words for numbers: how a value and its unit are written everywhere outside the screen's widgets."""
+"""A moment in a few lines of text."""
 
 from __future__ import annotations
 
+from hwtop.job.log_text import visible
 from hwtop.model.frame import Frame
-
-
-def visible(text: str) -> str:
-    """Machine text with control characters made visible, so that no terminal interprets them."""
-    return "".join(char if char.isprintable() else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    return " " if char == "\t" else f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
 
 
 def machine(frame: Frame) -> str:

@@ -58,8 +58,7 @@ def check_mismatch(history: History) -> Observation | None:
         title=f"Ranks wait in different collectives: {sentence(groups)}",
         evidence=_stillness(ranks, still_s),
         next_steps=(
-            f"Compare the two call sites: {' and '.join(_site(group) for group in groups[:2])}. All ranks must call the same "
-            "collectives in the same order",
+            f"Compare {' and '.join(_site(group) for group in groups[:2])}: all ranks must call the same collectives in order",
             "Look for `if rank == 0:` or data-dependent branches around them",
             "hwtop stacks " + str(job.target_pid),
             "Next run: TORCH_FR_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1, then compare the flight recorder dumps",
@@ -95,7 +94,7 @@ def _site(group: StackGroup) -> str:
 
 def _stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
     dumps = min(rank.samples for rank in ranks)
-    lines = [f"all {len(ranks)} live ranks show the same stack for {still_s:.0f} s ({dumps} dumps each)"]
+    lines = [f"no live rank's stack has changed for {still_s:.0f} s ({len(ranks)} ranks, {dumps} looks at each)"]
     idle = [rank.idle_for_s for rank in ranks if rank.idle_for_s is not None]
     if idle and min(idle) >= STUCK_S:
         lines.append(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Literal
 
-from hwtop.job.rank_set import named
+from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import share_of
 from hwtop.model.frame import Moment
-from hwtop.model.job import HotSpot, Rank
+from hwtop.model.job import HotSpot, Rank, Worker
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
@@ -31,34 +32,45 @@ _MIN_SAMPLES = 8
 
 Cause = Literal["cpu", "workers", "io"]
 
-_READS = frozenset(
+_READ_WORDS = frozenset(
     [
         "read",
         "readinto",
         "readline",
         "readlines",
         "recv",
-        "recv_into",
-        "recvfrom",
         "pread",
-        "preadv",
-        "get_object",
+        "mmap",
         "download",
         "urlopen",
-        "getaddrinfo",
-        "connect",
-        "makefile",
-        "open",
-        "mmap",
-        "load_file",
-        "readall",
-        "sendfile",
+        "urlretrieve",
         "fetch",
         "request",
-        "urlretrieve",
+        "sendfile",
     ]
 )
-"""Leaf functions that fetch bytes from a disk, a pipe or the network."""
+"""Words in the name of a function that fetches bytes from a disk, a pipe or the network."""
+_READ_WCHANS = [
+    "pipe_read",
+    "anon_pipe_read",
+    "io_schedule",
+    "folio_wait",
+    "wait_on_page",
+    "nfs",
+    "rpc_wait",
+    "sk_wait_data",
+    "wait_woken",
+    "unix_stream_read",
+    "fuse",
+    "request_wait_answer",
+    "cifs",
+    "ceph",
+    "ptlrpc",
+    "cl_sync_io",
+    "blkdev",
+]
+"""Kernel functions in which a reader sleeps (start of the name): pipe, page cache, NFS, socket, FUSE, SMB, Ceph, Lustre."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def check_cause(cause: Cause, history: History) -> Observation | None:
@@ -74,7 +86,7 @@ def check_cause(cause: Cause, history: History) -> Observation | None:
     return Observation(
         severity="warning",
         confidence=min(0.97, 0.55 + share_at_least(share, samples) / 2),
-        title=_title(cause, share, what, ranks),
+        title=_title(cause, share, what, starved),
         evidence=(
             f"{named(ranks)}: in data loading in {share:.0%} of {samples} stack samples each",
             *_evidence(cause, history, starved, spot),
@@ -135,15 +147,15 @@ def _is_starved(rank: Rank) -> bool:
 
 
 def _cause(history: History, rank: Rank) -> Cause:
-    """What the loading itself waits for: its CPU, its storage, or nothing but more workers."""
-    if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
-        return "io" if _state_share(history, rank, "D") > WORKER_BLOCKED_SHARE or _reads(rank.hot) else "workers"
+    """What the loading itself waits for: its CPU, its storage, or nothing but (more, or less sleepy) workers."""
     if _state_share(history, rank, "D") > WORKER_BLOCKED_SHARE:
         return "io"
+    if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
+        return "io" if rank.hot and _is_read(rank.hot[0].function) else "workers"
     busy = _worker_pct(history, rank)
     if (busy is not None and busy >= WORKER_BUSY_PCT) or _state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
         return "cpu"
-    return "io" if any(_is_read(worker.leaf.name) for worker in rank.workers if worker.leaf is not None) else "workers"
+    return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
 
 
 def _worker_pct(history: History, rank: Rank) -> float | None:
@@ -170,12 +182,14 @@ def _state_share(history: History, rank: Rank, state: str) -> float:
     return sum(looks) / len(looks) if looks else 0.0
 
 
-def _reads(spots: Sequence[HotSpot]) -> bool:
-    return bool(spots) and _is_read(spots[0].function)
+def _reads(worker: Worker) -> bool:
+    if (worker.wchan or "").startswith(tuple(_READ_WCHANS)):
+        return True
+    return worker.leaf is not None and _is_read(worker.leaf.name)
 
 
 def _is_read(function: str) -> bool:
-    return function.rsplit(".", 1)[-1].lstrip("_") in _READS
+    return not _READ_WORDS.isdisjoint(word.lower() for word in _WORD.findall(function.rsplit(".", 1)[-1]))
 
 
 def _hot_spot(ranks: Sequence[Rank]) -> HotSpot | None:
@@ -201,14 +215,16 @@ def _gpu_util(history: History, rank: Rank) -> float | None:
     return history.mean(WINDOW_S, util)
 
 
-def _title(cause: Cause, share: float, what: str, ranks: Sequence[int]) -> str:
-    who = named(ranks).capitalize()
-    verb = "waits" if len(ranks) == 1 else "wait"
-    if cause == "cpu":
-        return f"{who} {verb} {share:.0%} of the time for data: the loader's {what} is bound by the CPU"
-    if cause == "io":
-        return f"{who} {verb} {share:.0%} of the time for data: loading is blocked on storage in {what}"
-    return f"{who} {verb} {share:.0%} of the time for data: too few loader workers for {what}"
+def _title(cause: Cause, share: float, what: str, ranks: Sequence[Rank]) -> str:
+    numbers = [rank.rank for rank in ranks]
+    why = {
+        "cpu": f"the loader's {what} is bound by the CPU",
+        "io": f"loading is blocked on storage in {what}",
+        "workers": f"the loader workers themselves sleep in {what}"
+        if ranks[0].workers
+        else f"no loader workers for {what}",
+    }[cause]
+    return f"{named(numbers).capitalize()} {do(numbers, 'wait')} {share:.0%} of the time for data: {why}"
 
 
 def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSpot | None) -> list[str]:
@@ -262,6 +278,12 @@ def _next_steps(cause: Cause, history: History, ranks: Sequence[Rank], what: str
     more = (
         f"DataLoader(num_workers={count + max(1, int(free / max(1, len(ranks))))}, persistent_workers=True)   # {room}"
     )
+    if cause == "workers" and count:
+        return (
+            f"hwtop stacks {rank.workers[0].pid}   # which lock, queue or sleep {what} is in",
+            "A lock that all workers share, or a remote store with a long latency: more workers or read ahead hide it",
+            check,
+        )
     if cause == "workers":
         return (more, f"Look at what {what} does in the training process", check)
     return (

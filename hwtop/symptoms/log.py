@@ -23,6 +23,8 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     if job is None:
         return None
     events = [event for event in job.events if event.pattern == symptom and event.role != "context"]
+    if symptom == "rank-crash":
+        events = [event for event in events if not _went_on(job, event)]
     if not events:
         return None
     has_root = any(event.role == "root" for event in job.events)
@@ -70,6 +72,15 @@ def check_loss_nan(history: History) -> Observation | None:
 
 def _has_finite_loss(job: Job) -> bool:
     return any(rank.progress and rank.progress.loss is not None for rank in job.ranks)
+
+
+def _went_on(job: Job, event: LogEvent) -> bool:
+    """Its rank lives, and told a step after that: the exception was caught."""
+    return any(
+        rank.is_alive and rank.step_told_at_s is not None and rank.step_told_at_s > event.at_s
+        for rank in job.ranks
+        if event.rank in (None, rank.rank)
+    )
 
 
 def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 from statistics import median
 
-from hwtop.job.rank_set import named
-from hwtop.model.job import Job, PhaseShare, Rank
+from hwtop.job.rank_set import do, named
+from hwtop.model.job import HotSpot, Job, PhaseShare, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
@@ -40,15 +40,16 @@ def check_dead(history: History) -> Observation | None:
     evidence = [_last_words(rank) for rank in (*bad, *gone)]
     if missing:
         evidence.append(
-            f"LOCAL_WORLD_SIZE is {job.local_world_size}, but only {len(live)} rank processes are alive: {named(missing)} missing"
+            f"LOCAL_WORLD_SIZE is {job.local_world_size}, but live rank processes are only {len(live)}: {named(missing)} missing"
         )
+    others = [rank.rank for rank in live]
     if live:
-        evidence.append(f"{named(rank.rank for rank in live)} still {'wait' if waits else 'run'}")
+        evidence.append(f"{named(others)} still {do(others, 'wait' if waits else 'run')}")
     return Observation(
         severity="critical",
         confidence=0.95 if bad else 0.85,
-        title=f"{named(dead).capitalize()} {'is' if len(dead) == 1 else 'are'} dead{_how(bad)}"
-        + (f"; {named(rank.rank for rank in live)} wait for it" if waits else ""),
+        title=f"{named(dead).capitalize()} {do(dead, 'be')} dead{_how(bad)}"
+        + (f"; {named(others)} {do(others, 'wait')} for it" if waits else ""),
         evidence=tuple(evidence),
         next_steps=(
             f"Read the last lines of {named(dead)}: {_log_of(job, dead)}",
@@ -77,7 +78,7 @@ def check_stopped(history: History) -> Observation | None:
     return Observation(
         severity="critical",
         confidence=0.98,
-        title=f"{named(rank.rank for rank in stopped).capitalize()} {'is' if len(stopped) == 1 else 'are'} stopped"
+        title=f"{named(rank.rank for rank in stopped).capitalize()} {do([rank.rank for rank in stopped], 'be')} stopped"
         " (SIGSTOP or a debugger): the whole job waits",
         evidence=tuple(evidence),
         next_steps=("kill -CONT " + " ".join(str(rank.pid) for rank in stopped) + "   # let it go on", first),
@@ -92,6 +93,7 @@ def check_straggler(history: History) -> Observation | None:
         return None
     ranks.sort(key=lambda rank: rank.wait_share or 0.0)
     slow, others = ranks[0], ranks[1:]
+    numbers = [rank.rank for rank in others]
     typical = median(rank.wait_share or 0.0 for rank in others)
     samples = min(rank.samples for rank in others)
     if share_at_least(typical, samples) < STRAGGLER_OTHERS_WAIT or (slow.wait_share or 0.0) > STRAGGLER_RATIO * typical:
@@ -103,16 +105,13 @@ def check_straggler(history: History) -> Observation | None:
     return Observation(
         severity="warning",
         confidence=min(0.95, 0.6 + share_at_least(typical, samples) / 2),
-        title=f"Rank {slow.rank} is slow: the others wait {typical:.0%} of the time for it"
+        title=f"Rank {slow.rank} is slow: {named(numbers)} {do(numbers, 'wait')} {typical:.0%} of the time for it"
         + (f" while it is in {_doing(slow, work)}" if work else ""),
         evidence=(
-            f"{named(rank.rank for rank in others)} wait{'s' if len(others) == 1 else ''} in collectives {typical:.0%} of "
-            f"{samples} samples, rank {slow.rank} only {slow.wait_share or 0.0:.0%} of {slow.samples}",
+            f"{named(numbers)} {do(numbers, 'wait')} in collectives in {typical:.0%} of {samples} samples",
+            f"rank {slow.rank} waits in only {slow.wait_share or 0.0:.0%} of {slow.samples} samples",
             f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
-            *(
-                f"its hottest line: {spot.function} ({spot.file}:{spot.line}), {spot.share:.0%}"
-                for spot in slow.hot[:1]
-            ),
+            *(f"its hottest line: {spot.function} ({_at(spot)}), {spot.share:.0%}" for spot in slow.hot[:1]),
         ),
         next_steps=(
             f"hwtop stacks {slow.pid}   # what rank {slow.rank} does that the others do not",
@@ -160,9 +159,13 @@ def _log_of(job: Job, dead: list[int]) -> str:
     )
 
 
+def _at(spot: HotSpot) -> str:
+    return f"{spot.file.rsplit('/', 1)[-1]}:{spot.line}"
+
+
 def _doing(rank: Rank, work: PhaseShare) -> str:
     spot = rank.hot[0] if rank.hot else None
-    return f"{work.phase} ({spot.function}, {spot.file}:{spot.line})" if spot else work.phase
+    return f"{work.phase} ({spot.function}, {_at(spot)})" if spot else work.phase
 
 
 RULES = (

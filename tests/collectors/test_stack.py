@@ -13,7 +13,7 @@ import pytest
 from hwtop.collectors.pyspy import PySpy, is_whole, parse
 from hwtop.collectors.pyspy_errors import Circumstance, circumstance, explain
 from hwtop.collectors.stack import StackSource, dump_all
-from hwtop.collectors.stack_schedule import StackSchedule
+from hwtop.collectors.stack_schedule import OPENING_S, StackSchedule
 from hwtop.model.aim import Aim
 from hwtop.model.stack import StackDump
 from tests.stack_jobs import FOLDER, QUEUE_JOB, os_state, running, until
@@ -298,7 +298,7 @@ def test_a_new_aim_is_followed(job: int) -> None:
 
 
 def test_a_reading_is_bounded_and_loses_nothing(tmp_path: Path) -> None:
-    source = StackSource(command=fake_pyspy(tmp_path, good()), max_per_read=2)
+    source = StackSource(command=fake_pyspy(tmp_path, good()), max_per_read=2, budget_pct=0.01)
     source.aim(Aim(stack_pids=(1, 2, 3, 4, 5)))
     sizes: list[int] = []
     until(lambda: sizes.append(len(source.read().dumps)), lambda _: sum(sizes) >= 5)
@@ -318,12 +318,12 @@ def test_dump_all_gives_one_dump_each(job: int) -> None:
 
 
 def simulate(
-    schedule: StackSchedule, seconds: float, cost_s: float, *, fails: frozenset[int] = frozenset()
+    schedule: StackSchedule, seconds: float, cost_s: float, *, begin_s: float = 0.0, fails: frozenset[int] = frozenset()
 ) -> list[int]:
     """Every pid looked at in `seconds` of made-up time in steps of 10 ms."""
     looked = []
     for tick in range(int(seconds * 100)):
-        now = tick / 100
+        now = begin_s + tick / 100
         while (pid := schedule.next(now)) is not None:
             looked.append(pid)
             schedule.done(pid, now, cost_s, pid in fails)
@@ -340,9 +340,11 @@ def test_first_all_at_once_then_within_the_budget() -> None:
     assert [schedule.next(0.0) for _ in range(9)] == [0, 1, 2, 3, 4, 5, 6, 7, None]
     for pid in range(8):
         schedule.done(pid, 0.0, 0.01, False)
-    looked = simulate(schedule, 100.0, 0.01)
-    assert 98 <= len(looked) <= 101  # 10 ms each, 1 % of a core
-    assert {looked.count(pid) for pid in range(8)} <= {12, 13}
+    opening = simulate(schedule, OPENING_S, 0.01)
+    assert 58 <= len(opening) <= 61  # 10 ms each, 4 % of a core
+    later = simulate(schedule, 100.0, 0.01, begin_s=OPENING_S)
+    assert 98 <= len(later) <= 101  # 1 % of a core
+    assert {later.count(pid) for pid in range(8)} <= {12, 13}
 
 
 def test_dearer_looks_come_less_often() -> None:
@@ -354,8 +356,8 @@ def test_dearer_looks_come_less_often() -> None:
 def test_the_focused_rank_is_seen_every_second_and_the_others_go_on() -> None:
     schedule = StackSchedule(1.0, even)
     schedule.want((0, 1, 2, 3), 3)
-    looked = simulate(schedule, 100.0, 0.01)
-    assert looked[0] == 3
+    assert simulate(schedule, OPENING_S, 0.01)[0] == 3
+    looked = simulate(schedule, 100.0, 0.01, begin_s=OPENING_S)
     assert looked.count(3) >= 100
     assert all(looked.count(pid) >= 15 for pid in (0, 1, 2))
     assert len(looked) * 0.01 / 100.0 <= 0.02  # focus included
