@@ -92,7 +92,7 @@ def find_by_name(pattern: str, proc: str = "/proc", own_pid: int | None = None) 
         if any(expression.search(" ".join(process.cmdline or (process.comm,))) for process in group)
     ]
     for kind in _KINDS:
-        of_kind = [candidate for candidate in matching if candidate.kind == kind]
+        of_kind = sorted((c for c in matching if c.kind == kind), key=lambda c: c.age_s or 0.0)
         if len(of_kind) == 1:
             return of_kind[0].pid
         if of_kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_entry import ProcessEntry
@@ -66,7 +66,7 @@ class Roster:
             self._scanned = self._scanned or self.children_by_scan()
             return self._scanned.get(pid, [])
 
-    def tops_of(self, target_pid: int, watchers: Iterable[int]) -> tuple[int, ...]:
+    def tops_of(self, target_pid: int, watchers: Sequence[int]) -> tuple[int, ...]:
         """Top of the job of `target_pid`, followed by the tops of ranks that lost their common launcher; () when it has ended.
 
         Reads only what stands above the target, and all processes once where a rank has no launcher above it.
@@ -85,7 +85,7 @@ class Roster:
             if is_session(process):
                 break
             processes |= self._read_below(process, processes)
-        root_pid = find_root(processes, target_pid, set(watchers))
+        root_pid = find_root(processes, target_pid, watchers)
         if rank_number(processes[root_pid], processes) is None or launcher_kind(processes[root_pid]) is not None:
             return (root_pid,)
         tops = orphaned_tops(self.read(self.pids()[-SCAN_LIMIT:]) | processes, root_pid)

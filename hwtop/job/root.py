@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 
 from hwtop.job.environment import job_key, rank_of
 from hwtop.job.launcher import (
@@ -36,11 +36,11 @@ def is_multiprocessing_child(child: ProcessInfo, parent: ProcessInfo) -> bool:
     return bool(child.cmdline) and child.cmdline == parent.cmdline
 
 
-def find_root(processes: Processes, target_pid: int, watchers: Collection[int] = ()) -> int:
+def find_root(processes: Processes, target_pid: int, watchers: Sequence[int] = ()) -> int:
     """PID of the top of the job that `target_pid` belongs to; the same from each process of the job.
 
     `processes` holds the target, its ancestors and, to tell a job's script from a session's, the children of those.
-    `watchers` are hwtop itself and its ancestors: what started the monitor is a session, unless it starts ranks.
+    `watchers` are hwtop itself, first, and its ancestors: a script that started the monitor too is a session.
 
     Going up from child to parent, the parent belongs to the job when it is
     - a known launcher;
@@ -93,7 +93,7 @@ def orphaned_tops(processes: Processes, root_pid: int) -> tuple[int, ...]:
 class _Climb:
     """The question asked at each step on the way up."""
 
-    def __init__(self, processes: Processes, watchers: Collection[int]) -> None:
+    def __init__(self, processes: Processes, watchers: Sequence[int]) -> None:
         self._processes = processes
         self._watchers = watchers
         self._children: dict[int, list[ProcessInfo]] = {}
@@ -107,13 +107,13 @@ class _Climb:
         """
         if is_slurmstepd(parent):
             return True
-        if is_session(parent):
+        if is_session(parent) or parent.pid == next(iter(self._watchers), None):
             return False
         if launcher_kind(parent) is not None or len(self._ranks_below(parent)) > 1:
             return True
-        if parent.pid in self._watchers:
-            return False
         if is_wrapper(parent):
+            if parent.pid in self._watchers:
+                return False
             return True if self._runs_only(parent, child) else None
         if is_python(parent):
             return self._belongs_to_python(parent, child, below)
@@ -128,7 +128,8 @@ class _Climb:
         number = rank_number(below, self._processes)
         if number is not None and launcher_kind(below) is None:
             return number == rank_number(parent, self._processes) or not is_python_server(parent)
-        return not is_python(below) and launcher_kind(below) is None and not is_python_server(parent)
+        is_tool = not is_python(below) and launcher_kind(below) is None
+        return is_tool and not is_python_server(parent) and parent.pid not in self._watchers
 
     def _runs_only(self, wrapper: ProcessInfo, child: ProcessInfo) -> bool:
         others = (other for other in self._children.get(wrapper.pid, ()) if other.pid != child.pid)

@@ -58,6 +58,9 @@ class FakeProc:
         (folder / "limits").write_text("Max open files            1024                 4096                 files\n")
         (folder / "cgroup").write_text("0::/user.slice\n")
         (folder / "fd").mkdir(exist_ok=True)
+        for name, target in (("exe", f"/usr/bin/{process.argv.split()[0]}"), ("cwd", "/home/ada")):
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).symlink_to(target)
         for index, comm in enumerate((process.name, *process.threads)):
             task = folder / "task" / str(process.pid + index * 100_000)
             task.mkdir(parents=True, exist_ok=True)

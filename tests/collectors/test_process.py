@@ -192,7 +192,7 @@ def test_orphaned_ranks_are_found_together(tmp_path: Path) -> None:
 
 def test_hwtop_itself_is_no_part_of_the_job(tmp_path: Path) -> None:
     own = FakeProcess(23, 21, "python hwtop")
-    proc = FakeProc(tmp_path, [*small_job(), own, FakeProcess(24, 23, "py-spy dump")])
+    FakeProc(tmp_path, [*small_job(), own, FakeProcess(24, 23, "py-spy dump")])
     reading = ProcessSource(22, str(tmp_path), own_pid=23).read()
     assert [p.pid for p in reading.processes] == [20, 21, 22]
 

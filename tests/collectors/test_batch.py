@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import threading
+import time
+
+from hwtop.collectors.batch import Batch
+
+
+def test_a_key_that_blocks_holds_up_no_other_and_is_not_tried_again() -> None:
+    gate, seen = threading.Event(), []
+
+    def work(key: int) -> None:
+        seen.append(key)
+        if key == 2:
+            gate.wait(30)
+
+    batch = Batch("test", work, time.monotonic)
+    late = batch.run([1, 2, 3, 4], 5.0)
+    assert seen == [1, 2, 3, 4]
+    assert list(late) == [2]
+    assert late[2].startswith("not answering for")
+    assert list(batch.run([1, 2, 3], 5.0)) == [2]
+    assert seen == [1, 2, 3, 4, 1, 3]
+    gate.set()
+    end_s = time.monotonic() + 20
+    while batch.run([2], 5.0):
+        assert time.monotonic() < end_s
+    assert seen[-1] == 2
+
+
+def test_the_deadline_holds_when_every_key_blocks() -> None:
+    gate = threading.Event()
+
+    def work(key: int) -> None:
+        gate.wait(30)
+
+    batch = Batch("test", work, time.monotonic)
+    late = batch.run(range(50), 0.2)
+    gate.set()
+    assert set(late) == set(range(50))
+    assert "not read yet: others took too long" in late.values()
