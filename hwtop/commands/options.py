@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from hwtop.errors import UsageError
+
+if TYPE_CHECKING:
+    from click import ParamType as ParamType
+else:
+
+    class ParamType(click.ParamType):
+        """click's, which is generic only in its newest versions (8.5, not 8.3)."""
+
+        def __class_getitem__(cls, _: object) -> type:
+            return cls
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,7 +27,7 @@ _SECONDS = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|min|h)?")
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
 
 
-class Seconds(click.ParamType[float]):
+class Seconds(ParamType[float]):
     """A time: 20, 20s, 500ms, 2m."""
 
     name = "SECONDS"
@@ -37,7 +48,7 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
-class Numbers(click.ParamType[tuple[int, ...]]):
+class Numbers(ParamType[tuple[int, ...]]):
     """Numbers with commas and ranges: 0,1 or 0-3."""
 
     name = "LIST"

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from hwtop.commands.options import Seconds, reading, resolve_target, target
+from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, target
 from hwtop.errors import CannotError, UsageError
 
 
-class Size(click.ParamType[tuple[int, int]]):
+class Size(ParamType[tuple[int, int]]):
     """Columns and rows: 120x40."""
 
     name = "COLUMNSxROWS"
