@@ -41,7 +41,9 @@ def command(
     target_pid = resolve_target(pid, pid_option, name, required=True)
     frame = last_frame(watch(target_pid, seconds=seconds, interval_s=interval, log_globs=logs, gpus=gpus))
     if frame.moment.job is None:
-        raise CannotError(f"process {target_pid} could not be read: it ended, or /proc does not answer")
+        reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
+        why = "; ".join(reasons) or "it ended, or /proc does not answer"
+        raise CannotError(f"process {target_pid} could not be read: {why}")
     if as_json:
         print(json_report.encode(json_report.diagnosis(frame)))
     else:

@@ -74,7 +74,9 @@ class JobTracker:
             if number not in seen:
                 seat.leave(gone.get(seat.crew.process.pid))
         self._see_launcher(processes)
-        self._ranks_of |= _ranks_by_path([seat for seat in self._seats.values() if seat.is_alive])
+        for path, ranks in _ranks_by_path([seat for seat in self._seats.values() if seat.is_alive]).items():
+            # who wrote to it stays known: the last words of a rank that died are not those of the rank that is left
+            self._ranks_of[path] = tuple(sorted({*self._ranks_of.get(path, ()), *ranks}))
         self._forget(processes)
         is_over = reading.root_pid is None or not any(process.state not in ("Z", "X") for process in reading.processes)
         self._ended_at_s = (self._ended_at_s or reading.at_s) if is_over else None

@@ -13,7 +13,8 @@ from hwtop.derive.memory import memory_rates
 from hwtop.derive.network import network_rates
 from hwtop.model.disk import DiskRates, DiskReading
 from hwtop.model.frame import Moment
-from hwtop.model.snapshot import OwnCost, Snapshot
+from hwtop.model.job import Job
+from hwtop.model.snapshot import OwnCost, Snapshot, SourceStatus
 
 
 class Timed(Protocol):
@@ -44,7 +45,11 @@ class _Rate(Generic[R, D]):
 
 
 class MomentBuilder:
-    """Remembers the previous readings; one call of `advance` for each snapshot, in order."""
+    """Remembers the previous readings; one call of `advance` for each snapshot, in order.
+
+    A step that fails leaves its part of the Moment empty and says so among the sources, as "hwtop": a mistake in one must
+    not end the watch.
+    """
 
     def __init__(self) -> None:
         self._cpu = _Rate(cpu_rates, None)
@@ -54,27 +59,31 @@ class MomentBuilder:
         self._network = _Rate(network_rates, None)
         self._job = JobTracker()
         self._own: OwnCost | None = None
+        self._failures: list[SourceStatus] = []
 
     def advance(self, snapshot: Snapshot) -> Moment:
         """Everything that this snapshot and the ones before it tell."""
         gpus = snapshot.gpu.gpus if snapshot.gpu else ()
         candidates = snapshot.candidates.candidates if snapshot.candidates else None
+        no_job: Job | None = None
+        no_disks: tuple[DiskRates, ...] = ()
+        self._failures = []
         moment = Moment(
             time_s=snapshot.time_s,
             at_s=snapshot.at_s,
             host=snapshot.host,
             interval_s=snapshot.interval_s,
             cores=usable_cores(snapshot),
-            cpu=self._cpu.advance(snapshot.cpu),
-            cgroup=self._cgroup.advance(snapshot.cgroup),
-            memory=self._memory.advance(snapshot.memory),
-            disks=self._disks.advance(snapshot.disk),
+            cpu=self._step("cpu", lambda: self._cpu.advance(snapshot.cpu), None),
+            cgroup=self._step("cgroup", lambda: self._cgroup.advance(snapshot.cgroup), None),
+            memory=self._step("memory", lambda: self._memory.advance(snapshot.memory), None),
+            disks=self._step("disk", lambda: self._disks.advance(snapshot.disk), no_disks),
             mounts=snapshot.disk.mounts if snapshot.disk else (),
-            network=self._network.advance(snapshot.network),
+            network=self._step("network", lambda: self._network.advance(snapshot.network), None),
             gpus=gpus,
-            job=self._job.advance(snapshot),
+            job=self._step("job", lambda: self._job.advance(snapshot), no_job),
             candidates=candidates,
-            sources=snapshot.sources,
+            sources=(*snapshot.sources, *self._failures),
             cost_ms=snapshot.cost_ms,
             late_ms=snapshot.late_ms,
             own_cpu_pct=self._own_cpu_pct(snapshot.own),
@@ -82,6 +91,14 @@ class MomentBuilder:
         )
         self._own = snapshot.own
         return moment
+
+    def _step(self, name: str, derive: Callable[[], D], empty: D) -> D:
+        try:
+            return derive()
+        except Exception as error:
+            reason = f"internal error in {name}: {type(error).__name__}: {error}"
+            self._failures.append(SourceStatus(name="hwtop", status="unavailable", reason=reason))
+            return empty
 
     def _own_cpu_pct(self, own: OwnCost) -> float | None:
         if self._own is None or own.at_s <= self._own.at_s:

@@ -45,7 +45,7 @@ class Assembler:
             history=tuple(self._moments),
             verdict=verdict_of(moment, findings, watched_s),
             findings=findings,
-            blind=blind_spots(moment),
+            blind=(*blind_spots(moment), *self._judge.failures),
             watched_s=watched_s,
         )
 

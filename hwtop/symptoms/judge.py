@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hwtop.model.symptom import Finding
+from hwtop.model.symptom import Blind, Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
@@ -31,6 +31,8 @@ class Judge:
     def __init__(self, rules: Iterable[Rule] = RULES) -> None:
         self._rules = tuple(rules)
         self._watched: dict[str, _Watch] = {}
+        self.failures: tuple[Blind, ...] = ()
+        """Rules that failed at the newest moment: a mistake in one must not end the watch."""
 
     def advance(self, history: History, watched_s: float) -> tuple[Finding, ...]:
         """The findings of now: roots first, by severity and confidence, cascades folded.
@@ -41,6 +43,7 @@ class Judge:
         """
         now_s = history.now.at_s
         findings = []
+        self.failures = ()
         for rule in self._rules:
             watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
@@ -49,7 +52,7 @@ class Judge:
         return fold(findings)
 
     def _observe(self, rule: Rule, history: History, now_s: float, watched_s: float) -> _Watch | None:
-        observation = rule.check(history)
+        observation = self._check(rule, history)
         watch = self._watched.get(rule.symptom)
         if observation is None:
             if watch is not None and (not watch.is_raised or now_s - watch.seen_s >= rule.clear_s):
@@ -62,6 +65,14 @@ class Judge:
         watch.seen_s, watch.observation = now_s, observation
         watch.is_raised = watch.is_raised or now_s - watch.since_s >= rule.raise_s
         return watch
+
+    def _check(self, rule: Rule, history: History) -> Observation | None:
+        try:
+            return rule.check(history)
+        except Exception as error:
+            reason = f"internal error in {rule.symptom}: {type(error).__name__}: {error}"
+            self.failures += (Blind(source="hwtop", reason=reason),)
+            return None
 
 
 def _finding(rule: Rule, watch: _Watch) -> Finding:
