@@ -27,6 +27,7 @@ format: $(VENV)/.test
 bench: $(VENV)/.test ## what hwtop costs
 	$(BIN)/python bench/cold_start.py
 	$(BIN)/python bench/frame_cost.py
+	$(BIN)/python bench/monitor_cost.py
 
 screenshots: $(VENV)/.test ## the pictures of the README
 	$(BIN)/python -m tests.pictures

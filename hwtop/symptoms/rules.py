@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.symptoms import cpu, disk, hang, loader, log, memory, ranks
+from hwtop.symptoms import cpu, disk, gpu, hang, loader, log, memory, ranks
 from hwtop.symptoms.rule import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -12,5 +12,6 @@ RULES: tuple[Rule, ...] = (
     *cpu.RULES,
     *memory.RULES,
     *disk.RULES,
+    *gpu.RULES,
     *log.RULES,
 )

@@ -1,0 +1,116 @@
+"""Makes the recordings behind the pictures anew: `python -m tests.record_pictures [NAME...]`.
+
+Real eight-rank jobs of `hwtop demo` (standard library), watched as usual; the GPUs are the fake driver's, each bound to the
+process of a rank, because no single box has all these faults at hand.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from hwtop.demo.run import DemoJob
+from hwtop.demo.scenarios import Scenario
+from tests.fakenvml.fixture import HERE as FAKE
+from tests.recording import RECORDINGS
+from tests.training import environment
+
+RANKS = 8
+LIGHT = ("--forward-ms", "5", "--backward-ms", "5", "--device-ms", "420", "--num-workers", "1", "--decode-ms", "5")
+BUSY = "util = 91..100/12\nmem_util = 55..72/12\nmem_used = 71680~200\npower = 610..695/12\ntemp = 58..66/60\ngr = 1830~60\n"
+STARVED = (
+    "util = 2..31/7\nmem_util = 1..12/7\nmem_used = 52680~200\npower = 96..240/7\ntemp = 38..44/60\ngr = 1980~20\n"
+)
+SPINS = "util = 100\nmem_util = 1\nmem_used = 71680~20\npower = 178~6\ntemp = 47..49/60\ngr = 1980\n"
+
+
+@dataclass(frozen=True)
+class Session:
+    """One recording: a job, its GPUs before and after `turn_s`, and how long to watch."""
+
+    arguments: tuple[str, ...]
+    gpus: str
+    later: str = ""
+    """Scenario lines that are added `turn_s` after the watch began."""
+    turn_s: float = 0.0
+    seconds: float = 60.0
+
+
+SESSIONS = {
+    "healthy": Session(("--eval-every", "40", "--save-every", "60", *LIGHT), BUSY),
+    "input-bound": Session(
+        ("--forward-ms", "5", "--backward-ms", "5", "--device-ms", "150", "--num-workers", "1", "--decode-ms", "110"),
+        STARVED,
+    ),
+    "hang": Session(
+        ("--fault", "hang", "--fault-rank", "5", "--fault-step", "60", *LIGHT),
+        BUSY,
+        "[all]\n" + SPINS + "[gpu 5]\nutil = 0\npower = 118\n",
+        turn_s=22.0,
+        seconds=105.0,
+    ),
+    "gpu-lost": Session(LIGHT, BUSY, "[gpu 3]\nfail * = GPU_IS_LOST\n", turn_s=40.0),
+}
+
+
+def make(name: str, session: Session, library: Path) -> None:
+    scenario = Scenario(name, "", None, False, session.arguments)
+    with tempfile.TemporaryDirectory() as folder, DemoJob(scenario, Path(folder), rank_count=RANKS) as job:
+        pids = _rank_pids(job)
+        live = Path(folder) / "live.scn"
+        _write(live, session.gpus, pids, "")
+        env = {**os.environ, "LD_LIBRARY_PATH": str(library), "FAKENVML_SCENARIO": str(live)}
+        scrub = {
+            folder: "/runs/gpt",
+            str(Path(__file__).parent.parent): "/home/user/train",
+            sys.prefix: "/home/user/venv",
+            os.uname().nodename: "gpu-node-07",
+        }
+        command = [sys.executable, "-m", "tests.recording", str(job.launcher_pid), str(RECORDINGS / f"{name}.mpk.zst")]
+        command += ["--for", str(session.seconds)]
+        command += [word for old, new in scrub.items() for word in ("--scrub", f"{old}={new}")]
+        watcher = subprocess.Popen(command, env=env)
+        time.sleep(session.turn_s)
+        if session.later:
+            _write(live, session.gpus, pids, session.later)
+        watcher.wait()
+    print(name, (RECORDINGS / f"{name}.mpk.zst").stat().st_size, "bytes")
+
+
+def _rank_pids(job: DemoJob) -> dict[int, int]:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        ranks: dict[int, int] = {}
+        for pid in sorted(job.members(job.launcher_pid)):
+            rank = environment(pid).get("RANK")
+            if rank is not None:
+                ranks.setdefault(int(rank), pid)
+        if len(ranks) == RANKS:
+            return ranks
+        time.sleep(0.1)
+    raise TimeoutError("the ranks did not start")
+
+
+def _write(live: Path, gpus: str, pids: dict[int, int], later: str) -> None:
+    """By rename: the fake driver reads the file at each call."""
+    text = f"[system]\ngpus = {RANKS}\ndriver = 580.95.05\n[all]\nname = NVIDIA H100 80GB HBM3\n{gpus}"
+    text += "".join(f"[gpu {rank}]\nproc = {pid} 70912 sm=95 mem=63\n" for rank, pid in pids.items()) + later
+    new = live.with_suffix(".new")
+    new.write_text(text)
+    new.rename(live)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as library:
+        subprocess.run(["make", "-s", "-C", str(FAKE), f"DIR={library}"], check=True, capture_output=True)
+        for name in sys.argv[1:] or SESSIONS:
+            make(name, SESSIONS[name], Path(library))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Recorded sessions: the snapshots of a real watch, kept as data for tests and pictures.
+
+    python -m tests.recording PID FILE --for 40 --scrub /home/me=/home/user
+
+One file is a zstd-compressed MessagePack list of Snapshots, as they were read; everything else is derived again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+import msgspec
+import zstandard
+
+from hwtop.feed.assemble import Assembler
+from hwtop.feed.live import LiveSource
+from hwtop.feed.watch import HEADLESS_STACK_BUDGET_PCT
+from hwtop.model.frame import Frame
+from hwtop.model.snapshot import Snapshot
+
+RECORDINGS = Path(__file__).parent / "data" / "recordings"
+
+
+def load(name: str) -> list[Snapshot]:
+    """The snapshots of tests/data/recordings/NAME.mpk.zst."""
+    packed = (RECORDINGS / f"{name}.mpk.zst").read_bytes()
+    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed), type=list[Snapshot])
+
+
+def replay(name: str) -> list[Frame]:
+    """What hwtop makes of a recording now."""
+    assembler = Assembler()
+    return [assembler.advance(snapshot) for snapshot in load(name)]
+
+
+def save(snapshots: list[Snapshot], file: Path, scrub: dict[str, str]) -> None:
+    """Write them, each key of `scrub` replaced in all texts: paths and names that are nobody's business."""
+    text = msgspec.json.encode(snapshots).decode()
+    for old, new in scrub.items():
+        text = text.replace(old, new)
+    clean = msgspec.json.decode(text, type=list[Snapshot])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(zstandard.ZstdCompressor(level=19).compress(msgspec.msgpack.encode(clean)))
+
+
+def record(pid: int, seconds: float, interval_s: float = 1.0) -> list[Snapshot]:
+    """Watch as the screen does."""
+    source = LiveSource(target_pid=pid, interval_s=interval_s, stack_budget_pct=HEADLESS_STACK_BUDGET_PCT)
+    assembler = Assembler()
+    kept: list[Snapshot] = []
+
+    def ticks() -> Iterator[Snapshot]:
+        for snapshot in source:
+            yield snapshot
+            assembler.advance(snapshot)
+            aim = assembler.aim()
+            if aim is not None:
+                source.aim(aim)
+
+    for snapshot in takewhile(lambda each: not kept or each.at_s - kept[0].at_s <= seconds, ticks()):
+        kept.append(snapshot)
+    source.close()
+    return kept
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pid", type=int)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--for", dest="seconds", type=float, default=40.0)
+    parser.add_argument("--scrub", action="append", default=[], metavar="OLD=NEW")
+    arguments = parser.parse_args()
+    scrub = dict(pair.split("=", 1) for pair in arguments.scrub)
+    save(record(arguments.pid, arguments.seconds), arguments.file, scrub)
+
+
+if __name__ == "__main__":
+    main()
