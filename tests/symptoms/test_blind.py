@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hwtop.model.disk import MountReading
+from hwtop.model.gpu import Gpu
+from hwtop.model.job import Job
+from hwtop.model.log import LogFile
+from hwtop.model.snapshot import SourceStatus
+from hwtop.symptoms.blind import blind_spots
+from tests.symptoms.moments import job, moment, rank
+
+LOG = LogFile(path="/logs/rank_0.log", pids=(1000,), size_bytes=5, age_s=1.0)
+
+
+def spots(watched: Job | None = None, **fields: Any) -> list[tuple[str, str]]:
+    return [(spot.source, spot.reason) for spot in blind_spots(moment(1.0, watched, **fields))]
+
+
+def test_nothing_is_blind_where_all_answer() -> None:
+    sources = (SourceStatus(name="cpu", status="ok", age_s=0.1),)
+    gpu = Gpu(index=0, vendor="nvidia", name="H100", uuid=None, status="ok")
+    assert spots(job(rank(), log_files=(LOG,)), sources=sources, gpus=(gpu,)) == []
+
+
+def test_sources_gpus_and_mounts_tell_why() -> None:
+    sources = (
+        SourceStatus(name="cpu", status="ok"),
+        SourceStatus(name="gpu", status="unavailable", reason="no NVIDIA driver"),
+        SourceStatus(name="disk", status="stale", reason="not answering for 12 s"),
+        SourceStatus(name="network", status="unavailable"),
+    )
+    lost = Gpu(index=3, vendor="nvidia", name="H100", uuid=None, status="lost", reason="fell off the bus")
+    odd = Gpu(index=4, vendor="nvidia", name="H100", uuid=None, status="error")
+    mount = MountReading(mount_point="/mnt/nfs", device="a:/b", fs_type="nfs4", reason="not answering")
+    assert spots(sources=sources, gpus=(lost, odd), mounts=(mount,)) == [
+        ("gpu", "no NVIDIA driver"),
+        ("disk", "not answering for 12 s"),
+        ("network", "no reading"),
+        ("gpu 3", "fell off the bus"),
+        ("gpu 4", "error"),
+        ("mount /mnt/nfs", "not answering"),
+    ]
+
+
+def test_stacks_and_logs_tell_why_once() -> None:
+    unreadable = LogFile(path="/logs/rank_1.log", pids=(), size_bytes=None, age_s=None, reason="permission denied")
+    watched = job(
+        rank(),
+        log_files=(LOG, unreadable),
+        stack_errors=(("Permission denied", "run as root"), ("gone", ""), ("Permission denied", "run as root")),
+    )
+    assert spots(watched) == [
+        ("stacks", "Permission denied; run as root"),
+        ("stacks", "gone"),
+        ("log /logs/rank_1.log", "permission denied"),
+    ]
+
+
+def test_a_job_without_a_readable_log() -> None:
+    told = [("logs", "no readable log file found: name one with --logs 'GLOB'")]
+    assert spots(job(rank())) == told
+    assert spots(job(rank(), has_ended=True)) == []
+
+
+def test_ranks_on_other_machines() -> None:
+    here = (rank(0), rank(1))
+    assert spots(job(*here, world_size=8, local_world_size=2, log_files=(LOG,))) == [
+        ("ranks", "2 of 8 ranks are visible on this machine")
+    ]
+    # all of them belong here: one that is missing is dead, not invisible
+    assert spots(job(*here, world_size=3, local_world_size=3, log_files=(LOG,))) == []

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.model.job import Job
+from hwtop.model.log import Progress
+from hwtop.model.process import JobCandidate
+from hwtop.model.symptom import Finding
+from hwtop.symptoms.verdict import verdict_of
+from tests.symptoms.moments import job, moment, rank
+
+
+def verdict(watched: Job | None, *findings: Finding, **fields: Any) -> tuple[str, str]:
+    found = verdict_of(moment(12.0, watched, **fields), findings, 12.0)
+    return found.level, found.text
+
+
+def finding(title: str, severity: str = "critical") -> Finding:
+    return Finding(
+        symptom="hang",
+        severity=severity,  # type: ignore[arg-type]
+        confidence=0.9,
+        category="stability",
+        title=title,
+        evidence=(),
+        next_steps=(),
+    )
+
+
+def candidate(kind: str) -> JobCandidate:
+    return JobCandidate(pid=7, kind=kind, title="train.py", user="ada", ranks=1, age_s=1.0, can_attach=True)
+
+
+def test_the_first_finding_that_matters() -> None:
+    watched = job(rank())
+    assert verdict(watched, finding("It hangs")) == ("critical", "It hangs")
+    assert verdict(watched, finding("It hangs"), finding("It is slow", "warning"), finding("By the way", "info")) == (
+        "critical",
+        "It hangs (and 1 more)",
+    )
+
+
+def test_a_finding_of_a_job_that_has_ended_comes_before_the_end() -> None:
+    assert verdict(job(rank(), has_ended=True), finding("Rank 0 ran out of memory"))[1] == "Rank 0 ran out of memory"
+
+
+def test_what_is_only_worth_knowing_is_not_what_is_wrong() -> None:
+    level, text = verdict(job(rank()), finding("By the way", "info"))
+    assert level == "ok"
+    assert text.startswith("Nothing wrong found in 12 s")
+
+
+def test_a_healthy_job_tells_its_pace() -> None:
+    ranks = [rank(number, progress=Progress(step=100 + number), step_time_s=0.2 + number / 10) for number in range(3)]
+    assert verdict(job(*ranks)) == ("ok", "Nothing wrong found in 12 s: step 102, 0.3 s/step")
+    assert verdict(job(rank(progress=None, step_time_s=None))) == ("ok", "Nothing wrong found in 12 s")
+
+
+def test_a_job_that_starts() -> None:
+    ranks = [rank(number, state="starting", phase="rendezvous") for number in range(2)]
+    assert verdict(job(*ranks)) == ("ok", "Starting: ranks 0-1 in rendezvous")
+
+
+def test_a_job_that_has_ended() -> None:
+    assert verdict(job(rank(is_alive=False), has_ended=True)) == ("ended", "The job has ended")
+    ranks = (rank(0, is_alive=False, exit_code=0), rank(1, is_alive=False, exit_code=-9))
+    assert verdict(job(*ranks, has_ended=True)) == (
+        "ended",
+        "The job has ended: rank 0 exit code 0, rank 1 exit code -9",
+    )
+
+
+def test_no_rank() -> None:
+    assert verdict(job()) == ("unknown", "No training rank found under PID 999")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "level", "text"),
+    [
+        (None, "unknown", "Looking for the job"),
+        ((), "ok", "No training job found: choose a process to watch"),
+        (("python",), "ok", "No training job found: choose a process to watch"),
+        (("training", "other"), "ok", "1 training job found: choose a process to watch"),
+        (("training", "training"), "ok", "2 training jobs found: choose a process to watch"),
+    ],
+)
+def test_without_a_job(kinds: tuple[str, ...] | None, level: str, text: str) -> None:
+    candidates = None if kinds is None else tuple(candidate(kind) for kind in kinds)
+    assert verdict(None, candidates=candidates) == (level, text)
