@@ -122,6 +122,7 @@ def test_a_rank_that_is_killed_under_torchrun(tmp_path: Path) -> None:
         out, _ = watcher.communicate(timeout=60)
     report = json.loads(out)
     assert watcher.returncode == 1, report
-    assert report["findings"][0]["symptom"] in ("rank-dead", "rank-crash"), report["findings"]
+    assert report["findings"][0]["symptom"] == "rank-dead", report["findings"]
+    assert "SIGKILL" in report["findings"][0]["title"]
     assert report["findings"][0]["ranks"] == [1], report["findings"]
     assert report["job"]["has_ended"]

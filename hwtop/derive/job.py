@@ -55,7 +55,8 @@ class JobTracker:
             else:
                 self._stack_errors[dump.pid] = (dump.error, dump.advice or "")
         if snapshot.logs is not None:
-            self._logs.advance(snapshot.logs, self._ranks_of)
+            rank_of = {seat.crew.process.pid: number for number, seat in self._seats.items()}
+            self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
         return self._job(reading, snapshot)
 
     def _see(self, reading: ProcessReading) -> None:
@@ -148,7 +149,7 @@ class JobTracker:
             local_rank=crew.member.local_rank,
             gpus=gpus_of(process, crew.member.local_rank, gpus),
             is_alive=seat.is_alive,
-            exit_code=seat.exit_code,
+            exit_code=seat.exit_code if seat.exit_code is not None else self._told_exit_code(seat),
             os_state=process.state if seat.is_alive else "X",
             log=log.path,
             log_age_s=log.age_s,
@@ -163,6 +164,10 @@ class JobTracker:
             rank = _with_process(rank, seat, snapshot, self._worker_rows(crew, at_s))
             rank = self._with_stack(rank, at_s)
         return replace(rank, state=rank_state(rank))
+
+    def _told_exit_code(self, seat: Seat) -> int | None:
+        """The kernel tells it to the parent only; torchrun writes it into its log."""
+        return None if seat.is_alive else self._logs.exit_codes.get(seat.crew.process.pid)
 
     def _worker_rows(self, crew: Crew, at_s: float) -> tuple[Worker, ...]:
         rows = []

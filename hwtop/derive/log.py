@@ -47,6 +47,8 @@ class LogBook:
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
         self._events: deque[LogEvent] = deque(maxlen=_KEPT_EVENTS)
         self.files: tuple[LogFile, ...] = ()
+        self.exit_codes: dict[int, int] = {}
+        """PID -> exit code, where a launcher's log tells it; negative = signal."""
 
     @property
     def lines(self) -> tuple[LogLine, ...]:
@@ -58,14 +60,13 @@ class LogBook:
         """What the patterns found, oldest first."""
         return tuple(self._events)
 
-    def advance(self, reading: LogReading, ranks_of: Mapping[str, Sequence[int]]) -> None:
-        """Take in the lines of one reading."""
+    def advance(self, reading: LogReading, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> None:
+        """Take in the lines of one reading. `rank_of` maps the PIDs of ranks to their numbers."""
         self.files = reading.files
         self._read_at_s = reading.at_s
         self._lines.extend(reading.lines)
         for event in self._matcher.match(reading.lines):
-            rank = event.rank if event.rank is not None else self._owner(event.path, event.text, ranks_of)
-            self._events.append(replace(event, rank=rank))
+            self._events.append(replace(event, rank=self._blamed(event, ranks_of, rank_of)))
         for line in reading.lines:
             self._take(line, ranks_of)
 
@@ -99,6 +100,18 @@ class LogBook:
             step_told_at_s=None if self._past_steps.get(best) else tracker.last_step_at_s,
             log_interval_s=tracker.log_interval_s or _told_interval_s(tracker),
         )
+
+    def _blamed(self, event: LogEvent, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> int | None:
+        """The rank that the line is about: it says so, names its PID, or stands in that rank's log."""
+        pid = event.groups.get("pid") or event.groups.get("exit_pid")
+        code = event.groups.get("exitcode") or event.groups.get("exit")
+        if pid and code:
+            self.exit_codes[int(pid)] = int(code)
+        if event.rank is not None:
+            return event.rank
+        if pid and int(pid) in rank_of:
+            return rank_of[int(pid)]
+        return self._owner(event.path, event.text, ranks_of)
 
     def _take(self, line: LogLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
         key = (line.path, self._owner(line.path, line.text, ranks_of))

@@ -9,6 +9,8 @@ from hwtop.feed.feed import frames
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
 
+LAST_WORDS_S = 5.0
+"""How long an ended job is watched on: its launcher writes its summary last."""
 HEADLESS_STACK_BUDGET_PCT = 4.0
 """Share of one core for stacks in a short watch: a 20 s look needs its 20 samples a rank now, not over a minute."""
 
@@ -21,7 +23,7 @@ def watch(
     log_globs: tuple[str, ...] = (),
     gpus: tuple[int, ...] | None = None,
 ) -> Iterator[Frame]:
-    """Frames of the next `seconds`, at least two of them (rates need two). Ends early 2 s after the job has ended."""
+    """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended."""
     source = LiveSource(
         target_pid=target_pid,
         interval_s=interval_s,
@@ -33,7 +35,7 @@ def watch(
         for frame in frames(source):
             yield frame
             job = frame.moment.job
-            has_ended = job is not None and (job.ended_for_s or 0.0) > 2.0
+            has_ended = job is not None and (job.ended_for_s or 0.0) > LAST_WORDS_S
             if frame.number >= 2 and (frame.watched_s >= seconds or has_ended):
                 return
     finally:

@@ -32,6 +32,9 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
         ]
         if not any(file.reason is None for file in job.log_files) and not job.has_ended:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
+        if not job.ranks and not job.has_ended:
+            reason = f"no training rank under PID {job.target_pid}: give a Python process of the training job"
+            spots.append(Blind(source="ranks", reason=f"{reason}; `hwtop` alone lists them"))
         here = sum(rank.is_alive for rank in job.ranks)
         if job.world_size is not None and job.world_size > max(here, job.local_world_size or 0):
             spots.append(Blind(source="ranks", reason=f"{here} of {job.world_size} ranks are visible on this machine"))

@@ -29,6 +29,7 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "hang": ("rank-dead", "rank-stopped", "collective-mismatch", *_ENDS_A_RANK),
     "collective-mismatch": ("rank-dead", "rank-stopped", *_ENDS_A_RANK),
     "nccl-timeout": ("rank-dead", "rank-stopped", "collective-mismatch", "hang", *_ENDS_A_RANK),
+    "preemption": ("rank-dead", *_ENDS_A_RANK),
     "nccl-error": ("rank-dead", *_ENDS_A_RANK),
     "rank-dead": _ENDS_A_RANK,
     "rank-crash": tuple(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash"),

@@ -15,6 +15,8 @@ from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.rule import Observation, Rule
 
 _WIDTH = 240
+CRASH_RAISE_S = 2.0
+"""A launcher tells in its log that a rank failed a moment before one can see how: by an exception, or by a signal."""
 
 
 def check_pattern(symptom: str, history: History) -> Observation | None:
@@ -25,6 +27,8 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     events = [event for event in job.events if event.pattern == symptom and event.role != "context"]
     if symptom == "rank-crash":
         events = [event for event in events if not _went_on(job, event)]
+        if _was_killed(job) and not any(event.role == "root" for event in events):
+            return None  # the launcher's summary of a rank that a signal ended: rank-dead tells that
     if not events:
         return None
     has_root = any(event.role == "root" for event in job.events)
@@ -74,6 +78,10 @@ def _has_finite_loss(job: Job) -> bool:
     return any(rank.progress and rank.progress.loss is not None for rank in job.ranks)
 
 
+def _was_killed(job: Job) -> bool:
+    return any(rank.exit_code is not None and rank.exit_code < 0 for rank in job.ranks)
+
+
 def _went_on(job: Job, event: LogEvent) -> bool:
     """Its rank lives, and told a step after that: the exception was caught."""
     return any(
@@ -104,7 +112,7 @@ def _rule(symptom: str, category: Category) -> Rule:
         symptom=symptom,
         category=category,
         threshold="a line of the job's log matches (hwtop scan; diagnosis.md 5.5)",
-        raise_s=0.0,
+        raise_s=CRASH_RAISE_S if symptom == "rank-crash" else 0.0,
         clear_s=60.0,
         check=check_loss_nan if symptom == "loss-nan" else partial(check_pattern, symptom),
     )

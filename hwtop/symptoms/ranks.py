@@ -28,7 +28,7 @@ def check_dead(history: History) -> Observation | None:
     job, live = history.job, history.live_ranks
     if job is None:
         return None
-    bad = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)]
+    bad = _first_to_fail([rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)])
     gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code is None]
     waits = bool(live) and all(rank.is_waiting or rank.state == "stuck" for rank in live)
     missing = _missing(job) if waits else ()
@@ -54,7 +54,7 @@ def check_dead(history: History) -> Observation | None:
         next_steps=(
             f"Read the last lines of {named(dead)}: {_log_of(job, dead)}",
             "sudo dmesg -T | grep -iE 'killed process|out of memory|xid|segfault'   # OOM killer, GPU fault, crash",
-            "The others will not recover: stop the job and restart from the last checkpoint",
+            ("The others will not recover: stop the job, then r" if live else "R") + "estart from the last checkpoint",
         ),
         ranks=tuple(dead),
     )
@@ -120,6 +120,11 @@ def check_straggler(history: History) -> Observation | None:
         ),
         ranks=(slow.rank,),
     )
+
+
+def _first_to_fail(bad: list[Rank]) -> list[Rank]:
+    """Without those that the launcher ended (SIGTERM) because another one had failed."""
+    return [rank for rank in bad if rank.exit_code != -signal.SIGTERM] or bad
 
 
 def _missing(job: Job) -> tuple[int, ...]:
