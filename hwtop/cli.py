@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from importlib import import_module
 
@@ -61,6 +63,9 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run hwtop. Exits 2 with one line on standard error for anything that cannot be done."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a file name or log line that it cannot hold is no reason to fail
     try:
         code = cli.main(args=args, prog_name="hwtop", standalone_mode=False)
     except HwtopError as error:
@@ -73,6 +78,10 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to tell
         sys.exit(141)
+    except Exception as error:
+        if os.environ.get("HWTOP_DEBUG"):
+            raise
+        _fail(f"internal error: {type(error).__name__}: {error}. Set HWTOP_DEBUG=1 to see where; please report it", 2)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -160,6 +160,7 @@ def print_once(
     from hwtop.feed.watch import last_frame, watch
     from hwtop.ui import screenshot
 
+    screenshot.check(".txt", options.theme)
     frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus))
     width, height = shutil.get_terminal_size((120, 40))
     print(screenshot.text(frame, (width, max(height, 40)), ascii=options.is_ascii))

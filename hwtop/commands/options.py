@@ -60,7 +60,7 @@ class Numbers(ParamType[tuple[int, ...]]):
         numbers: set[int] = set()
         for part in str(value).split(","):
             match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part.strip())
-            if match is None:
+            if match is None or int(match[2] or match[1]) < int(match[1]):
                 self.fail(f"{value!r} is not a list of numbers: write 0,1 or 0-3", param, ctx)
             numbers.update(range(int(match[1]), int(match[2] or match[1]) + 1))
         return tuple(sorted(numbers))
@@ -107,5 +107,4 @@ def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *,
         return find_by_name(name)
     if not re.fullmatch(r"\d{1,10}", given[0]) or int(given[0]) == 0:
         raise UsageError(f"{given[0]!r} is neither a PID nor a command; `hwtop -h` lists the commands")
-    check_target(int(given[0]))
-    return int(given[0])
+    return check_target(int(given[0]))

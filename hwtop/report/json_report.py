@@ -1,4 +1,7 @@
-"""The JSON contract of `hwtop diagnose` and `hwtop snapshot`. Unknown numbers are null; NaN and infinity become null."""
+"""The JSON contract of `hwtop diagnose` and `hwtop snapshot`.
+
+Unknown numbers are null; NaN and infinity become null. Bytes of a file name that are no UTF-8 become "?".
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ def findings_of_note(findings: Sequence[Finding]) -> list[Finding]:
 
 def encode(value: object, *, indent: int = 2) -> str:
     """JSON text."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=indent).decode()
+    return msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent).decode()
 
 
 def _cpu(moment: Moment) -> dict[str, Any] | None:
@@ -106,15 +109,17 @@ def _rank(rank: Rank) -> dict[str, Any]:
 
 
 def plain(value: object) -> Any:
-    """Structs as dicts, tuples as lists, numbers that JSON cannot hold as null."""
-    return _finite(msgspec.to_builtins(value))
+    """Structs as dicts, tuples as lists, and nothing in them that JSON cannot hold."""
+    return _fit(msgspec.to_builtins(value))
 
 
-def _finite(value: Any) -> Any:
+def _fit(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # surrogates, which stand for bytes that are no text
     if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {_fit(key): _fit(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(entry) for entry in value]
+        return [_fit(entry) for entry in value]
     return value

@@ -10,6 +10,7 @@ import msgspec
 
 from hwtop.job.log_text import visible
 from hwtop.model.log import LogEvent, LogLine, Progress
+from hwtop.report.json_report import plain
 
 _SHOWN = 3
 """Of one pattern in one file; the rest is counted."""
@@ -28,7 +29,7 @@ def event_json(event: LogEvent) -> str:
         "rank": event.rank,
         "xid": event.xid,
     }
-    return msgspec.json.encode(row).decode()
+    return msgspec.json.encode(plain(row)).decode()
 
 
 def progress_json(line: LogLine, progress: Progress) -> str:
@@ -40,7 +41,8 @@ def progress_json(line: LogLine, progress: Progress) -> str:
             told[name] = str(value)
         elif value is not None:
             told[name] = value
-    return msgspec.json.encode({"file": line.path, "line_no": line.line_no, "progress": told}).decode()
+    row = {"file": line.path, "line_no": line.line_no, "progress": told}
+    return msgspec.json.encode(plain(row)).decode()
 
 
 def progress_text(line: LogLine, progress: Progress) -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from hwtop.derive.process import ProcessRates, process_rates
-from hwtop.model.process import ThreadInfo
+from hwtop.model.process import ProcessInfo, ThreadInfo
 from tests.derive.readings import process, processes
 
 
@@ -10,21 +10,15 @@ def test_the_first_reading_has_no_rates() -> None:
 
 
 def test_rates_between_two_readings() -> None:
-    def at(at_s: float, user: int, system: int, main: int, read: int, written: int) -> dict[str, object]:
+    def at(user: int, system: int, main: int, read: int, written: int) -> ProcessInfo:
         threads = (
             ThreadInfo(tid=7, comm="python", state="S", cpu_ticks=main),
             ThreadInfo(tid=8, comm="gloo", state="R", cpu_ticks=user + system - main),
         )
-        return {
-            "user_ticks": user,
-            "system_ticks": system,
-            "read_bytes": read,
-            "written_bytes": written,
-            "threads": threads,
-        }
+        return process(7, user_ticks=user, system_ticks=system, read_bytes=read, written_bytes=written, threads=threads)
 
-    before = processes(1.0, process(7, **at(1.0, 100, 10, 50, 1_000, 0)))
-    after = processes(3.0, process(7, **at(3.0, 380, 30, 100, 5_000, 600)))
+    before = processes(1.0, at(100, 10, 50, 1_000, 0))
+    after = processes(3.0, at(380, 30, 100, 5_000, 600))
     assert process_rates(before, after)[7] == ProcessRates(
         cpu_pct=150.0, main_thread_cpu_pct=25.0, read_bytes_per_s=2_000.0, written_bytes_per_s=300.0
     )

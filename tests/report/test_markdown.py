@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from hwtop.model.frame import Frame
+from hwtop.model.symptom import Blind, Finding
+from hwtop.report.markdown import diagnosis
+from tests import frames
+
+DEAD_RANK = """\
+# rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
+
+Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s
+
+## CRITICAL rank-dead (stability, confidence 98%)
+Rank 1 was killed (signal 9) 19 s ago; rank 0 waits for it
+- PID 41021 ended with signal 9 (SIGKILL)
+- rank 0 stands in all_reduce since 19 s
+- no out-of-memory kill in this cgroup
+Next:
+1. look for who sent it: dmesg -T | tail; journalctl -k
+2. restart from the last checkpoint
+
+| rank | pid | step | s/step | phase | state | CPU % |
+| --- | --- | --- | --- | --- | --- | --- |
+| 0 | 41012 | 12589 | 0.312 | collective | collective-wait | 101 |
+| 1 | 41021 | 12589 | 0.312 | - | dead | 101 |
+
+## Not seen
+- gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
+"""
+
+DEAD_RANK_TEXT = """\
+rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
+
+Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s
+
+CRITICAL rank-dead (stability, confidence 98%)
+Rank 1 was killed (signal 9) 19 s ago; rank 0 waits for it
+- PID 41021 ended with signal 9 (SIGKILL)
+- rank 0 stands in all_reduce since 19 s
+- no out-of-memory kill in this cgroup
+Next:
+1. look for who sent it: dmesg -T | tail; journalctl -k
+2. restart from the last checkpoint
+
+rank    pid   step  s/step       phase            state  CPU %
+   0  41012  12589   0.312  collective  collective-wait    101
+   1  41021  12589   0.312           -             dead    101
+
+Not seen:
+- gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
+"""
+
+
+def test_markdown() -> None:
+    assert diagnosis(frames.dead_rank(), markdown=True) == DEAD_RANK
+
+
+def test_text() -> None:
+    assert diagnosis(frames.dead_rank(), markdown=False) == DEAD_RANK_TEXT
+
+
+def test_a_healthy_job_is_verdict_job_and_ranks() -> None:
+    told = diagnosis(frames.healthy(), markdown=False).split("\n\n")
+    assert told[0] == "training normally: 0.312 s/step, 8 of 8 ranks in step"
+    assert told[1] == "Job: torchrun (PID 41000) on gpu-node-07, ranks 0-7 of 8; watched for 134 s"
+    assert len(told) == 3
+    assert len(told[2].strip().split("\n")) == 9
+
+
+def test_a_job_without_launcher_ranks_or_findings() -> None:
+    frame = frames.healthy()
+    assert frame.moment.job is not None
+    bare = replace(frame.moment.job, launcher=None, world_size=None, ranks=())
+    told = diagnosis(replace(frame, moment=replace(frame.moment, job=bare)), markdown=False)
+    assert told.split("\n\n")[1] == "Job: PID 41000 on gpu-node-07, no live rank; watched for 134 s\n"
+
+
+def test_what_follows_stands_with_its_cause() -> None:
+    told = diagnosis(frames.hang(), markdown=False)
+    assert "- follows from it: nccl-timeout x1\n" in told
+
+
+def test_what_the_machine_says_cannot_drive_the_terminal() -> None:
+    evil = "\x1b]0;owned\x07\x9b31m\r\n# no heading"
+    finding = Finding(
+        symptom="hang",
+        severity="warning",
+        confidence=0.5,
+        category="stability",
+        title=evil,
+        evidence=(evil,),
+        next_steps=(evil,),
+        folded=(evil,),
+    )
+    frame: Frame = replace(frames.healthy(), findings=(finding,), blind=(Blind(source=evil, reason=evil),))
+    told = diagnosis(frame, markdown=True)
+    assert told.count("owned") == 6
+    assert all(char.isprintable() or char == "\n" for char in told)
+    assert not any(line.startswith("# no heading") for line in told.splitlines())

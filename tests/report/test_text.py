@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from hwtop.report.text import machine
+from tests import frames
+
+DEAD_RANK = """\
+gpu-node-07  rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
+cpu      33 % of 8 cores, load 3.02
+memory   335.0 GB of 1081.3 GB used
+disk     nvme0n1: read 656.1 MB/s, write 2.1 MB/s, busy 38 %
+disk     nvme1n1: read 0 kB/s, write 1.0 MB/s, busy 1 %
+network  mlx5_0:1: in 9.5 GB/s, out 9.4 GB/s
+network  ens5: in 1.3 MB/s, out 839 kB/s
+rank 0   PID 41012: collective-wait, collective
+rank 1   PID 41021: dead, phase unknown
+not seen gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
+"""
+
+
+def test_a_machine_in_a_few_lines() -> None:
+    assert machine(frames.dead_rank()) == DEAD_RANK
+
+
+def test_gpus_that_answer_and_one_that_does_not() -> None:
+    lines = [line for line in machine(frames.gpu_lost()).splitlines() if line.startswith("gpu ")]
+    assert lines[0] == "gpu 0    NVIDIA H100 80GB HBM3: 95 %, 73.4 GB of 85.9 GB"
+    assert lines[3] == (
+        "gpu 3    NVIDIA H100 80GB HBM3: lost: fell off the bus (Xid 79): reboot or reset the node, then run nvidia-smi -r"
+    )
