@@ -20,7 +20,8 @@ from tests.fake_source import FakeClock, FakeSource
 
 def memory(used: int = 1) -> MemoryReading:
     fields: dict[str, Any] = dict.fromkeys(
-        ["total_bytes", "available_bytes", "free_bytes", "buffers_bytes", "cached_bytes", "shmem_bytes", "dirty_bytes"], used
+        ["total_bytes", "available_bytes", "free_bytes", "buffers_bytes", "cached_bytes", "shmem_bytes", "dirty_bytes"],
+        used,
     )
     return MemoryReading(at_s=1.0, swap_total_bytes=0, swap_free_bytes=0, **fields)
 

@@ -1,6 +1,5 @@
 """Two ranks through torch.multiprocessing.spawn: `spawn_ranks.py ROSTER METHOD WORKERS`; the rendezvous is set in the ranks."""
 
-import os
 import sys
 
 import torch
