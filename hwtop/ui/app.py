@@ -21,7 +21,7 @@ class HwtopApp(App[None]):
     CSS_PATH = "app.tcss"
     TITLE = "hwtop"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS = keys.APP
+    BINDINGS = [*keys.APP, keys.INTERRUPT]
 
     def __init__(self, start: Start, *, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()

@@ -5,9 +5,14 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 APP: list[BindingType] = [
-    Binding("q", "quit", "quit", id="quit", tooltip="Leave; the last verdict stays in the terminal"),
+    Binding(
+        "q", "quit", "quit", id="quit", key_display="q Ctrl-C", tooltip="Leave; the last verdict stays in the terminal"
+    ),
     Binding("question_mark,h,f1", "help", "help", id="help", key_display="? h F1", tooltip="This list"),
 ]
+
+INTERRUPT = Binding("ctrl+c", "quit", "quit", id="interrupt", show=False, priority=True)
+"""Leaves from every screen; it stands beside `q` in the help."""
 
 MONITOR: list[BindingType] = [
     Binding("1", "page('overview')", "overview", id="overview", tooltip="What is wrong, devices, ranks, host"),

@@ -55,10 +55,10 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not gpus:
         lines, note = [Line("◌ ", "dim").add(_reason(view), "dim")], Line()
     elif height < len(gpus) + 2:
-        lines, note = _summary(rows), Line()
+        lines, note = _summary(rows), _health(gpus)
     else:
         lines = _table(rows, room, has_header=height >= len(gpus) + 3, period_s=view.frame.moment.interval_s)
-        note = Line(_name(gpus), "dim")
+        note = _health(gpus).add(_name(gpus), "dim")
     return box(lines, width, height, Line("GPUs", "title"), note)
 
 
@@ -79,6 +79,15 @@ def _reason(view: View) -> str:
     return next(
         (f"no GPU numbers: {b.reason}" for b in view.frame.blind if b.source == "gpu"), "no GPU on this machine"
     )
+
+
+def _health(gpus: tuple[Gpu, ...]) -> Line:
+    """A driver that hangs or is slow, in words: the numbers below are those it gave last."""
+    late = tuple(gpu.index for gpu in gpus if gpu.status == "stale")
+    if not late:
+        return Line()
+    who = "driver" if len(late) == len(gpus) else f"GPU {units.ranks(late)}"
+    return Line(f"{who} does not answer in time", "warn").add(" ─ ", "border")
 
 
 def _name(gpus: tuple[Gpu, ...]) -> str:

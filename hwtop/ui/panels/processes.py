@@ -27,7 +27,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     processes = view.job.processes if view.job else ()
     title = Line("Processes of the job", "title")
     if not processes:
-        return box([Line("◌ no process seen yet", "dim")], width, height, title, Line())
+        why = "the job has ended" if view.job and view.job.has_ended else "no process seen yet"
+        return box([Line(f"◌ {why}", "dim")], width, height, title, Line())
     columns = table.chosen(_columns(), inner(width))
     rows = table.window(len(processes), height - 3, view.scroll)
     lines = [table.header(columns)]

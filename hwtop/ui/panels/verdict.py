@@ -59,6 +59,8 @@ def _parts(view: View) -> list[tuple[str, str]]:
     if job.world_size and job.world_size > here:
         ranks += f" of {job.world_size} in the job"
     parts = [(started, "strong"), (ranks, "text"), (moment.host, "text")]
+    if job.has_ended:
+        parts[1] = ("job ended", "warn")
     if launcher and launcher.pid != job.target_pid:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))
