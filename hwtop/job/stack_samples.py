@@ -15,6 +15,9 @@ WINDOW_S = 60.0
 _MOST_SAMPLES = 240
 """A process is kept with at most so many samples: 4 Hz over the window."""
 _HOT_SPOTS = 5
+_BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
+_OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
+"""Once a process was seen in one of these, what it did while it started no longer counts in its shares."""
 
 
 class _Sample(Struct, frozen=True):
@@ -34,6 +37,8 @@ class _Series:
         self.key: tuple[StackFrame, ...] = ()
         self.same_since_s = 0.0
         self.seen_s = 0.0
+        self.started_until_s = float("-inf")
+        self.has_trained = False
 
 
 class StackSamples:
@@ -55,6 +60,9 @@ class StackSamples:
         series.seen_s = dump.at_s
         series.newest = dump
         phase = phase_of(thread)
+        series.has_trained = series.has_trained or phase in _OF_TRAINING
+        if phase in _BEFORE_TRAINING and not series.has_trained:
+            series.started_until_s = dump.at_s
         user = user_frame(own_frames(thread))
         series.samples.append(_Sample(dump.at_s, phase, is_waiting(thread, phase), user))
 
@@ -116,4 +124,9 @@ class StackSamples:
 
     def _window(self, pid: int, now: float) -> list[_Sample]:
         series = self._series.get(pid)
-        return [] if series is None else [sample for sample in series.samples if now - sample.at_s <= WINDOW_S]
+        if series is None:
+            return []
+        since_s = now - WINDOW_S
+        if series.has_trained:
+            return [each for each in series.samples if each.at_s >= since_s and each.at_s > series.started_until_s]
+        return [each for each in series.samples if each.at_s >= since_s]

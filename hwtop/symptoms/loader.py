@@ -27,6 +27,8 @@ GPU_IDLE_PCT = 30.0
 """P1: mean utilization under 30 % over 10 s."""
 CPU_BUSY_PCT = 80.0
 """P1: main thread or a worker above 80 % of a core."""
+CPU_WANTED_SHARE = 0.8
+"""... or on the run queue in so many of the looks: the same need on a full machine, where nobody gets 80 % of a core."""
 WINDOW_S = 10.0
 _MIN_SAMPLES = 8
 
@@ -103,7 +105,10 @@ def check_gpu_idle(history: History) -> Observation | None:
     hit = [
         (rank, util, busy)
         for rank, util, busy in seen
-        if util is not None and util < GPU_IDLE_PCT and busy is not None and busy > CPU_BUSY_PCT
+        if util is not None
+        and util < GPU_IDLE_PCT
+        and busy is not None
+        and (busy > CPU_BUSY_PCT or _state_share(history, rank, "R") >= CPU_WANTED_SHARE)
     ]
     if not hit:
         return None
@@ -119,7 +124,8 @@ def check_gpu_idle(history: History) -> Observation | None:
         title=f"GPU idle, CPU busy{what}",
         evidence=(
             f"GPU {', '.join(map(str, gpus))}: {util:.0f} % busy over {WINDOW_S:.0f} s",
-            f"{named(rank.rank for rank, _, _ in hit)}: busiest process at {busy_pct:.0f} % of a core",
+            f"{named(rank.rank for rank, _, _ in hit)}: busiest process at {busy_pct:.0f} % of a core"
+            + ("" if busy_pct > CPU_BUSY_PCT else ", always on the run queue: the machine is full"),
             *(
                 (f"hottest line {spot.function} ({_at(spot)}): {spot.share:.0%} of {spot.samples} samples",)
                 if spot
@@ -234,7 +240,8 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     if rank.workers:
         states = "".join(sorted(worker.state for worker in rank.workers))
         load = f", each {busy:.0f} % of a core on average" if busy is not None else ""
-        lines.append(f"rank {rank.rank} has {len(rank.workers)} loader workers (state {states}){load}")
+        count = f"{len(rank.workers)} loader worker{'' if len(rank.workers) == 1 else 's'}"
+        lines.append(f"rank {rank.rank} has {count} (state {states}){load}")
     elif cause == "workers":
         lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
     if spot is not None:

@@ -102,3 +102,16 @@ def test_a_process_that_ended_can_be_forgotten() -> None:
     samples.add(dump(7, 1.0, FORWARD))
     samples.forget(7)
     assert samples.newest(7) is None
+
+
+def test_start_up_does_not_count_once_the_job_trains() -> None:
+    rendezvous = stack("init_process_group torch/distributed/distributed_c10d.py 1", "<module> train.py 3")
+    samples = StackSamples()
+    for second in range(10):
+        samples.add(dump(7, float(second), rendezvous))
+    assert samples.shares(7, 9.0)[2] == 10
+    for second in range(10, 14):
+        samples.add(dump(7, float(second), FORWARD))
+    assert samples.shares(7, 13.0) == ((PhaseShare(phase="forward", share=1.0),), 0.0, 4)
+    samples.add(dump(7, 14.0, rendezvous))
+    assert samples.shares(7, 14.0)[2] == 5, "a second rendezvous is not start-up"
