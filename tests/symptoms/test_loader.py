@@ -87,8 +87,15 @@ BUSY = rank(0, gpus=(0,), main_thread_cpu_pct=95.0, hot=(spot("tokenize", 0.71),
     [(4.0, 95.0, True), (29.0, 81.0, True), (31.0, 95.0, False), (4.0, 79.0, False), (None, 95.0, False)],
 )
 def test_gpu_idle_while_the_cpu_is_busy(util_pct: float | None, cpu_pct: float, expected: bool) -> None:
-    one = rank(0, gpus=(0,), main_thread_cpu_pct=cpu_pct)
+    one = rank(0, gpus=(0,), main_thread_cpu_pct=cpu_pct, os_state="S")
     assert (check_gpu_idle(constant(job(one), gpus=(gpu(util_pct),))) is not None) is expected
+
+
+def test_a_rank_that_always_wants_the_cpu_counts_as_busy_on_a_full_machine() -> None:
+    wanting = rank(0, gpus=(0,), main_thread_cpu_pct=55.0, os_state="R")
+    seen = check_gpu_idle(constant(job(wanting), gpus=(gpu(4.0),)))
+    assert seen is not None
+    assert "rank 0: busiest process at 55 % of a core, always on the run queue: the machine is full" in seen.evidence
 
 
 def test_the_headline_names_the_function() -> None:
