@@ -149,4 +149,4 @@ def test_choosing_a_job_without_a_pid(open_terminal: Open, start: Start) -> None
     rows = [line for line in screen.splitlines() if re.search(rf"\b{job.launcher_pid}\b", line)]
     assert rows, screen
     terminal.send("Enter")
-    terminal.wait_for(r"\d+ ranks?|No training rank")
+    terminal.wait_for(r"· \d+ ranks? ·")
