@@ -67,7 +67,11 @@ class Tmux:
             check=True,
         )
         self._server_pid = int(self._tmux("display-message", "-p", "#{pid}"))
-        self.wait_for(PROMPT)
+        try:
+            self.wait_for(PROMPT)
+        except AssertionError:
+            self.kill()
+            raise
 
     def run(self, command: str) -> None:
         """Type a command line and Enter."""
