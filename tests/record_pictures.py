@@ -1,6 +1,6 @@
 """Makes the recordings behind the pictures anew: `python -m tests.record_pictures [NAME...]`.
 
-Real eight-rank jobs of `hwtop demo` (standard library), watched as usual; the GPUs are the fake driver's, each bound to the
+Real jobs of `hwtop demo` (standard library), watched as usual; the GPUs are the fake driver's, each bound to the
 process of a rank, because no single box has all these faults at hand.
 """
 
@@ -20,7 +20,6 @@ from tests.fakenvml.fixture import HERE as FAKE
 from tests.recording import RECORDINGS
 from tests.training import environment
 
-RANKS = 8
 LIGHT = ("--forward-ms", "5", "--backward-ms", "5", "--device-ms", "420", "--num-workers", "1", "--decode-ms", "5")
 BUSY = "util = 91..100/12\nmem_util = 55..72/12\nmem_used = 71680~200\npower = 610..695/12\ntemp = 58..66/60\ngr = 1830~60\n"
 STARVED = (
@@ -38,14 +37,16 @@ class Session:
     later: str = ""
     """Scenario lines that are added `turn_s` after the watch began."""
     turn_s: float = 0.0
+    ranks: int = 8
     seconds: float = 60.0
 
 
 SESSIONS = {
     "healthy": Session(("--eval-every", "40", "--save-every", "60", *LIGHT), BUSY),
     "input-bound": Session(
-        ("--forward-ms", "5", "--backward-ms", "5", "--device-ms", "150", "--num-workers", "1", "--decode-ms", "110"),
+        ("--forward-ms", "10", "--backward-ms", "10", "--device-ms", "15", "--num-workers", "1", "--decode-ms", "220"),
         STARVED,
+        ranks=2,
     ),
     "hang": Session(
         ("--fault", "hang", "--fault-rank", "5", "--fault-step", "60", *LIGHT),
@@ -60,8 +61,8 @@ SESSIONS = {
 
 def make(name: str, session: Session, library: Path) -> None:
     scenario = Scenario(name, "", None, False, session.arguments)
-    with tempfile.TemporaryDirectory() as folder, DemoJob(scenario, Path(folder), rank_count=RANKS) as job:
-        pids = _rank_pids(job)
+    with tempfile.TemporaryDirectory() as folder, DemoJob(scenario, Path(folder), rank_count=session.ranks) as job:
+        pids = _rank_pids(job, session.ranks)
         live = Path(folder) / "live.scn"
         _write(live, session.gpus, pids, "")
         env = {**os.environ, "LD_LIBRARY_PATH": str(library), "FAKENVML_SCENARIO": str(live)}
@@ -82,7 +83,7 @@ def make(name: str, session: Session, library: Path) -> None:
     print(name, (RECORDINGS / f"{name}.mpk.zst").stat().st_size, "bytes")
 
 
-def _rank_pids(job: DemoJob) -> dict[int, int]:
+def _rank_pids(job: DemoJob, count: int) -> dict[int, int]:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         ranks: dict[int, int] = {}
@@ -90,7 +91,7 @@ def _rank_pids(job: DemoJob) -> dict[int, int]:
             rank = environment(pid).get("RANK")
             if rank is not None:
                 ranks.setdefault(int(rank), pid)
-        if len(ranks) == RANKS:
+        if len(ranks) == count:
             return ranks
         time.sleep(0.1)
     raise TimeoutError("the ranks did not start")
@@ -98,7 +99,7 @@ def _rank_pids(job: DemoJob) -> dict[int, int]:
 
 def _write(live: Path, gpus: str, pids: dict[int, int], later: str) -> None:
     """By rename: the fake driver reads the file at each call."""
-    text = f"[system]\ngpus = {RANKS}\ndriver = 580.95.05\n[all]\nname = NVIDIA H100 80GB HBM3\n{gpus}"
+    text = f"[system]\ngpus = {len(pids)}\ndriver = 580.95.05\n[all]\nname = NVIDIA H100 80GB HBM3\n{gpus}"
     text += "".join(f"[gpu {rank}]\nproc = {pid} 70912 sm=95 mem=63\n" for rank, pid in pids.items()) + later
     new = live.with_suffix(".new")
     new.write_text(text)

@@ -143,11 +143,12 @@ class JobTracker:
     def _rank(self, number: int, seat: Seat, gpus: Sequence[Gpu], snapshot: Snapshot) -> Rank:
         at_s = snapshot.at_s
         crew, process, log = seat.crew, seat.crew.process, self._logs.of_rank(number, self._ranks_of, at_s)
+        seat.gpus = gpus_of(process, crew.member.local_rank, gpus) or seat.gpus
         rank = Rank(
             rank=number,
             pid=process.pid,
             local_rank=crew.member.local_rank,
-            gpus=gpus_of(process, crew.member.local_rank, gpus),
+            gpus=seat.gpus,
             is_alive=seat.is_alive,
             exit_code=seat.exit_code if seat.exit_code is not None else self._told_exit_code(seat),
             os_state=process.state if seat.is_alive else "X",

@@ -30,6 +30,8 @@ class Seat:
         self.crew = crew
         self.is_alive = True
         self.exit_code: int | None = None
+        self.gpus: tuple[int, ...] = ()
+        """Last known ones: a lost GPU no longer tells who was on it."""
         self.stopped_since_s: float | None = None
         self.idle_since_s: float | None = None
         self._idle_cpu_s = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.job.frames import is_user_frame, leaf_of, normalise, place, short_name, user_frame
 from hwtop.job.phase import phase_and_frame
@@ -33,11 +34,12 @@ class Divergence(Struct, frozen=True, kw_only=True):
 def group(stacks: Mapping[int, ThreadStack]) -> tuple[StackGroup, ...]:
     """Rank -> its main thread, to groups that stand at the same place: largest first, then lowest rank first.
 
-    Same place = same functions and files from the root to the leaf, and same lines in the user's own code.
+    Same place = same functions and files from the root to the leaf, and same lines in the user's own code; a collective is
+    one place, however deep inside it each rank waits (a hub reads while the others send).
     """
     ranks_of: dict[tuple[StackFrame, ...], list[int]] = {}
     for rank in sorted(stacks):
-        ranks_of.setdefault(normalise(stacks[rank]), []).append(rank)
+        ranks_of.setdefault(_place_of(stacks[rank]), []).append(rank)
     groups = [_group(tuple(ranks), frames, stacks[ranks[0]]) for frames, ranks in ranks_of.items()]
     return tuple(sorted(groups, key=lambda entry: (-len(entry.ranks), entry.ranks[0])))
 
@@ -75,6 +77,15 @@ def call_site(entry: StackGroup) -> StackFrame | None:
         return entry.leaf
     outer = entry.frames[: entry.frames.index(entry.leaf)]
     return user_frame(reversed(outer)) or entry.user_frame
+
+
+def _place_of(stack: ThreadStack) -> tuple[StackFrame, ...]:
+    frames = normalise(stack)
+    phase, told_by = phase_and_frame(stack)
+    collective = _same(told_by, frames) if phase == "collective" and told_by is not None else None
+    if collective is None:
+        return frames
+    return (*frames[: frames.index(collective)], replace(collective, line=0))
 
 
 def _group(ranks: tuple[int, ...], frames: tuple[StackFrame, ...], stack: ThreadStack) -> StackGroup:

@@ -35,7 +35,7 @@ class Judge:
         """Rules that failed at the newest moment: a mistake in one must not end the watch."""
 
     def advance(self, history: History, watched_s: float) -> tuple[Finding, ...]:
-        """The findings of now: roots first, by severity and confidence, cascades folded.
+        """The findings of now: roots only, by severity, then in the order of the rules; cascades are folded into their root.
 
         Args:
             history: its last moment is now.
@@ -48,7 +48,7 @@ class Judge:
             watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
                 findings.append(_finding(rule, watch))
-        findings.sort(key=lambda finding: (_SEVERITY[finding.severity], -finding.confidence, finding.first_seen_s))
+        findings.sort(key=lambda finding: _SEVERITY[finding.severity])  # stable: the rules' own order within
         return fold(findings)
 
     def _observe(self, rule: Rule, history: History, now_s: float, watched_s: float) -> _Watch | None:

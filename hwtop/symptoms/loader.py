@@ -116,7 +116,10 @@ def check_gpu_idle(history: History) -> Observation | None:
     util = fmean(util for _, util, _ in hit)
     busy_pct = fmean(busy for _, _, busy in hit)
     gpus = sorted({gpu for rank, _, _ in hit for gpu in rank.gpus})
+    data = fmean(share_of(rank, "data", "data-main") for rank, _, _ in hit)
     what = f": `{spot.function}` takes {spot.share:.0%} of the time" if spot else ""
+    if spot and data > DATA_SHARE:
+        what = f": {data:.0%} of each step waits for `{spot.function}` in the loader"
     pid = hit[0][0].pid
     return Observation(
         severity="warning",

@@ -6,12 +6,13 @@ from hwtop.symptoms import cpu, disk, gpu, hang, loader, log, memory, ranks
 from hwtop.symptoms.rule import Rule
 
 RULES: tuple[Rule, ...] = (
-    *hang.RULES,
+    *gpu.RULES,
+    *log.RULES,
     *ranks.RULES,
+    *hang.RULES,
     *loader.RULES,
     *cpu.RULES,
     *memory.RULES,
     *disk.RULES,
-    *gpu.RULES,
-    *log.RULES,
 )
+"""In the order in which findings of one severity are shown: what is nearer to the cause comes first."""
