@@ -38,7 +38,8 @@ $(BIN)/hwtop: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.test: $(BIN)/hwtop pyproject.toml
+$(VENV)/.test: $(BIN)/hwtop pyproject.toml tests/install_needs.sh
+	tests/install_needs.sh
 	$(BIN)/python -m pip install --quiet --editable ".[test]" "$(TORCH)"
 	touch $@
 

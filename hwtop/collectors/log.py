@@ -130,6 +130,9 @@ class LogSource:
             return self._no_tail(target, f"stdout is a {path}: nothing to tail; start with > train.log 2>&1")
         if path.startswith("pipe:"):
             return self._behind_pipe(target)
+        if path.endswith(_DELETED) and path[: -len(_DELETED)] in self._followed:
+            # its tail still holds the deleted file open: the same lines must not come twice
+            return LogTarget(path=path[: -len(_DELETED)], pids=target.pids)
         return target if path.startswith("/") else None
 
     def _behind_pipe(self, target: LogTarget) -> LogTarget | None:

@@ -151,6 +151,7 @@ class JobTracker:
             gpus=seat.gpus,
             is_alive=seat.is_alive,
             exit_code=seat.exit_code if seat.exit_code is not None else self._told_exit_code(seat),
+            gone_at_s=seat.gone_at_s,
             os_state=process.state if seat.is_alive else "X",
             log=log.path,
             log_age_s=log.age_s,

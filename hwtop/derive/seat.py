@@ -30,6 +30,7 @@ class Seat:
         self.crew = crew
         self.is_alive = True
         self.exit_code: int | None = None
+        self.gone_at_s: float | None = None
         self.gpus: tuple[int, ...] = ()
         """Last known ones: a lost GPU no longer tells who was on it."""
         self.stopped_since_s: float | None = None
@@ -42,6 +43,7 @@ class Seat:
         self.crew = crew
         state = crew.process.state
         self.is_alive = state not in ("Z", "X")
+        self.gone_at_s = None
         self.exit_code = crew.process.exit_code if not self.is_alive else None
         self.stopped_since_s = (self.stopped_since_s or at_s) if state in ("T", "t") else None
         self._count_idle(at_s)
@@ -51,8 +53,9 @@ class Seat:
         self.is_alive = False
         self.stopped_since_s = None
         self._be_busy()
-        if gone is not None and gone.exit_code is not None:
-            self.exit_code = gone.exit_code
+        if gone is not None:
+            self.gone_at_s = gone.at_s
+            self.exit_code = self.exit_code if gone.exit_code is None else gone.exit_code
 
     def _count_idle(self, at_s: float) -> None:
         """Idle since the earliest time from which CPU time, all in all, stayed under the share."""

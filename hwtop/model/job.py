@@ -112,6 +112,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     gpus: tuple[int, ...] = ()
     is_alive: bool
     exit_code: int | None = None
+    gone_at_s: float | None = None
+    """When it was first missed, on the clock of the snapshots; None while it lives or its zombie is there."""
     os_state: str
     """As ThreadInfo.state; "X" when gone."""
     stopped_for_s: float | None = None

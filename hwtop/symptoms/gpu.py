@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu import Gpu
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
@@ -39,7 +40,10 @@ def check_driver_hang(history: History) -> Observation | None:
         severity="critical" if len(hung) == len(history.now.gpus) else "warning",
         confidence=0.9,
         title=f"The NVIDIA driver does not answer for {_named(hung)}",
-        evidence=tuple(f"GPU {gpu.index}: {gpu.reason}; its numbers are {gpu.age_s:.0f} s old" for gpu in hung[:8]),
+        evidence=(
+            *dict.fromkeys(gpu.reason or "no answer" for gpu in hung),
+            f"the numbers of {_named(hung)} are up to {max(gpu.age_s for gpu in hung):.0f} s old",
+        ),
         next_steps=(
             "sudo dmesg -T | grep -iE 'xid|nvrm' | tail   # Xid 119 or 120: the GPU's own processor hangs",
             "timeout 10 nvidia-smi; echo $?   # 124: it hangs for everybody",
@@ -50,7 +54,7 @@ def check_driver_hang(history: History) -> Observation | None:
 
 
 def _named(gpus: list[Gpu]) -> str:
-    return ("GPU " if len(gpus) == 1 else "GPUs ") + ", ".join(str(gpu.index) for gpu in gpus)
+    return ("GPU " if len(gpus) == 1 else "GPUs ") + rank_set(gpu.index for gpu in gpus)
 
 
 def _ranks_on(history: History, gpus: list[Gpu]) -> tuple[int, ...]:

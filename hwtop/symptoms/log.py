@@ -12,6 +12,7 @@ from hwtop.model.log import LogEvent
 from hwtop.model.symptom import Category
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.ranks import check_dead
 from hwtop.symptoms.rule import Observation, Rule
 
 _WIDTH = 240
@@ -27,8 +28,8 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     events = [event for event in job.events if event.pattern == symptom and event.role != "context"]
     if symptom == "rank-crash":
         events = [event for event in events if not _went_on(job, event)]
-        if _was_killed(job) and not any(event.role == "root" for event in events):
-            return None  # the launcher's summary of a rank that a signal ended: rank-dead tells that
+        if not any(event.role == "root" for event in events) and check_dead(history) is not None:
+            return None  # a launcher's summary, or what the others felt of it: rank-dead tells who went first
     if not events:
         return None
     has_root = any(event.role == "root" for event in job.events)
@@ -76,10 +77,6 @@ def check_loss_nan(history: History) -> Observation | None:
 
 def _has_finite_loss(job: Job) -> bool:
     return any(rank.progress and rank.progress.loss is not None for rank in job.ranks)
-
-
-def _was_killed(job: Job) -> bool:
-    return any(rank.exit_code is not None and rank.exit_code < 0 for rank in job.ranks)
 
 
 def _went_on(job: Job, event: LogEvent) -> bool:

@@ -17,6 +17,8 @@ STRAGGLER_OTHERS_WAIT = 0.3
 """The others must wait at least this share of their time ..."""
 STRAGGLER_RATIO = 0.4
 """... and the straggler at most this part of it: it waits least (diagnosis.md 5.6)."""
+FIRST_GONE_S = 0.3
+"""Less than the shortest interval: two ranks that end in one look cannot be ordered."""
 STILL_S = 5.0
 """A rank whose stack has not moved for so long is not slow: it is stuck, or will be."""
 _MIN_SAMPLES = 8
@@ -33,7 +35,8 @@ def check_dead(history: History) -> Observation | None:
     waits = bool(live) and all(rank.is_waiting or rank.state == "stuck" for rank in live)
     missing = _missing(job) if waits else ()
     if not waits:
-        gone = []  # a rank that ends while the others still work may simply be done
+        # a rank that ends while the others still work may simply be done; one that drew others after it was not
+        gone = _first_to_go(job) if bad and not live else []
     dead = sorted({rank.rank for rank in (*bad, *gone)} | set(missing))
     if not dead:
         return None
@@ -125,6 +128,15 @@ def check_straggler(history: History) -> Observation | None:
 def _first_to_fail(bad: list[Rank]) -> list[Rank]:
     """Without those that the launcher ended (SIGTERM) because another one had failed."""
     return [rank for rank in bad if rank.exit_code != -signal.SIGTERM] or bad
+
+
+def _first_to_go(job: Job) -> list[Rank]:
+    """The rank that went well before all others, nobody knows how, when the others then failed."""
+    went = sorted((rank for rank in job.ranks if rank.gone_at_s is not None), key=lambda rank: rank.gone_at_s or 0.0)
+    if len(went) < 2 or went[0].exit_code is not None:
+        return []
+    lead_s = (went[1].gone_at_s or 0.0) - (went[0].gone_at_s or 0.0)
+    return went[:1] if lead_s >= FIRST_GONE_S else []
 
 
 def _missing(job: Job) -> tuple[int, ...]:

@@ -123,3 +123,22 @@ def test_context_never_raises_and_a_cascade_only_alone() -> None:
     assert check_pattern("nccl-error", alone) is not None
     with_root = constant(job(rank(), events=(event("nccl-error", "cascade"), event("cuda-oom"))))
     assert check_pattern("nccl-error", with_root) is None
+
+
+def test_what_a_dead_rank_drew_after_it_is_no_crash_of_its_own() -> None:
+    felt = event("rank-crash", "cascade", rank=0, text="ConnectionError: Connection closed by peer")
+    dead = rank(1, is_alive=False, os_state="X", state="dead", exit_code=-9)
+    assert check_pattern("rank-crash", constant(job(rank(0), dead, events=(felt,)))) is None
+    assert check_pattern("rank-crash", constant(job(rank(0), events=(felt,)))) is not None
+
+
+def test_an_exception_is_a_crash_although_the_rank_is_dead() -> None:
+    raised = event("rank-crash", rank=1, text="ValueError: label 12 is out of range")
+    dead = rank(1, is_alive=False, os_state="X", state="dead", exit_code=1)
+    assert check_pattern("rank-crash", constant(job(rank(0), dead, events=(raised,)))) is not None
+
+
+def test_an_exception_that_training_went_on_after_is_overcome() -> None:
+    raised = event("rank-crash", rank=0, at_s=5.0)
+    assert check_pattern("rank-crash", constant(job(rank(0, step_told_at_s=4.0), events=(raised,)))) is not None
+    assert check_pattern("rank-crash", constant(job(rank(0, step_told_at_s=9.0), events=(raised,)))) is None

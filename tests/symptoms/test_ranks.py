@@ -90,3 +90,14 @@ def test_the_rank_that_waits_least_is_the_straggler() -> None:
 )
 def test_no_straggler_when(why: str, others: dict[str, Any], slow: dict[str, Any]) -> None:
     assert check_straggler(constant(job(rank(0, **others), rank(1, **slow)))) is None, why
+
+
+def test_the_rank_that_went_first_is_named_when_the_others_failed_after_it() -> None:
+    first = gone(1, gone_at_s=20.0)
+    second = gone(0, gone_at_s=21.0, exit_code=1)
+    seen = check_dead(constant(job(second, first)))
+    assert seen is not None
+    assert 1 in seen.ranks
+    together = check_dead(constant(job(second, gone(1, gone_at_s=20.9))))
+    assert together is not None
+    assert together.ranks == (0,), "two that went in one look cannot be ordered"

@@ -17,7 +17,14 @@ _FRAME = re.compile(r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<func
 _STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "SignalException", "ChildFailedError"})
 """Someone ended the program, or a launcher reports what its children did."""
 _FOLLOWS = frozenset(
-    {"BrokenPipeError", "ConnectionResetError", "EOFError", "ConnectionRefusedError", "ConnectionAbortedError"}
+    {
+        "BrokenPipeError",
+        "ConnectionError",
+        "ConnectionResetError",
+        "EOFError",
+        "ConnectionRefusedError",
+        "ConnectionAbortedError",
+    }
 )
 """What a process sees when the one at the other end has died."""
 
