@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from hwtop.model.job import Phase, Rank, RankState
 
 STUCK_S = 10.0
-"""Two identical dumps at least this far apart, and no work in between, are called stuck (diagnosis.md 5.3: "two stack
-dumps >= 10 s apart identical")."""
+"""Two identical dumps at least this far apart, and no work in between, are called stuck (ByteRobust,
+arXiv 2509.16293, compares stacks taken 10 s apart)."""
 
 STARTING: frozenset[Phase] = frozenset({"startup", "rendezvous", "compile"})
 """Phases before the first step in which nothing visible moves for minutes."""

@@ -36,7 +36,7 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "straggler-rank": (*_INPUT_BOUND, "rank-stopped", "hang"),
     "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
 }
-"""cascade -> the symptoms that explain it, where they are seen at the same time (roles of diagnosis.md 5.5)."""
+"""cascade -> the symptoms that explain it, where they are seen at the same time."""
 
 
 def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:

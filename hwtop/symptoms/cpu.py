@@ -8,7 +8,7 @@ from hwtop.symptoms.rule import Observation, Rule
 
 WINDOW_S = 10.0
 PRESSURE_PCT = 20.0
-"""diagnosis.md P18: PSI cpu some avg10 over 20 %."""
+"""PSI cpu "some": in a fifth of the time a task waited for a core. Engineering default."""
 RATIO = 1.5
 EXCESS = 4
 """Runnable threads of the job over 1.5 per core, and at least 4 more than cores: two busy ranks with two loader workers
@@ -70,7 +70,7 @@ RULES = (
         category="performance",
         threshold=(
             f"runnable threads of the job over {RATIO:g} x cores and {EXCESS} above them (median of {WINDOW_S:.0f} s), and PSI cpu "
-            f"over {PRESSURE_PCT:.0f} % (diagnosis.md P18)"
+            f"over {PRESSURE_PCT:.0f} %"
         ),
         raise_s=2.0,
         clear_s=15.0,

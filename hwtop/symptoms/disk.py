@@ -6,7 +6,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
 NEARLY_PCT = 90.0
-"""diagnosis.md S15 calls 95 % full; a warning must come before the bus error."""
+"""At 95 % and more the next batch may not fit; a warning must come before the bus error. Engineering default."""
 
 
 def check_shm(history: History) -> Observation | None:
@@ -39,7 +39,7 @@ RULES = (
     Rule(
         symptom="shm-nearly-full",
         category="stability",
-        threshold=f"/dev/shm over {NEARLY_PCT:.0f} % (diagnosis.md S15)",
+        threshold=f"/dev/shm over {NEARLY_PCT:.0f} %",
         raise_s=1.0,
         clear_s=10.0,
         check=check_shm,

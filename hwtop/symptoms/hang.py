@@ -1,4 +1,4 @@
-"""hang, collective-mismatch: nothing moves any more (diagnosis.md 5.3)."""
+"""hang, collective-mismatch: nothing moves any more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET_INTERVALS = 3.0
 """A job that logs every T seconds is silent when nothing came for 3 T (and at least `STUCK_S`)."""
 BUSY_GPU_QUIET_S = 60.0
 """While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
-(diagnosis.md decision 13: max(5 x median step, 60 s))."""
+(engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
 _GPU_BUSY_PCT = 10.0
 
 
@@ -142,7 +142,7 @@ RULES = (
         category="stability",
         threshold=(
             f"every live rank: same stack for {STUCK_S:.0f} s and no work; no log line for {QUIET_INTERVALS:.0f} of its usual "
-            f"intervals, at least {STUCK_S:.0f} s ({BUSY_GPU_QUIET_S:.0f} s while a GPU is busy) (diagnosis.md 5.3)"
+            f"intervals, at least {STUCK_S:.0f} s ({BUSY_GPU_QUIET_S:.0f} s while a GPU is busy)"
         ),
         raise_s=1.0,
         clear_s=3.0,
@@ -151,7 +151,7 @@ RULES = (
     Rule(
         symptom="collective-mismatch",
         category="stability",
-        threshold="as hang, and all ranks wait in a collective at two or more places (diagnosis.md S1)",
+        threshold="as hang, and all ranks wait in a collective at two or more places",
         raise_s=1.0,
         clear_s=3.0,
         check=check_mismatch,

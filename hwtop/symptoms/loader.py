@@ -16,17 +16,17 @@ from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
 
 DATA_SHARE = 0.20
-"""diagnosis.md P2: data wait above 20 % of the samples; here what the samples prove (Wilson), not their ratio."""
+"""Share of the samples in data loading; what the samples prove (Wilson), not their ratio. Engineering default."""
 WORKER_BUSY_PCT = 70.0
-"""A loader worker that uses this much of a core is bound by the CPU (P2 says 90 %; on a shared box it gets less)."""
+"""A loader worker that uses this much of a core is bound by the CPU. Engineering default."""
 WORKER_RUNNABLE_SHARE = 0.5
 """... or that is on the run queue in half of the looks: on a full machine it wants the CPU and does not get it."""
 WORKER_BLOCKED_SHARE = 0.3
-"""P3: workers in D for over 30 % of the looks."""
+"""Workers in D for over 30 % of the looks. Engineering default."""
 GPU_IDLE_PCT = 30.0
-"""P1: mean utilization under 30 % over 10 s."""
+"""Mean utilization over the window. Engineering default."""
 CPU_BUSY_PCT = 80.0
-"""P1: main thread or a worker above 80 % of a core."""
+"""Of a core, main thread or a worker: such a process does little but compute. Engineering default."""
 CPU_WANTED_SHARE = 0.8
 """... or on the run queue in so many of the looks: the same need on a full machine, where nobody gets 80 % of a core."""
 WINDOW_S = 10.0
@@ -307,7 +307,7 @@ RULES = (
     Rule(
         symptom="input-bound-cpu",
         category="performance",
-        threshold=f"data wait surely over {DATA_SHARE:.0%} of the samples, workers busy on the CPU (diagnosis.md P2)",
+        threshold=f"data wait surely over {DATA_SHARE:.0%} of the samples, workers busy on the CPU",
         raise_s=3.0,
         clear_s=15.0,
         check=lambda history: check_cause("cpu", history),
@@ -315,7 +315,7 @@ RULES = (
     Rule(
         symptom="input-bound-workers",
         category="performance",
-        threshold=f"data wait surely over {DATA_SHARE:.0%}: no loader workers, or workers that sleep (P4, P5)",
+        threshold=f"data wait surely over {DATA_SHARE:.0%}: no loader workers, or workers that sleep",
         raise_s=3.0,
         clear_s=15.0,
         check=lambda history: check_cause("workers", history),
@@ -323,7 +323,7 @@ RULES = (
     Rule(
         symptom="input-bound-io",
         category="performance",
-        threshold=f"data wait surely over {DATA_SHARE:.0%}: loading blocked in D or in a read (P3)",
+        threshold=f"data wait surely over {DATA_SHARE:.0%}: loading blocked in D or in a read",
         raise_s=3.0,
         clear_s=15.0,
         check=lambda history: check_cause("io", history),
@@ -331,7 +331,7 @@ RULES = (
     Rule(
         symptom="gpu-idle-cpu-busy",
         category="performance",
-        threshold=f"GPU under {GPU_IDLE_PCT:.0f} % over {WINDOW_S:.0f} s, a thread or worker over {CPU_BUSY_PCT:.0f} % of a core (P1)",
+        threshold=f"GPU under {GPU_IDLE_PCT:.0f} % over {WINDOW_S:.0f} s, a thread or worker over {CPU_BUSY_PCT:.0f} % of a core",
         raise_s=2.0,
         clear_s=15.0,
         check=check_gpu_idle,

@@ -108,7 +108,7 @@ def _rule(symptom: str, category: Category) -> Rule:
     return Rule(
         symptom=symptom,
         category=category,
-        threshold="a line of the job's log matches (hwtop scan; diagnosis.md 5.5)",
+        threshold="a line of the job's log matches (`hwtop scan` tells which)",
         raise_s=CRASH_RAISE_S if symptom == "rank-crash" else 0.0,
         clear_s=60.0,
         check=check_loss_nan if symptom == "loss-nan" else partial(check_pattern, symptom),

@@ -13,7 +13,7 @@ from hwtop.symptoms.statistics import line_fit
 MIN_WINDOW_S = 12.0
 MAX_WINDOW_S = 600.0
 SLOPE_BYTES_PER_S = 50e6 / 60
-"""diagnosis.md P39: over 50 MB a minute ..."""
+"""Engineering default: over 50 MB a minute ..."""
 FIT = 0.9
 """... on a straight line (R squared) over 10 minutes."""
 GROWTH_BYTES = 150e6
@@ -112,7 +112,7 @@ RULES = (
         category="stability",
         threshold=(
             f"RssAnon of a rank with its workers rises over 50 MB/min on a line (R² > {FIT}), by {GROWTH_BYTES / 1e6:.0f} MB or more; a "
-            f"warning when the memory would be full within {SOON_S / 3600:.0f} h, or after 10 min (diagnosis.md P39)"
+            f"warning when the memory would be full within {SOON_S / 3600:.0f} h, or after 10 min"
         ),
         raise_s=2.0,
         clear_s=30.0,

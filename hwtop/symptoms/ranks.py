@@ -12,11 +12,11 @@ from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
 
 STOPPED_S = 5.0
-"""diagnosis.md S33: state T or t for more than 5 s."""
+"""State T or t for so long is no passing look of a debugger. Engineering default."""
 STRAGGLER_OTHERS_WAIT = 0.3
 """The others must wait at least this share of their time ..."""
 STRAGGLER_RATIO = 0.4
-"""... and the straggler at most this part of it: it waits least (diagnosis.md 5.6)."""
+"""... and the straggler at most this part of it: it waits least."""
 FIRST_GONE_S = 0.3
 """Less than the shortest interval: two ranks that end in one look cannot be ordered."""
 STILL_S = 5.0
@@ -189,7 +189,7 @@ RULES = (
     Rule(
         symptom="rank-dead",
         category="stability",
-        threshold="a rank's process is gone while the others wait for it, or it left a bad exit code (diagnosis.md S3)",
+        threshold="a rank's process is gone while the others wait for it, or it left a bad exit code",
         raise_s=3.0,
         clear_s=30.0,
         check=check_dead,
@@ -197,7 +197,7 @@ RULES = (
     Rule(
         symptom="rank-stopped",
         category="stability",
-        threshold=f"state T or t for {STOPPED_S:.0f} s (diagnosis.md S33)",
+        threshold=f"state T or t for {STOPPED_S:.0f} s",
         raise_s=0.0,
         clear_s=1.0,
         check=check_stopped,
@@ -207,7 +207,7 @@ RULES = (
         category="performance",
         threshold=(
             f"the others surely wait over {STRAGGLER_OTHERS_WAIT:.0%} of their samples, this rank at most "
-            f"{STRAGGLER_RATIO:.0%} of that (the straggler is the rank that waits least, diagnosis.md 5.6)"
+            f"{STRAGGLER_RATIO:.0%} of that (the straggler is the rank that waits least)"
         ),
         raise_s=4.0,
         clear_s=15.0,
