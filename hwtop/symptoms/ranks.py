@@ -6,8 +6,9 @@ import signal
 from statistics import median
 
 from hwtop.job.rank_set import do, named
-from hwtop.model.job import HotSpot, Job, PhaseShare, Rank
+from hwtop.model.job import Job, PhaseShare, Rank
 from hwtop.symptoms.history import History
+from hwtop.symptoms.loading import at
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
 
@@ -114,7 +115,7 @@ def check_straggler(history: History) -> Observation | None:
             f"{named(numbers)} {do(numbers, 'wait')} in collectives in {typical:.0%} of {samples} samples",
             f"rank {slow.rank} waits in only {slow.wait_share or 0.0:.0%} of {slow.samples} samples",
             f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
-            *(f"its hottest line: {spot.function} ({_at(spot)}), {spot.share:.0%}" for spot in slow.hot[:1]),
+            *(f"its hottest line: {spot.function} ({at(spot)}), {spot.share:.0%}" for spot in slow.hot[:1]),
         ),
         next_steps=(
             f"hwtop stacks {slow.pid}   # what rank {slow.rank} does that the others do not",
@@ -176,13 +177,9 @@ def _log_of(job: Job, dead: list[int]) -> str:
     )
 
 
-def _at(spot: HotSpot) -> str:
-    return f"{spot.file.rsplit('/', 1)[-1]}:{spot.line}"
-
-
 def _doing(rank: Rank, work: PhaseShare) -> str:
     spot = rank.hot[0] if rank.hot else None
-    return f"{work.phase} ({spot.function}, {_at(spot)})" if spot else work.phase
+    return f"{work.phase} ({spot.function}, {at(spot)})" if spot else work.phase
 
 
 RULES = (

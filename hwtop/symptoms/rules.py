@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.symptoms import cpu, disk, gpu, hang, loader, log, memory, ranks
+from hwtop.symptoms import cpu, disk, gpu, gpu_idle, hang, loader, log, memory, ranks
 from hwtop.symptoms.rule import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -11,6 +11,7 @@ RULES: tuple[Rule, ...] = (
     *ranks.RULES,
     *hang.RULES,
     *loader.RULES,
+    *gpu_idle.RULES,
     *cpu.RULES,
     *memory.RULES,
     *disk.RULES,

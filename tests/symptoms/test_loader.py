@@ -9,8 +9,10 @@ import pytest
 from hwtop.model.gpu import Gpu
 from hwtop.model.job import Rank
 from hwtop.model.stack import StackFrame
+from hwtop.symptoms.gpu_idle import check_gpu_idle
 from hwtop.symptoms.history import History
-from hwtop.symptoms.loader import Cause, check_cause, check_gpu_idle
+from hwtop.symptoms.loader import check_cause
+from hwtop.symptoms.loading import Cause
 from tests.symptoms.moments import constant, job, rank, shares, spot, worker
 
 READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)

@@ -1,0 +1,122 @@
+"""What is known of a rank's data loading, and what that loading itself waits for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Literal
+
+from hwtop.job.rank_state import share_of
+from hwtop.model.job import HotSpot, Rank, Worker
+from hwtop.symptoms.history import History
+
+DATA_SHARE = 0.20
+"""Share of the samples in data loading; what the samples prove (Wilson), not their ratio. Engineering default."""
+WORKER_BUSY_PCT = 70.0
+"""A loader worker that uses this much of a core is bound by the CPU. Engineering default."""
+WORKER_RUNNABLE_SHARE = 0.5
+"""... or that is on the run queue in half of the looks: on a full machine it wants the CPU and does not get it."""
+WORKER_BLOCKED_SHARE = 0.3
+"""Workers in D for over 30 % of the looks. Engineering default."""
+WINDOW_S = 10.0
+MIN_SAMPLES = 8
+
+Cause = Literal["cpu", "workers", "io"]
+
+_READ_WORDS = frozenset(
+    [
+        "read",
+        "readinto",
+        "readline",
+        "readlines",
+        "recv",
+        "pread",
+        "mmap",
+        "download",
+        "urlopen",
+        "urlretrieve",
+        "fetch",
+        "request",
+        "sendfile",
+    ]
+)
+"""Words in the name of a function that fetches bytes from a disk, a pipe or the network."""
+_READ_WCHANS = [
+    "pipe_read",
+    "anon_pipe_read",
+    "io_schedule",
+    "folio_wait",
+    "wait_on_page",
+    "nfs",
+    "rpc_wait",
+    "sk_wait_data",
+    "wait_woken",
+    "unix_stream_read",
+    "fuse",
+    "request_wait_answer",
+    "cifs",
+    "ceph",
+    "ptlrpc",
+    "cl_sync_io",
+    "blkdev",
+]
+"""Kernel functions in which a reader sleeps (start of the name): pipe, page cache, NFS, socket, FUSE, SMB, Ceph, Lustre."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def at(spot: HotSpot) -> str:
+    """ "loader.py:27"."""
+    return f"{spot.file.rsplit('/', 1)[-1]}:{spot.line}"
+
+
+def cause_of(history: History, rank: Rank) -> Cause:
+    """What the loading itself waits for: its CPU, its storage, or nothing but (more, or less sleepy) workers."""
+    if state_share(history, rank, "D") > WORKER_BLOCKED_SHARE:
+        return "io"
+    if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
+        return "io" if rank.hot and _is_read(rank.hot[0].function) else "workers"
+    busy = worker_pct(history, rank)
+    if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
+        return "cpu"
+    return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
+
+
+def worker_pct(history: History, rank: Rank) -> float | None:
+    """Mean CPU of the rank's workers over the window."""
+    known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _mean_worker_pct)]
+    return fmean(known) if known else None
+
+
+def _mean_worker_pct(rank: Rank) -> float | None:
+    known = [worker.cpu_pct for worker in rank.workers if worker.cpu_pct is not None]
+    return fmean(known) if known else None
+
+
+def state_share(history: History, rank: Rank, state: str) -> float:
+    """Share of looks at the loading processes in which they were in this OS state."""
+    looks = [
+        found == state
+        for moment in history.over(WINDOW_S)
+        if moment.job is not None
+        for seen in moment.job.ranks
+        if seen.rank == rank.rank
+        for found in ([worker.state for worker in seen.workers] or [seen.os_state])
+    ]
+    return sum(looks) / len(looks) if looks else 0.0
+
+
+def _reads(worker: Worker) -> bool:
+    if (worker.wchan or "").startswith(tuple(_READ_WCHANS)):
+        return True
+    return worker.leaf is not None and _is_read(worker.leaf.name)
+
+
+def _is_read(function: str) -> bool:
+    return not _READ_WORDS.isdisjoint(word.lower() for word in _WORD.findall(function.rsplit(".", 1)[-1]))
+
+
+def hot_spot(ranks: Sequence[Rank]) -> HotSpot | None:
+    """The function that these ranks' loading (or, without workers, they themselves) are in most."""
+    spots = [spots[0] for rank in ranks if (spots := rank.worker_hot or rank.hot)]
+    return max(spots, key=lambda spot: spot.samples, default=None)
