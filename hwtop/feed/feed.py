@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, runtime_checkable
 
+from msgspec.structs import replace
+
 from hwtop.feed.assemble import Assembler
 from hwtop.model.aim import Aim
-from hwtop.model.frame import Frame
+from hwtop.model.frame import Frame, Verdict
 from hwtop.model.snapshot import Snapshot
 
 
@@ -47,11 +49,19 @@ class Feed(threading.Thread):
         self.focus = Focus()
 
     def run(self) -> None:
-        """Until the source ends or `stop` is called."""
-        for frame in frames(self._snapshots, self.focus):
-            if self._stopping.is_set():
-                return
-            self._publish(frame)
+        """Until the source ends or `stop` is called. A failure is published: a picture that stands still must say so."""
+        last: Frame | None = None
+        try:
+            for frame in frames(self._snapshots, self.focus):
+                if self._stopping.is_set():
+                    return
+                last = frame
+                self._publish(frame)
+        except Exception as error:
+            if last is None or self._stopping.is_set():
+                raise
+            text = f"hwtop itself has failed, what you see is no longer live: {type(error).__name__}: {error}"
+            self._publish(replace(last, verdict=Verdict(level="unknown", text=text)))
 
     def stop(self) -> None:
         """End after the current snapshot; does not wait."""

@@ -15,6 +15,8 @@ from hwtop.symptoms.rule import Observation, Rule
 
 QUIET_INTERVALS = 3.0
 """A job that logs every T seconds is silent when nothing came for 3 T (and at least `STUCK_S`)."""
+UNKNOWN_INTERVAL_S = 15.0
+"""Silence that is asked of a job whose logging interval nobody knows. Engineering default."""
 BUSY_GPU_QUIET_S = 60.0
 """While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
 (engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
@@ -75,8 +77,7 @@ def is_standing_still(moment: Moment, ranks: Sequence[Rank]) -> bool:
     busy = any(gpu.index in gpus and (gpu.util_pct or 0.0) >= _GPU_BUSY_PCT for gpu in moment.gpus)
     quiet_s = BUSY_GPU_QUIET_S if busy else STUCK_S
     intervals = [rank.log_interval_s for rank in ranks if rank.log_interval_s is not None]
-    if intervals:
-        quiet_s = max(quiet_s, QUIET_INTERVALS * min(intervals))
+    quiet_s = max(quiet_s, QUIET_INTERVALS * min(intervals) if intervals else UNKNOWN_INTERVAL_S)
     silences = [age for rank in ranks for age in (rank.step_age_s, rank.log_age_s) if age is not None]
     silence_s = min(silences) if silences else min(rank.same_stack_for_s or 0.0 for rank in ranks)
     return silence_s >= quiet_s

@@ -259,3 +259,17 @@ def test_every_rule_stands_what_a_young_or_empty_history_holds() -> None:
         made = list(frames(snapshots))
         assert not [spot for frame in made for spot in frame.blind if spot.source == "hwtop"]
     assert rules.RULES
+
+
+def test_a_source_that_breaks_says_that_the_picture_stands_still() -> None:
+    def broken() -> Iterator[Snapshot]:
+        yield training(100.0)
+        raise RuntimeError("the recording ends in the middle")
+
+    published: list[Frame] = []
+    feed = Feed(broken(), published.append)
+    feed.start()
+    feed.join(DEADLINE_S)
+    assert published[-1].verdict.level == "unknown"
+    assert "no longer live: RuntimeError: the recording ends in the middle" in published[-1].verdict.text
+    assert published[-1].moment == published[0].moment

@@ -93,6 +93,13 @@ def test_a_job_that_logs_every_ten_seconds_is_given_three_intervals(silent_s: fl
     assert (check_hang(constant(watched)) is not None) is expected
 
 
+@pytest.mark.parametrize(("silent_s", "expected"), [(14.0, False), (15.0, True)])
+def test_a_job_whose_interval_is_unknown_is_given_longer(silent_s: float, expected: bool) -> None:
+    ranks = [still(n, silent_s, log_interval_s=None) for n in range(2)]
+    watched = job(*ranks, stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),))
+    assert (check_hang(constant(watched)) is not None) is expected
+
+
 @pytest.mark.parametrize(("silent_s", "expected"), [(40.0, False), (61.0, True)])
 def test_a_busy_gpu_explains_a_still_stack_for_a_minute(silent_s: float, expected: bool) -> None:
     busy = Gpu(index=0, vendor="nvidia", name="H100", uuid=None, status="ok", util_pct=100.0)
