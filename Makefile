@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
 
 .PHONY: demo test check format lint bench screenshots clean
@@ -33,14 +34,14 @@ screenshots: $(VENV)/.test ## the pictures of the README
 	$(BIN)/python -m tests.pictures
 
 $(BIN)/hwtop: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "hwtop needs Python 3.10 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(PIP) install --quiet --editable .
 	touch $@
 
 $(VENV)/.test: $(BIN)/hwtop pyproject.toml tests/install_needs.sh
 	tests/install_needs.sh
-	$(BIN)/python -m pip install --quiet --editable ".[test]" "$(TORCH)"
+	$(PIP) install --quiet --editable ".[test]" "$(TORCH)"
 	touch $@
 
 clean:
