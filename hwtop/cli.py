@@ -35,6 +35,20 @@ class _Commands(click.Group):
         command: click.Command = import_module(f"hwtop.commands.{cmd_name}").command
         return command
 
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage("hwtop", "[PID] [FLAG]...")
+        formatter.write_usage("hwtop", "COMMAND ...", prefix="       ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The screen has no name of its own on the command line, so its flags are told here."""
+        screen = self.get_command(ctx, "live")
+        params = [*(screen.params if screen else ()), *self.get_params(ctx)]
+        options = [param for param in params if isinstance(param, click.Option)]
+        records = [record for option in options if (record := option.get_help_record(ctx)) is not None]
+        with formatter.section("Flags of the screen"):
+            formatter.write_dl(records)
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands (hwtop COMMAND -h for each)"):
             formatter.write_dl([(name, COMMANDS[name]) for name in sorted(COMMANDS)])
@@ -54,11 +68,11 @@ def _names_a_command(args: list[str]) -> bool:
     hwtop             choose a training job and watch it
     hwtop PID         watch the job that this process belongs to
     hwtop demo        see it at work on a small job with a planted fault
-    hwtop live -h     flags of the screen""",
+    HWTOP_DEBUG=1     shows where an internal error came from""",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="hwtop")
 def cli() -> None:
-    """Why is my training job slow or stuck? The screen: hwtop [PID]."""
+    """Why is my training job slow or stuck? PID is any process of it; without one, choose."""
 
 
 def main(args: list[str] | None = None) -> None:
