@@ -51,6 +51,10 @@ class Watching:
         """This rank is looked at: sample it more often."""
         self._feed.focus.rank = rank
 
+    def interval(self, seconds: float) -> None:
+        """Look this often from now on, also at the next job."""
+        self._interval_s = self._source.interval_s = seconds
+
     def stop(self) -> None:
         """Publish nothing any more; does not wait."""
         self._feed.stop()
@@ -60,10 +64,10 @@ class Watching:
         from hwtop.feed.live import LiveSource
 
         assert self._publish is not None
-        source = LiveSource(
+        self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
-        self._feed = Feed(source, self._publish)
+        self._feed = Feed(self._source, self._publish)
         self._feed.start()
 
 

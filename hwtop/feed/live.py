@@ -46,9 +46,9 @@ class LiveSource:
             else job_sources(target_pid, log_globs=log_globs, stack_budget_pct=stack_budget_pct)
         )
         self._sampler = Sampler(sources, host=os.uname().nodename, interval_s=interval_s)
-        self._interval_s = interval_s
         self._now = now
         self._closing = threading.Event()
+        self._woken = threading.Event()
 
     def __iter__(self) -> Iterator[Snapshot]:
         planned_s = self._now()
@@ -56,10 +56,30 @@ class LiveSource:
         while not self._closing.is_set():
             yield self._sampler.tick(planned_s)
             ticks += 1
-            planned_s += min(self._interval_s, _FIRST_TICKS_S) if ticks <= _FIRST_TICKS else self._interval_s
-            if planned_s < self._now() - self._interval_s:
-                planned_s = self._now()  # the machine was suspended or is badly late: do not race to catch up
-            self._closing.wait(max(0.0, planned_s - self._now()))
+            planned_s = self._wait(planned_s, is_first=ticks <= _FIRST_TICKS)
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds from tick to tick. May be set from any thread; the wait that is under way ends by the new one."""
+        return self._sampler.interval_s
+
+    @interval_s.setter
+    def interval_s(self, seconds: float) -> None:
+        self._sampler.interval_s = seconds
+        self._woken.set()
+
+    def _wait(self, last_s: float, *, is_first: bool) -> float:
+        """Until the tick after the one planned at `last_s`; returns when that is."""
+        while True:
+            self._woken.clear()  # before the interval is read: one that is set later wakes the wait below
+            interval_s = self.interval_s
+            planned_s = last_s + (min(interval_s, _FIRST_TICKS_S) if is_first else interval_s)
+            now_s = self._now()
+            if planned_s < now_s - interval_s:
+                return now_s  # the machine was suspended or is badly late: do not race to catch up
+            if planned_s <= now_s or self._closing.is_set():
+                return planned_s
+            self._woken.wait(planned_s - now_s)
 
     def aim(self, aim: Aim) -> None:
         """Look there from now on."""
@@ -68,6 +88,7 @@ class LiveSource:
     def close(self) -> None:
         """End the iteration and let the source threads go."""
         self._closing.set()
+        self._woken.set()
         self._sampler.close()
 
 

@@ -43,7 +43,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
         title=_title(first, events),
         evidence=_evidence(events),
         next_steps=LOG_SYMPTOMS[symptom].next_steps,
-        ranks=tuple(sorted({event.rank for event in telling if event.rank is not None})),
+        ranks=tuple(sorted({event.rank for event in _causes(telling) if event.rank is not None})),
         log_line=first.text,
     )
 
@@ -86,6 +86,12 @@ def _went_on(job: Job, event: LogEvent) -> bool:
         for rank in job.ranks
         if event.rank in (None, rank.rank)
     )
+
+
+def _causes(telling: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    """Those whose ranks are to blame: roots where there are any; nobody whom a launcher merely ended (SIGTERM)."""
+    roots = [event for event in telling if event.role == "root"]
+    return roots or [event for event in telling if event.groups.get("exit") != "-15"]
 
 
 def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:

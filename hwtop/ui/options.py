@@ -18,6 +18,9 @@ class Stopper(Protocol):
     def focus(self, rank: int | None) -> None:
         """Look closely at this rank, or at none."""
 
+    def interval(self, seconds: float) -> None:
+        """Look this often from now on."""
+
     def stop(self) -> None:
         """End the feed; do not wait for it."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job, Rank
+from hwtop.model.log import LogLine
 
 Page = Literal["overview", "stacks", "logs", "processes"]
 PAGES: tuple[Page, ...] = ("overview", "stacks", "logs", "processes")
@@ -24,6 +26,16 @@ class View:
     """Row of the list of jobs to pick from."""
     scroll: int = 0
     """Rows away from where the page starts: from the top, in logs from the end."""
+    is_following: bool = True
+    """New log lines push the old ones up; else the lines in sight stay."""
+    mark: LogLine | None = None
+    """The flagged line that was jumped to."""
+    filters: Mapping[Page, str] = field(default_factory=dict)
+    """What the person has typed, page by page."""
+    is_typing: bool = False
+    """Keys go into the filter of this page."""
+    interval_s: float | None = None
+    """What the person has set; None = what the frame says."""
     is_paused: bool = False
     is_readonly: bool = False
     note: str = ""
@@ -33,6 +45,11 @@ class View:
     def job(self) -> Job | None:
         """The watched job."""
         return self.frame.moment.job
+
+    @property
+    def filter(self) -> str:
+        """Of this page."""
+        return self.filters.get(self.page, "")
 
     @property
     def is_picking(self) -> bool:

@@ -142,3 +142,15 @@ def test_an_exception_that_training_went_on_after_is_overcome() -> None:
     raised = event("rank-crash", rank=0, at_s=5.0)
     assert check_pattern("rank-crash", constant(job(rank(0, step_told_at_s=4.0), events=(raised,)))) is not None
     assert check_pattern("rank-crash", constant(job(rank(0, step_told_at_s=9.0), events=(raised,)))) is None
+
+
+def test_who_was_merely_ended_by_the_launcher_is_not_blamed() -> None:
+    ended = event("rank-crash", "confirmation", rank=0, groups={"exit": "-15"})
+    failed = event("rank-crash", "confirmation", rank=1, groups={"exit": "1"})
+    raised = event("rank-crash", rank=3)
+    seen = check_pattern("rank-crash", constant(job(rank(0), events=(ended, failed))))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    seen = check_pattern("rank-crash", constant(job(rank(0), events=(ended, failed, raised))))
+    assert seen is not None
+    assert seen.ranks == (3,)
