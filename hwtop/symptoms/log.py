@@ -32,6 +32,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
             return None  # a launcher's summary, or what the others felt of it: rank-dead tells who went first
     if not events:
         return None
+    events.sort(key=lambda event: event.role != "root")  # a launcher's summary may be read before the traceback itself
     has_root = any(event.role == "root" for event in job.events)
     telling = [event for event in events if event.role != "cascade"] or ([] if has_root else events)
     if not telling:

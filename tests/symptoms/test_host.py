@@ -154,3 +154,12 @@ def test_who_was_merely_ended_by_the_launcher_is_not_blamed() -> None:
     seen = check_pattern("rank-crash", constant(job(rank(0), events=(ended, failed, raised))))
     assert seen is not None
     assert seen.ranks == (3,)
+
+
+def test_the_root_is_told_first_however_late_it_was_read() -> None:
+    summary = event("rank-crash", "confirmation", rank=1, text="failed (exitcode: 1)")
+    raised = event("rank-crash", rank=1, text="ValueError: label 12")
+    seen = check_pattern("rank-crash", constant(job(rank(0), events=(summary, raised))))
+    assert seen is not None
+    assert seen.log_line == "ValueError: label 12"
+    assert "ValueError: label 12" in seen.evidence[0]

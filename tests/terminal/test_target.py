@@ -64,7 +64,7 @@ def fits(screen: str, width: int, height: int) -> bool:
     """Whether every row is used up to the right edge by a panel, or, when small, each fits at all."""
     rows = screen.rstrip("\n").split("\n")
     if width < 60:
-        return len(rows) == height and "OK" in rows[0] and all(len(row) <= width for row in rows)
+        return len(rows) <= height and "OK" in rows[0] and all(len(row) <= width for row in rows)
     boxes = [row for row in rows if row[:1] in "╭│╰"]
     return len(rows) == height and len(boxes) >= 10 and all(len(row) == width for row in boxes)
 
