@@ -10,8 +10,9 @@ RETRY_S = 10.0
 """A process that cannot be read for a reason that stays is tried again so often."""
 OPENING_S = 15.0
 OPENING_FACTOR = 4.0
+_OPENING_RATE = 0.04
 """A person who has just attached wants to know why within seconds: the first quarter of a minute may take a minute's
-budget. Over any longer time the average stays near `budget_pct`."""
+budget, up to 4 % of a core. Over any longer time the average stays near `budget_pct`."""
 _FIRST_GUESS_S = 0.01
 """CPU time of one dump until one was measured (py-spy 0.4 on a torch rank)."""
 _SMOOTHING = 0.2
@@ -95,7 +96,8 @@ class StackSchedule:
 
     def _rate_of_others(self, now: float) -> float:
         is_opening = self._began_s is not None and now - self._began_s < OPENING_S
-        rate = self._rate * OPENING_FACTOR if is_opening else self._rate
+        opening_rate = max(self._rate, min(self._rate * OPENING_FACTOR, _OPENING_RATE))
+        rate = opening_rate if is_opening else self._rate
         if self._focus is None:
             return rate
         return max(rate - self._cost_s / (FOCUS_S * 0.8), rate / 2)

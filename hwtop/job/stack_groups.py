@@ -107,6 +107,7 @@ def _clause(entry: StackGroup) -> str:
     verb = ("waits in" if is_one else "wait in") if entry.phase == "collective" else ("is in" if is_one else "are in")
     if entry.leaf is None:
         return f"{named(entry.ranks)} {'has' if is_one else 'have'} no Python stack"
+    name = "backward" if entry.leaf.name == "_engine_run_backward" else entry.leaf.name
     site = call_site(entry)
     where = place(entry.leaf).split()[0] if site is None or site == entry.leaf else place(site)
-    return f"{named(entry.ranks)} {verb} {entry.leaf.name} ({where})"
+    return f"{named(entry.ranks)} {verb} {name} ({where})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.job.frames import place
-from hwtop.job.rank_set import named
+from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import STUCK_S, is_stuck
 from hwtop.job.stack_groups import call_site, sentence
 from hwtop.model.frame import Moment
@@ -114,6 +114,11 @@ def _stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
 
 def _suspicion(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...]:
     lines = []
+    asleep = [rank.rank for rank in ranks if rank.phase == "backward" and rank.is_waiting]
+    if asleep:
+        lines.append(
+            f"{named(asleep)} {do(asleep, 'sleep')} in backward: {do(asleep, 'wait')} for the others' gradients"
+        )
     for rank in ranks:
         if rank.rank not in culprits:
             continue
