@@ -22,7 +22,7 @@ from hwtop.ui.panels import (
     stacks,
     verdict,
 )
-from hwtop.ui.view import View
+from hwtop.ui.view import Page, View
 from hwtop.ui.widgets.line import Line
 
 Draw = Callable[[View, int, int], list[Line]]
@@ -33,6 +33,7 @@ PANELS: dict[str, Draw] = {
     "gpu": gpu.draw,
     "ranks": ranks.draw,
     "host": host.draw,
+    "busiest": processes.draw_busiest,
     "cpu": cpu.draw,
     "memory": memory.draw,
     "disk": disk.draw,
@@ -46,10 +47,23 @@ PANELS: dict[str, Draw] = {
     "footer": footer.draw,
 }
 
+_SCROLLED: dict[Page, tuple[str, Callable[[View, int, int], int]]] = {
+    "stacks": ("stack", stacks.hidden),
+    "logs": ("logs", logs.hidden),
+    "processes": ("processes", processes.hidden),
+}
+"""The panel of a page that scrolls, and how many of its rows are out of sight."""
+
 COMPACT_BELOW = (60, 15)
 """Cells and rows under which panels give way to text."""
 _WIDE = 150
 """From here the host has a column of its own."""
+_SMALL = 26
+"""Rows between the top and the footer under which the host has one line without a frame."""
+_BUSIEST_LEAST, _BUSIEST_FEW = 5, 8
+"""Titles, frame and two processes; five are worth some of the trend's rows."""
+_RANKS_LEAST = 4
+"""Titles, frame and the rank that matters."""
 _LOGS_FROM = 5
 """Rows that are left over from here on show the newest log lines."""
 
@@ -97,10 +111,29 @@ def picture(view: View, width: int, height: int) -> list[Line]:
     return lines
 
 
+def scrollable(view: View, width: int, height: int) -> int:
+    """How far this page can be scrolled, in rows."""
+    if view.page not in _SCROLLED:
+        return 0
+    name, hidden = _SCROLLED[view.page]
+    place = arrange(view, width, height).get(name)
+    return hidden(view, place.width, place.height) if place else 0
+
+
 def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """One column: findings, devices, ranks, host. The least of each first, then room by weight."""
     room = bottom - top
-    rows = {"findings": min(findings.least(view, width), room // 2), "gpu": 3, "ranks": ranks.least(view), "host": 3}
+    is_small = room < _SMALL
+    rows = {
+        "findings": min(findings.least(view, width), room // 2),
+        "gpu": 3,
+        "ranks": ranks.least(view),
+        "host": 1 if is_small else 3,
+    }
+    # In a small terminal the device table, where the findings leave room for it, is worth more than a third rank.
+    lines = gpu.wanted(view, width) - 1
+    if is_small and rows["findings"] + lines + _RANKS_LEAST + rows["host"] <= room:
+        rows["gpu"], rows["ranks"] = lines, min(rows["ranks"], room - rows["findings"] - lines - rows["host"])
     limits = {
         "findings": min(findings.wanted(view, width), max(rows["findings"], room * 3 // 10)),
         "ranks": ranks.wanted(view, width),
@@ -108,8 +141,8 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     }
     left = room - sum(rows.values())
     spare = room - sum(limits.values()) - rows["host"]
-    has_panels = width >= 110 and spare >= 5
-    more = 5 if has_panels else 1 if left >= 6 else 0
+    has_panels = width >= 110 and spare >= 3
+    more = min(5, spare) if has_panels else 1 if left >= 6 and not is_small else 0
     rows["host"] += more
     left -= more
     # A device table is worth its room only as a whole, titles aside.
@@ -122,6 +155,9 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     more = max(0, min(findings.wanted(view, width) - rows["findings"], left))
     rows["findings"] += more
     left -= more
+    if left >= 2 and is_small:
+        rows["host"] += min(left, 3) if left > 2 else 2
+        left = room - sum(rows.values())
     rows["logs"] = left if left >= _LOGS_FROM else 0
     rows["ranks"] += left - rows["logs"]
     places = _stack([(name, rows[name]) for name in ("findings", "gpu", "ranks", "logs", "host")], top, width)
@@ -143,23 +179,37 @@ def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     tail = table - ranks.wanted(view, main)
     tail = tail if tail >= _LOGS_FROM else 0
     places |= _stack([("gpu", devices), ("ranks", table - tail), ("logs", tail)], top + found, main)
+    return places | _side(view, Place(main, top + found, side, room - found))
+
+
+def _side(view: View, at: Place) -> dict[str, Place]:
+    """The host in a column: all that its panels have to say, then the busiest processes, then air where it is least
+    seen; cut from the end where it is too much."""
     wants = {
-        "memory": memory.wanted(view, side),
-        "disk": disk.wanted(view, side),
-        "network": network.wanted(view, side),
+        "cpu": cpu.wanted(view, at.width),
+        "memory": memory.wanted(view, at.width),
+        "disk": disk.wanted(view, at.width),
+        "network": network.wanted(view, at.width),
     }
-    right = room - found
-    wants["cpu"] = max(6, min(cpu.wanted(view, side), right - sum(wants.values())))
-    over = wants["cpu"] + sum(wants[name] for name in ("memory", "disk", "network")) - right
-    for name in ("network", "disk", "memory"):
-        cut = max(0, min(over, wants[name] - 4))
+    left = at.height - sum(wants.values())
+    for name, least in (("cpu", 10), ("network", 4), ("disk", 4), ("memory", 4), ("cpu", 4)):
+        cut = max(0, min(-left, wants[name] - least))
         wants[name] -= cut
-        over -= cut
-    wants["cpu"] -= over
-    order = ("cpu", "memory", "disk", "network")
-    return places | {
-        name: Place(main, place.y, side, place.height)
-        for name, place in _stack([(name, wants[name]) for name in order], top + found, side).items()
+        left += cut
+    busiest = processes.wanted_busiest(view, at.width)
+    few = min(busiest, _BUSIEST_FEW)
+    # A trend of half the height tells as much.
+    cut = max(0, min(few - left, wants["cpu"] - cpu.least(view, at.width)))
+    if left + cut >= min(few, _BUSIEST_LEAST):
+        wants["cpu"] -= cut
+        left += cut
+        wants["busiest"] = min(left, busiest)
+        left -= wants["busiest"]
+    wants["network"] += left
+    order = ("cpu", "busiest", "memory", "disk", "network")
+    return {
+        name: Place(at.x, place.y, at.width, place.height)
+        for name, place in _stack([(name, wants.get(name, 0)) for name in order], at.y, at.width).items()
     }
 
 

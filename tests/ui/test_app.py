@@ -8,9 +8,13 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from msgspec.structs import replace
+from textual import events
+from textual._compositor import LayoutUpdate
+from textual.binding import Binding
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
+from hwtop.ui import keys
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
 from hwtop.ui.options import Publish, ScreenOptions
@@ -27,6 +31,7 @@ class FakeFeed:
         self.given = given
         self.attached: list[int] = []
         self.focused: list[int | None] = []
+        self.intervals: list[float] = []
         self.stopped = 0
         self.publish: Publish | None = None
 
@@ -41,6 +46,9 @@ class FakeFeed:
 
     def focus(self, rank: int | None) -> None:
         self.focused.append(rank)
+
+    def interval(self, seconds: float) -> None:
+        self.intervals.append(seconds)
 
     def stop(self) -> None:
         self.stopped += 1
@@ -210,6 +218,172 @@ def test_help_lists_every_key_and_closes() -> None:
     drive(act, frames.healthy())
 
 
+def test_help_names_every_key_and_q_quits_from_it() -> None:
+    names = {"question_mark": "?", "slash": "/", "plus": "+", "equals_sign": "", "minus": "-", "escape": "Esc"}
+    names |= {"pagedown": "PgDn", "pageup": "PgUp", "shift+tab": "Shift-Tab", "ctrl+l": "Ctrl-L", "ctrl+c": "Ctrl-C"}
+    names |= {"down": "↓", "up": "↑"}
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("question_mark")
+        shown = {word for row in screen_text(app) for word in row[:40].split()}
+        for binding in (*keys.MONITOR, *keys.APP, keys.INTERRUPT):
+            assert isinstance(binding, Binding)
+            for key in binding.key.split(","):
+                name = names.get(key, key if len(key) == 1 else key.capitalize())
+                assert not name or name in shown, key
+        await pilot.press("question_mark")
+        assert isinstance(app.screen, MonitorScreen)
+        await pilot.press("question_mark", "q")
+        assert app._exit
+
+    drive(act, frames.healthy(), size=(80, 24))
+
+
+def test_letters_and_function_keys_open_pages() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        for key, page in (("b", "stacks"), ("l", "logs"), ("f4", "logs"), ("escape", "logs")):
+            await pilot.press(key)
+            assert view_of(app).page == page
+        assert not view_of(app).is_typing
+
+    drive(act, frames.healthy())
+
+
+def test_a_filter_takes_all_keys_until_enter() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("3", "slash", *"qp1", "tab", "shift+tab", "f1", "backspace", "backspace", "backspace")
+        assert (view_of(app).page, view_of(app).filter, view_of(app).is_paused) == ("logs", "", False)
+        await pilot.press(*"Iter", "space", *"12589")
+        rows = screen_text(app)
+        assert "filter: Iter 12589, 8 of" in rows[2]
+        assert rows[-1].startswith(" / Iter 12589▏")
+        await pilot.press("enter", "j", "4")
+        assert (view_of(app).page, view_of(app).filter) == ("processes", "")
+        await pilot.press("slash", *"loader", "enter", "3")
+        assert view_of(app).filter == "Iter 12589"
+        await pilot.press("escape")
+        assert (view_of(app).filter, app.is_running) == ("", True)
+        await pilot.press("slash", *"x", "escape", "p")
+        assert (view_of(app).filter, view_of(app).is_typing, view_of(app).is_paused) == ("", False, True)
+
+    drive(act, frames.healthy())
+
+
+def test_a_pasted_filter_is_data() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        app.post_message(events.Paste("ignored"))
+        await pilot.press("3", "slash")
+        app.post_message(events.Paste("\x1b[2Jq[red]\nsecond"))
+        await pilot.pause()
+        assert view_of(app).filter == "[2Jq[red]"
+        assert "[2Jq[red]" in screen_text(app)[-1]
+
+    drive(act, frames.healthy())
+
+
+def with_lines(frame: Frame, count: int) -> Frame:
+    job = frame.moment.job
+    assert job is not None
+    more = tuple(replace(job.lines[-1], text=f"new line {number}", line_no=None) for number in range(count))
+    return replace(frame, moment=replace(frame.moment, job=replace(job, lines=(*job.lines, *more)[-500:])))
+
+
+def test_lines_that_are_read_stay_while_new_ones_come() -> None:
+    frame = frames.healthy()
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        assert feed.publish is not None
+        await pilot.press("3", "F")
+        held = screen_text(app)[3:-2]
+        feed.publish(with_lines(frame, 7))
+        await pilot.pause()
+        rows = screen_text(app)
+        assert rows[3:-2] == held
+        assert "7 newer below" in rows[2]
+        await pilot.press("F")
+        rows = screen_text(app)
+        assert "new line 6" in rows[-3]
+        assert "following" in rows[2]
+        feed.publish(with_lines(frame, 9))
+        await pilot.pause()
+        assert "new line 8" in screen_text(app)[-3]
+
+    drive(act, frame, size=(100, 20))
+
+
+def test_flagged_lines_are_visited_in_turn() -> None:
+    frame = frames.hang()
+    job = frame.moment.job
+    assert job is not None
+    flagged = {event.text for event in job.events} & {line.text for line in job.lines}
+    assert flagged
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        seen = []
+        for key in ("N", *"n" * len(flagged), "N"):
+            await pilot.press(key)
+            mark = view_of(app).mark
+            assert mark is not None
+            seen.append(mark.text)
+            assert any(mark.text[:30] in row for row in screen_text(app)[3:-2])
+            assert f" of {len(flagged)}" in screen_text(app)[-1]
+        assert set(seen) == flagged
+        assert view_of(app).page == "logs"
+
+    drive(act, frame, size=(100, 20))
+
+
+def test_no_flagged_line_is_said() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("n")
+        assert "no flagged line" in screen_text(app)[-1]
+        await pilot.press("k")
+        assert "no flagged line" not in screen_text(app)[-1]
+
+    drive(act, frames.healthy())
+
+
+def test_the_interval_goes_to_the_feed_and_into_the_header() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        assert "every 1 s" in screen_text(app)[1]
+        await pilot.press("plus", "plus", "equals_sign", "plus")
+        rows = screen_text(app)
+        assert "every 10 s" in rows[1]
+        assert "10 s is the longest interval" in rows[-1]
+        await pilot.press(*["minus"] * 5)
+        assert "every 0.5 s" in screen_text(app)[1]
+
+    assert drive(act, frames.healthy()).intervals == [2, 5, 10, 5, 2, 1, 0.5]
+
+
+@pytest.mark.parametrize("key", ["r", "f5", "ctrl+l"])
+def test_redraw_sends_every_cell(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[object] = []
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("escape")
+        monkeypatch.setattr(app, "_display", lambda _screen, update: sent.append(update))
+        await pilot.press(key)
+        await pilot.pause()
+
+    drive(act, frames.healthy())
+    assert any(isinstance(update, LayoutUpdate) for update in sent)
+
+
+@pytest.mark.parametrize("page", ["stacks", "processes", "logs"])
+def test_the_end_of_a_page_is_where_scrolling_stops(page: str) -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        away, back = ("home", "pagedown") if page == "logs" else ("end", "pageup")
+        await pilot.press({"stacks": "2", "processes": "4", "logs": "3"}[page], away)
+        end = screen_text(app)
+        await pilot.press(away, away)
+        assert screen_text(app) == end
+        await pilot.press(back)
+        assert screen_text(app) != end
+
+    drive(act, frames.hang(), size=(100, 16))
+
+
 def test_logs_scroll_back_and_follow_again() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("3", "k", "pageup")
@@ -243,7 +417,9 @@ def test_quit_stops_the_feed_once_and_keeps_the_last_frame() -> None:
 
 def test_before_the_first_frame_every_key_is_harmless() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("j", "enter", "p", "escape", "tab", "3", "pagedown", "home", "end")
+        await pilot.press(
+            "j", "enter", "p", "escape", "tab", "3", "pagedown", "home", "end", "n", "slash", "F", "plus", "r"
+        )
         assert "the first look" in screen_text(app)[0]
 
     drive(act)

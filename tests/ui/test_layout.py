@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
+from hwtop.model.symptom import Blind
 from hwtop.ui.layout import arrange, picture
 from hwtop.ui.screenshot import text
 from hwtop.ui.view import PAGES, View
@@ -66,8 +67,107 @@ def test_one_line_a_gpu_and_a_lost_one_is_one_row_with_its_reason() -> None:
     assert any("HOT" in line for line in lines)
 
 
-def test_a_lost_gpu_is_named_where_all_share_a_line() -> None:
-    assert "✖ GPU 3 LOST" in text(frames.gpu_lost(), (80, 24))
+def test_small_terminals_have_a_line_a_gpu_where_findings_leave_room() -> None:
+    for make, rows in ((frames.healthy, 8), (frames.gpu_lost, 7)):
+        screen = text(make(), (80, 24))
+        assert sum("/80.0G" in line for line in screen.splitlines()) == rows
+        assert "8 × NVIDIA H100 80GB HBM3" in screen
+    assert any("LOST" in line and "fell off the bus" in line for line in text(frames.gpu_lost(), (80, 24)).splitlines())
+
+
+def test_the_one_line_for_all_gpus_names_the_odd_ones_and_cuts_no_word() -> None:
+    screen = text(frames.hang(), (80, 24))
+    line = next(line for line in screen.splitlines() if "8 GPUs" in line)
+    assert line.startswith("│ ▼GPU 5 at 2%  8 GPUs █████▁██  util 88% (2–100)")
+    assert "…" not in line
+    assert "8 × NVIDIA H100 80GB HBM3" in screen
+    lost = next(line for line in text(frames.gpu_lost(), (80, 18)).splitlines() if "8 GPUs" in line)
+    assert lost.startswith("│ ✖ GPU 3 LOST  ◌ GPU 6 STALE  8 GPUs ███–████")
+    assert "…" not in lost
+
+
+def test_a_stale_gpu_without_numbers_has_one_dash_a_column() -> None:
+    frame = frames.gpu_lost()
+    empty = {"util_pct", "mem_used_bytes", "mem_total_bytes", "power_w", "power_limit_w", "temp_c", "sm_clock_mhz"}
+    gpus = tuple(
+        replace(gpu, throttle=None, **dict.fromkeys(empty)) if gpu.status == "stale" else gpu
+        for gpu in frame.moment.gpus
+    )
+    blank = replace(frame, moment=replace(frame.moment, gpus=gpus))
+    for size in ((80, 24), (120, 40), (200, 60)):
+        line = next(line for line in text(blank, size).splitlines() if "stale 12 s" in line)
+        assert "–/–" not in line
+        assert "–W" not in line
+        assert "nothing" not in line
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50), (200, 60)], ids=str)
+def test_what_holds_a_gpu_back_is_never_cut(size: tuple[int, int]) -> None:
+    lines = text(frames.gpu_lost(), size).splitlines()
+    assert any("HOT, power cap" in line for line in lines)
+    assert not any("nothin…" in line or "nothing…" in line for line in lines)
+
+
+def test_what_a_finding_or_the_gpu_table_tells_is_not_told_again() -> None:
+    frame = frames.gpu_lost()
+    told = frame.findings[0].evidence[0]
+    blind = (
+        Blind(source="gpu 3", reason="GPU is lost"),
+        Blind(source="kernel-log", reason=told),
+        Blind(source="stacks", reason="no permission"),
+    )
+    screen = text(replace(frame, blind=blind), (120, 40))
+    assert [line[2:].split("  ")[0] for line in screen.splitlines() if "not seen" in line] == [
+        "◌ not seen: stacks: no permission"
+    ]
+
+
+def test_the_verdict_keeps_its_head_and_the_culprit() -> None:
+    sentence = (
+        "Stuck for 68 s: ranks 0-4,6-7 wait in all_reduce (trainer.py:61 train_step), "
+        "rank 5 is in flush_metrics (faults.py:49)"
+    )
+    frame = frames.hang()
+    frame = replace(frame, verdict=replace(frame.verdict, text=sentence))
+    band = text(frame, (80, 24)).splitlines()[0]
+    assert band == " ✖ CRITICAL  Stuck for 68 s: ranks… rank 5 is in flush_metrics (faults.py:49)"
+    assert sentence in text(frame, (160, 50)).splitlines()[0]
+
+
+def test_the_host_column_gives_what_the_trend_does_not_need_to_the_busiest_processes() -> None:
+    for make, size in ((frames.healthy, (160, 50)), (frames.healthy, (200, 60)), (frames.hang, (200, 60))):
+        places = arrange(View(frame=make()), *size)
+        assert places["cpu"].height <= 18
+        assert places["busiest"].height >= 8
+    lines = text(frames.healthy(), (200, 60)).splitlines()
+    start = next(number for number, line in enumerate(lines) if "Busiest processes" in line)
+    assert "rank               0   101%" in lines[start + 2]
+
+
+def lines_of(view: View, size: tuple[int, int] = (120, 30)) -> list[str]:
+    return [line.text for line in picture(view, *size)]
+
+
+def test_a_filter_says_what_it_leaves() -> None:
+    frame = frames.healthy()
+    job = frame.moment.job
+    assert job is not None
+    for word, kept in (("RANK_3", 0), ("Iter 12589", 8), ("!iter 12589", len(job.lines) - 8), ("!", len(job.lines))):
+        lines = lines_of(View(frame=frame, page="logs", filters={"logs": word}))
+        assert f"filter: {word}, {kept} of {len(job.lines)} lines" in lines[2]
+    assert any("no line matches" in line for line in lines_of(View(frame=frame, page="logs", filters={"logs": "zzz"})))
+    lines = lines_of(View(frame=frame, page="processes", filters={"processes": "loader"}))
+    assert "filter: loader, 32 of 41 processes" in lines[2]
+    assert all("loader-worker" in line for line in lines[4:20])
+
+
+def test_the_input_line_is_the_last_row_and_keeps_the_end_in_sight() -> None:
+    word = "\x1b[2J" + "long " * 40 + "end"
+    last = lines_of(View(frame=frames.healthy(), page="logs", is_typing=True, filters={"logs": word}), (80, 24))[-1]
+    assert last.startswith(" / ")
+    assert "long end▏" in last
+    assert last.isprintable()
+    assert "Esc clears" in last
 
 
 def test_why_there_is_no_gpu_is_said_once_in_a_line() -> None:

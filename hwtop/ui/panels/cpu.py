@@ -12,10 +12,15 @@ from hwtop.ui.widgets.trend import blocks, trend
 
 def wanted(view: View, width: int) -> int:
     """Rows for everything, frame included."""
-    return 2 + len(_facts(view, inner(width))) + _TREND_ROWS
+    return 2 + len(_facts(view, inner(width))) + _TREND_MOST
 
 
-_TREND_ROWS, _TREND_MOST = 3, 16
+def least(view: View, width: int) -> int:
+    """Rows for everything with half the trend."""
+    return wanted(view, width) - _TREND_MOST // 2
+
+
+_TREND_MOST = 8
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:

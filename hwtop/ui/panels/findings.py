@@ -48,7 +48,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     findings = view.frame.findings
     room = inner(width)
     if not findings:
-        lines = [_calm(view), *_blind(view, height - 3)]
+        lines = [_calm(view, room), *_blind(view, height - 3)]
         return box(lines, width, height, Line("Findings", "title"), Line("none", "dim"))
     cards = [_card(finding, room) for finding in findings]
     taken = _share(cards, height - 2)
@@ -130,7 +130,7 @@ def _wrapped(mark: str, mark_role: str, text: str, role: str, width: int, order:
     ]
 
 
-def _calm(view: View) -> Line:
+def _calm(view: View, width: int) -> Line:
     job = view.job
     watched = units.duration(view.frame.watched_s)
     if job is None:
@@ -138,22 +138,28 @@ def _calm(view: View) -> Line:
     if view.frame.verdict.level not in ("ok", "info"):
         return Line("◌ ", "dim").add(f"nothing found so far in {watched}", "text")
     line = Line("✔ ", "good").add(f"nothing wrong found in {watched}", "strong")
+    facts: list[str] = []
     times = [rank.step_time_s for rank in job.ranks if rank.step_time_s is not None]
     if times:
-        line.add("   ").add(f"{units.step_time(median(times))} s/step", "text")
+        facts.append(f"{units.step_time(median(times))} s/step")
     steps = [rank.progress for rank in job.ranks if rank.progress and rank.progress.step is not None]
     if steps:
         newest = max(steps, key=lambda progress: progress.step or 0)
         total = f" of {units.count(newest.total_steps)}" if newest.total_steps else ""
-        line.add(f"   step {units.count(newest.step)}{total}", "text")
+        facts.append(f"step {units.count(newest.step)}{total}")
     losses = [rank.progress.loss for rank in job.ranks if rank.progress and rank.progress.loss is not None]
     if losses:
-        line.add(f"   loss {losses[0]:.4g}", "text")
+        facts.append(f"loss {losses[0]:.4g}")
+    for fact in facts:
+        if line.width + 3 + len(fact) <= width:
+            line.add(f"   {fact}", "text")
     return line
 
 
 def _blind(view: View, most: int) -> list[Line]:
-    blind = [item for item in view.frame.blind if item.source != "gpu"]  # the GPU panel says that itself
+    told = " ".join(text for finding in view.frame.findings for text in (finding.title, *finding.evidence))
+    # The GPU panel has a row for each device, and a finding may be about just this.
+    blind = [item for item in view.frame.blind if not item.source.startswith("gpu") and item.reason not in told]
     if most <= 0 or not blind:
         return []
     lines = [Line("◌ ", "dim").add(f"not seen: {item.source}: {item.reason}", "dim") for item in blind[:most]]

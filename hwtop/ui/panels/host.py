@@ -11,7 +11,9 @@ from hwtop.ui.widgets.line import Line, beside
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
-    """CPU, memory, disks and network side by side."""
+    """CPU, memory, disks and network side by side; in one row without a frame."""
+    if height < 3:
+        return [*([Line().fitted(width)] * (height - 1)), _one_line(view, width - 2)]
     room = inner(width)
     each = (room - 3 * 2) // 4
     blocks = (
@@ -21,6 +23,34 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         _flow("net", "↓", "↑", network.traffic(view)),
     )
     return box(beside([(block, each) for block in blocks]), width, height, Line("Host", "title"), Line())
+
+
+def _one_line(view: View, room: int) -> Line:
+    moment = view.frame.moment
+    line = Line(" ")
+    if moment.cpu:
+        role, mark = marks.high(moment.cpu.iowait_pct, 20, 50)
+        line.extend(_small("cpu", moment.cpu.util_pct, 13, *_cpu_role(moment.cpu.util_pct)))
+        line.add("  wait ", "label").add(
+            f"{mark.strip()}{units.pct(moment.cpu.iowait_pct)}", "text" if role == "good" else role
+        )
+    found = moment.memory
+    if found:
+        used = found.used_bytes / found.total_bytes * 100 if found.total_bytes else None
+        line.add("  ").extend(_small("mem", used, 13, *marks.high(used, 90, 97)))
+    for word, first, second, (one, other) in (
+        ("disk", "r", "w", disk.traffic(view)),
+        ("net", "↓", "↑", network.traffic(view)),
+    ):
+        flow = Line(f"  {word} ", "label").add(f"{first}", "dim").add(f" {units.size(one)} ")
+        flow.add(f"{second}", "dim").add(f" {units.size(other)}")
+        if line.width + flow.width <= room:
+            line.extend(flow)
+    return line.fitted(room + 2)
+
+
+def _cpu_role(util_pct: float | None) -> tuple[str, str]:
+    return ("warn", "▲") if (util_pct or 0) >= 95 else ("info", "")
 
 
 def _small(word: str, share_pct: float | None, width: int, role: str, mark: str) -> Line:
@@ -38,7 +68,7 @@ def _cpu(view: View, width: int) -> list[Line]:
         f"{mark.strip()}{units.pct(cpu.iowait_pct)}", "text" if role == "good" else role
     )
     second.add("  load ", "label").add(f"{cpu.load[0]:.0f}")
-    return [_small("cpu", cpu.util_pct, width, *(("warn", "▲") if (cpu.util_pct or 0) >= 95 else ("info", ""))), second]
+    return [_small("cpu", cpu.util_pct, width, *_cpu_role(cpu.util_pct)), second]
 
 
 def _memory(view: View, width: int) -> list[Line]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine
-from hwtop.ui import marks, units
+from hwtop.ui import log_view, marks, units
+from hwtop.ui.filter import told
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
@@ -18,34 +19,37 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     title = Line("Logs of all ranks" if view.rank is None else f"Log of rank {view.rank.rank}", "title")
     if job is None:
         return box([Line("no job", "dim")], width, height, title, Line())
-    owners = _owners(job)
-    lines = [line for line in job.lines if view.rank is None or owners.get(line.path) in (view.rank.rank, None)]
+    lines = log_view.lines(view)
+    if view.filter:
+        title.extend(told(view.filter, len(lines), len(log_view.of_rank(view)), "lines"))
     files = _files(job, view, room)
-    rows = max(1, height - 2 - len(files))
+    rows = _rows(files, height)
     end = max(min(rows, len(lines)), len(lines) - view.scroll)
-    flags = _flags(job)
-    shown = [_line(line, owners, flags, room) for line in lines[max(0, end - rows) : end]]
-    note = Line("following", "dim") if end == len(lines) else Line(f"{len(lines) - end} newer below", "accent")
+    owners, flags = log_view.owners(job), log_view.flags(job)
+    shown = [_line(line, owners, flags, room, is_marked=line == view.mark) for line in lines[max(0, end - rows) : end]]
     if not lines:
-        shown = [Line("◌ no line yet", "dim")]
-    return box([*files, *shown], width, height, title, note)
+        shown = [Line("◌ no line matches" if view.filter else "◌ no line yet", "dim")]
+    return box([*files, *shown], width, height, title, _note(view, len(lines) - end))
 
 
-def _owners(job: Job) -> dict[str, int]:
-    """Log path -> the one rank that writes it; a path that several share has none."""
-    pids = {rank.pid: rank.rank for rank in job.ranks}
-    owners = {rank.log: rank.rank for rank in job.ranks if rank.log}
-    for file in job.log_files:
-        ranks = {pids[pid] for pid in file.pids if pid in pids}
-        if len(ranks) == 1:
-            owners[file.path] = ranks.pop()
-        elif ranks:
-            owners.pop(file.path, None)
-    return owners
+def hidden(view: View, width: int, height: int) -> int:
+    """Lines that a panel of this size has no room for."""
+    return max(0, len(log_view.lines(view)) - rows_of(view, width, height))
 
 
-def _flags(job: Job) -> dict[tuple[str, str], LogEvent]:
-    return {(event.path, event.text): event for event in job.events}
+def rows_of(view: View, width: int, height: int) -> int:
+    """Lines that a panel of this size shows."""
+    return _rows(_files(view.job, view, inner(width)) if view.job else [], height)
+
+
+def _rows(files: list[Line], height: int) -> int:
+    return max(1, height - 2 - len(files))
+
+
+def _note(view: View, newer: int) -> Line:
+    if newer:
+        return Line(f"{newer} newer below", "accent")
+    return Line("following", "dim") if view.is_following else Line("held, F follows", "accent")
 
 
 def _files(job: Job, view: View, width: int) -> list[Line]:
@@ -62,7 +66,9 @@ def _files(job: Job, view: View, width: int) -> list[Line]:
     return lines
 
 
-def _line(line: LogLine, owners: dict[str, int], flags: dict[tuple[str, str], LogEvent], width: int) -> Line:
+def _line(
+    line: LogLine, owners: dict[str, int], flags: dict[tuple[str, str], LogEvent], width: int, *, is_marked: bool
+) -> Line:
     owner = owners.get(line.path)
     event = flags.get((line.path, line.text))
     shown = Line(f"{owner if owner is not None else '*':>3} ", "label")
@@ -71,4 +77,5 @@ def _line(line: LogLine, owners: dict[str, int], flags: dict[tuple[str, str], Lo
     glyph, _, role = marks.SEVERITY[event.severity]
     tail = Line(f"  ‹{event.pattern}›", role)
     shown.add(f"{glyph} ", role).add(line.text, role)
-    return shown.fitted(max(8, width - tail.width)).extend(tail)
+    shown = shown.fitted(max(8, width - tail.width)).extend(tail)
+    return shown.recoloured("cursor") if is_marked else shown

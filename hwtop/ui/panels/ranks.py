@@ -52,7 +52,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines.append(line.recoloured("cursor") if rows[index].is_selected else line)
     note = Line("CPU 100% = one core", "dim")
     if len(visible) < len(ranks):
-        note = Line(f"{visible.start + 1}–{visible.stop} of {len(ranks)}", "accent")
+        first = f"{visible.start + 1}–" if len(visible) > 1 else ""
+        note = Line(f"{first}{visible.stop} of {len(ranks)}", "accent")
     return box(lines, width, height, title, note)
 
 

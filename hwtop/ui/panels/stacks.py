@@ -36,6 +36,12 @@ def draw_rank(view: View, width: int, height: int) -> list[Line]:
     return box(lines[first:], width, height, title, note)
 
 
+def hidden(view: View, width: int, height: int) -> int:
+    """Rows of the rank's threads that a panel of this size has no room for."""
+    rank = view.rank or _telling(view)
+    return max(0, len(_rank(rank, inner(width), view.frame.moment.at_s)) - (height - 2)) if rank else 0
+
+
 def _telling(view: View) -> Rank | None:
     """The rank that tells most when none is selected: one that is blamed, else one of the smallest group."""
     job = view.job

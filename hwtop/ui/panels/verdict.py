@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from hwtop.ui import marks, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, elide_middle
+from hwtop.ui.widgets.text import cells, elide_clauses
 
 ROWS = 2
 
@@ -23,7 +23,7 @@ def _band(view: View, width: int) -> Line:
     glyph, word = marks.VERDICT[verdict.level]
     right = " PAUSED " if view.is_paused else ""
     head = f" {glyph} {word}  "
-    text = elide_middle(verdict.text, max(0, width - cells(head) - cells(right) - 1))
+    text = elide_clauses(verdict.text, max(0, width - cells(head) - cells(right) - 1))
     return Line(head + text, role).filled(width - cells(right), role).add(right, "tab-on").fitted(width)
 
 
@@ -36,7 +36,7 @@ def _identity(view: View, width: int) -> Line:
     right = Line(f"{own}  ", "dim") if width >= 100 else Line()
     right.add(f"{clock} ", "label")
     parts = _parts(view)
-    while len(parts) > 1 and sum(len(text) + 3 for text, _ in parts) + right.width > width:
+    while len(parts) > 1 and sum(len(text) + 3 for text, _ in parts) - 1 + right.width > width:
         parts.pop()
     left = Line(" ")
     for number, (text, role) in enumerate(parts):
@@ -64,6 +64,7 @@ def _parts(view: View) -> list[tuple[str, str]]:
     if launcher and launcher.pid != job.target_pid:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))
+    parts.append((f"every {view.interval_s or moment.interval_s:g} s", "dim"))
     if view.is_readonly:
         parts.append(("read-only", "dim"))
     return parts

@@ -17,19 +17,23 @@ _WIDTH = 66
 def help_lines(width: int, height: int) -> list[Line]:
     """Every key with what it does, in a box."""
     lines = [Line()]
-    for binding in (*keys.MONITOR, *keys.APP):
-        if isinstance(binding, Binding):
-            shown = binding.key_display or binding.key.capitalize() if len(binding.key) > 1 else binding.key
-            lines.append(Line(f"  {shown or binding.key:<12}", "key").add(binding.tooltip, "text"))
-    lines += [Line(), Line("  A selected rank stays selected on every page.", "dim")]
-    return box(lines, width, height, Line("Keys", "title"), Line("Esc closes", "dim"))
+    for binding in _told():
+        shown = binding.key_display or (binding.key.capitalize() if len(binding.key) > 1 else binding.key)
+        lines.append(Line(f"  {shown:<15}", "key").add(binding.tooltip, "text"))
+    lines.append(Line("  A selected rank stays selected on every page.", "dim"))
+    return box(lines, width, height, Line("Keys", "title"), Line("Esc or ? closes", "dim"))
+
+
+def _told() -> list[Binding]:
+    return [item for item in (*keys.MONITOR, *keys.APP) if isinstance(item, Binding) and item.show]
 
 
 class HelpScreen(ModalScreen[None]):
     """Shown over the monitor, which goes on below."""
 
     BINDINGS = [
-        Binding("escape,question_mark,h,f1,q,enter", "app.pop_screen", "close", id="close-help"),
+        Binding("escape,question_mark,h,f1,enter", "app.pop_screen", "close", id="close-help"),
+        Binding("q,f10", "app.quit", "quit", id="quit-from-help"),
     ]
 
     def __init__(self, *, is_ascii: bool = False) -> None:
@@ -52,7 +56,7 @@ class HelpScreen(ModalScreen[None]):
 
     def _draw(self) -> None:
         panel = self.query_one(Panel)
-        wanted = len(keys.MONITOR) + len(keys.APP) + 5
+        wanted = len(_told()) + 4
         width, height = min(_WIDTH, self.app.size.width), min(wanted, self.app.size.height)
         panel.styles.width, panel.styles.height = width, height
         panel.show(help_lines(width, height))

@@ -11,14 +11,17 @@ from textual.geometry import Region
 from textual.screen import Screen
 
 from hwtop.model.frame import Frame
-from hwtop.ui import keys
-from hwtop.ui.layout import PANELS, arrange
+from hwtop.ui import keys, log_view
+from hwtop.ui.filter import typed
+from hwtop.ui.layout import PANELS, arrange, scrollable
 from hwtop.ui.options import Stopper
-from hwtop.ui.panels import footer, picker, ranks
+from hwtop.ui.panels import footer, logs, picker, ranks
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
 
+INTERVALS_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+"""What `+` and `-` choose from."""
 _WAITING = "hwtop: the first look at the machine …"
 
 
@@ -58,7 +61,7 @@ class MonitorScreen(Screen[None]):
         if self.view is None:
             self.view = View(frame=frame, is_readonly=self._is_readonly)
         elif not self.view.is_paused:
-            self.view = replace(self.view, frame=frame)
+            self.view = log_view.with_frame(self.view, frame)
         self.redraw()
 
     def redraw(self) -> None:
@@ -80,7 +83,7 @@ class MonitorScreen(Screen[None]):
 
     def _look(self, **changes: object) -> None:
         if self.view is not None:
-            self.view = replace(self.view, **changes)  # type: ignore[arg-type]
+            self.view = replace(self.view, **{"note": "", **changes})  # type: ignore[arg-type]
             self.redraw()
 
     def _select(self, rank: int | None) -> None:
@@ -90,7 +93,7 @@ class MonitorScreen(Screen[None]):
 
     def action_page(self, page: str) -> None:
         """Show a page; the selection stays."""
-        self._look(page=cast("Page", page), scroll=0)
+        self._look(page=cast("Page", page), scroll=0, is_following=True, mark=None, is_typing=False)
 
     def action_turn(self, step: int) -> None:
         """Show the page `step` further."""
@@ -104,7 +107,7 @@ class MonitorScreen(Screen[None]):
             return
         if view.is_picking:
             last = max(0, len(picker.candidates(view)) - 1)
-            self._look(cursor=max(0, min(last, view.cursor + step)), note="")
+            self._look(cursor=max(0, min(last, view.cursor + step)))
         elif view.page in ("logs", "processes"):
             self.action_scroll_by(step)
         elif view.job and view.job.ranks:
@@ -124,18 +127,10 @@ class MonitorScreen(Screen[None]):
             self.action_move(rows)
             return
         is_log = view.page == "logs"
-        most = self._scrollable(view)
-        self._look(scroll=max(0, min(most, view.scroll - rows if is_log else view.scroll + rows)))
-
-    def _scrollable(self, view: View) -> int:
-        job = view.job
-        if job is None:
-            return 0
-        if view.page == "logs":
-            return len(job.lines)
-        if view.page == "processes":
-            return max(0, len(job.processes) - (self.app.size.height - 6))
-        return 1_000 if view.page == "stacks" else 0
+        most = scrollable(view, *self.app.size)
+        before = min(view.scroll, most)
+        scroll = max(0, min(most, before - rows if is_log else before + rows))
+        self._look(scroll=scroll, is_following=not scroll)
 
     def action_choose(self) -> None:
         """Attach to the job under the cursor, or show the selected rank's stack."""
@@ -163,11 +158,90 @@ class MonitorScreen(Screen[None]):
             self._look(is_paused=not view.is_paused, frame=self._newest if view.is_paused else view.frame)
 
     def action_clear(self) -> None:
-        """Forget selection and scroll. Never quits."""
+        """Forget the filter of this page; without one the selection and the scroll. Never quits."""
+        if self.view is None:
+            return
+        if self.view.filter:
+            self._filter("")
+            return
+        self._look(scroll=0, is_following=True, mark=None)
+        if self.view.selected is not None:
+            self._select(None)
+
+    def action_filter(self) -> None:
+        """Take what is typed next as the filter of this page; pages without lines lead to the logs."""
+        view = self.view
+        if view is None or view.is_picking:
+            return
+        if view.page not in ("logs", "processes"):
+            self.action_page("logs")
+        self._look(is_typing=True)
+
+    def _filter(self, word: str) -> None:
         if self.view is not None:
-            self._look(scroll=0, note="")
-            if self.view.selected is not None:
-                self._select(None)
+            self._look(filters={**self.view.filters, self.view.page: word}, scroll=0, is_following=True, mark=None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """No key does anything else while a filter is typed."""
+        return self.view is None or not self.view.is_typing
+
+    def on_key(self, event: events.Key) -> None:
+        """Type into the filter."""
+        view = self.view
+        if view is None or not view.is_typing:
+            return
+        event.stop()
+        if event.key == "enter":
+            self._look(is_typing=False)
+        elif event.key == "escape":
+            self._filter("")
+            self._look(is_typing=False)
+        elif event.key in ("backspace", "ctrl+h"):
+            self._filter(view.filter[:-1])
+        elif event.key == "ctrl+u":
+            self._filter("")
+        elif event.is_printable and event.character:
+            self._filter(typed(view.filter, event.character))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Into the filter, while one is typed."""
+        if self.view is not None and self.view.is_typing:
+            self._filter(typed(self.view.filter, event.text))
+
+    def action_flagged(self, step: int) -> None:
+        """Show the log line that matched a pattern next, or before."""
+        if self.view is None or self.view.is_picking:
+            return
+        if self.view.page != "logs":
+            self.action_page("logs")
+        place = arrange(self.view, *self.app.size).get("logs")
+        if place:
+            self.view = log_view.jump(self.view, step, logs.rows_of(self.view, place.width, place.height))
+            self.redraw()
+
+    def action_follow(self) -> None:
+        """Show each new log line, or hold those in sight."""
+        if self.view is not None and self.view.page == "logs":
+            self._look(is_following=not self.view.is_following, scroll=0, mark=None)
+
+    def action_interval(self, step: int) -> None:
+        """Look less or more often."""
+        view = self.view
+        if view is None or self.feed is None:
+            return
+        now_s = view.interval_s or view.frame.moment.interval_s
+        further = [each for each in INTERVALS_S if (each > now_s if step > 0 else each < now_s)]
+        if not further:
+            self._look(note=f"{now_s:g} s is the {'longest' if step > 0 else 'shortest'} interval")
+            return
+        chosen_s = further[0 if step > 0 else -1]
+        self.feed.interval(chosen_s)
+        self._look(interval_s=chosen_s, note=f"looking every {chosen_s:g} s")
+
+    def action_repaint(self) -> None:
+        """Send every cell again: something else has written to the terminal."""
+        self.redraw()
+        self.refresh(layout=True)
 
     def on_click(self, event: events.Click) -> None:
         """A tab shows its page, a rank's row selects it."""

@@ -104,6 +104,23 @@ def elide_middle(text: str, width: int) -> str:
     return head + ELLIPSIS + tail
 
 
+def elide_clauses(text: str, width: int) -> str:
+    """`text` in at most `width` cells. Its last clause stays whole where it leaves room for a beginning: a sentence
+    that names many and then the odd one must not lose the odd one."""
+    if cells(text) <= width:
+        return text
+    head, comma, last = text.rpartition(", ")
+    room = width - cells(last) - 2
+    if not comma or room < max(8, width // 4):
+        return elide_middle(text, width)
+    if cells(head) <= room:
+        return f"{head}, {last}"
+    kept = set_cell_size(head, room - 1)
+    if not kept.endswith(" ") and not head[len(kept) :].startswith(" "):
+        kept = kept.rpartition(" ")[0] or kept
+    return f"{kept.rstrip()}{ELLIPSIS} {last}"
+
+
 def wrap(text: str, width: int) -> list[str]:
     """`text` in lines of at most `width` cells, broken between words where possible."""
     lines: list[str] = []

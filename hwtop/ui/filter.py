@@ -1,0 +1,25 @@
+"""The filter of a page: what a person types, and what it lets through."""
+
+from __future__ import annotations
+
+from hwtop.ui.widgets.line import Line
+
+_MOST = 200
+"""Characters; more than anybody types, less than a pasted file."""
+
+
+def matches(word: str, text: str) -> bool:
+    """Whether `text` holds `word`, upper and lower case alike; with "!" in front, whether it does not."""
+    wanted = word.removeprefix("!").casefold()
+    return not wanted or (wanted in text.casefold()) != word.startswith("!")
+
+
+def typed(word: str, text: str) -> str:
+    """`word` with `text` typed or pasted at its end: its first line, as far as it can be printed."""
+    first = text.splitlines()[0] if text else ""
+    return (word + "".join(character for character in first if character.isprintable()))[:_MOST]
+
+
+def told(word: str, kept: int, total: int, things: str) -> Line:
+    """The filter and what it leaves, for a title; nothing without one."""
+    return Line(f"  filter: {word}, {kept:,} of {total:,} {things}", "accent") if word else Line()
