@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from importlib import resources
 from types import ModuleType
 
@@ -68,7 +69,8 @@ def _renderer() -> ModuleType:
     try:
         import resvg_py
     except ImportError:
-        message = "PNG pictures need the resvg renderer: pip install 'hwtop[png]', or write an .svg or .txt file"
+        command = f"{sys.executable} -m pip install resvg-py"
+        message = f"PNG pictures need the resvg renderer: {command}; or write an .svg or .txt file"
         raise CannotError(message) from None
     module: ModuleType = resvg_py
     return module
