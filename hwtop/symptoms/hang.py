@@ -9,7 +9,7 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import STUCK_S, is_stuck
 from hwtop.job.stack_groups import call_site, sentence
 from hwtop.model.frame import Moment
-from hwtop.model.job import Rank, StackGroup
+from hwtop.model.job import Phase, Rank, StackGroup
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
@@ -20,7 +20,12 @@ UNKNOWN_INTERVAL_S = 15.0
 BUSY_GPU_QUIET_S = 60.0
 """While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
 (engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
+SPIN_QUIET_S = 20.0
+SPIN_QUIET_INTERVALS = 20.0
+"""A rank that computes may have a long step: silence must be far longer than usual. Engineering defaults."""
 _GPU_BUSY_PCT = 10.0
+_BUSY_PCT = 10.0
+_LONG_BY_NATURE: frozenset[Phase | None] = frozenset({None, "checkpoint", "eval", "compile", "startup", "rendezvous"})
 
 
 def check_hang(history: History) -> Observation | None:
@@ -70,17 +75,25 @@ def check_mismatch(history: History) -> Observation | None:
 
 
 def is_standing_still(moment: Moment, ranks: Sequence[Rank]) -> bool:
-    """Every live rank is stuck, and the logs have been silent for longer than this job is used to."""
-    if not ranks or not all(is_stuck(rank) for rank in ranks):
+    """Every live rank is stuck (or spins on one line while others wait), and the logs are silent for unusually long."""
+    spinning = [rank for rank in ranks if not is_stuck(rank)]
+    if not ranks or len(spinning) == len(ranks) or not all(_spins(rank) for rank in spinning):
         return False
     gpus = {index for rank in ranks for index in rank.gpus}
     busy = any(gpu.index in gpus and (gpu.util_pct or 0.0) >= _GPU_BUSY_PCT for gpu in moment.gpus)
     quiet_s = BUSY_GPU_QUIET_S if busy else STUCK_S
     intervals = [rank.log_interval_s for rank in ranks if rank.log_interval_s is not None]
     quiet_s = max(quiet_s, QUIET_INTERVALS * min(intervals) if intervals else UNKNOWN_INTERVAL_S)
+    if spinning:
+        quiet_s = max(quiet_s, SPIN_QUIET_S, SPIN_QUIET_INTERVALS * min(intervals, default=0.0))
     silences = [age for rank in ranks for age in (rank.step_age_s, rank.log_age_s) if age is not None]
     silence_s = min(silences) if silences else min(rank.same_stack_for_s or 0.0 for rank in ranks)
     return silence_s >= quiet_s
+
+
+def _spins(rank: Rank) -> bool:
+    """Computes, and has not left its line for long: an endless loop, or a call that does not return."""
+    return (rank.same_stack_for_s or 0.0) >= STUCK_S and rank.phase not in _LONG_BY_NATURE
 
 
 def _waits(group: StackGroup, ranks: Sequence[Rank]) -> bool:
@@ -123,7 +136,10 @@ def _suspicion(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...
         if rank.rank not in culprits:
             continue
         wchan = f", sleeps in the kernel's {rank.wchan}" if rank.wchan not in (None, "0") else ""
-        lines.append(f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.os_state}{wchan}")
+        load = f", {rank.cpu_pct:.0f} % of a core" if rank.cpu_pct is not None and rank.cpu_pct >= _BUSY_PCT else ""
+        lines.append(
+            f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.os_state}{wchan}{load}"
+        )
         blocked = [worker for worker in rank.workers if worker.state == "D"]
         if blocked:
             lines.append(

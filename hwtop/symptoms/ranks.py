@@ -32,7 +32,7 @@ def check_dead(history: History) -> Observation | None:
     if job is None:
         return None
     bad = _first_to_fail([rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)])
-    gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code is None]
+    gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code in (None, 0)]
     waits = bool(live) and all(rank.is_waiting or rank.state == "stuck" for rank in live)
     missing = _missing(job) if waits else ()
     if not waits:

@@ -61,7 +61,10 @@ def test_workers_in_d_state_are_named() -> None:
     ("why", "fields"),
     [
         ("moved 9 s ago", {"same_stack_for_s": 9.0}),
-        ("uses its CPU outside a collective", {"idle_for_s": 0.0, "phase": "forward", "is_waiting": False}),
+        (
+            "uses its CPU outside a collective",
+            {"idle_for_s": 0.0, "phase": "forward", "is_waiting": False, "step_age_s": 19.0},
+        ),
         ("still imports", {"phase": "startup"}),
         ("compiles", {"phase": "compile"}),
         ("no stack seen", {"phase": None}),
@@ -139,3 +142,34 @@ def test_a_rank_outside_all_collectives_is_a_hang_not_a_mismatch() -> None:
 def test_nothing_is_seen_before_there_is_a_job() -> None:
     assert check_hang(History([moment(0.0, None)])) is None
     assert check_mismatch(History([moment(0.0, None)])) is None
+
+
+SPINS: dict[str, Any] = {"phase": "other", "is_waiting": False, "idle_for_s": 0.0, "cpu_pct": 100.0, "os_state": "R"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fields", "expected"),
+    [
+        (20.0, {}, True),
+        (19.0, {}, False),
+        (30.0, {"same_stack_for_s": 9.0}, False),
+        (30.0, {"phase": "eval"}, False),
+        (30.0, {"phase": "checkpoint"}, False),
+        (39.0, {"log_interval_s": 2.0}, False),
+        (41.0, {"log_interval_s": 2.0}, True),
+    ],
+)
+def test_an_endless_loop_while_the_others_wait(seconds: float, fields: dict[str, Any], expected: bool) -> None:
+    groups = (stack_group((0,), TRAIN, ALL_REDUCE), ELSEWHERE)
+    interval = {"log_interval_s": fields.get("log_interval_s", 0.2)}
+    watched = job(still(0, seconds, **interval), still(1, seconds, **SPINS | interval | fields), stack_groups=groups)
+    seen = check_hang(constant(watched))
+    assert (seen is not None) is expected
+    if seen is not None:
+        assert seen.ranks == (1,)
+        assert any("100 % of a core" in line for line in seen.evidence)
+
+
+def test_all_ranks_computing_on_one_line_is_a_long_step() -> None:
+    groups = (stack_group((0, 1), ACQUIRE, phase="other"),)
+    assert check_hang(constant(job(still(0, 60, **SPINS), still(1, 60, **SPINS), stack_groups=groups))) is None

@@ -35,6 +35,12 @@ def test_a_rank_that_is_done_while_others_still_work_is_not_dead() -> None:
     assert check_dead(constant(job(rank(0), gone(1, exit_code=0)))) is None
 
 
+def test_a_rank_that_left_with_success_while_the_others_still_wait_for_it() -> None:
+    seen = check_dead(constant(job(still(0), gone(1, exit_code=0))))
+    assert seen is not None
+    assert any("exit code 0" in line for line in seen.evidence)
+
+
 def test_a_rank_that_died_before_hwtop_came_is_missed() -> None:
     seen = check_dead(constant(job(still(0), still(2), local_world_size=3, world_size=3)))
     assert seen is not None
