@@ -7,7 +7,7 @@ from collections import Counter, deque
 from msgspec import Struct
 
 from hwtop.job.frames import normalise, own_frames, short_name, training_thread, user_frame
-from hwtop.job.phase import is_waiting, phase_of
+from hwtop.job.phase import is_waiting, phase_and_frame
 from hwtop.model.job import HotSpot, Phase, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame
 
@@ -16,6 +16,8 @@ _MOST_SAMPLES = 240
 """A process is kept with at most so many samples: 4 Hz over the window."""
 _HOT_SPOTS = 5
 _BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
+_BARRIERS = frozenset({"barrier", "monitored_barrier", "wait_for_everyone"})
+"""Ranks that wait here let another one do something alone (evaluate, save): no sign that it is slow at its share."""
 _OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
 """Once a process was seen in one of these, what it did while it started no longer counts in its shares."""
 
@@ -59,12 +61,13 @@ class StackSamples:
         series.dumps += 1
         series.seen_s = dump.at_s
         series.newest = dump
-        phase = phase_of(thread)
+        phase, told_by = phase_and_frame(thread)
+        at_barrier = told_by is not None and short_name(told_by.name) in _BARRIERS
         series.has_trained = series.has_trained or phase in _OF_TRAINING
         if phase in _BEFORE_TRAINING and not series.has_trained:
             series.started_until_s = dump.at_s
         user = user_frame(own_frames(thread))
-        series.samples.append(_Sample(dump.at_s, phase, is_waiting(thread, phase), user))
+        series.samples.append(_Sample(dump.at_s, phase, is_waiting(thread, phase) and not at_barrier, user))
 
     def forget(self, pid: int) -> None:
         """Drop a process that has ended."""

@@ -155,7 +155,7 @@ class Rank(Struct, frozen=True, kw_only=True):
     phase_shares: tuple[PhaseShare, ...] = ()
     """Largest first, over the newest 60 s."""
     wait_share: float | None = None
-    """Share of the same samples in which `is_waiting`."""
+    """Share of the same samples in which `is_waiting`, explicit barriers left out."""
     samples: int = 0
     """How many samples the shares rest on."""
     stack: StackDump | None = None

@@ -115,3 +115,13 @@ def test_start_up_does_not_count_once_the_job_trains() -> None:
     assert samples.shares(7, 13.0) == ((PhaseShare(phase="forward", share=1.0),), 0.0, 4)
     samples.add(dump(7, 14.0, rendezvous))
     assert samples.shares(7, 14.0)[2] == 5, "a second rendezvous is not start-up"
+
+
+def test_a_barrier_is_no_waiting_for_a_slow_rank() -> None:
+    barrier = stack("barrier torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
+    samples = StackSamples()
+    samples.add(dump(7, 1.0, barrier))
+    samples.add(dump(7, 2.0, COLLECTIVE))
+    shares, waits, _ = samples.shares(7, 2.0)
+    assert shares == (PhaseShare(phase="collective", share=1.0),)
+    assert waits == 0.5
