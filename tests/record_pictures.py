@@ -70,6 +70,7 @@ def make(name: str, session: Session, library: Path) -> None:
             folder: "/runs/gpt",
             str(Path(__file__).parent.parent): "/home/user/train",
             sys.prefix: "/home/user/venv",
+            sys.base_prefix: "/usr",
             os.uname().nodename: "gpu-node-07",
         }
         command = [sys.executable, "-m", "tests.recording", str(job.launcher_pid), str(RECORDINGS / f"{name}.mpk.zst")]
