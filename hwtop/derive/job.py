@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from hwtop.derive.log import LogBook
+from hwtop.derive.output import log_targets, ranks_by_path
 from hwtop.derive.process import ProcessRates, process_rates
 from hwtop.derive.seat import Crew, Seat
 from hwtop.job.frames import leaf_of, normalise, training_thread
@@ -16,10 +17,9 @@ from hwtop.job.rank_state import rank_state, settled
 from hwtop.job.stack_groups import group
 from hwtop.job.stack_samples import StackSamples
 from hwtop.job.tree import members
-from hwtop.model.aim import LogTarget
 from hwtop.model.gpu import Gpu
 from hwtop.model.job import Job, JobProcess, Launcher, Member, Rank, Worker
-from hwtop.model.process import OpenFile, ProcessInfo, ProcessReading
+from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.snapshot import Snapshot
 
 _DUMP_IS_NEW_S = 30.0
@@ -75,7 +75,7 @@ class JobTracker:
             if number not in seen:
                 seat.leave(gone.get(seat.crew.process.pid))
         self._see_launcher(processes)
-        for path, ranks in _ranks_by_path([seat for seat in self._seats.values() if seat.is_alive]).items():
+        for path, ranks in ranks_by_path([seat for seat in self._seats.values() if seat.is_alive]).items():
             # who wrote to it stays known: the last words of a rank that died are not those of the rank that is left
             self._ranks_of[path] = tuple(sorted({*self._ranks_of.get(path, ()), *ranks}))
         self._forget(processes)
@@ -136,7 +136,7 @@ class JobTracker:
             lines=self._logs.lines,
             has_ended=self._ended_at_s is not None,
             ended_for_s=None if self._ended_at_s is None else snapshot.at_s - self._ended_at_s,
-            log_targets=_log_targets(reading, self._members),
+            log_targets=log_targets(reading, self._members),
             stack_errors=tuple(dict.fromkeys(self._stack_errors.values())),
         )
 
@@ -262,35 +262,6 @@ def _row(member: Member, process: ProcessInfo, rates: Mapping[int, ProcessRates]
         thread_states=_count([thread.state for thread in process.threads]),
         command=_command(process),
     )
-
-
-def _log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTarget, ...]:
-    """Where launcher and ranks write: fd 1 and 2, and other files that are named like logs."""
-    roles = {member.pid: member.role for member in known}
-    writers: dict[str, set[int]] = {}
-    for process in reading.processes:
-        if roles.get(process.pid) not in ("rank", "launcher"):
-            continue
-        for file in process.files:
-            if _is_output(file):
-                writers.setdefault(file.target, set()).add(process.pid)
-    return tuple(LogTarget(path=path, pids=tuple(sorted(pids))) for path, pids in writers.items())
-
-
-def _is_output(file: OpenFile) -> bool:
-    if file.target == "/dev/null":
-        return False
-    is_named_like_one = file.target.startswith("/") and file.target.endswith((".log", ".out", ".txt", ".jsonl", ".err"))
-    return file.fd in (1, 2) or (file.is_writable and is_named_like_one)
-
-
-def _ranks_by_path(seats: Sequence[Seat]) -> dict[str, tuple[int, ...]]:
-    ranks: dict[str, set[int]] = {}
-    for seat in seats:
-        for file in seat.crew.process.files:
-            if _is_output(file) and seat.crew.member.rank is not None:
-                ranks.setdefault(file.target, set()).add(seat.crew.member.rank)
-    return {path: tuple(sorted(numbers)) for path, numbers in ranks.items()}
 
 
 def _command(process: ProcessInfo) -> str:

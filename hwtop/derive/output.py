@@ -1,0 +1,40 @@
+"""Where the job's processes write what they print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hwtop.derive.seat import Seat
+from hwtop.model.aim import LogTarget
+from hwtop.model.job import Member
+from hwtop.model.process import OpenFile, ProcessReading
+
+
+def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTarget, ...]:
+    """Where launcher and ranks write: fd 1 and 2, and other files that are named like logs."""
+    roles = {member.pid: member.role for member in known}
+    writers: dict[str, set[int]] = {}
+    for process in reading.processes:
+        if roles.get(process.pid) not in ("rank", "launcher"):
+            continue
+        for file in process.files:
+            if _is_output(file):
+                writers.setdefault(file.target, set()).add(process.pid)
+    return tuple(LogTarget(path=path, pids=tuple(sorted(pids))) for path, pids in writers.items())
+
+
+def ranks_by_path(seats: Sequence[Seat]) -> dict[str, tuple[int, ...]]:
+    """Path -> the ranks that have it open as their output."""
+    ranks: dict[str, set[int]] = {}
+    for seat in seats:
+        for file in seat.crew.process.files:
+            if _is_output(file) and seat.crew.member.rank is not None:
+                ranks.setdefault(file.target, set()).add(seat.crew.member.rank)
+    return {path: tuple(sorted(numbers)) for path, numbers in ranks.items()}
+
+
+def _is_output(file: OpenFile) -> bool:
+    if file.target == "/dev/null":
+        return False
+    is_named_like_one = file.target.startswith("/") and file.target.endswith((".log", ".out", ".txt", ".jsonl", ".err"))
+    return file.fd in (1, 2) or (file.is_writable and is_named_like_one)
