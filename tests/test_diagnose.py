@@ -126,3 +126,16 @@ def test_a_rank_that_is_killed_under_torchrun(tmp_path: Path) -> None:
     assert "SIGKILL" in report["findings"][0]["title"]
     assert report["findings"][0]["ranks"] == [1], report["findings"]
     assert report["job"]["has_ended"]
+
+
+def test_shared_memory_that_is_nearly_full_is_seen_where_the_job_sees_it(tmp_path: Path) -> None:
+    train = "import time\nfor step in range(9999):\n print(f'step {step} loss 1.0', flush=True)\n time.sleep(0.1)"
+    fill = "mount -t tmpfs -o size=20m tmpfs /dev/shm && head -c 19500000 /dev/zero > /dev/shm/torch_1"
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    command.append(f'{fill} && exec {sys.executable} -u -c "$TRAIN"')
+    with TrainingJob(command, tmp_path, {"TRAIN": train}, "launcher.log") as job:
+        job.wait_for_line(r"step 5\b")
+        report, code = diagnose(job.launcher_pid, 8)
+    assert code == 1
+    assert names(report) == ["shm-nearly-full"]
+    assert report["findings"][0]["title"].startswith("/dev/shm is 93 % full")
