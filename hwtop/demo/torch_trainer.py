@@ -22,6 +22,7 @@ from hwtop.demo import faults
 from hwtop.demo.lifetime import die_with_parent
 from hwtop.demo.loader import decode, read_sample
 from hwtop.demo.settings import Place, Settings, parse, place_from_environment
+from hwtop.demo.training import Training
 
 BATCH = 8
 FEATURES = 256
@@ -68,11 +69,13 @@ def set_worker_lifetime(_worker: int, *, rank_pid: int) -> None:
     die_with_parent(rank_pid)
 
 
-class Trainer:
+class Trainer(Training):
     """The model and its data."""
 
+    learning_rate = LEARNING_RATE
+
     def __init__(self, settings: Settings, place: Place) -> None:
-        self.settings, self.rank = settings, place.rank
+        super().__init__(settings, place.rank)
         is_slow = settings.fault == "straggler" and place.rank == settings.fault_rank
         compute_s = (settings.forward_ms + settings.backward_ms) / 1000  # the head's backward is next to free
         self.model = DistributedDataParallel(Net(compute_s * (4 if is_slow else 1), settings.device_ms / 1000))
@@ -87,24 +90,6 @@ class Trainer:
         )
         self.batches: Iterator[tuple[Tensor, Tensor]] = iter(loader)
         self.leak = faults.Leak()
-
-    def train(self) -> None:
-        """All steps."""
-        for step in range(1, self.settings.steps + 1):
-            started = time.perf_counter()
-            loss = self.train_step(step)
-            if step % self.settings.log_every == 0:
-                took = time.perf_counter() - started
-                print(
-                    f"step {step}/{self.settings.steps} loss {loss:.4f} lr {LEARNING_RATE:.1e} {took:.2f}s/step",
-                    flush=True,
-                )
-            if self.settings.eval_every and step % self.settings.eval_every == 0:
-                self.evaluate(step)
-            if self.settings.save_every and step % self.settings.save_every == 0:
-                self.save_checkpoint(step)
-            if self.settings.fault == "mismatch" and step == self.settings.fault_step and self.rank != 0:
-                self.save_checkpoint(step)
 
     def train_step(self, step: int) -> float:
         """One step; the loss."""

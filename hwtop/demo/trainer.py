@@ -15,40 +15,25 @@ from hwtop.demo.collective import Communicator
 from hwtop.demo.lifetime import die_with_parent
 from hwtop.demo.loader import make_loader
 from hwtop.demo.settings import Place, Settings, parse, place_from_environment
+from hwtop.demo.training import Training
 
 PARAMETERS = 512
 EVAL_BATCHES = 8
 LEARNING_RATE = 3e-4
 
 
-class Trainer:
+class Trainer(Training):
     """The model, its data and its peers."""
 
+    learning_rate = LEARNING_RATE
+
     def __init__(self, settings: Settings, place: Place) -> None:
-        self.settings, self.rank = settings, place.rank
+        super().__init__(settings, place.rank)
         self.loader = make_loader(settings)
         self.communicator = Communicator(place, is_patient=settings.fault == "dead")
         self.weights = array("d", [0.0] * PARAMETERS)
         self.leak = faults.Leak()
         self.is_diverged = False
-
-    def train(self) -> None:
-        """All steps."""
-        for step in range(1, self.settings.steps + 1):
-            started = time.perf_counter()
-            loss = self.train_step(step)
-            if step % self.settings.log_every == 0:
-                took = time.perf_counter() - started
-                print(
-                    f"step {step}/{self.settings.steps} loss {loss:.4f} lr {LEARNING_RATE:.1e} {took:.2f}s/step",
-                    flush=True,
-                )
-            if self.settings.eval_every and step % self.settings.eval_every == 0:
-                self.evaluate(step)
-            if self.settings.save_every and step % self.settings.save_every == 0:
-                self.save_checkpoint(step)
-            if self.settings.fault == "mismatch" and step == self.settings.fault_step and self.rank != 0:
-                self.save_checkpoint(step)
 
     def train_step(self, step: int) -> float:
         """One step; the loss."""
