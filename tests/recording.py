@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 
 import msgspec
 import zstandard
 
-from hwtop.feed.assemble import Assembler
+from hwtop.feed.feed import frames
 from hwtop.feed.live import LiveSource
 from hwtop.feed.watch import HEADLESS_STACK_BUDGET_PCT
+from hwtop.model.aim import Aim
 from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot
 
@@ -32,8 +32,7 @@ def load(name: str) -> list[Snapshot]:
 
 def replay(name: str) -> list[Frame]:
     """What hwtop makes of a recording now."""
-    assembler = Assembler()
-    return [assembler.advance(snapshot) for snapshot in load(name)]
+    return list(frames(load(name)))
 
 
 def save(snapshots: list[Snapshot], file: Path, scrub: dict[str, str]) -> None:
@@ -46,24 +45,31 @@ def save(snapshots: list[Snapshot], file: Path, scrub: dict[str, str]) -> None:
     file.write_bytes(zstandard.ZstdCompressor(level=19).compress(msgspec.msgpack.encode(clean)))
 
 
+class _Kept:
+    """A live source that keeps what passes."""
+
+    def __init__(self, source: LiveSource) -> None:
+        self._source = source
+        self.snapshots: list[Snapshot] = []
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        for snapshot in self._source:
+            self.snapshots.append(snapshot)
+            yield snapshot
+
+    def aim(self, aim: Aim) -> None:
+        self._source.aim(aim)
+
+
 def record(pid: int, seconds: float, interval_s: float = 1.0) -> list[Snapshot]:
     """Watch as the screen does."""
     source = LiveSource(target_pid=pid, interval_s=interval_s, stack_budget_pct=HEADLESS_STACK_BUDGET_PCT)
-    assembler = Assembler()
-    kept: list[Snapshot] = []
-
-    def ticks() -> Iterator[Snapshot]:
-        for snapshot in source:
-            yield snapshot
-            assembler.advance(snapshot)
-            aim = assembler.aim()
-            if aim is not None:
-                source.aim(aim)
-
-    for snapshot in takewhile(lambda each: not kept or each.at_s - kept[0].at_s <= seconds, ticks()):
-        kept.append(snapshot)
+    kept = _Kept(source)
+    for frame in frames(kept):
+        if frame.watched_s >= seconds:
+            break
     source.close()
-    return kept
+    return kept.snapshots
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from hwtop.model.gpu import Gpu
 from hwtop.model.job import Job, JobProcess, Launcher, Member, Rank, Worker
 from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.snapshot import Snapshot
+from hwtop.model.stack import ThreadStack
 
 _DUMP_IS_NEW_S = 30.0
 """An older dump says nothing about now."""
@@ -174,8 +175,7 @@ class JobTracker:
     def _worker_rows(self, crew: Crew, at_s: float) -> tuple[Worker, ...]:
         rows = []
         for process, rates in crew.workers:
-            dump = self._samples.newest(process.pid)
-            thread = training_thread(dump) if dump is not None and at_s - dump.at_s < _DUMP_IS_NEW_S else None
+            thread = self._thread_now(process.pid, at_s)
             rows.append(
                 Worker(
                     pid=process.pid,
@@ -189,15 +189,18 @@ class JobTracker:
             )
         return tuple(rows)
 
+    def _thread_now(self, pid: int, at_s: float) -> ThreadStack | None:
+        dump = self._samples.newest(pid)
+        return training_thread(dump) if dump is not None and at_s - dump.at_s < _DUMP_IS_NEW_S else None
+
     def _with_stack(self, rank: Rank, at_s: float) -> Rank:
-        dump = self._samples.newest(rank.pid)
         shares, wait_share, samples = self._samples.shares(rank.pid, at_s)
         workers = [self._samples.hot(worker.pid) for worker in rank.workers]
-        thread = training_thread(dump) if dump is not None and at_s - dump.at_s < _DUMP_IS_NEW_S else None
+        thread = self._thread_now(rank.pid, at_s)
         phase = phase_of(thread) if thread is not None else None
         return replace(
             rank,
-            stack=dump,
+            stack=self._samples.newest(rank.pid),
             phase=phase,
             is_waiting=is_waiting(thread, phase) if thread is not None and phase is not None else None,
             phase_shares=shares,

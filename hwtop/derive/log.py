@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from msgspec import Struct
@@ -35,6 +36,14 @@ class RankLog(Struct, frozen=True, kw_only=True):
     log_interval_s: float | None = None
 
 
+@dataclass
+class _Told:
+    """An event, and how many steps of the same file came after it."""
+
+    event: LogEvent
+    steps_after: int = 0
+
+
 class LogBook:
     """Takes in every LogReading, and answers for each rank. `ranks_of` maps a path to the ranks that write to it."""
 
@@ -45,7 +54,7 @@ class LogBook:
         self._last_line: dict[tuple[str, int | None], str] = {}
         self._read_at_s = 0.0
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
-        self._events: deque[LogEvent] = deque(maxlen=_KEPT_EVENTS)
+        self._told: deque[_Told] = deque(maxlen=_KEPT_EVENTS)
         self.files: tuple[LogFile, ...] = ()
         self.exit_codes: dict[int, int] = {}
         """PID -> exit code, where a launcher's log tells it; negative = signal."""
@@ -58,7 +67,7 @@ class LogBook:
     @property
     def events(self) -> tuple[LogEvent, ...]:
         """What the patterns found, oldest first."""
-        return tuple(self._events)
+        return tuple(told.event for told in self._told)
 
     def advance(self, reading: LogReading, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> None:
         """Take in the lines of one reading. `rank_of` maps the PIDs of ranks to their numbers."""
@@ -66,7 +75,7 @@ class LogBook:
         self._read_at_s = reading.at_s
         self._lines.extend(reading.lines)
         for event in self._matcher.match(reading.lines):
-            self._events.append(replace(event, rank=self._blamed(event, ranks_of, rank_of)))
+            self._told.append(_Told(replace(event, rank=self._blamed(event, ranks_of, rank_of))))
         for line in reading.lines:
             self._take(line, ranks_of)
 
@@ -128,16 +137,11 @@ class LogBook:
 
     def _overcome(self, line: LogLine) -> None:
         """Count the steps after each past event of the file; drop those that the run has survived."""
-        survived = []
-        for event in self._events:
-            if event.is_past and event.path == line.path and _is_before(event, line):
-                steps = int(event.groups.get("steps_after", "0")) + 1
-                if steps >= _OVERCOME_STEPS:
-                    continue
-                survived.append(replace(event, groups={**event.groups, "steps_after": str(steps)}))
-            else:
-                survived.append(event)
-        self._events = deque(survived, maxlen=_KEPT_EVENTS)
+        for told in self._told:
+            if told.event.is_past and told.event.path == line.path and _is_before(told.event, line):
+                told.steps_after += 1
+        survived = (told for told in self._told if told.steps_after < _OVERCOME_STEPS)
+        self._told = deque(survived, maxlen=_KEPT_EVENTS)
 
     def _owner(self, path: str, text: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
         rank, _ = split_rank(text)
