@@ -132,6 +132,8 @@ def run(
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
+    if sys.__stderr__ is None or not sys.__stderr__.isatty():
+        sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
     options = options or ScreenOptions()
     watching = Watching(target_pid, interval_s, log_globs, gpus)
     app = HwtopApp(watching.start, options=options)

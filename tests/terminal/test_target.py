@@ -150,3 +150,14 @@ def test_choosing_a_job_without_a_pid(open_terminal: Open, start: Start) -> None
     assert rows, screen
     terminal.send("Enter")
     terminal.wait_for(r"· \d+ ranks? ·")
+
+
+def test_standard_error_in_a_file_does_not_blank_the_screen(open_terminal: Open, start: Start, tmp_path: Path) -> None:
+    job = start()
+    terminal = open_terminal(120, 40)
+    errors = tmp_path / "errors.txt"
+    terminal.run(f"{hwtop(job.launcher_pid)} 2>{errors}")
+    terminal.wait_for("Nothing wrong found")
+    terminal.send("q")
+    terminal.wait_until(lambda screen: "hwtop: Nothing wrong found" in screen, "the verdict in the scrollback")
+    assert errors.read_text() == ""
