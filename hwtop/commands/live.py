@@ -16,6 +16,7 @@ from hwtop.commands.options import Seconds, reading, resolve_target, target
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
+    from hwtop.model.aim import Wish
     from hwtop.model.frame import Frame
     from hwtop.ui.options import ScreenOptions
 
@@ -47,9 +48,9 @@ class Watching:
         self._target_pid = pid
         self._begin()
 
-    def focus(self, rank: int | None) -> None:
-        """This rank is looked at: sample it more often."""
-        self._feed.focus.rank = rank
+    def look(self, wish: Wish) -> None:
+        """This is looked at: sample it more often, read its details, serve its request."""
+        self._feed.focus.wish = wish
 
     def interval(self, seconds: float) -> None:
         """Look this often from now on, also at the next job."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.job.rank_state import share_of
-from hwtop.model.aim import Aim
+from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Moment
 from hwtop.model.job import Rank
 
@@ -13,19 +13,27 @@ _WORKERS_A_RANK = 2
 """Workers of one rank do the same thing: two tell the story."""
 
 
-def aim_of(moment: Moment, focus_rank: int | None) -> Aim | None:
+def aim_of(moment: Moment, wish: Wish) -> Aim | None:
     """The focused rank first, then all ranks, then workers of those that wait for data."""
     job = moment.job
     if job is None:
         return None
     ranks = [rank for rank in job.ranks if rank.is_alive]
-    focus = next((rank.pid for rank in ranks if rank.rank == focus_rank), None)
+    focus = next((rank.pid for rank in ranks if rank.rank == wish.rank), None)
     pids = [rank.pid for rank in ranks]
     if focus is not None:
         pids.remove(focus)
         pids.insert(0, focus)
     workers = [worker.pid for rank in ranks if _waits_for_data(rank) for worker in rank.workers[:_WORKERS_A_RANK]]
-    return Aim(target_pid=job.target_pid, stack_pids=(*pids, *workers), focus_pid=focus, logs=job.log_targets)
+    return Aim(
+        target_pid=job.target_pid,
+        stack_pids=(*pids, *workers),
+        focus_pid=focus,
+        logs=job.log_targets,
+        detail_pid=wish.detail_pid,
+        request=wish.request,
+        flight=job.flight_targets,
+    )
 
 
 def _waits_for_data(rank: Rank) -> bool:

@@ -6,7 +6,7 @@ from collections import deque
 
 from hwtop.derive.aim import aim_of
 from hwtop.derive.moment import MomentBuilder
-from hwtop.model.aim import Aim
+from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.snapshot import Snapshot
 from hwtop.symptoms.blind import blind_spots
@@ -49,9 +49,9 @@ class Assembler:
             watched_s=watched_s,
         )
 
-    def aim(self, focus_rank: int | None = None) -> Aim | None:
-        """Where the collectors should look next, judged by the newest moment."""
-        return aim_of(self._moments[-1], focus_rank) if self._moments else None
+    def aim(self, wish: Wish) -> Aim | None:
+        """Where the collectors should look next, judged by the newest moment and by what the person wants to see."""
+        return aim_of(self._moments[-1], wish) if self._moments else None
 
     def _remember(self, moment: Moment) -> None:
         self._moments.append(moment)

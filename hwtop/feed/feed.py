@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from hwtop.feed.assemble import Assembler
-from hwtop.model.aim import Aim
+from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame, Verdict
 from hwtop.model.snapshot import Snapshot
 
@@ -23,10 +23,10 @@ class Aimable(Protocol):
 
 
 class Focus:
-    """The rank that a person looks at; set by the screen's thread, read by the feed's."""
+    """What a person looks at; set by the screen's thread, read by the feed's."""
 
     def __init__(self) -> None:
-        self.rank: int | None = None
+        self.wish = Wish()
 
 
 def frames(snapshots: Iterable[Snapshot], focus: Focus | None = None) -> Iterator[Frame]:
@@ -34,7 +34,7 @@ def frames(snapshots: Iterable[Snapshot], focus: Focus | None = None) -> Iterato
     assembler = Assembler()
     for snapshot in snapshots:
         yield assembler.advance(snapshot)
-        if isinstance(snapshots, Aimable) and (aim := assembler.aim(focus.rank if focus else None)):
+        if isinstance(snapshots, Aimable) and (aim := assembler.aim(focus.wish if focus else Wish())):
             snapshots.aim(aim)
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
+
+RequestKind = Literal["native", "pystack", "faulthandler", "flight-pipe"]
+"""Deep looks, and "flight-pipe": write to the rank's Flight Recorder FIFO, which makes it dump."""
 
 
 class LogTarget(Struct, frozen=True, kw_only=True):
@@ -13,8 +18,39 @@ class LogTarget(Struct, frozen=True, kw_only=True):
     """Processes whose fd 1 or 2 it is."""
 
 
+class Request(Struct, frozen=True, kw_only=True):
+    """Something that may touch the job, asked for and confirmed by a person. Served once."""
+
+    number: int
+    """Grows with each request of a session."""
+    kind: RequestKind
+    pid: int
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What the person at the screen wants to see."""
+
+    rank: int | None = None
+    """The rank on screen."""
+    detail_pid: int | None = None
+    """The process whose environment and open files are on screen."""
+    request: Request | None = None
+    """The newest one."""
+
+
+class FlightTarget(Struct, frozen=True, kw_only=True):
+    """Where the Flight Recorder dump of one rank is, will be, or can be had."""
+
+    rank: int
+    pid: int
+    files: tuple[str, ...] = ()
+    """Paths to look at: the configured prefix + rank, and what log lines named."""
+    pipe: str | None = None
+    """FIFO that makes it dump when a byte is written."""
+
+
 class Aim(Struct, frozen=True, kw_only=True):
-    """Computed from the newest Moment; a replay ignores it."""
+    """Computed from the newest Moment and the wish; a replay ignores it."""
 
     target_pid: int | None = None
     stack_pids: tuple[int, ...] = ()
@@ -22,3 +58,6 @@ class Aim(Struct, frozen=True, kw_only=True):
     focus_pid: int | None = None
     """The rank on screen: sampled at 1 Hz or faster."""
     logs: tuple[LogTarget, ...] = ()
+    detail_pid: int | None = None
+    request: Request | None = None
+    flight: tuple[FlightTarget, ...] = ()

@@ -6,9 +6,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.model.aim import LogTarget
+from hwtop.model.aim import FlightTarget, LogTarget
+from hwtop.model.flight import FlightVerdict
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
-from hwtop.model.stack import StackDump, StackFrame
+from hwtop.model.process import ProcessDetail
+from hwtop.model.stack import DeepDump, Refusal, StackDump, StackFrame
 
 Phase = Literal[
     "startup",
@@ -38,6 +40,7 @@ RankState = Literal[
     "data-wait",
     "collective-wait",
     "slow",
+    "stalled",
     "stuck",
     "stopped",
     "dead",
@@ -171,6 +174,42 @@ class Rank(Struct, frozen=True, kw_only=True):
     state: RankState = "unknown"
 
 
+class FlameNode(Struct, frozen=True, kw_only=True):
+    """A function in the flame of one process, with what it called."""
+
+    frame: StackFrame
+    """Line: the one most samples of this node were at."""
+    samples: int
+    """In it or below it."""
+    is_user: bool
+    children: tuple[FlameNode, ...] = ()
+    """Most samples first."""
+
+
+class Flame(Struct, frozen=True, kw_only=True):
+    """Where the samples of one rank fell: an icicle, root first."""
+
+    rank: int
+    pid: int
+    samples: int
+    """All of the window, those of waits included."""
+    window_s: float
+    roots: tuple[FlameNode, ...]
+
+
+class JobPlace(Struct, frozen=True, kw_only=True):
+    """Where the job lives: ids that a person needs to talk about it."""
+
+    slurm_job: str | None = None
+    slurm_step: str | None = None
+    slurm_name: str | None = None
+    container: str | None = None
+    """Short id with its runtime: "docker 3f2a1b9c0d1e", "pod ..."."""
+    cgroup: str | None = None
+    pid_namespace_pid: int | None = None
+    """PID of the target inside its own PID namespace, where that differs."""
+
+
 class StackGroup(Struct, frozen=True, kw_only=True):
     """Ranks whose main thread stands at the same place."""
 
@@ -242,3 +281,17 @@ class Job(Struct, frozen=True, kw_only=True):
     """Files that its processes write their output to: what to follow."""
     stack_errors: tuple[tuple[str, str], ...] = ()
     """(error, advice) of py-spy, each once."""
+    refusals: tuple[Refusal, ...] = ()
+    """Rungs of the attach ladder that gave nothing for some rank, each reason once."""
+    flame: Flame | None = None
+    """Of the focused rank, else of the one a finding would look at."""
+    deep: tuple[DeepDump, ...] = ()
+    """Answers to requests, oldest first (the newest 8)."""
+    detail: ProcessDetail | None = None
+    """Of the process that a person looks at."""
+    flight: FlightVerdict | None = None
+    """What the Flight Recorder dumps say; None without dumps or when nothing is open in them."""
+    flight_targets: tuple[FlightTarget, ...] = ()
+    flight_settings: tuple[str, ...] = ()
+    """Sentences: is it on, where does it dump, how to make it dump now."""
+    place: JobPlace | None = None

@@ -100,6 +100,20 @@ class ProcessReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
+class ProcessDetail(Struct, frozen=True, kw_only=True):
+    """One process that a person looks at closely. Secrets are masked before it leaves the collector."""
+
+    pid: int
+    at_s: float
+    env: tuple[tuple[str, str], ...] | None = None
+    """At exec, sorted by name; values of secrets are "****"."""
+    files: tuple[OpenFile, ...] | None = None
+    """All descriptors, by number."""
+    limits: dict[str, str] = {}
+    """Soft limits of /proc/PID/limits that matter here: "Max open files", "Max locked memory", ..."""
+    missing: dict[str, str] = {}
+
+
 class JobCandidate(Struct, frozen=True, kw_only=True):
     """A process tree on this box that one could attach to."""
 

@@ -9,11 +9,12 @@ from msgspec import Struct
 from hwtop.model.cgroup import CgroupReading
 from hwtop.model.cpu import CpuReading
 from hwtop.model.disk import DiskReading
+from hwtop.model.flight import FlightReading
 from hwtop.model.gpu import GpuReading
 from hwtop.model.log import LogReading
 from hwtop.model.memory import MemoryReading
 from hwtop.model.network import NetworkReading
-from hwtop.model.process import CandidateReading, ProcessReading
+from hwtop.model.process import CandidateReading, ProcessDetail, ProcessReading
 from hwtop.model.stack import StackReading
 
 SourceState = Literal["ok", "stale", "unavailable"]
@@ -66,3 +67,5 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     candidates: CandidateReading | None = None
     stacks: StackReading | None = None
     logs: LogReading | None = None
+    flight: FlightReading | None = None
+    detail: ProcessDetail | None = None

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
+
+Rung = Literal["proc", "debug-server", "py-spy", "sudo"]
+"""How a stack was got: a rung of the attach ladder, the gentlest first."""
+
+DeepKind = Literal["native", "pystack", "faulthandler"]
+"""Looks that a person must ask for: py-spy with native frames, pystack, the signal of a registered faulthandler."""
 
 
 class StackFrame(Struct, frozen=True, kw_only=True):
@@ -14,6 +22,8 @@ class StackFrame(Struct, frozen=True, kw_only=True):
     short_filename: str
     """Relative to the package where there is one ("torch/utils/data/dataloader.py")."""
     line: int
+    code: str | None = None
+    """Text of the line, stripped; only of user frames whose file could be read and is no younger than the process."""
 
 
 class ThreadStack(Struct, frozen=True, kw_only=True):
@@ -28,6 +38,15 @@ class ThreadStack(Struct, frozen=True, kw_only=True):
     """Leaf first."""
 
 
+class Refusal(Struct, frozen=True, kw_only=True):
+    """Why a rung of the attach ladder gave nothing."""
+
+    rung: Rung
+    reason: str
+    advice: str = ""
+    """What would make it work: the exact command."""
+
+
 class StackDump(Struct, frozen=True, kw_only=True):
     """All Python threads of one process at one time, or why there are none."""
 
@@ -38,11 +57,48 @@ class StackDump(Struct, frozen=True, kw_only=True):
     error: str | None = None
     advice: str | None = None
     """What would make it work: the exact command."""
+    via: Rung = "py-spy"
+    refusals: tuple[Refusal, ...] = ()
+    """Rungs that were tried before `via`, or all of them where there is an error."""
+
+
+class StackSample(Struct, frozen=True, kw_only=True):
+    """What one process's training thread was in at one time."""
+
+    at_s: float
+    frames: tuple[StackFrame, ...]
+    """Leaf first."""
+
+
+class StackProfile(Struct, frozen=True, kw_only=True):
+    """Many evenly spaced samples of one process, taken by one py-spy: cheap, but without OS state or lock owner."""
+
+    pid: int
+    from_s: float
+    to_s: float
+    samples: tuple[StackSample, ...] = ()
+    error: str | None = None
+    advice: str | None = None
+
+
+class DeepDump(Struct, frozen=True, kw_only=True):
+    """The answer to a person's request for a deep look: text, as the tool printed it."""
+
+    request: int
+    """Number of the request."""
+    pid: int
+    at_s: float
+    kind: DeepKind
+    text: str = ""
+    error: str | None = None
+    advice: str | None = None
 
 
 class StackReading(Struct, frozen=True, kw_only=True):
-    """Dumps taken since the last snapshot: a sampler, so each dump appears in exactly one reading."""
+    """Taken since the last snapshot: a sampler, so each dump, profile and deep look appears in exactly one reading."""
 
     at_s: float
     dumps: tuple[StackDump, ...]
+    profiles: tuple[StackProfile, ...] = ()
+    deep: tuple[DeepDump, ...] = ()
     missing: dict[str, str] = {}

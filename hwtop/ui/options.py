@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 
 
@@ -15,8 +16,8 @@ class Stopper(Protocol):
     def attach(self, pid: int) -> None:
         """Watch the job of this process from the next tick on."""
 
-    def focus(self, rank: int | None) -> None:
-        """Look closely at this rank, or at none."""
+    def look(self, wish: Wish) -> None:
+        """Look closely at what the person wants to see; replaces the wish before."""
 
     def interval(self, seconds: float) -> None:
         """Look this often from now on."""

@@ -1,29 +1,29 @@
 from __future__ import annotations
 
 from hwtop.derive.aim import aim_of
-from hwtop.model.aim import Aim, LogTarget
+from hwtop.model.aim import Aim, LogTarget, Wish
 from tests.symptoms.moments import job, moment, rank, shares, worker
 
 LOGS = (LogTarget(path="/logs/rank_0.log", pids=(1000,)),)
 
 
 def test_without_a_job_there_is_nothing_to_look_at() -> None:
-    assert aim_of(moment(1.0, None), None) is None
+    assert aim_of(moment(1.0, None), Wish()) is None
 
 
 def test_ranks_in_order_and_the_logs() -> None:
     watched = job(rank(0), rank(1), log_targets=LOGS)
-    assert aim_of(moment(1.0, watched), None) == Aim(target_pid=999, stack_pids=(1000, 1001), logs=LOGS)
+    assert aim_of(moment(1.0, watched), Wish()) == Aim(target_pid=999, stack_pids=(1000, 1001), logs=LOGS)
 
 
 def test_the_focused_rank_is_first_and_named() -> None:
-    aim = aim_of(moment(1.0, job(rank(0), rank(1), rank(2))), 2)
+    aim = aim_of(moment(1.0, job(rank(0), rank(1), rank(2))), Wish(rank=2))
     assert aim is not None
     assert (aim.stack_pids, aim.focus_pid) == ((1002, 1000, 1001), 1002)
 
 
 def test_the_dead_are_not_looked_at() -> None:
-    aim = aim_of(moment(1.0, job(rank(0), rank(1, is_alive=False))), 1)
+    aim = aim_of(moment(1.0, job(rank(0), rank(1, is_alive=False))), Wish(rank=1))
     assert aim is not None
     assert (aim.stack_pids, aim.focus_pid) == ((1000,), None)
 
@@ -33,6 +33,6 @@ def test_two_workers_of_each_rank_that_waits_for_data() -> None:
     waits_now = rank(0, phase="data", workers=crew)
     waits_often = rank(1, phase_shares=shares(data=0.1, forward=0.9), workers=(worker(2010),))
     waits_seldom = rank(2, phase_shares=shares(data=0.09, forward=0.91), workers=(worker(2020),))
-    aim = aim_of(moment(1.0, job(waits_now, waits_often, waits_seldom)), None)
+    aim = aim_of(moment(1.0, job(waits_now, waits_often, waits_seldom)), Wish())
     assert aim is not None
     assert aim.stack_pids == (1000, 1001, 1002, 2000, 2001, 2010)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hwtop.derive.job import JobTracker
 from hwtop.feed.feed import Feed, Focus, frames
-from hwtop.model.aim import Aim
+from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot, SourceStatus
 from hwtop.symptoms import rules
@@ -137,7 +137,7 @@ def test_a_live_source_is_told_where_to_look() -> None:
 def test_the_focused_rank_comes_first() -> None:
     source = Source(recording(1))
     focus = Focus()
-    focus.rank = 1
+    focus.wish = Wish(rank=1)
     list(frames(source, focus))
     assert source.aims[0].focus_pid == 111
     assert source.aims[0].stack_pids[:2] == (111, 110)

@@ -13,6 +13,7 @@ from textual._compositor import LayoutUpdate
 from textual.binding import Binding
 from textual.pilot import Pilot
 
+from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.ui import keys
 from hwtop.ui.app import HwtopApp
@@ -44,8 +45,8 @@ class FakeFeed:
     def attach(self, pid: int) -> None:
         self.attached.append(pid)
 
-    def focus(self, rank: int | None) -> None:
-        self.focused.append(rank)
+    def look(self, wish: Wish) -> None:
+        self.focused.append(wish.rank)
 
     def interval(self, seconds: float) -> None:
         self.intervals.append(seconds)

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.geometry import Region
 from textual.screen import Screen
 
+from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.ui import keys, log_view
 from hwtop.ui.filter import typed
@@ -89,7 +90,7 @@ class MonitorScreen(Screen[None]):
     def _select(self, rank: int | None) -> None:
         self._look(selected=rank)
         if self.feed is not None:
-            self.feed.focus(rank)
+            self.feed.look(Wish(rank=rank))
 
     def action_page(self, page: str) -> None:
         """Show a page; the selection stays."""
