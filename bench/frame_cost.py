@@ -28,6 +28,7 @@ def play(count: int, report_fd: int) -> None:
     """In the child: show `count` frames in which every number moves, report CPU seconds a frame."""
     from msgspec.structs import replace
 
+    from hwtop.model.aim import Wish
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.options import Publish
     from tests import frames
@@ -41,7 +42,7 @@ def play(count: int, report_fd: int) -> None:
     class Feed:
         def attach(self, pid: int) -> None: ...
 
-        def focus(self, rank: int | None) -> None: ...
+        def look(self, wish: Wish) -> None: ...
 
         def interval(self, seconds: float) -> None: ...
 

@@ -8,6 +8,7 @@ from importlib import resources
 from types import ModuleType
 
 from hwtop.errors import CannotError, UsageError
+from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
@@ -79,7 +80,7 @@ def _renderer() -> ModuleType:
 class _NoFeed:
     def attach(self, pid: int) -> None: ...
 
-    def focus(self, rank: int | None) -> None: ...
+    def look(self, wish: Wish) -> None: ...
 
     def interval(self, seconds: float) -> None: ...
 
