@@ -201,19 +201,37 @@ def _importing(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
 
 
 def _first(rules: Sequence[Rule], frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
-    for rule in rules:
-        for frame in frames:
-            if _fits(rule, frame):
-                return rule.phase, frame
-    return None
+    """The phase of the first rule that any frame fits, and the frame nearest the leaf that fits it."""
+    fitting = [
+        (found, depth) for depth, frame in enumerate(frames) if (found := _first_fitting(rules, frame)) is not None
+    ]
+    if not fitting:
+        return None
+    found, depth = min(fitting)
+    return rules[found].phase, frames[depth]
 
 
 def _innermost(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
     for frame in frames:
-        for rule in INNER:
-            if _fits(rule, frame):
-                return rule.phase, frame
+        found = _first_fitting(INNER, frame)
+        if found is not None:
+            return INNER[found].phase, frame
     return None
+
+
+_known: dict[tuple[int, str, str, str], int | None] = {}
+"""What `_first_fitting` has found: a job's code has few functions, and they come again with every sample."""
+_MOST_KNOWN = 50_000
+
+
+def _first_fitting(rules: Sequence[Rule], frame: StackFrame) -> int | None:
+    """Index of the first of `rules` (one of the tables of this module) that the function of `frame` fits."""
+    key = (id(rules), frame.name, frame.filename, frame.short_filename)
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = next((index for index, rule in enumerate(rules) if _fits(rule, frame)), None)
+    return _known[key]
 
 
 def _queue_wait(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:

@@ -13,7 +13,7 @@ DeepKind = Literal["native", "pystack", "faulthandler"]
 """Looks that a person must ask for: py-spy with native frames, pystack, the signal of a registered faulthandler."""
 
 
-class StackFrame(Struct, frozen=True, kw_only=True):
+class StackFrame(Struct, frozen=True, kw_only=True, cache_hash=True):
     """One frame of `py-spy dump --json`."""
 
     name: str
