@@ -19,11 +19,21 @@ APP: list[BindingType] = [
 INTERRUPT = Binding("ctrl+c", "quit", "quit", id="interrupt", show=False, priority=True)
 """Leaves from every screen; it stands beside `q` in the help."""
 
-MONITOR: list[BindingType] = [
-    Binding("1", "page('overview')", "overview", id="overview", tooltip="What is wrong, devices, ranks, host"),
-    Binding("2,b", "page('stacks')", "stacks", id="stacks", key_display="2 b", tooltip="Where the ranks stand in code"),
-    Binding("3,l", "page('logs')", "logs", id="logs", key_display="3 l", tooltip="Lines of all ranks, or the selected"),
-    Binding("4", "page('processes')", "processes", id="processes", tooltip="The job's processes as a tree"),
+PAGES: list[BindingType] = [
+    Binding(
+        "1",
+        "page('overview')",
+        "overview",
+        id="overview",
+        key_display="1 2 7",
+        tooltip="Overview, ranks, processes",
+    ),
+    Binding("2", "page('ranks')", "ranks", id="ranks", show=False),
+    Binding("3,b,s", "page('stacks')", "stacks", id="stacks", key_display="3 b s", tooltip="Where the ranks stand"),
+    Binding("f", "page('flame')", "flame", id="flame", tooltip="Where the time of one rank goes"),
+    Binding("4", "page('logs')", "logs", id="logs", key_display="4 l", tooltip="Logs; l on processes: open files"),
+    Binding("l", "logs_or_files", "logs", id="logs-or-files", show=False),
+    Binding("7", "page('processes')", "processes", id="processes", show=False),
     Binding(
         "tab",
         "turn(1)",
@@ -34,10 +44,29 @@ MONITOR: list[BindingType] = [
         priority=True,
     ),
     Binding("shift+tab", "turn(-1)", "page before", id="previous-page", show=False, priority=True),
+]
+
+MOVES: list[BindingType] = [
     Binding(
-        "j,down", "move(1)", "down", id="down", key_display="j k ↓ ↑", tooltip="The next or previous rank, line or job"
+        "down",
+        "move(0, 1)",
+        "down",
+        id="down",
+        key_display="↓ ↑ → ←",
+        tooltip="The next rank, line, job or function",
     ),
-    Binding("k,up", "move(-1)", "up", id="up", show=False),
+    Binding("up", "move(0, -1)", "up", id="up", show=False),
+    Binding("right", "move(1, 0)", "right", id="right", show=False),
+    Binding("left", "move(-1, 0)", "left", id="left", show=False),
+    Binding(
+        "greater_than_sign,full_stop",
+        "rank(1)",
+        "next rank",
+        id="next-rank",
+        key_display="> < . ,",
+        tooltip="The next or previous rank, on every page",
+    ),
+    Binding("less_than_sign,comma", "rank(-1)", "rank before", id="previous-rank", show=False),
     Binding(
         "pagedown",
         "scroll_by(10)",
@@ -56,7 +85,12 @@ MONITOR: list[BindingType] = [
         tooltip="Scroll to the start, to the end",
     ),
     Binding("end", "scroll_by(100000)", "end", id="end", show=False),
-    Binding("enter", "choose", "choose", id="choose", tooltip="Attach to the job, or show the rank's stack"),
+    Binding("enter", "choose", "choose", id="choose", tooltip="Attach to the job, show the stack, zoom the flame"),
+]
+
+PICTURE: list[BindingType] = [
+    Binding("y", "copy", "copy", id="copy", tooltip="Copy the conclusion of this page (OSC 52)"),
+    Binding("o", "order", "order", id="order", tooltip="Order of the ranks: number, state, step, wait"),
     Binding(
         "slash,f4",
         "filter",
@@ -88,6 +122,11 @@ MONITOR: list[BindingType] = [
     Binding(
         "r,f5,ctrl+l", "repaint", "repaint", id="repaint", key_display="r F5 Ctrl-L", tooltip="Draw the screen anew"
     ),
-    Binding("escape", "clear", "clear", id="clear", key_display="Esc", tooltip="Clear filter, selection and scroll"),
+    Binding("escape", "clear", "clear", id="clear", key_display="Esc", tooltip="Clear filter, zoom, selection, scroll"),
 ]
+
+PROCESS: list[BindingType] = []
+"""Keys about the process that is looked at."""
+
+MONITOR: list[BindingType] = [*PAGES, *MOVES, *PROCESS, *PICTURE]
 """A pair of keys has one line of help, at the first of them; the second is not shown."""

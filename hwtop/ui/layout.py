@@ -10,6 +10,7 @@ from hwtop.ui.panels import (
     cpu,
     disk,
     findings,
+    flame,
     footer,
     gpu,
     host,
@@ -40,6 +41,7 @@ PANELS: dict[str, Draw] = {
     "network": network.draw,
     "stack-groups": stacks.draw_groups,
     "stack": stacks.draw_rank,
+    "flame": flame.draw,
     "logs": logs.draw,
     "processes": processes.draw,
     "picker": picker.draw,
@@ -82,14 +84,14 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
     """The panels to show and where; they never overlap and fill the screen."""
     if width < COMPACT_BELOW[0] or height < COMPACT_BELOW[1]:
         return {"compact": Place(0, 0, width, height)}
-    top, bottom = verdict.ROWS, height - 1
-    places = {"verdict": Place(0, 0, width, top), "footer": Place(0, bottom, width, 1)}
+    top, bottom = verdict.ROWS, height - footer.rows(view, width)
+    places = {"verdict": Place(0, 0, width, top), "footer": Place(0, bottom, width, height - bottom)}
     if view.is_picking:
         return places | _stack([("picker", bottom - top - 4), ("host", 4)], top, width)
     if view.page == "stacks":
         groups = min(stacks.wanted_groups(view, width), (bottom - top) // 2)
         return places | _stack([("stack-groups", groups), ("stack", bottom - top - groups)], top, width)
-    if view.page in ("logs", "processes"):
+    if view.page in ("ranks", "flame", "logs", "processes"):
         return places | {view.page: Place(0, top, width, bottom - top)}
     if width >= _WIDE and height >= 40:
         return places | _wide(view, top, bottom, width)

@@ -29,6 +29,7 @@ RANK_STATE: dict[RankState, tuple[str, str]] = {
     "data-wait": ("▲", "warn"),
     "collective-wait": ("◌", "warn"),
     "slow": ("▲", "warn"),
+    "stalled": ("▲", "bad"),
     "stuck": ("✖", "bad"),
     "stopped": ("✖", "bad"),
     "dead": ("✖", "bad"),

@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job, Rank
 from hwtop.model.log import LogLine
 
-Page = Literal["overview", "stacks", "logs", "processes"]
-PAGES: tuple[Page, ...] = ("overview", "stacks", "logs", "processes")
+Page = Literal["overview", "ranks", "stacks", "flame", "logs", "processes"]
+PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "processes")
+"""In the order in which Tab turns them."""
+
+Order = Literal["rank", "state", "step", "wait"]
+ORDERS: tuple[Order, ...] = ("rank", "state", "step", "wait")
+"""Of the ranks page: by number, the sickest first, the fewest steps first, the least waiting first."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,12 @@ class View:
     page: Page = "overview"
     selected: int | None = None
     """Number of the rank that is selected on every page."""
+    order: Order = "rank"
+    """Of the ranks page."""
+    flame_at: tuple[str, ...] = ()
+    """The selected box of the flame: names from the root on (`flame_view.key`)."""
+    flame_zoom: int = 0
+    """How many of them lie above the box that is drawn at full width."""
     cursor: int = 0
     """Row of the list of jobs to pick from."""
     scroll: int = 0
@@ -61,6 +73,19 @@ class View:
         """The selected rank, if the job has it."""
         ranks = self.job.ranks if self.job else ()
         return next((rank for rank in ranks if rank.rank == self.selected), None)
+
+    @property
+    def shown_rank(self) -> Rank | None:
+        """The rank that a page about one rank shows: the selected one, else one that is blamed, else the lowest."""
+        ranks = self.job.ranks if self.job else ()
+        blamed = self.blamed
+        lowest = ranks[0] if ranks else None
+        return self.rank or next((rank for number in blamed for rank in ranks if rank.rank == number), lowest)
+
+    @property
+    def wish(self) -> Wish:
+        """What the feed should look at closely."""
+        return Wish(rank=self.selected)
 
     @property
     def blamed(self) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ def test_stopped_continued_and_killed_rank_and_the_end_of_the_job(open_terminal:
     job.stop()
     terminal.wait_for("job ended")
     wait_for_ticks(terminal)
-    terminal.send("4")
+    terminal.send("7")
     terminal.wait_for("the job has ended")
     terminal.send("q")
     terminal.wait_for(rf"^hwtop: .*\n(.*\n)?{PROMPT}")
@@ -113,7 +113,7 @@ def test_help_page_and_pause_answer_to_keys(open_terminal: Open, start: Start) -
     job = start()
     terminal = open_terminal(80, 24)
     watch(terminal, job.launcher_pid)
-    for key, expected in (("2", "Where the ranks stand"), ("3", "Logs of all ranks"), ("4", "Processes of the job")):
+    for key, expected in (("3", "Where the ranks stand"), ("4", "Log of rank 0"), ("7", "Processes of the job")):
         terminal.send(key)
         terminal.wait_for(expected)
     terminal.send("?")

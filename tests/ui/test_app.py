@@ -102,19 +102,23 @@ def test_the_terminal_shows_the_picture(size: tuple[int, int]) -> None:
 
 def test_pages_by_digit_and_tab_keep_the_selection() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("j", "j", "down")
+        await pilot.press("down", "down", "down")
         assert view_of(app).selected == 2
         for key, page in (
-            ("2", "stacks"),
-            ("3", "logs"),
-            ("4", "processes"),
+            ("2", "ranks"),
+            ("3", "stacks"),
+            ("f", "flame"),
+            ("4", "logs"),
+            ("7", "processes"),
             ("1", "overview"),
-            ("tab", "stacks"),
+            ("tab", "ranks"),
             ("shift+tab", "overview"),
+            ("shift+tab", "processes"),
+            ("tab", "overview"),
         ):
             await pilot.press(key)
             assert (view_of(app).page, view_of(app).selected) == (page, 2)
-        await pilot.press("k", "enter")
+        await pilot.press("up", "enter")
         assert (view_of(app).page, view_of(app).selected) == ("stacks", 1)
         assert any("Stack of rank 1" in row for row in screen_text(app))
 
@@ -123,7 +127,7 @@ def test_pages_by_digit_and_tab_keep_the_selection() -> None:
 
 def test_escape_clears_and_never_quits() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("j", "escape", "escape", "escape")
+        await pilot.press("down", "escape", "escape", "escape")
         assert view_of(app).selected is None
         assert app.is_running
 
@@ -192,7 +196,7 @@ def test_picker_attaches_with_enter_and_says_why_it_cannot() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("enter")
         assert any("attaching to 41000" in row for row in screen_text(app))
-        await pilot.press("j", "enter")
+        await pilot.press("down", "enter")
         assert any("belongs to user bob" in row for row in screen_text(app))
 
     assert drive(act, frames.picker()).attached == [frames.LAUNCHER]
@@ -200,7 +204,7 @@ def test_picker_attaches_with_enter_and_says_why_it_cannot() -> None:
 
 def test_nothing_to_pick_survives_enter() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("j", "enter", "k")
+        await pilot.press("down", "enter", "up")
         assert any("hwtop demo" in row for row in screen_text(app))
 
     assert drive(act, frames.nothing_to_pick()).attached == []
@@ -222,7 +226,8 @@ def test_help_lists_every_key_and_closes() -> None:
 def test_help_names_every_key_and_q_quits_from_it() -> None:
     names = {"question_mark": "?", "slash": "/", "plus": "+", "equals_sign": "", "minus": "-", "escape": "Esc"}
     names |= {"pagedown": "PgDn", "pageup": "PgUp", "shift+tab": "Shift-Tab", "ctrl+l": "Ctrl-L", "ctrl+c": "Ctrl-C"}
-    names |= {"down": "↓", "up": "↑"}
+    names |= {"down": "↓", "up": "↑", "right": "→", "left": "←", "greater_than_sign": ">", "less_than_sign": "<"}
+    names |= {"comma": ",", "full_stop": "."}
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("question_mark")
@@ -242,7 +247,7 @@ def test_help_names_every_key_and_q_quits_from_it() -> None:
 
 def test_letters_and_function_keys_open_pages() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        for key, page in (("b", "stacks"), ("l", "logs"), ("f4", "logs"), ("escape", "logs")):
+        for key, page in (("b", "stacks"), ("l", "logs"), ("s", "stacks"), ("f4", "logs"), ("escape", "logs")):
             await pilot.press(key)
             assert view_of(app).page == page
         assert not view_of(app).is_typing
@@ -252,15 +257,15 @@ def test_letters_and_function_keys_open_pages() -> None:
 
 def test_a_filter_takes_all_keys_until_enter() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("3", "slash", *"qp1", "tab", "shift+tab", "f1", "backspace", "backspace", "backspace")
+        await pilot.press("4", "slash", *"qp1", "tab", "shift+tab", "f1", "backspace", "backspace", "backspace")
         assert (view_of(app).page, view_of(app).filter, view_of(app).is_paused) == ("logs", "", False)
         await pilot.press(*"Iter", "space", *"12589")
         rows = screen_text(app)
         assert "filter: Iter 12589, 8 of" in rows[2]
         assert rows[-1].startswith(" / Iter 12589▏")
-        await pilot.press("enter", "j", "4")
+        await pilot.press("enter", "down", "7")
         assert (view_of(app).page, view_of(app).filter) == ("processes", "")
-        await pilot.press("slash", *"loader", "enter", "3")
+        await pilot.press("slash", *"loader", "enter", "4")
         assert view_of(app).filter == "Iter 12589"
         await pilot.press("escape")
         assert (view_of(app).filter, app.is_running) == ("", True)
@@ -273,7 +278,7 @@ def test_a_filter_takes_all_keys_until_enter() -> None:
 def test_a_pasted_filter_is_data() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         app.post_message(events.Paste("ignored"))
-        await pilot.press("3", "slash")
+        await pilot.press("4", "slash")
         app.post_message(events.Paste("\x1b[2Jq[red]\nsecond"))
         await pilot.pause()
         assert view_of(app).filter == "[2Jq[red]"
@@ -294,7 +299,7 @@ def test_lines_that_are_read_stay_while_new_ones_come() -> None:
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         assert feed.publish is not None
-        await pilot.press("3", "F")
+        await pilot.press("4", "F")
         held = screen_text(app)[3:-2]
         feed.publish(with_lines(frame, 7))
         await pilot.pause()
@@ -338,7 +343,7 @@ def test_no_flagged_line_is_said() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("n")
         assert "no flagged line" in screen_text(app)[-1]
-        await pilot.press("k")
+        await pilot.press("up")
         assert "no flagged line" not in screen_text(app)[-1]
 
     drive(act, frames.healthy())
@@ -375,7 +380,7 @@ def test_redraw_sends_every_cell(key: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_end_of_a_page_is_where_scrolling_stops(page: str) -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         away, back = ("home", "pagedown") if page == "logs" else ("end", "pageup")
-        await pilot.press({"stacks": "2", "processes": "4", "logs": "3"}[page], away)
+        await pilot.press({"stacks": "3", "processes": "7", "logs": "4"}[page], away)
         end = screen_text(app)
         await pilot.press(away, away)
         assert screen_text(app) == end
@@ -387,7 +392,7 @@ def test_the_end_of_a_page_is_where_scrolling_stops(page: str) -> None:
 
 def test_logs_scroll_back_and_follow_again() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("3", "k", "pageup")
+        await pilot.press("4", "up", "pageup")
         assert view_of(app).scroll == 11
         assert any("11 newer below" in row for row in screen_text(app))
         await pilot.press("end")
@@ -401,7 +406,7 @@ def test_a_click_selects_a_rank_and_a_tab() -> None:
         assert await pilot.click("#ranks", offset=(10, 4))
         assert view_of(app).selected == 2
         assert await pilot.click("#footer", offset=(14, 0))
-        assert view_of(app).page == "stacks"
+        assert view_of(app).page == "ranks"
 
     assert drive(act, frames.healthy()).focused == [2]
 
@@ -419,7 +424,26 @@ def test_quit_stops_the_feed_once_and_keeps_the_last_frame() -> None:
 def test_before_the_first_frame_every_key_is_harmless() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press(
-            "j", "enter", "p", "escape", "tab", "3", "pagedown", "home", "end", "n", "slash", "F", "plus", "r"
+            "down",
+            "right",
+            "less_than_sign",
+            "y",
+            "o",
+            "f",
+            "s",
+            "enter",
+            "p",
+            "escape",
+            "tab",
+            "3",
+            "pagedown",
+            "home",
+            "end",
+            "n",
+            "slash",
+            "F",
+            "plus",
+            "r",
         )
         assert "the first look" in screen_text(app)[0]
 

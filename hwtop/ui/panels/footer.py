@@ -1,29 +1,49 @@
-"""The last row: pages on the left, keys on the right."""
+"""The last row: pages on the left, keys on the right. What is said about the last key takes as many rows as it needs."""
 
 from __future__ import annotations
 
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, visible
+from hwtop.ui.widgets.text import cells, visible, wrap
+
+PAGE_KEYS: dict[Page, str] = {
+    "overview": "1",
+    "ranks": "2",
+    "stacks": "3",
+    "flame": "f",
+    "logs": "4",
+    "processes": "7",
+}
 
 _FIRST = (("q", "quit"), ("?", "help"))
 _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
-    "overview": (("p", "pause"), ("j k", "rank"), ("Enter", "its stack"), ("+ -", "interval"), ("Esc", "clear")),
-    "stacks": (("p", "pause"), ("j k", "rank"), ("PgDn", "scroll"), ("Esc", "clear")),
+    "overview": (("↑ ↓", "rank"), ("Enter", "its stack"), ("p", "pause"), ("+ -", "interval"), ("Esc", "clear")),
+    "ranks": (("↑ ↓", "rank"), ("Enter", "its stack"), ("o", "order"), ("y", "copy"), ("Esc", "clear")),
+    "stacks": (("y", "copy"), ("↑ ↓", "rank"), ("← →", "group"), ("PgDn", "scroll"), ("d", "deep look")),
+    "flame": (("Enter", "zoom"), ("Esc", "back"), ("< >", "rank"), ("y", "copy")),
     "logs": (("/", "filter"), ("n N", "flagged"), ("F", "follow"), ("p", "pause"), ("Esc", "clear")),
-    "processes": (("/", "filter"), ("j k", "scroll"), ("p", "pause"), ("Esc", "clear")),
+    "processes": (("/", "filter"), ("↑ ↓", "choose"), ("p", "pause"), ("Esc", "clear")),
 }
-_PICKER_KEYS = (("q", "quit"), ("?", "help"), ("Enter", "attach"), ("j k", "choose"))
+_PICKER_KEYS = (("q", "quit"), ("?", "help"), ("Enter", "attach"), ("↑ ↓", "choose"))
+_MOST_ROWS = 6
+"""Of a note."""
+
+
+def rows(view: View, width: int) -> int:
+    """How many rows the footer needs."""
+    return len(_note(view, width)) or 1
 
 
 def draw(view: View, width: int, _: int) -> list[Line]:
     """Keys are left out from the right when there is no room. What is typed, or said about the last key, comes first."""
     if view.is_typing:
         return [_input(view, width)]
+    if note := _note(view, width):
+        return note
+    tabs = _tabs(view, width)
     line = Line()
-    if not view.is_picking:
-        for text, page in _tabs():
-            line.add(text, "tab-on" if page == view.page else "tab")
+    for text, page in tabs:
+        line.add(text, "tab-on" if page == view.page else "tab")
     if view.note and not view.is_picking:
         return [line.extend(Line(view.note, "accent").fitted(max(0, width - line.width - 1), "right")).fitted(width)]
     keys = list(_PICKER_KEYS if view.is_picking else _FIRST + _KEYS[view.page])
@@ -33,6 +53,26 @@ def draw(view: View, width: int, _: int) -> list[Line]:
     for key, word in keys:
         line.add(key, "key").add(f" {word}  ", "label")
     return [line.fitted(width)]
+
+
+def page_at(view: View, x: int, width: int) -> Page | None:
+    """The page whose tab is at cell `x`."""
+    if _note(view, width):
+        return None
+    start = 0
+    for text, page in _tabs(view, width):
+        if start <= x < start + len(text):
+            return page
+        start += len(text)
+    return None
+
+
+def _note(view: View, width: int) -> list[Line]:
+    """A note that has no room beside the short tabs: plain rows without a frame, so that a mouse can mark it."""
+    tabs = sum(len(text) for text, _ in _tabs(view, width))
+    if not view.note or view.is_picking or view.is_typing or tabs + 2 + cells(view.note) <= width:
+        return []
+    return [Line(f" {piece}", "accent").fitted(width) for piece in wrap(view.note, max(1, width - 2))[:_MOST_ROWS]]
 
 
 def _input(view: View, width: int) -> Line:
@@ -48,19 +88,16 @@ def _input(view: View, width: int) -> Line:
     return line.add(" " * (width - line.width - help_.width)).extend(help_).fitted(width)
 
 
-def page_at(x: int) -> Page | None:
-    """The page whose tab is at cell `x`."""
-    start = 0
-    for text, page in _tabs():
-        if start <= x < start + len(text):
-            return page
-        start += len(text)
-    return None
-
-
-def _tabs() -> list[tuple[str, Page]]:
-    return [(f" {number} {page.capitalize()} ", page) for number, page in enumerate(PAGES, 1)]
+def _tabs(view: View, width: int) -> list[tuple[str, Page]]:
+    """Names of all pages where there is room, else of the one on screen."""
+    if view.is_picking:
+        return []
+    names = [(f" {PAGE_KEYS[page]} {page.capitalize()} ", page) for page in PAGES]
+    needed = sum(len(text) for text, _ in names) + (cells(view.note) + 2 if view.note else _width(list(_FIRST)) + 2)
+    if needed <= width:
+        return names
+    return [(text if page == view.page else f" {PAGE_KEYS[page]} ", page) for text, page in names]
 
 
 def _width(keys: list[tuple[str, str]]) -> int:
-    return sum(len(key) + len(word) + 3 for key, word in keys)
+    return sum(cells(key) + len(word) + 3 for key, word in keys)

@@ -12,11 +12,11 @@ from textual.screen import Screen
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import keys, log_view
+from hwtop.ui import flame_view, keys, log_view, moves, rank_view
 from hwtop.ui.filter import typed
-from hwtop.ui.layout import PANELS, arrange, scrollable
+from hwtop.ui.layout import PANELS, arrange
 from hwtop.ui.options import Stopper
-from hwtop.ui.panels import footer, logs, picker, ranks
+from hwtop.ui.panels import conclusion, footer, logs, picker, ranks
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
@@ -38,6 +38,7 @@ class MonitorScreen(Screen[None]):
         self._is_ascii = is_ascii
         self._is_readonly = is_readonly
         self._newest: Frame | None = None
+        self._wish = Wish()
         self._panels: dict[str, Panel] = {}
 
     def compose(self) -> ComposeResult:
@@ -84,62 +85,68 @@ class MonitorScreen(Screen[None]):
 
     def _look(self, **changes: object) -> None:
         if self.view is not None:
-            self.view = replace(self.view, **{"note": "", **changes})  # type: ignore[arg-type]
-            self.redraw()
+            self._set(replace(self.view, **{"note": "", **changes}))  # type: ignore[arg-type]
 
-    def _select(self, rank: int | None) -> None:
-        self._look(selected=rank)
-        if self.feed is not None:
-            self.feed.look(Wish(rank=rank))
+    def _set(self, view: View) -> None:
+        """Draw `view`, and tell the feed where it looks elsewhere than before."""
+        self.view = view
+        if view.wish != self._wish and self.feed is not None:
+            self._wish = view.wish
+            self.feed.look(view.wish)
+        self.redraw()
 
     def action_page(self, page: str) -> None:
         """Show a page; the selection stays."""
-        self._look(page=cast("Page", page), scroll=0, is_following=True, mark=None, is_typing=False)
+        if self.view is not None:
+            changes = {"scroll": 0, "is_following": True, "mark": None, "is_typing": False, "note": ""}
+            self._set(moves.opened(replace(self.view, page=cast("Page", page), **changes)))  # type: ignore[arg-type]
+
+    def action_logs_or_files(self) -> None:
+        """Show the logs."""
+        self.action_page("logs")
 
     def action_turn(self, step: int) -> None:
         """Show the page `step` further."""
         if self.view is not None:
             self.action_page(PAGES[(PAGES.index(self.view.page) + step) % len(PAGES)])
 
-    def action_move(self, step: int) -> None:
-        """Move what this page moves: the job to pick, the lines, or the selected rank."""
-        view = self.view
-        if view is None:
-            return
-        if view.is_picking:
-            last = max(0, len(picker.candidates(view)) - 1)
-            self._look(cursor=max(0, min(last, view.cursor + step)))
-        elif view.page in ("logs", "processes"):
-            self.action_scroll_by(step)
-        elif view.job and view.job.ranks:
-            numbers = [rank.rank for rank in view.job.ranks]
-            if view.selected in numbers:
-                place = max(0, min(len(numbers) - 1, numbers.index(view.selected) + step))
-            else:
-                place = 0 if step > 0 else len(numbers) - 1
-            self._select(numbers[place])
+    def action_move(self, right: int, down: int) -> None:
+        """Move what this page moves."""
+        if self.view is not None:
+            self._set(moves.moved(replace(self.view, note=""), right, down, self.app.size))
+
+    def action_rank(self, step: int) -> None:
+        """Select the next or previous rank."""
+        if self.view is not None and not self.view.is_picking:
+            self._set(rank_view.stepped(replace(self.view, note=""), step))
 
     def action_scroll_by(self, rows: int) -> None:
-        """Scroll this page; logs scroll away from their end."""
-        view = self.view
-        if view is None:
-            return
-        if view.is_picking:
-            self.action_move(rows)
-            return
-        is_log = view.page == "logs"
-        most = scrollable(view, *self.app.size)
-        before = min(view.scroll, most)
-        scroll = max(0, min(most, before - rows if is_log else before + rows))
-        self._look(scroll=scroll, is_following=not scroll)
+        """Scroll this page."""
+        if self.view is not None:
+            self._set(moves.scrolled(replace(self.view, note=""), rows, self.app.size))
+
+    def action_copy(self) -> None:
+        """Put the conclusion of this page into the clipboard of the terminal, and on the screen to be marked."""
+        if self.view is not None:
+            text = conclusion.said(self.view)
+            self.app.copy_to_clipboard(text)
+            self._look(note=f"copied: {text}")
+
+    def action_order(self) -> None:
+        """Order the ranks otherwise."""
+        if self.view is not None and self.view.page == "ranks":
+            self._set(rank_view.next_order(replace(self.view, note="")))
 
     def action_choose(self) -> None:
-        """Attach to the job under the cursor, or show the selected rank's stack."""
+        """Attach to the job under the cursor, zoom into the flame, or show the selected rank's stack."""
         view = self.view
         if view is None:
             return
+        if view.page == "flame" and not view.is_picking:
+            self._set(flame_view.zoomed(replace(view, note="")))
+            return
         if not view.is_picking:
-            if view.selected is not None:
+            if view.selected is not None and view.page in ("overview", "ranks"):
                 self.action_page("stacks")
             return
         found = picker.candidates(view)
@@ -159,15 +166,16 @@ class MonitorScreen(Screen[None]):
             self._look(is_paused=not view.is_paused, frame=self._newest if view.is_paused else view.frame)
 
     def action_clear(self) -> None:
-        """Forget the filter of this page; without one the selection and the scroll. Never quits."""
+        """Forget the filter of this page, or leave the zoom; without them forget selection and scroll. Never quits."""
         if self.view is None:
             return
+        outer = flame_view.unzoomed(self.view)
         if self.view.filter:
             self._filter("")
-            return
-        self._look(scroll=0, is_following=True, mark=None)
-        if self.view.selected is not None:
-            self._select(None)
+        elif outer is not None:
+            self._set(outer)
+        else:
+            self._look(scroll=0, is_following=True, mark=None, selected=None)
 
     def action_filter(self) -> None:
         """Take what is typed next as the filter of this page; pages without lines lead to the logs."""
@@ -249,18 +257,18 @@ class MonitorScreen(Screen[None]):
         view, panel = self.view, event.widget
         if view is None or not isinstance(panel, Panel):
             return
-        if panel.id == "footer" and not view.is_picking and (page := footer.page_at(event.x)):
+        if panel.id == "footer" and not view.is_picking and (page := footer.page_at(view, event.x, panel.size.width)):
             self.action_page(page)
         elif panel.id == "ranks" and view.job:
             rows = ranks.shown(view, panel.size.height)
             row = event.y - 2
             if 0 <= row < len(rows) and rows[row] < len(view.job.ranks):
-                self._select(view.job.ranks[rows[row]].rank)
+                self._look(selected=rank_view.ordered(view)[rows[row]].rank)
 
     def on_mouse_scroll_down(self) -> None:
         """As the down key."""
-        self.action_move(1)
+        self.action_move(0, 1)
 
     def on_mouse_scroll_up(self) -> None:
         """As the up key."""
-        self.action_move(-1)
+        self.action_move(0, -1)
