@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -60,6 +61,7 @@ def is_stdlib_frame(frame: StackFrame) -> bool:
     return frame.filename.startswith("<frozen") or _STDLIB.search(frame.filename) is not None
 
 
+@lru_cache(maxsize=1 << 16)
 def is_user_frame(frame: StackFrame) -> bool:
     """Of neither an installed package nor Python itself; typed in (`python -c`) counts, generated code does not."""
     filename = frame.filename
@@ -139,6 +141,7 @@ def _is_installed(filename: str) -> bool:
     return any(part in filename for part in _LIBRARY_DIRS)
 
 
+@lru_cache(maxsize=1 << 16)
 def _is_plumbing(frame: StackFrame) -> bool:
     name = short_name(frame.name)
     if name in _COMPREHENSIONS or frame.filename.startswith(("<frozen runpy", "<frozen importlib")):
@@ -148,5 +151,6 @@ def _is_plumbing(frame: StackFrame) -> bool:
     return (frame.short_filename, name) in PLUMBING
 
 
+@lru_cache(maxsize=1 << 16)
 def _reduced(frame: StackFrame) -> StackFrame:
     return replace(frame, name=short_name(frame.name), line=frame.line if is_user_frame(frame) else 0)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_MOST_RUNS = 8
+"""More of them are no longer read, only counted."""
+
 
 def rank_set(ranks: Iterable[int]) -> str:
     """Sorted, runs joined by a dash."""
@@ -17,9 +20,14 @@ def rank_set(ranks: Iterable[int]) -> str:
 
 
 def named(ranks: Iterable[int]) -> str:
-    """ "rank 3" or "ranks 0-6"."""
+    """ "rank 3", "ranks 0-6" or, where the set has many gaps, "256 ranks (0,2,4,6,…)"."""
     numbers = sorted(set(ranks))
-    return f"rank {numbers[0]}" if len(numbers) == 1 else f"ranks {rank_set(numbers)}"
+    if len(numbers) == 1:
+        return f"rank {numbers[0]}"
+    runs = rank_set(numbers).split(",")
+    if len(runs) > _MOST_RUNS:
+        return f"{len(numbers)} ranks ({','.join(runs[:4])},…)"
+    return f"ranks {','.join(runs)}"
 
 
 def do(ranks: Iterable[int], verb: str) -> str:

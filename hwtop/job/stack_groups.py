@@ -27,8 +27,8 @@ class Divergence(Struct, frozen=True, kw_only=True):
     """The deepest function that all ranks are in; the line is that of the largest group. None: not even the root."""
     depth: int
     """How many frames, from the root, all ranks share."""
-    below: tuple[tuple[StackFrame, ...], ...]
-    """For each group, in its order, the next (at most two) user frames below `common`."""
+    lines: tuple[int, ...]
+    """Of each group, in its order, where it stands in `common`; empty where lines are not kept (library code)."""
 
 
 def group(stacks: Mapping[int, ThreadStack]) -> tuple[StackGroup, ...]:
@@ -37,10 +37,15 @@ def group(stacks: Mapping[int, ThreadStack]) -> tuple[StackGroup, ...]:
     Same place = same functions and files from the root to the leaf, and same lines in the user's own code; a collective is
     one place, however deep inside it each rank waits (a hub reads while the others send).
     """
-    ranks_of: dict[tuple[StackFrame, ...], list[int]] = {}
+    same_dump: dict[tuple[StackFrame, ...], list[int]] = {}
     for rank in sorted(stacks):
-        ranks_of.setdefault(_place_of(stacks[rank]), []).append(rank)
-    groups = [_group(tuple(ranks), frames, stacks[ranks[0]]) for frames, ranks in ranks_of.items()]
+        same_dump.setdefault(stacks[rank].frames, []).append(rank)
+    found: dict[tuple[tuple[str, str, int], ...], tuple[list[int], tuple[StackFrame, ...]]] = {}
+    for ranks in same_dump.values():
+        frames = _place_of(stacks[ranks[0]])
+        key = tuple((frame.name, frame.filename, frame.line) for frame in frames)
+        found.setdefault(key, ([], frames))[0].extend(ranks)
+    groups = [_group(tuple(sorted(ranks)), frames, stacks[ranks[0]]) for ranks, frames in found.values()]
     return tuple(sorted(groups, key=lambda entry: (-len(entry.ranks), entry.ranks[0])))
 
 
@@ -53,8 +58,26 @@ def divergence(groups: Sequence[StackGroup]) -> Divergence | None:
         if len({(frame.name, frame.filename) for frame in level}) > 1:
             break
         depth += 1
-    below = tuple(tuple(frame for frame in entry.frames[depth:] if is_user_frame(frame))[:2] for entry in groups)
-    return Divergence(common=groups[0].frames[depth - 1] if depth else None, depth=depth, below=below)
+    if depth == 0:
+        return Divergence(common=None, depth=0, lines=())
+    common = groups[0].frames[depth - 1]
+    lines = tuple(entry.frames[depth - 1].line for entry in groups) if is_user_frame(common) else ()
+    return Divergence(common=common, depth=depth, lines=lines)
+
+
+def parting(groups: Sequence[StackGroup]) -> str:
+    """ "the ways part in main (train.py): ranks 0-6 at line 17, rank 7 at line 21"; "" where they do not, or not in one function."""
+    where = divergence(groups)
+    if where is None or where.common is None:
+        return ""
+    text = f"the ways part in {short_name(where.common.name)} ({where.common.short_filename})"
+    if len(set(where.lines)) < 2:
+        return text
+    by_line: dict[int, list[int]] = {}
+    for entry, line in zip(groups, where.lines, strict=True):
+        by_line.setdefault(line, []).extend(entry.ranks)
+    at = [f"{named(ranks)} at line {line}" for line, ranks in list(by_line.items())[:_NAMED_GROUPS]]
+    return f"{text}: {', '.join(at)}{', …' if len(by_line) > _NAMED_GROUPS else ''}"
 
 
 def sentence(groups: Sequence[StackGroup]) -> str:

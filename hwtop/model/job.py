@@ -84,6 +84,26 @@ class Worker(Struct, frozen=True, kw_only=True):
     """Where its main thread was last seen, plumbing left out."""
 
 
+class Held(Struct, frozen=True, kw_only=True):
+    """What stayed on a rank's stack over several looks."""
+
+    frame: StackFrame
+    """The innermost one that every look shows."""
+    is_still: bool
+    """Nothing changed below it either."""
+    looks: int
+    seconds: float
+    """From the first of the looks to the last."""
+
+
+class SlowVote(Struct, frozen=True, kw_only=True):
+    """The rank that stood apart from the waiting majority in most rounds of stacks."""
+
+    rank: int
+    votes: int
+    rounds: int
+
+
 class PhaseShare(Struct, frozen=True, kw_only=True):
     """Share of a rank's samples in one phase over the window."""
 
@@ -165,6 +185,7 @@ class Rank(Struct, frozen=True, kw_only=True):
     """The newest dump."""
     same_stack_for_s: float | None = None
     """How long every dump showed the same main-thread stack; 0 after a change, None before two dumps."""
+    held: Held | None = None
     idle_for_s: float | None = None
     """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
     hot: tuple[HotSpot, ...] = ()
@@ -283,6 +304,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """(error, advice) of py-spy, each once."""
     refusals: tuple[Refusal, ...] = ()
     """Rungs of the attach ladder that gave nothing for some rank, each reason once."""
+    slow_vote: SlowVote | None = None
     flame: Flame | None = None
     """Of the focused rank, else of the one a finding would look at."""
     deep: tuple[DeepDump, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hwtop.job.frames import is_user_frame, place
 from hwtop.job.log_text import visible
 from hwtop.job.rank_set import named
-from hwtop.job.stack_groups import divergence
+from hwtop.job.stack_groups import divergence, parting
 from hwtop.model.job import StackGroup
 from hwtop.model.stack import StackFrame
 from hwtop.report.stacks import StacksReport, WorkerGroup
@@ -22,10 +22,10 @@ def stacks_text(report: StacksReport) -> str:
 
 def _lines(report: StacksReport) -> Iterator[str]:
     yield report.sentence
-    parting = divergence(report.groups)
-    shared = parting.depth if parting is not None and len(report.groups) > 1 else 0
-    if parting is not None and parting.common is not None:
-        yield f"the ways part below {parting.common.name} in {parting.common.short_filename}"
+    where = divergence(report.groups)
+    shared = where.depth if where is not None else 0
+    if parted := parting(report.groups):
+        yield parted
     pids = {each.rank or 0: each.pid for each in report.ranks}
     for entry in report.groups:
         yield ""

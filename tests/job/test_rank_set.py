@@ -29,3 +29,8 @@ def test_named() -> None:
 
 def test_verbs_agree_with_how_many_do_it() -> None:
     assert (do([3], "wait"), do([0, 1], "wait"), do([3], "be"), do([0, 1], "be")) == ("waits", "wait", "is", "are")
+
+
+def test_a_set_full_of_gaps_is_counted() -> None:
+    assert named(range(0, 512, 2)) == "256 ranks (0,2,4,6,…)"
+    assert named([*range(8), *range(100, 200)]) == "ranks 0-7,100-199"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hwtop.collectors.pyspy import PySpy
 from hwtop.job.frames import place
-from hwtop.job.stack_groups import divergence, group, sentence
+from hwtop.job.stack_groups import divergence, group, parting, sentence
 from hwtop.model.job import StackGroup
 from hwtop.model.stack import ThreadStack
 from tests.stack_jobs import recorded, stack, two_ranks, until
@@ -62,13 +62,10 @@ def test_recorded_mismatch_parts_in_main() -> None:
     assert sentence(groups) == (
         "rank 0 waits in broadcast (trainer.py:75 run_eval), rank 1 waits in all_reduce (trainer.py:78 sync_step)"
     )
-    parting = divergence(groups)
-    assert parting is not None and parting.common is not None
-    assert parting.common.name == "main"
-    assert [[place(frame) for frame in frames] for frames in parting.below] == [
-        ["trainer.py:75 run_eval"],
-        ["trainer.py:78 sync_step"],
-    ]
+    where = divergence(groups)
+    assert where is not None and where.common is not None
+    assert (where.common.name, where.lines) == ("main", (65, 66))
+    assert parting(groups) == "the ways part in main (trainer.py): rank 0 at line 65, rank 1 at line 66"
 
 
 def test_one_group_does_not_part() -> None:
