@@ -46,7 +46,7 @@ def hung(rank: int) -> list[tuple[str, str, int]]:
     return [*ROOT, *(DATA if rank % 64 == 7 else [*FORWARD, *REDUCE])]
 
 
-def training(rank: int) -> list[tuple[str, str, int]]:
+def training(_rank: int) -> list[tuple[str, str, int]]:
     depth = random.randrange(1, len(FORWARD))
     return [*ROOT, *((name, file, line + random.randrange(60)) for name, file, line in FORWARD[:depth])]
 
