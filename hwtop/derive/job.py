@@ -264,6 +264,7 @@ def _row(member: Member, process: ProcessInfo, rates: Mapping[int, ProcessRates]
         threads=_count([thread.comm for thread in process.threads]),
         thread_states=_count([thread.state for thread in process.threads]),
         command=_command(process),
+        caught_signals=process.caught_signals,
     )
 
 

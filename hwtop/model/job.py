@@ -275,6 +275,8 @@ class JobProcess(Struct, frozen=True, kw_only=True):
     thread_states: dict[str, int]
     """state letter -> how many threads are in it."""
     command: str
+    caught_signals: int | None = None
+    """SigCgt mask."""
 
 
 class Job(Struct, frozen=True, kw_only=True):

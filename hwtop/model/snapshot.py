@@ -15,7 +15,7 @@ from hwtop.model.log import LogReading
 from hwtop.model.memory import MemoryReading
 from hwtop.model.network import NetworkReading
 from hwtop.model.process import CandidateReading, ProcessDetail, ProcessReading
-from hwtop.model.stack import StackReading
+from hwtop.model.stack import DeepReading, StackReading
 
 SourceState = Literal["ok", "stale", "unavailable"]
 
@@ -44,7 +44,7 @@ class OwnCost(Struct, frozen=True, kw_only=True):
 class Snapshot(Struct, frozen=True, kw_only=True):
     """One tick. A field is None when its source has never answered; a stale source repeats its last reading.
 
-    `stacks` and `logs` carry events, not levels: each dump and each line is in exactly one snapshot.
+    `stacks`, `deep` and `logs` carry events, not levels: each dump and each line is in exactly one snapshot.
     """
 
     time_s: float
@@ -66,6 +66,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     process: ProcessReading | None = None
     candidates: CandidateReading | None = None
     stacks: StackReading | None = None
+    deep: DeepReading | None = None
     logs: LogReading | None = None
     flight: FlightReading | None = None
     detail: ProcessDetail | None = None

@@ -6,8 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-Rung = Literal["proc", "debug-server", "py-spy", "sudo"]
-"""How a stack was got: a rung of the attach ladder, the gentlest first."""
+Rung = Literal["proc", "py-spy", "sudo", "debug-server"]
+"""How a stack was got: a rung of the attach ladder, in the order in which they are tried: what only reads the process
+before what runs code in it."""
 
 DeepKind = Literal["native", "pystack", "faulthandler"]
 """Looks that a person must ask for: py-spy with native frames, pystack, the signal of a registered faulthandler."""
@@ -45,6 +46,8 @@ class Refusal(Struct, frozen=True, kw_only=True):
     reason: str
     advice: str = ""
     """What would make it work: the exact command."""
+    ranks: tuple[int, ...] = ()
+    """Whom it concerns; filled where the refusals of the whole job are put together."""
 
 
 class StackDump(Struct, frozen=True, kw_only=True):
@@ -94,11 +97,28 @@ class DeepDump(Struct, frozen=True, kw_only=True):
     advice: str | None = None
 
 
+class DeepChoice(Struct, frozen=True, kw_only=True):
+    """One deep look at one process, as a menu offers it."""
+
+    kind: DeepKind
+    label: str
+    what_it_does: str
+    """To the watched process: what a person must know before saying yes."""
+    refusal: str | None = None
+    """Why it cannot be had, with the command that would make it possible; None = it can."""
+
+
+class DeepReading(Struct, frozen=True, kw_only=True):
+    """Deep looks that have ended since the last snapshot, each in exactly one reading."""
+
+    at_s: float
+    dumps: tuple[DeepDump, ...] = ()
+
+
 class StackReading(Struct, frozen=True, kw_only=True):
-    """Taken since the last snapshot: a sampler, so each dump, profile and deep look appears in exactly one reading."""
+    """Taken since the last snapshot: a sampler, so each dump and profile appears in exactly one reading."""
 
     at_s: float
     dumps: tuple[StackDump, ...]
     profiles: tuple[StackProfile, ...] = ()
-    deep: tuple[DeepDump, ...] = ()
     missing: dict[str, str] = {}

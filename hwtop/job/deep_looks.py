@@ -1,0 +1,105 @@
+"""Which deep looks a process allows, and what each of them does to it. Pure.
+
+They are for a person who has decided that knowing more is worth a pause: nothing here is ever done unasked.
+"""
+
+from __future__ import annotations
+
+import signal
+
+from hwtop.model.job import JobProcess
+from hwtop.model.stack import DeepChoice
+
+PYSTACK_ADVICE = "pip install 'hwtop[pystack]'"
+_USER_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2)
+"""What scripts register faulthandler for; Python's documentation has SIGUSR1."""
+_FATAL_SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
+"""What faulthandler.enable() catches (Modules/faulthandler.c)."""
+_OWN_HANDLERS = ("submitit", "torchrun", "torch.distributed.run", "torch/distributed/run", "lightning", "deepspeed")
+"""Words of a command line: programs that take SIGUSR1 or SIGUSR2 for "save, end and requeue", or hand it on to their ranks."""
+
+
+def possible(process: JobProcess, *, has_pystack: bool) -> tuple[DeepChoice, ...]:
+    """All deep looks; those that cannot be had carry the reason."""
+    held = _cannot_pause(process)
+    no_pystack = None if has_pystack else f"pystack is not installed: {PYSTACK_ADVICE}"
+    number = faulthandler_signal(process.caught_signals)
+    name = "a signal" if number is None else number.name
+    return (
+        DeepChoice(
+            kind="native",
+            label="C and Python stacks (py-spy)",
+            what_it_does=f"stops all threads of PID {process.pid} for about a second, longer with large libraries",
+            refusal=held,
+        ),
+        DeepChoice(
+            kind="pystack",
+            label="all native threads (pystack)",
+            what_it_does=f"stops all threads of PID {process.pid} for about half a second, longer with large libraries",
+            refusal=held or no_pystack,
+        ),
+        DeepChoice(
+            kind="faulthandler",
+            label=f"faulthandler ({name})",
+            what_it_does=_what_the_signal_does(process, name),
+            refusal=no_signal(process),
+        ),
+    )
+
+
+def faulthandler_signal(caught_signals: int | None) -> signal.Signals | None:
+    """The signal that faulthandler may be registered for; None where the process catches neither of the two."""
+    return next((number for number in _USER_SIGNALS if catches(caught_signals, number)), None)
+
+
+def catches(caught_signals: int | None, number: int) -> bool:
+    """Whether a SigCgt mask holds this signal; not known counts as no."""
+    return bool((caught_signals or 0) >> (number - 1) & 1)
+
+
+def no_signal(process: JobProcess) -> str | None:
+    """Why no signal may be sent to make faulthandler write; None where it may be.
+
+    Uncaught, SIGUSR1 ends the process. Caught, its handler need not be faulthandler's: under Slurm the signal commonly means
+    "save and requeue". The kernel does not tell whose a handler is, so programs known for one are left alone, and for the
+    rest a person decides (`what_it_does`).
+    """
+    if process.state in ("Z", "X"):
+        return f"PID {process.pid} has ended"
+    if process.caught_signals is None:
+        return "which signals it catches cannot be read"
+    number = faulthandler_signal(process.caught_signals)
+    if number is None:
+        return (
+            "it catches neither SIGUSR1 nor SIGUSR2, which would end it; for the next run: "
+            "import faulthandler, signal; faulthandler.enable(); faulthandler.register(signal.SIGUSR1)"
+        )
+    owner = next((word for word in _OWN_HANDLERS if word in process.command.lower()), None)
+    if owner is not None:
+        return f"its command names {owner}, which has a use of its own for {number.name}"
+    return None
+
+
+def _what_the_signal_does(process: JobProcess, name: str) -> str:
+    if all(catches(process.caught_signals, number) for number in _FATAL_SIGNALS):
+        sure = "faulthandler is enabled in it, so the handler is most likely faulthandler's"
+    else:
+        sure = "nothing shows that the handler is faulthandler's"
+    return (
+        f"sends {name} to PID {process.pid}: {sure}. A handler of another kind (save a checkpoint, requeue the job) "
+        "would run instead"
+    )
+
+
+def _cannot_pause(process: JobProcess) -> str | None:
+    """What must not be stopped: it might stay so."""
+    if process.state in ("Z", "X"):
+        return f"PID {process.pid} has ended"
+    if process.state == "t":
+        return "it is under a debugger already"
+    if process.state == "D" or process.thread_states.get("D"):
+        return (
+            "a thread is in uninterruptible sleep (state D): it cannot be paused now, and would be later, "
+            "when nobody waits for it"
+        )
+    return None
