@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -80,11 +80,14 @@ def parting(groups: Sequence[StackGroup]) -> str:
     return f"{text}: {', '.join(at)}{', …' if len(by_line) > _NAMED_GROUPS else ''}"
 
 
-def sentence(groups: Sequence[StackGroup]) -> str:
-    """ "ranks 0-6 wait in all_reduce (train.py:231 train_step), rank 7 is in _try_get_data (train.py:40 main)"."""
+def sentence(groups: Sequence[StackGroup], note: Callable[[StackGroup], str] = lambda _: "") -> str:
+    """ "ranks 0-6 wait in all_reduce (train.py:231 train_step), rank 7 is in _try_get_data (train.py:40 main)".
+
+    `note` may add to what is said of a group.
+    """
     if not groups:
         return "no stack could be read"
-    parts = [_clause(entry) for entry in groups[:_NAMED_GROUPS]]
+    parts = [_clause(entry) + note(entry) for entry in groups[:_NAMED_GROUPS]]
     rest = groups[_NAMED_GROUPS:]
     if rest:
         ranks = [rank for entry in rest for rank in entry.ranks]

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hwtop.model.aim import FlightTarget, LogTarget
 from hwtop.model.flight import FlightVerdict
+from hwtop.model.hang import BlockedThread, CollectiveTimeout, Rendezvous, WorkerLock
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.process import ProcessDetail
 from hwtop.model.stack import DeepDump, Refusal, StackDump, StackFrame
@@ -70,6 +71,15 @@ class Member(Struct, frozen=True, kw_only=True):
     """What tells this job from another on the same box."""
 
 
+class DataFile(Struct, frozen=True, kw_only=True):
+    """The file that a process reads or writes, as far as its descriptors tell."""
+
+    path: str
+    mount_point: str | None = None
+    """None where the mount is not among those that are watched."""
+    fs_type: str | None = None
+
+
 class Worker(Struct, frozen=True, kw_only=True):
     """A data loader worker of a rank."""
 
@@ -82,6 +92,8 @@ class Worker(Struct, frozen=True, kw_only=True):
     read_bytes_per_s: float | None
     leaf: StackFrame | None = None
     """Where its main thread was last seen, plumbing left out."""
+    file: DataFile | None = None
+    """The file that it opened last, logs aside."""
 
 
 class Held(Struct, frozen=True, kw_only=True):
@@ -159,6 +171,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     read_bytes_per_s: float | None = None
     written_bytes_per_s: float | None = None
     workers: tuple[Worker, ...] = ()
+    file: DataFile | None = None
+    """The file that it opened last, logs aside."""
     log: str | None = None
     log_age_s: float | None = None
     last_line: str | None = None
@@ -192,6 +206,13 @@ class Rank(Struct, frozen=True, kw_only=True):
     """Hottest user lines of the main thread."""
     worker_hot: tuple[HotSpot, ...] = ()
     """Hottest user lines of its loader workers."""
+    phase_for_s: float | None = None
+    """For which every look showed this phase; None without a stack."""
+    usual_checkpoint_s: float | None = None
+    """Median length of its checkpoints so far."""
+    blocked: BlockedThread | None = None
+    """The thread of the rank, or of its workers, that has been in state D longest."""
+    worker_locks: tuple[WorkerLock, ...] = ()
     state: RankState = "unknown"
 
 
@@ -319,3 +340,6 @@ class Job(Struct, frozen=True, kw_only=True):
     flight_settings: tuple[str, ...] = ()
     """Sentences: is it on, where does it dump, how to make it dump now."""
     place: JobPlace | None = None
+    timeout: CollectiveTimeout | None = None
+    """Of the rank whose collective will time out first; None while nobody waits unusually long."""
+    rendezvous: Rendezvous | None = None

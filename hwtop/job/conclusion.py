@@ -1,0 +1,54 @@
+"""The one sentence that all stacks come to: who waits where, who is elsewhere, and what its loader workers do. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from hwtop.job.frames import place
+from hwtop.job.stack_groups import sentence
+from hwtop.model.job import DataFile, Job, Rank, StackGroup, Worker
+
+_FEW_RANKS = 2
+"""Of more ranks that wait for data, the workers are no detail of one sentence."""
+
+
+def conclusion(job: Job) -> str:
+    """ "ranks 0-6 wait in all_reduce (train.py:231 step), rank 7 is in _try_get_data (train.py:38 main): its 4 workers are in
+    D state (nfs_wait_bit_killable) on /data (nfs)"; "no stack could be read" without stacks."""
+    ranks = {rank.rank: rank for rank in job.ranks}
+    return sentence(job.stack_groups, note=lambda entry: _of_workers(entry, ranks))
+
+
+def workers_do(workers: Sequence[Worker]) -> str:
+    """ "4 workers are in D state (nfs_wait) on /data (nfs)", "2 workers are in decode (data.py:12)"; "" without workers."""
+    if not workers:
+        return ""
+    (doing, count), *rest = Counter(_doing(worker) for worker in workers).most_common()
+    who = f"{count} worker{' is' if count == 1 else 's are'}" if not rest else f"{count} of {len(workers)} workers are"
+    shown = next(worker for worker in workers if _doing(worker) == doing)
+    return f"{who} {doing}{_on(shown.file) if shown.state == 'D' else ''}"
+
+
+def _of_workers(entry: StackGroup, ranks: dict[int, Rank]) -> str:
+    if entry.phase != "data" or len(entry.ranks) > _FEW_RANKS:
+        return ""
+    told = workers_do([worker for number in entry.ranks if number in ranks for worker in ranks[number].workers])
+    return f": {'its' if len(entry.ranks) == 1 else 'their'} {told}" if told else ""
+
+
+def _doing(worker: Worker) -> str:
+    if worker.state == "D":
+        return "in D state" + (f" ({worker.wchan})" if worker.wchan and worker.wchan != "0" else "")
+    if worker.state in ("T", "t"):
+        return "stopped"
+    if worker.leaf is not None:
+        name, _, line = place(worker.leaf).rpartition(" ")
+        return f"in {line} ({name})"
+    return "running" if worker.state == "R" else "asleep"
+
+
+def _on(file: DataFile | None) -> str:
+    if file is None:
+        return ""
+    return f" on {file.mount_point} ({file.fs_type})" if file.mount_point else f" on {file.path}"
