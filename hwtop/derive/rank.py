@@ -1,0 +1,132 @@
+"""One rank as it stands: what its process, its workers, its logs and its stacks tell, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from hwtop.derive.log import RankLog
+from hwtop.derive.seat import Seat
+from hwtop.job.frames import leaf_of, normalise, training_thread
+from hwtop.job.gpu_owner import gpus_of
+from hwtop.job.phase import is_waiting, phase_of
+from hwtop.job.rank_state import rank_state
+from hwtop.job.stack_samples import StackSamples
+from hwtop.model.gpu import Gpu
+from hwtop.model.job import Rank, Worker
+from hwtop.model.snapshot import Snapshot
+from hwtop.model.stack import ThreadStack
+
+_DUMP_IS_NEW_S = 30.0
+"""An older dump says nothing about now."""
+
+
+def rank_now(
+    number: int, seat: Seat, log: RankLog, samples: StackSamples, snapshot: Snapshot, told_exit_code: int | None
+) -> Rank:
+    """The rank at the time of `snapshot`; its state is judged for itself alone.
+
+    `told_exit_code` is what a launcher wrote about it: the kernel tells its exit code to the parent only.
+    """
+    crew, process = seat.crew, seat.crew.process
+    gpus: Sequence[Gpu] = snapshot.gpu.gpus if snapshot.gpu else ()
+    seat.gpus = gpus_of(process, crew.member.local_rank, gpus) or seat.gpus
+    rank = Rank(
+        rank=number,
+        pid=process.pid,
+        local_rank=crew.member.local_rank,
+        gpus=seat.gpus,
+        is_alive=seat.is_alive,
+        exit_code=told_exit_code if seat.exit_code is None and not seat.is_alive else seat.exit_code,
+        gone_at_s=seat.gone_at_s,
+        os_state=process.state if seat.is_alive else "X",
+        log=log.path,
+        log_age_s=log.age_s,
+        last_line=log.last_line,
+        progress=log.progress,
+        step_time_s=log.step_time_s,
+        step_age_s=log.step_age_s,
+        step_told_at_s=log.step_told_at_s,
+        log_interval_s=log.log_interval_s,
+    )
+    if seat.is_alive:
+        rank = _with_process(rank, seat, snapshot)
+        rank = replace(rank, workers=_workers(seat, samples, snapshot.at_s))
+        rank = _with_stack(rank, samples, snapshot.at_s)
+    return replace(rank, state=rank_state(rank))
+
+
+def _workers(seat: Seat, samples: StackSamples, at_s: float) -> tuple[Worker, ...]:
+    rows = []
+    for process, rates in seat.crew.workers:
+        thread = _thread_now(process.pid, samples, at_s)
+        rows.append(
+            Worker(
+                pid=process.pid,
+                state=process.state,
+                cpu_pct=rates.cpu_pct,
+                rss_bytes=process.rss_bytes,
+                wchan=process.wchan,
+                read_bytes_per_s=rates.read_bytes_per_s,
+                leaf=leaf_of(normalise(thread)) if thread is not None else None,
+            )
+        )
+    return tuple(rows)
+
+
+def _thread_now(pid: int, samples: StackSamples, at_s: float) -> ThreadStack | None:
+    dump = samples.newest(pid)
+    return training_thread(dump) if dump is not None and at_s - dump.at_s < _DUMP_IS_NEW_S else None
+
+
+def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
+    shares, wait_share, count = samples.shares(rank.pid, at_s)
+    workers = [samples.hot(worker.pid) for worker in rank.workers]
+    thread = _thread_now(rank.pid, samples, at_s)
+    phase = phase_of(thread) if thread is not None else None
+    return replace(
+        rank,
+        stack=samples.newest(rank.pid),
+        phase=phase,
+        is_waiting=is_waiting(thread, phase) if thread is not None and phase is not None else None,
+        phase_shares=shares,
+        wait_share=wait_share,
+        samples=count,
+        same_stack_for_s=samples.same_stack_for_s(rank.pid, at_s),
+        hot=samples.hot(rank.pid),
+        worker_hot=max(workers, key=lambda spots: spots[0].samples if spots else 0, default=()),
+    )
+
+
+def _with_process(rank: Rank, seat: Seat, snapshot: Snapshot) -> Rank:
+    reading = snapshot.process
+    assert reading is not None
+    process, rates = seat.crew.process, seat.crew.rates
+    everyone = (process, *(worker for worker, _ in seat.crew.workers))
+    cpu = [each.cpu_pct for each in (rates, *(worker for _, worker in seat.crew.workers))]
+    boot_s = reading.boot_time_s
+    age_s = None if boot_s is None else snapshot.time_s - boot_s - process.start_ticks / reading.ticks_per_s
+    return replace(
+        rank,
+        stopped_for_s=None if seat.stopped_since_s is None else reading.at_s - seat.stopped_since_s,
+        tracer_pid=process.tracer_pid or None,
+        wchan=process.wchan,
+        age_s=None if age_s is None else max(0.0, age_s),
+        cpu_pct=rates.cpu_pct,
+        tree_cpu_pct=None if rates.cpu_pct is None else sum(value for value in cpu if value is not None),
+        main_thread_cpu_pct=rates.main_thread_cpu_pct,
+        runnable_threads=sum(thread.state == "R" for each in everyone for thread in each.threads),
+        thread_count=process.thread_count,
+        rss_bytes=process.rss_bytes,
+        anon_bytes=process.anon_bytes,
+        tree_anon_bytes=_sum(each.anon_bytes for each in everyone),
+        read_bytes_per_s=rates.read_bytes_per_s,
+        written_bytes_per_s=rates.written_bytes_per_s,
+        idle_for_s=None if rates.cpu_pct is None else reading.at_s - (seat.idle_since_s or reading.at_s),
+    )
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
