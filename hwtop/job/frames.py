@@ -153,4 +153,6 @@ def _is_plumbing(frame: StackFrame) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _reduced(frame: StackFrame) -> StackFrame:
-    return replace(frame, name=short_name(frame.name), line=frame.line if is_user_frame(frame) else 0, code=None)
+    return replace(
+        frame, name=short_name(frame.name), line=frame.line if is_user_frame(frame) else 0, code=None, holds=()
+    )

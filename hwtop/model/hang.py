@@ -27,10 +27,6 @@ class BlockedThread(Struct, frozen=True, kw_only=True):
     """In every look, without a context switch (without CPU time, where switches are not counted) in between."""
     wchan: str | None = None
     """Kernel function that it sleeps in; known of main threads only."""
-    path: str | None = None
-    """The open file that it most likely waits for."""
-    mount: str | None = None
-    """"/data (nfs4)": the mount of that file, or the only one that fits the kernel function."""
 
 
 class LockWait(Struct, frozen=True, kw_only=True):

@@ -25,6 +25,8 @@ class StackFrame(Struct, frozen=True, kw_only=True, cache_hash=True):
     line: int
     code: str | None = None
     """Text of the line, stripped; only of user frames whose file could be read and is no younger than the process."""
+    holds: tuple[str, ...] = ()
+    """Locks that its function holds at this line, as the source calls them; of the same frames."""
 
 
 class ThreadStack(Struct, frozen=True, kw_only=True):
