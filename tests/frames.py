@@ -93,7 +93,7 @@ def gpu(index: int, second: int, *, util: float = 96, power: float = 640, temp: 
     )
 
 
-def _dump(rank: int, leaf_first: tuple[StackFrame, ...], at_s: float) -> StackDump:
+def dump(rank: int, leaf_first: tuple[StackFrame, ...], at_s: float) -> StackDump:
     return StackDump(
         pid=pid_of(rank),
         at_s=at_s,
@@ -153,7 +153,7 @@ def rank(number: int, second: int, *, gpus: bool = True) -> Rank:
             PhaseShare(phase="collective", share=0.05),
         ),
         samples=60,
-        stack=_dump(number, BACKWARD, 1_000.0 + second),
+        stack=dump(number, BACKWARD, 1_000.0 + second),
         same_stack_for_s=0,
         state="training",
     )
@@ -422,7 +422,7 @@ def _starved(second: int) -> Moment:
                 PhaseShare(phase="backward", share=0.11),
                 PhaseShare(phase="forward", share=0.05),
             ),
-            stack=_dump(item.rank, DATA, base.at_s),
+            stack=dump(item.rank, DATA, base.at_s),
             workers=tuple(replace(worker, state="R", cpu_pct=99.0) for worker in item.workers),
             last_line="iter 12430: loss 2.4131, time 1940.11ms, mfu 6.90%",
         )
@@ -487,7 +487,7 @@ def _hung(second: int) -> Moment:
                 PhaseShare(phase="collective" if item.rank != 5 else "logging", share=min(1.0, stuck / 50)),
                 PhaseShare(phase="backward", share=max(0.0, 1 - stuck / 50)),
             ),
-            stack=_dump(item.rank, ALL_REDUCE if item.rank != 5 else SAVE, base.at_s - 1),
+            stack=dump(item.rank, ALL_REDUCE if item.rank != 5 else SAVE, base.at_s - 1),
             wchan=None if item.rank != 5 else "rpc_wait_bit_killable",
             os_state="R" if item.rank != 5 else "D",
         )

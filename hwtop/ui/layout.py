@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hwtop.ui.panels import (
     compact,
+    conclusion,
     cpu,
     disk,
     findings,
@@ -19,7 +20,10 @@ from hwtop.ui.panels import (
     network,
     picker,
     processes,
+    rank_card,
+    rank_map,
     ranks,
+    stack_tree,
     stacks,
     verdict,
 )
@@ -33,14 +37,18 @@ PANELS: dict[str, Draw] = {
     "findings": findings.draw,
     "gpu": gpu.draw,
     "ranks": ranks.draw,
+    "rank-map": rank_map.draw,
+    "rank-differ": rank_map.draw_differing,
+    "rank-card": rank_card.draw,
     "host": host.draw,
     "busiest": processes.draw_busiest,
     "cpu": cpu.draw,
     "memory": memory.draw,
     "disk": disk.draw,
     "network": network.draw,
-    "stack-groups": stacks.draw_groups,
-    "stack": stacks.draw_rank,
+    "conclusion": conclusion.draw,
+    "stack-tree": stack_tree.draw,
+    "stack": stacks.draw,
     "flame": flame.draw,
     "logs": logs.draw,
     "processes": processes.draw,
@@ -66,6 +74,8 @@ _BUSIEST_LEAST, _BUSIEST_FEW = 5, 8
 """Titles, frame and two processes; five are worth some of the trend's rows."""
 _RANKS_LEAST = 4
 """Titles, frame and the rank that matters."""
+_DIFFER_LEAST, _DIFFER_WIDE = 4, 56
+"""Rows for titles, frame and one rank that differs; cells from which the list of them stands beside the map."""
 _LOGS_FROM = 5
 """Rows that are left over from here on show the newest log lines."""
 
@@ -89,9 +99,10 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
     if view.is_picking:
         return places | _stack([("picker", bottom - top - 4), ("host", 4)], top, width)
     if view.page == "stacks":
-        groups = min(stacks.wanted_groups(view, width), (bottom - top) // 2)
-        return places | _stack([("stack-groups", groups), ("stack", bottom - top - groups)], top, width)
-    if view.page in ("ranks", "flame", "logs", "processes"):
+        return places | _stacks(view, top, bottom, width)
+    if view.page == "ranks":
+        return places | _ranks(view, top, bottom, width)
+    if view.page in ("flame", "logs", "processes"):
         return places | {view.page: Place(0, top, width, bottom - top)}
     if width >= _WIDE and height >= 40:
         return places | _wide(view, top, bottom, width)
@@ -120,6 +131,38 @@ def scrollable(view: View, width: int, height: int) -> int:
     name, hidden = _SCROLLED[view.page]
     place = arrange(view, width, height).get(name)
     return hidden(view, place.width, place.height) if place else 0
+
+
+def _ranks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """A line a rank where all fit, else the map with those that differ; below them all about one rank."""
+    room = bottom - top
+    if not rank_map.is_wanted(view, room - rank_card.LEAST):
+        rows = max(3, min(ranks.wanted(view, width), room - rank_card.LEAST))
+        return _stack([("ranks", rows), ("rank-card", room - rows)], top, width)
+    cells, rows = rank_map.wanted(view, width, room - rank_card.LEAST - _DIFFER_LEAST)
+    if width - cells < _DIFFER_WIDE:
+        left = room - rows - rank_card.LEAST
+        differ = min(rank_map.wanted_differing(view), max(_DIFFER_LEAST, left // 2))
+        return _stack([("rank-map", rows), ("rank-differ", differ), ("rank-card", room - rows - differ)], top, width)
+    rows = max(rows, min(rank_map.wanted_differing(view), room // 2))
+    places = _stack([("rank-map", rows), ("rank-card", room - rows)], top, width)
+    places["rank-map"] = Place(0, top, cells, rows)
+    return places | {"rank-differ": Place(cells, top, width - cells, rows)}
+
+
+def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """The conclusion on top; below it the tree of all ranks and the stack of one, beside each other where there is room."""
+    room = bottom - top
+    said = min(conclusion.wanted(view, width), max(3, room // 3))
+    left = room - said
+    places = _stack([("conclusion", said)], top, width)
+    if width >= _WIDE:
+        main = width * 11 // 20
+        places["stack-tree"] = Place(0, top + said, main, left)
+        return places | {"stack": Place(main, top + said, width - main, left)}
+    half = left // 2
+    tree = min(stack_tree.wanted(view, width), max(half, left - stacks.wanted(view, width)))
+    return places | _stack([("stack-tree", tree), ("stack", left - tree)], top + said, width)
 
 
 def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:

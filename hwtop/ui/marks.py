@@ -22,19 +22,20 @@ VERDICT: dict[VerdictLevel, tuple[str, str]] = {
 }
 
 RANK_STATE: dict[RankState, tuple[str, str]] = {
-    "starting": ("◌", "info"),
     "training": ("●", "good"),
-    "checkpoint": ("●", "info"),
-    "eval": ("●", "info"),
-    "data-wait": ("▲", "warn"),
-    "collective-wait": ("◌", "warn"),
+    "collective-wait": ("○", "mix-3"),
+    "data-wait": ("▼", "warn"),
+    "checkpoint": ("◆", "info"),
+    "eval": ("◇", "info"),
+    "starting": ("◌", "info"),
     "slow": ("▲", "warn"),
-    "stalled": ("▲", "bad"),
-    "stuck": ("✖", "bad"),
-    "stopped": ("✖", "bad"),
+    "stalled": ("◐", "bad"),
+    "stuck": ("■", "bad"),
+    "stopped": ("‖", "bad"),
     "dead": ("✖", "bad"),
     "unknown": ("?", "dim"),
 }
+"""A glyph of its own for each: on the map of many ranks it stands alone."""
 
 PHASE: dict[Phase, str] = {
     "forward": "mix-1",
@@ -54,6 +55,15 @@ PHASE: dict[Phase, str] = {
     "other": "mix-5",
 }
 """Computing, waiting for data, waiting for others, saving and evaluating, the rest."""
+
+MIX: dict[str, tuple[str, str]] = {
+    "mix-1": ("━", "compute"),
+    "mix-2": ("═", "data"),
+    "mix-3": ("┅", "wait"),
+    "mix-4": ("▪", "save, log"),
+    "mix-5": ("·", "other"),
+}
+"""Role -> (what its part of a bar is drawn with, its word in the legend), in the order in which bars show them."""
 
 
 def high(value: float | None, warn: float, bad: float) -> tuple[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hwtop.ui import flame_view, rank_view
-from hwtop.ui.layout import scrollable
-from hwtop.ui.panels import picker
+from hwtop.ui.layout import arrange, scrollable
+from hwtop.ui.panels import picker, rank_map
 from hwtop.ui.view import View
 
 Size = tuple[int, int]
@@ -24,7 +24,8 @@ def moved(view: View, right: int, down: int, size: Size) -> View:
         return flame_view.moved(view, right, down)
     if view.page == "stacks" and right:
         return rank_view.next_group(view, right)
-    return rank_view.moved(view, right, down, size)
+    at = arrange(view, *size).get("rank-map")
+    return rank_view.moved(view, right, down, rank_map.columns(view, at.width, at.height) if at else 1)
 
 
 def scrolled(view: View, rows: int, size: Size) -> View:

@@ -1,10 +1,14 @@
-"""The ranks in the order of the screen, and the way from one to the next. Pure."""
+"""The ranks in the order of the screen, the way from one to the next, and which of them differ. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
-from hwtop.model.job import Rank, RankState
+from hwtop.job.frames import place
+from hwtop.model.job import Job, Rank, RankState
 from hwtop.ui.view import ORDERS, View
 
 WORST_FIRST: tuple[RankState, ...] = (
@@ -23,6 +27,12 @@ WORST_FIRST: tuple[RankState, ...] = (
 )
 """Who keeps the others waiting stands before those who wait."""
 
+_SICK = frozenset(WORST_FIRST[:5])
+_FEW = 1 / 8
+"""A state that at most this share of the ranks is in is told of them; engineering default."""
+_BEHIND = 2
+"""Steps behind the median from which on a rank is told; one is the jitter of a log."""
+
 
 def ordered(view: View) -> tuple[Rank, ...]:
     """The job's ranks as the ranks page lists them; what is not known comes last."""
@@ -36,7 +46,7 @@ def _key(view: View, rank: Rank) -> tuple[bool, float]:
     if view.order == "state":
         return False, WORST_FIRST.index(rank.state)
     if view.order == "step":
-        step = rank.progress.step if rank.progress else None
+        step = _step(rank)
         return step is None, step or 0
     return rank.wait_share is None, rank.wait_share or 0.0
 
@@ -51,15 +61,19 @@ def stepped(view: View, step: int) -> View:
     ranks = ordered(view)
     if not ranks:
         return view
-    place = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
-    if place is None:
+    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
+    if at is None:
         return replace(view, selected=ranks[0 if step > 0 else -1].rank)
-    return replace(view, selected=ranks[max(0, min(len(ranks) - 1, place + step))].rank)
+    return replace(view, selected=ranks[max(0, min(len(ranks) - 1, at + step))].rank)
 
 
-def moved(view: View, right: int, down: int, size: tuple[int, int]) -> View:  # noqa: ARG001
-    """The rank that stands in this direction is selected."""
-    return stepped(view, right + down)
+def moved(view: View, right: int, down: int, columns: int) -> View:
+    """The rank in this direction of a grid is selected; at an edge nothing moves."""
+    ranks = ordered(view)
+    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
+    if at is None or 0 <= at + right + down * columns < len(ranks):
+        return stepped(view, right + down * columns)
+    return view
 
 
 def next_group(view: View, step: int) -> View:
@@ -68,5 +82,55 @@ def next_group(view: View, step: int) -> View:
     if not groups:
         return view
     here = next((index for index, group in enumerate(groups) if view.selected in group.ranks), None)
-    place = 0 if here is None else max(0, min(len(groups) - 1, here + step))
-    return view if place == here else replace(view, selected=groups[place].ranks[0], scroll=0)
+    at = 0 if here is None else max(0, min(len(groups) - 1, here + step))
+    return view if at == here else replace(view, selected=groups[at].ranks[0], scroll=0)
+
+
+def differing(view: View) -> list[tuple[Rank, str]]:
+    """Ranks that are not like most, the weightiest first, each with the reason in a few words."""
+    job = view.job
+    if job is None or len(job.ranks) < 2:
+        return []
+    blame = {number: finding.symptom for finding in reversed(view.frame.findings) for number in finding.ranks}
+    if len(blame) > len(job.ranks) / 2:
+        blame = {}  # what most ranks share makes none of them differ
+    states = Counter(rank.state for rank in job.ranks)
+    alone = _alone(job)
+    steps = [step for rank in job.ranks if (step := _step(rank)) is not None]
+    middle = median(steps) if steps else 0.0
+    found: list[tuple[Rank, str]] = []
+    for rank in job.ranks:
+        reasons = [blame[rank.rank]] if rank.rank in blame else []
+        behind = middle - (_step(rank) or middle)
+        if behind >= _BEHIND:
+            reasons.append(f"{behind:,.0f} steps behind")
+        if reasons or _is_odd(rank.state, states, len(job.ranks)):
+            reasons += [alone[rank.rank]] if rank.rank in alone else []
+            found.append((rank, ", ".join(reasons)))
+    return sorted(found, key=lambda item: (item[0].rank not in blame, WORST_FIRST.index(item[0].state), item[0].rank))
+
+
+def _is_odd(state: RankState, states: Counter[RankState], total: int) -> bool:
+    """Few are in it, or it is a sick one that less than half are in."""
+    count = states[state]
+    return count < total and (count <= total * _FEW or (state in _SICK and count < total / 2))
+
+
+def _alone(job: Job) -> dict[int, str]:
+    """Rank -> where it stands, of ranks in a group of stacks that holds few."""
+    return {
+        number: f"in {place(group.leaf)}"
+        for group in job.stack_groups
+        if group.leaf is not None and len(group.ranks) <= len(job.ranks) * _FEW
+        for number in group.ranks
+    }
+
+
+def _step(rank: Rank) -> int | None:
+    return rank.progress.step if rank.progress else None
+
+
+def glyph_counts(ranks: Sequence[Rank]) -> list[tuple[RankState, int]]:
+    """How many ranks are in each state, the sickest first."""
+    counts = Counter(rank.state for rank in ranks)
+    return [(state, counts[state]) for state in WORST_FIRST if counts[state]]

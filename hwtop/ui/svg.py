@@ -85,7 +85,7 @@ def _rect(x: float, y: float, width: float, height: float) -> str:
 
 def _drawn(run: str, column: int, row: int) -> Iterator[str]:
     """Path pieces of a run of shape characters."""
-    if len(set(run)) == 1 and run[0] in "─━╌█":
+    if len(set(run)) == 1 and run[0] in "─━═┅╌█":
         yield _SHAPES[run[0]](column * CELL_W, row * CELL_H, len(run) * CELL_W)
         return
     for index, character in enumerate(run):
@@ -123,6 +123,15 @@ def _dashes(x: float, y: float, width: float) -> str:
     return "".join(_rect(x + step * n + 1, y + CELL_H / 2 - 0.6, step - 2, 1.2) for n in range(round(width / step)))
 
 
+def _heavy_dashes(x: float, y: float, width: float) -> str:
+    step = CELL_W / 3
+    return "".join(_rect(x + step * n, y + CELL_H / 2 - 2.2, step * 0.6, 4.4) for n in range(round(width / step)))
+
+
+def _double(x: float, y: float, width: float) -> str:
+    return _rect(x, y + CELL_H / 2 - 2.6, width, 1.7) + _rect(x, y + CELL_H / 2 + 0.9, width, 1.7)
+
+
 def _block(level: int) -> _Shape:
     share = (level + 1) / len(_BLOCKS)
     return lambda x, y, width: _rect(x + 0.4, y + CELL_H * (1 - share), width - 0.8, CELL_H * share)
@@ -148,6 +157,8 @@ _SHAPES: dict[str, _Shape] = {
     "─": _line(1.2),
     "━": _line(4.4),
     "╸": _line(4.4, 0.5),
+    "═": _double,
+    "┅": _heavy_dashes,
     "╌": _dashes,
     "│": _upright(1.0),
     "╭": _rounded(1, 1),

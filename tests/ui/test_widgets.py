@@ -38,8 +38,8 @@ def test_blocks_show_one_value_each() -> None:
 
 
 def test_stacked_shares_end_where_they_must() -> None:
-    line = stacked([(0.5, "mix-1"), (0.25, "mix-2")], 8)
-    assert line.spans == [("━━━━", "mix-1"), ("━━", "mix-2"), ("──", "track")]
+    line = stacked([(0.5, "mix-1", "━"), (0.25, "mix-2", "═")], 8)
+    assert line.spans == [("━━━━", "mix-1"), ("══", "mix-2"), ("──", "track")]
 
 
 def _columns() -> list[Column[int]]:

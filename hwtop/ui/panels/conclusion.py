@@ -1,15 +1,96 @@
-"""The conclusion of a page: one or a few sentences that a person can copy into a chat."""
+"""The conclusion of a page: what a person copies into a chat, and on the stacks page the words above the tree."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from hwtop.job.rank_set import named
 from hwtop.job.stack_groups import sentence
+from hwtop.model.job import Job
+from hwtop.ui import flame_view, units
 from hwtop.ui.view import View
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import wrap
+
+_MOST = 14
+"""Rows; the stacks themselves are worth more."""
 
 
 def said(view: View) -> str:
-    """Plain text, one line."""
+    """Plain text in one line; empty where there is nothing to conclude."""
     job = view.job
-    if view.page == "stacks" and job is not None and job.stack_groups:
-        flight = f"; Flight Recorder: {job.flight.text}" if job.flight else ""
-        return sentence(job.stack_groups) + flight
-    return view.frame.verdict.text
+    if job is None:
+        return view.frame.verdict.text
+    if view.page == "flame":
+        return flame_view.sentence(view)
+    if view.page != "stacks":
+        return view.frame.verdict.text
+    parts = [_sentence(job)]
+    if job.flight is not None:
+        parts.append(f"Flight Recorder: {job.flight.text}")
+    return "; ".join(parts)
+
+
+def wanted(view: View, width: int) -> int:
+    """Rows for all of it, frame included."""
+    return min(_MOST, 2 + len(_lines(view, inner(width))))
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """The sentence about the ranks, what the Flight Recorder says, and why a stack is missing."""
+    note = Line("y", "key").add(" copies", "label")
+    return box(_lines(view, inner(width)), width, height, Line("Conclusion", "title"), note)
+
+
+def _lines(view: View, width: int) -> list[Line]:
+    job = view.job
+    if job is None:
+        return [Line("◌ no job", "dim")]
+    return [*_wrapped(_mark(view, job), _sentence(job), "strong", width), *_flight(job, width), *_more(job, width)]
+
+
+def _sentence(job: Job) -> str:
+    if not job.stack_groups:
+        return (
+            "the job has ended" if job.has_ended else "no stack could be read" if job.stack_errors else "no stacks yet"
+        )
+    if len(job.stack_groups) == 1 and len(job.stack_groups[0].ranks) > 1:
+        return f"all {sentence(job.stack_groups)}: the same place"
+    return sentence(job.stack_groups)
+
+
+def _mark(view: View, job: Job) -> tuple[str, str]:
+    """Ranks of a healthy job differ all the time; it is a warning where a finding names one that stands apart."""
+    apart = {rank for group in job.stack_groups[1:] for rank in group.ranks}
+    is_odd = any(rank in apart for rank in view.blamed)
+    return ("▲ ", "warn") if is_odd else ("● ", "info") if job.stack_groups else ("◌ ", "dim")
+
+
+def _flight(job: Job, width: int) -> Iterator[Line]:
+    """The verdict on the dumps with its evidence; then how the recorder is set."""
+    if job.flight is not None:
+        yield from _wrapped(("▲ ", "warn"), f"Flight Recorder: {job.flight.text}", "strong", width)
+        for fact in job.flight.evidence:
+            yield from _wrapped(("  • ", "dim"), fact, "text", width)
+        if job.flight.ranks_without_dump:
+            yield Line("  ◌ ", "dim").add(f"no dump of {named(job.flight.ranks_without_dump)}", "dim")
+    for setting in job.flight_settings:
+        yield from _wrapped(
+            ("  · ", "dim"), f"Flight Recorder: {setting}" if job.flight is None else setting, "dim", width
+        )
+
+
+def _more(job: Job, width: int) -> Iterator[Line]:
+    """The vote on the slow rank, and why stacks are missing."""
+    if job.slow_vote is not None:
+        vote = job.slow_vote
+        yield Line("● ", "info").add(f"rank {vote.rank} stood apart in {vote.votes} of {vote.rounds} rounds", "text")
+    for error, advice in job.stack_errors[:3]:
+        yield from _wrapped(("▲ ", "warn"), error, "text", width)
+        yield from _wrapped(("  → ", "accent"), advice, "accent", width) if advice else ()
+
+
+def _wrapped(mark: tuple[str, str], text: str, role: str, width: int) -> Iterator[Line]:
+    for number, piece in enumerate(wrap(text, max(8, width - len(mark[0])))):
+        yield Line(" " * len(mark[0]) if number else mark[0], mark[1]).add(piece, role)

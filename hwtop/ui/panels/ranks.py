@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwtop.model.job import Rank
 from hwtop.model.log import Severity
-from hwtop.ui import marks, units
+from hwtop.ui import marks, rank_view, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.bar import stacked
@@ -14,19 +16,25 @@ from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
 
+_ORDERED = {"rank": "by number", "state": "sickest first", "step": "fewest steps first", "wait": "least waiting first"}
+
 
 @dataclass(frozen=True)
-class _Row:
+class Row:
+    """One rank with what the table needs to know of the rest of the frame."""
+
     rank: Rank
     gpu_util_pct: float | None
     blame: Severity | None
     """Of the weightiest finding that names this rank."""
     is_selected: bool
+    why: str = ""
+    """Why it is in a list of ranks that differ."""
 
 
 def wanted(view: View, _: int) -> int:
-    """Rows for one line a rank, with titles and frame."""
-    return 3 + max(1, len(view.job.ranks) if view.job else 1)
+    """Rows for one line a rank, with titles and frame; on its own page with the legend."""
+    return 3 + max(1, len(view.job.ranks) if view.job else 1) + _legend_rows(view)
 
 
 def least(view: View) -> int:
@@ -37,19 +45,18 @@ def least(view: View) -> int:
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The table, scrolled to the selected rank, else to the first that a finding points at."""
     room = inner(width)
-    job = view.job
-    ranks = job.ranks if job else ()
-    title = Line("Ranks", "title")
+    ranks = rank_view.ordered(view)
+    title = heading(view, "Ranks")
     if not ranks:
-        words = "waiting for the first look at the job" if job is None else "no rank found under this PID yet"
-        return box([Line("◌ ", "dim").add(words, "dim")], width, height, title, Line())
-    columns = table.chosen(_columns(), room)
-    rows = [_row(view, rank) for rank in ranks]
+        return box([none(view)], width, height, title, Line())
+    columns = table.chosen(COLUMNS, room)
     visible = shown(view, height)
     lines = [table.header(columns)]
     for index in visible:
-        line = table.row(columns, rows[index])
-        lines.append(line.recoloured("cursor") if rows[index].is_selected else line)
+        line = table.row(columns, row_of(view, ranks[index]))
+        lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
+    if _legend_rows(view):
+        lines.append(legend(ranks))
     note = Line("CPU 100% = one core", "dim")
     if len(visible) < len(ranks):
         first = f"{visible.start + 1}–" if len(visible) > 1 else ""
@@ -58,48 +65,100 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 
 
 def shown(view: View, height: int) -> range:
-    """Which ranks, by their place in the job, a panel of `height` rows shows."""
-    ranks = view.job.ranks if view.job else ()
+    """Which ranks, by their place in the order, a panel of `height` rows shows."""
+    ranks = rank_view.ordered(view)
     wanted_rank = view.selected if view.selected is not None else next(iter(view.blamed), None)
     place = next((index for index, rank in enumerate(ranks) if rank.rank == wanted_rank), 0)
-    return table.around(len(ranks), max(1, height - 3), place)
+    return table.around(len(ranks), max(1, height - 3 - _legend_rows(view)), place)
 
 
-def _row(view: View, rank: Rank) -> _Row:
-    gpus = [gpu for gpu in view.frame.moment.gpus if gpu.index in rank.gpus]
-    utils = [gpu.util_pct for gpu in gpus if gpu.util_pct is not None]
-    return _Row(
+def heading(view: View, word: str) -> Line:
+    """The title with the order and, where this box has only some of the job's ranks, how many."""
+    title = Line(word, "title")
+    job = view.job
+    if job is None or view.page != "ranks":
+        return title
+    if job.world_size and job.world_size > len(job.ranks):
+        title.add(f"  {len(job.ranks)} of {job.world_size} are on this box", "warn")
+    return title.add(f"  {_ORDERED[view.order]}", "dim")
+
+
+def none(view: View) -> Line:
+    """Why there is no rank to show."""
+    words = "waiting for the first look at the job" if view.job is None else "no rank found under this PID yet"
+    return Line("◌ ", "dim").add(words, "dim")
+
+
+def row_of(view: View, rank: Rank, why: str = "") -> Row:
+    """The row of one rank."""
+    utils = [gpu.util_pct for gpu in view.frame.moment.gpus if gpu.index in rank.gpus and gpu.util_pct is not None]
+    return Row(
         rank=rank,
         gpu_util_pct=sum(utils) / len(utils) if utils else None,
         blame=next((finding.severity for finding in view.frame.findings if rank.rank in finding.ranks), None),
         is_selected=rank.rank == view.selected,
+        why=why,
     )
 
 
-def _columns() -> list[Column[_Row]]:
-    return [
-        Column("", 1, _mark),
-        Column("rank", 4, lambda row, _: Line(str(row.rank.rank), "strong"), align="right"),
-        Column("pid", 7, lambda row, _: Line(str(row.rank.pid), "dim"), 6, align="right"),
-        Column("GPU", 7, _gpu, 4, align="right"),
-        Column("state", 17, _state),
-        Column("step", 9, _step, 1, align="right"),
-        Column("s/step", 6, lambda row, _: _plain(units.step_time(row.rank.step_time_s)), 2, align="right"),
-        Column("phase", 15, _phase, 1),
-        Column("shares", 6, _shares, 8, grow=1, most=24),
-        Column("CPU", 5, lambda row, _: _plain(units.pct(row.rank.tree_cpu_pct)), 3, align="right"),
-        Column("mem", 5, lambda row, _: _plain(units.size(row.rank.rss_bytes)), 5, align="right"),
-        Column("log", 4, _log_age, 3, align="right"),
-        Column("workers", 7, _workers, 9, align="right"),
-        Column("last line", 24, lambda row, _: Line(row.rank.last_line or "", "dim"), 10, grow=3),
-    ]
+def legend(ranks: Sequence[Rank]) -> Line:
+    """What the parts of a phase bar mean, and how many samples they rest on."""
+    line = Line("phases ", "label")
+    for role, (glyph, word) in marks.MIX.items():
+        line.add(f" {glyph}{glyph} ", role).add(word, "dim")
+    samples = sorted(rank.samples for rank in ranks)
+    if not samples or not samples[-1]:
+        return line.add("   no samples yet", "dim")
+    few, many = samples[0], samples[-1]
+    return line.add(f"   {few if few == many else f'{few}–{many}'} samples a rank", "text")
+
+
+def mix(rank: Rank) -> list[tuple[float, str, str]]:
+    """The phase shares of a rank by kind, in the fixed order of the legend: (share, role, glyph)."""
+    sums = dict.fromkeys(marks.MIX, 0.0)
+    for each in rank.phase_shares:
+        sums[marks.PHASE[each.phase]] += each.share
+    return [(share, role, marks.MIX[role][0]) for role, share in sums.items() if share]
+
+
+def state(row: Row, _: int) -> Line:
+    """Glyph, word and what makes it bad."""
+    rank = row.rank
+    glyph, role = marks.RANK_STATE[rank.state]
+    line = Line(f"{glyph} {rank.state}", role)
+    if rank.state == "dead" and rank.exit_code is not None:
+        line.add(f" {ended_with(rank.exit_code)}", role)
+    elif rank.state == "stopped" and rank.stopped_for_s is not None:
+        line.add(f" {units.short_duration(rank.stopped_for_s)}", role)
+    elif rank.state in ("stuck", "stalled") and rank.step_age_s is not None:
+        line.add(f" {units.short_duration(rank.step_age_s)}", role)
+    return line
+
+
+def ended_with(exit_code: int) -> str:
+    """ "exit 1" or "signal 9"."""
+    return f"exit {exit_code}" if exit_code >= 0 else f"signal {-exit_code}"
+
+
+def worker_states(rank: Rank) -> Line:
+    """How many loader workers are in each OS state: "3S 1D"."""
+    if not rank.workers:
+        return Line("0", "dim")
+    line = Line()
+    for letter, count in sorted(Counter(worker.state for worker in rank.workers).items()):
+        line.add(" " if line.spans else "").add(f"{count}{letter}", "warn" if letter in "DTtZ" else "text")
+    return line
+
+
+def _legend_rows(view: View) -> int:
+    return 1 if view.page == "ranks" and view.job and view.job.ranks else 0
 
 
 def _plain(text: str) -> Line:
     return Line(text, "dim" if text == units.UNKNOWN else "text")
 
 
-def _mark(row: _Row, _: int) -> Line:
+def _mark(row: Row, _: int) -> Line:
     if row.is_selected:
         return Line("▸", "accent")
     if row.blame is None:
@@ -108,42 +167,30 @@ def _mark(row: _Row, _: int) -> Line:
     return Line(glyph, role)
 
 
-def _gpu(row: _Row, _: int) -> Line:
+def _gpu(row: Row, _: int) -> Line:
     if not row.rank.gpus:
         return Line(units.UNKNOWN, "dim")
     role, _low = marks.gpu_use(row.gpu_util_pct, is_training=True)
     return Line(",".join(map(str, row.rank.gpus)), "text").add(f" {units.pct(row.gpu_util_pct):>4}", role)
 
 
-def _state(row: _Row, _: int) -> Line:
-    rank = row.rank
-    glyph, role = marks.RANK_STATE[rank.state]
-    line = Line(f"{glyph} {rank.state}", role)
-    if rank.state == "dead" and rank.exit_code is not None:
-        line.add(f" exit {rank.exit_code}" if rank.exit_code >= 0 else f" signal {-rank.exit_code}", role)
-    elif rank.state == "stopped" and rank.stopped_for_s is not None:
-        line.add(f" {units.short_duration(rank.stopped_for_s)}", role)
-    elif rank.state == "stuck" and rank.step_age_s is not None:
-        line.add(f" {units.short_duration(rank.step_age_s)}", role)
-    return line
-
-
-def _step(row: _Row, _: int) -> Line:
+def _step(row: Row, _: int) -> Line:
     return _plain(units.count(row.rank.progress.step if row.rank.progress else None))
 
 
-def _phase(row: _Row, _: int) -> Line:
+def _phase(row: Row, _: int) -> Line:
     shares = row.rank.phase_shares
     if shares:
         return Line(shares[0].phase, marks.PHASE[shares[0].phase]).add(f" {shares[0].share * 100:.0f}%", "text")
     return Line(row.rank.phase, marks.PHASE[row.rank.phase]) if row.rank.phase else Line(units.UNKNOWN, "dim")
 
 
-def _shares(row: _Row, width: int) -> Line:
-    return stacked([(share.share, marks.PHASE[share.phase]) for share in row.rank.phase_shares], width)
+def _wait(row: Row, _: int) -> Line:
+    share = row.rank.wait_share
+    return _plain(units.pct(None if share is None else 100 * share))
 
 
-def _log_age(row: _Row, _: int) -> Line:
+def _log_age(row: Row, _: int) -> Line:
     rank = row.rank
     text = units.short_duration(rank.log_age_s)
     is_late = (
@@ -153,9 +200,27 @@ def _log_age(row: _Row, _: int) -> Line:
     return Line(f"▲{text}", "warn") if is_late else _plain(text)
 
 
-def _workers(row: _Row, width: int) -> Line:
-    workers = row.rank.workers
-    busy = sum((worker.cpu_pct or 0) > 80 for worker in workers)
-    return Line(
-        f"{busy}/{len(workers)} busy" if busy and width > 8 else str(len(workers)), "text" if workers else "dim"
-    )
+MARK: Column[Row] = Column("", 1, _mark)
+NUMBER: Column[Row] = Column("rank", 4, lambda row, _: Line(str(row.rank.rank), "strong"), align="right")
+STATE: Column[Row] = Column("state", 17, state)
+STEP: Column[Row] = Column("step", 9, _step, 1, align="right")
+
+COLUMNS: tuple[Column[Row], ...] = (
+    MARK,
+    NUMBER,
+    Column("pid", 7, lambda row, _: Line(str(row.rank.pid), "dim"), 8, align="right"),
+    Column("GPU", 7, _gpu, 5, align="right"),
+    STATE,
+    STEP,
+    Column("ago", 4, lambda row, _: _plain(units.short_duration(row.rank.step_age_s)), 4, align="right"),
+    Column("s/step", 6, lambda row, _: _plain(units.step_time(row.rank.step_time_s)), 2, align="right"),
+    Column("phase", 15, _phase, 1),
+    Column("phases", 6, lambda row, width: stacked(mix(row.rank), width), 6, grow=1, most=30),
+    Column("wait", 4, _wait, 3, align="right"),
+    Column("CPU", 5, lambda row, _: _plain(units.pct(row.rank.tree_cpu_pct)), 3, align="right"),
+    Column("mem", 5, lambda row, _: _plain(units.size(row.rank.rss_bytes)), 7, align="right"),
+    Column("workers", 8, lambda row, _: worker_states(row.rank), 9),
+    Column("log", 4, _log_age, 4, align="right"),
+    Column("last line", 24, lambda row, _: Line(row.rank.last_line or "", "dim"), 10, grow=3),
+)
+"""The wait is the share of samples in which it waited for other ranks; `ago` is how long ago its last step was told."""

@@ -17,14 +17,14 @@ def bar(share: float | None, width: int, role: str = "good") -> Line:
     return Line("━" * full + "╸" * half, role).add("─" * (width - full - half), "track")
 
 
-def stacked(parts: list[tuple[float, str]], width: int) -> Line:
-    """Shares (0..1, role) one after the other in one bar of `width` cells; what they leave is track."""
+def stacked(parts: list[tuple[float, str, str]], width: int) -> Line:
+    """Shares (0..1, role, glyph) one after the other in one bar of `width` cells; what they leave is track."""
     line = Line()
     done = 0
     total = 0.0
-    for share, role in parts:
+    for share, role, glyph in parts:
         total += share
         end = min(width, round(total * width))
-        line.add("━" * (end - done), role)
+        line.add(glyph * (end - done), role)
         done = max(done, end)
     return line.add("─" * (width - done), "track")

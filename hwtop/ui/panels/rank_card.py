@@ -1,0 +1,161 @@
+"""All about one rank, in a few lines; then the newest lines of its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hwtop.job.frames import place
+from hwtop.model.job import Job, Rank
+from hwtop.ui import log_view, marks, units
+from hwtop.ui.panels import ranks
+from hwtop.ui.view import View
+from hwtop.ui.widgets.bar import stacked
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import elide_middle
+
+LEAST = 6
+"""Rows for state, place, phases and last line, in a frame."""
+_BAR = 24
+_LABEL = 11
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """The selected rank, else the one that a finding points at, else the lowest."""
+    rank = view.shown_rank
+    if rank is None or view.job is None:
+        return box([ranks.none(view)], width, height, Line("Rank", "title"), Line())
+    room = inner(width)
+    lines = [line for line in _facts(rank, room) if line.width]
+    lines = [*lines[: max(0, height - 3)], *_words(view, rank, room, height - 2 - len(lines))]
+    title = Line(f"Rank {rank.rank}", "title").add(f"  PID {rank.pid}", "text")
+    if rank.gpus:
+        title.add(f"  GPU {','.join(map(str, rank.gpus))}", "text")
+    note = Line("Enter", "key").add(" its stack  ", "label").add("f", "key").add(" its flame", "label")
+    return box(lines, width, height, title, note)
+
+
+def last_words(job: Job, rank: Rank, most: int) -> list[str]:
+    """The newest lines of the rank's own log, oldest first; else its last line, as far as one is known."""
+    if most <= 0:
+        return []
+    owners = log_view.owners(job)
+    own = [line.text for line in job.lines if owners.get(line.path) == rank.rank][-most:]
+    return own or [text for text in (rank.last_line,) if text]
+
+
+def _facts(rank: Rank, width: int) -> Iterator[Line]:
+    """In the order of their worth: a small card is cut from the end."""
+    yield _state(rank)
+    yield _stands(rank, width)
+    yield _phases(rank, width)
+    yield _workers(rank, width)
+    yield _process(rank)
+    yield _hot(rank, width)
+
+
+def _labelled(label: str) -> Line:
+    return Line(f"{label:<{_LABEL}}", "label")
+
+
+def _state(rank: Rank) -> Line:
+    glyph, role = marks.RANK_STATE[rank.state]
+    line = _labelled("state").add(f"{glyph} {rank.state}", role)
+    if not rank.is_alive:
+        code = "exit code not known" if rank.exit_code is None else ranks.ended_with(rank.exit_code)
+        line.add(f"  {code}", role)
+    step = rank.progress.step if rank.progress else None
+    if step is not None:
+        total = rank.progress.total_steps if rank.progress else None
+        line.add("   step ", "label").add(units.count(step)).add(f" of {units.count(total)}" if total else "", "dim")
+    if rank.step_time_s is not None:
+        line.add(f"   {units.step_time(rank.step_time_s)} s/step")
+    if rank.step_age_s is not None:
+        line.add("   told ", "label").add(f"{units.duration(rank.step_age_s)} ago")
+    return line
+
+
+def _stands(rank: Rank, width: int) -> Line:
+    stack = rank.stack
+    if not rank.is_alive or stack is None:
+        return Line()
+    line = _labelled("stands")
+    if stack.error:
+        return line.add("▲ ", "warn").add(elide_middle(stack.error, max(8, width - line.width - 2)), "text")
+    here = rank.hot[0] if rank.hot else None
+    if rank.phase:
+        line.add(f"in {rank.phase}", marks.PHASE[rank.phase])
+    if stack.threads and stack.threads[0].frames:
+        line.add(f"  {place(stack.threads[0].frames[0])}")
+    elif here:
+        line.add(f"  {here.file}:{here.line} {here.function}")
+    if rank.same_stack_for_s:
+        line.add(f"   same for {units.duration(rank.same_stack_for_s)}", "label")
+    return line.add(f"   kernel {rank.wchan}" if rank.wchan and rank.wchan != "0" else "", "label")
+
+
+def _phases(rank: Rank, width: int) -> Line:
+    if not rank.phase_shares:
+        return Line()
+    bar = max(6, min(_BAR, width // 4))
+    line = _labelled("phases").extend(stacked(ranks.mix(rank), bar)).add("  ")
+    tail = f"  {rank.samples} samples" + (
+        "" if rank.wait_share is None else f", waits {units.pct(100 * rank.wait_share)}"
+    )
+    for each in rank.phase_shares:
+        part = f"{each.phase} {units.pct(100 * each.share)}  "
+        if line.width + len(part) + len(tail) > width:
+            break
+        line.add(part, marks.PHASE[each.phase])
+    return line.add(tail.strip(), "dim")
+
+
+def _workers(rank: Rank, width: int) -> Line:
+    if not rank.workers:
+        return Line()
+    line = _labelled("workers").extend(ranks.worker_states(rank))
+    used = [worker.cpu_pct for worker in rank.workers if worker.cpu_pct is not None]
+    line.add(f"   CPU {units.pct(sum(used) if used else None)}")
+    held = next((worker for worker in rank.workers if worker.state == "D"), None)
+    if held is not None:
+        line.add(f"   {held.pid} waits for the disk in {held.wchan or 'the kernel'}", "warn")
+    if rank.worker_hot:
+        hot = rank.worker_hot[0]
+        line.add(elide_middle(f"   {hot.function} ({hot.file}:{hot.line}) {units.pct(100 * hot.share)}", width // 2))
+    return line
+
+
+def _process(rank: Rank) -> Line:
+    if not rank.is_alive:
+        return Line()
+    line = _labelled("process").add(f"CPU {units.pct(rank.cpu_pct)}, {units.pct(rank.tree_cpu_pct)} with workers")
+    line.add(f"   {units.size(rank.rss_bytes)} memory   {rank.thread_count} threads")
+    return line.add(f"   up {units.duration(rank.age_s)}", "dim") if rank.age_s is not None else line
+
+
+def _hot(rank: Rank, width: int) -> Line:
+    if not rank.hot:
+        return Line()
+    line = _labelled("hot")
+    for hot in rank.hot[:3]:
+        part = f"{units.pct(100 * hot.share)} {hot.function} ({hot.file}:{hot.line})   "
+        if line.width + len(part) > width:
+            break
+        line.add(part)
+    return line
+
+
+def _words(view: View, rank: Rank, width: int, most: int) -> list[Line]:
+    job = view.job
+    if job is None:
+        return []
+    words = last_words(job, rank, max(1, most - 1))
+    if not words:
+        return [_labelled("log").add("no log line of this rank yet", "dim")]
+    what = "last words" if not rank.is_alive else "log"
+    if most < 2:
+        return [Line(f"{what:<{_LABEL}}", "label").add(words[-1], "dim" if rank.is_alive else "text")]
+    head = _labelled(what).add(elide_middle(rank.log or "", max(8, width // 2)), "dim")
+    if rank.log_age_s is not None:
+        head.add(f"   {units.duration(rank.log_age_s)} ago", "dim")
+    return [head, *(Line("│ ", "border").add(text, "dim" if rank.is_alive else "text") for text in words)]

@@ -1,0 +1,143 @@
+"""The stacks of all ranks as one tree: the way they share, then the branches with who is in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hwtop.job.frames import is_user_frame
+from hwtop.job.rank_set import rank_set
+from hwtop.job.stack_trie import TrieNode, trie
+from hwtop.model.job import Phase, StackGroup
+from hwtop.model.stack import StackFrame
+from hwtop.ui import marks
+from hwtop.ui.view import View
+from hwtop.ui.widgets import table
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import elide_end, elide_middle
+
+_RANKS_WIDEST = 18
+_NAME, _PLACE = 28, 34
+"""Cells of a function and of its place, where there is room for source text beside them."""
+_RUN = 3
+"""From so many library frames in a row on, only their number is told."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One line of the tree."""
+
+    branch: str
+    """Lines drawn in front of the frame."""
+    frame: StackFrame | None
+    ranks: tuple[int, ...]
+    is_first: bool
+    """The first row of a way that only these ranks go."""
+    hidden: int = 0
+    """Library frames that this row stands for, where `frame` is None."""
+    phase: Phase | None = None
+    """Of the ranks that stand here."""
+
+
+def wanted(view: View, _: int) -> int:
+    """Rows for the whole tree, frame included."""
+    return 2 + max(1, len(_rows(view.job.stack_groups) if view.job else ()))
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """As much of the tree as fits, with the selected rank's way in sight."""
+    job = view.job
+    title = Line("Where the ranks stand", "title")
+    rows = _rows(job.stack_groups) if job else []
+    if job is None or not rows:
+        why = "no stacks yet" if job and not job.stack_errors else "no stacks: the reason stands above"
+        return box([Line("◌ ", "dim").add(why if job else "no job", "dim")], width, height, title, Line())
+    rank = view.shown_rank
+    mine = [index for index, row in enumerate(rows) if rank is not None and rank.rank in row.ranks]
+    room = height - 2
+    first = max(0, min(mine[-1] - room + 2, len(rows) - room)) if mine else 0
+    visible = table.window(len(rows), room, first)
+    widest = min(_RANKS_WIDEST, max(len(rank_set(row.ranks)) for row in rows))
+    lines = [_line(rows[index], widest, inner(width), is_mine=index in mine) for index in visible]
+    groups = len(job.stack_groups)
+    note = Line(f"{groups} place{'s' * (groups != 1)}", "dim")
+    if len(visible) < len(rows):
+        note.add(f", rows {visible.start + 1}–{visible.stop} of {len(rows)}", "accent")
+    return box(lines, width, height, title, note)
+
+
+def _rows(groups: Sequence[StackGroup]) -> list[_Row]:
+    phases = {group.ranks: group.phase for group in groups}
+    return list(_walk(trie(groups), "", (), phases))
+
+
+def _walk(
+    nodes: Sequence[TrieNode], branch: str, above: tuple[int, ...], phases: dict[tuple[int, ...], Phase | None]
+) -> Iterator[_Row]:
+    for number, node in enumerate(nodes):
+        is_last = number == len(nodes) - 1
+        # A way parts where there are several, and where some ranks go no further.
+        parts = len(nodes) > 1 or (bool(above) and node.ranks != above)
+        head, below = (
+            (branch + ("└ " if is_last else "├ "), branch + ("  " if is_last else "│ ")) if parts else ("", "")
+        )
+        chain = _chain(node)
+        for index, row in enumerate(_shown(chain, phases)):
+            is_first = index == 0 and node.ranks != above
+            lead = (head if index == 0 else below) if parts else branch
+            yield _Row(lead, row.frame, row.ranks, is_first, row.hidden, row.phase)
+        yield from _walk(chain[-1].children, below if parts else branch, node.ranks, phases)
+
+
+def _chain(node: TrieNode) -> list[TrieNode]:
+    """The node and what follows as long as the same ranks go one way."""
+    found = [node]
+    while len(found[-1].children) == 1 and found[-1].children[0].ranks == node.ranks:
+        found.append(found[-1].children[0])
+    return found
+
+
+def _shown(chain: Sequence[TrieNode], phases: dict[tuple[int, ...], Phase | None]) -> Iterator[_Row]:
+    """A row a frame; long runs of library frames in one, the innermost frame of a way apart."""
+    run: list[TrieNode] = []
+    ends = not chain[-1].children
+    for index, node in enumerate(chain):
+        is_leaf = ends and index == len(chain) - 1
+        if not is_user_frame(node.frame) and not is_leaf:
+            run.append(node)
+            continue
+        yield from _run_of(run)
+        run = []
+        yield _Row("", node.frame, node.ranks, False, phase=phases.get(node.ranks) if is_leaf else None)
+    yield from _run_of(run)
+
+
+def _run_of(run: Sequence[TrieNode]) -> Iterator[_Row]:
+    if len(run) >= _RUN:
+        yield _Row("", None, run[0].ranks, False, hidden=len(run))
+        return
+    for node in run:
+        yield _Row("", node.frame, node.ranks, False)
+
+
+def _line(row: _Row, widest: int, width: int, *, is_mine: bool) -> Line:
+    line = Line("▸ " if is_mine and row.is_first else "  ", "accent")
+    ranks = elide_end(rank_set(row.ranks), widest) if row.is_first else ""
+    count = str(len(row.ranks)) if row.is_first else ""
+    line.add(f"{ranks:<{widest}} ", "strong").add(f"{count:>4}  ", "accent").add(row.branch, "border")
+    if row.frame is None:
+        return line.add(f"⋮ {row.hidden} library frames", "dim")
+    is_user = is_user_frame(row.frame)
+    room = width - line.width
+    tail = Line(f"  {row.phase}", marks.PHASE[row.phase]) if row.phase else Line()
+    name_cells = min(_NAME, max(10, (room - tail.width) * 2 // 5))
+    name = elide_middle(row.frame.name, name_cells)
+    line.extend(Line(name, "strong" if is_user else "dim").fitted(name_cells)).add(" ")
+    where = f"{row.frame.short_filename}:{row.frame.line}" if row.frame.line else row.frame.short_filename
+    left = max(6, room - name_cells - 1 - tail.width)
+    line.add(elide_middle(where, min(left, _PLACE)), "accent" if is_user else "dim").extend(tail)
+    code_room = width - line.width - 3
+    if row.frame.code and code_room >= 12:
+        line.add(f"   {elide_end(row.frame.code, code_room)}", "dim")
+    return line
