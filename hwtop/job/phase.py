@@ -1,175 +1,29 @@
-"""What a rank's main thread is in, told from its stack. Pure; the rules are data.
+"""What a rank's main thread is in, told from its stack. Pure; the rules are data (`hwtop.job.phase_rules`).
 
 Two steps. `OUTER` rules come first, in order: such a frame anywhere on the stack names the phase, whatever is called
 below it (a data set may call torch.load, the compiler may run a module's forward). Then the frame nearest the leaf that
 any `INNER` rule knows decides (an all_reduce inside save_checkpoint is a collective; a backward inside Lightning's
-optimizer closure is a backward). Names were checked on torch 2.13; those of other libraries are marked.
+optimizer closure is a backward). A call into C leaves no frame: there the text of the user's line decides, where it is known.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
+from hwtop.job.code_line import prints, waits_for_device
 from hwtop.job.frames import is_user_frame, own_frames, short_name
+from hwtop.job.phase_rules import COLLECTIVES, FORWARD, INNER, OUTER, QUEUE_WAITS, QUEUE_WORDS, Rule
 from hwtop.model.job import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
-
-
-class Rule(NamedTuple):
-    """A frame fits when its short file name starts with (or, with a leading "*", contains) one of `files` and its last
-    name component is one of `names`; an empty tuple or set fits all. Module level code fits file rules only by name."""
-
-    phase: Phase
-    files: tuple[str, ...] = ()
-    names: frozenset[str] = frozenset()
-    user_name: Callable[[frozenset[str]], bool] | None = None
-    """Instead of `names`: a test of the words of a user function's name."""
-    is_users: bool = False
-    """Fits frames of the user's own code only."""
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-C10D = _names(
-    """all_reduce all_reduce_coalesced broadcast barrier monitored_barrier all_gather all_gather_into_tensor
-    all_gather_coalesced all_gather_object reduce reduce_scatter reduce_scatter_tensor all_to_all all_to_all_single
-    send recv isend irecv batch_isend_irecv scatter gather gather_object scatter_object_list broadcast_object_list
-    send_object_list recv_object_list"""
-)
-"""Blocking functions of torch/distributed/distributed_c10d.py."""
-
-COLLECTIVES = _names(
-    """all_reduce allreduce barrier all_gather allgather broadcast reduce_scatter reducescatter all_to_all alltoall
-    all_gather_object broadcast_object_list wait_for_everyone"""
-)
-"""Names that mean the same in any file."""
-
-_DATA_WORDS = _names("batch batches data dataset loader dataloader sample samples prefetch prefetcher minibatch")
-_FETCH_WORDS = _names("load get next fetch read prefetch collate")
-_QUEUE_WORDS = _DATA_WORDS | _names("next fetch")
-_EVAL_WORDS = _names("evaluate evaluation eval validate validation")
-_SAVE_WORDS = _names("save saves saving load write restore resume dump")
-_WHOLE_RUN = _names("train training fit trainer")
-"""A function named train_and_evaluate is the whole run, not its evaluation."""
-
-
-def _speaks_of_data(words: frozenset[str]) -> bool:
-    return bool(words & _DATA_WORDS) and bool(words & _FETCH_WORDS)
-
-
-def _speaks_of_eval(words: frozenset[str]) -> bool:
-    return bool(words & _EVAL_WORDS) and not words & (_WHOLE_RUN | {"config", "args"})
-
-
-def _speaks_of_checkpoint(words: frozenset[str]) -> bool:
-    if words & _WHOLE_RUN or words & {"forward", "activation", "gradient"}:
-        return False
-    return bool(words & {"checkpoint", "ckpt"}) and (len(words) == 1 or bool(words & _SAVE_WORDS))
-
-
-OUTER: tuple[Rule, ...] = (
-    Rule(
-        "rendezvous",
-        names=_names(
-            """init_process_group _store_based_barrier next_rendezvous rendezvous _verify_param_shape_across_processes
-            _create_c10d_store init_distributed initialize_model_parallel"""
-        ),
-    ),
-    Rule("agent", ("torch/distributed/elastic/",), _names("_invoke_run _monitor_workers")),
-    Rule("agent", ("torch/multiprocessing/spawn.py",), _names("join")),
-    Rule("agent", ("deepspeed/launcher/", "accelerate/commands/"), _names("main launch_command")),  # by their source
-    Rule("compile", ("torch/_dynamo/convert_frame.py", "triton/compiler")),
-    Rule(
-        "compile",
-        ("torch/_inductor/", "torch/_functorch/"),
-        _names(
-            """compile_fx compile_fx_inner compile_fx_backward compile_fx_forward fw_compiler bw_compiler
-            fx_codegen_and_compile compile_to_module codegen precompile autotune_to_one_config aot_stage1_graph_capture
-            aot_dispatch_autograd create_aot_dispatcher_function"""
-        ),
-    ),
-    Rule(
-        "data", ("torch/utils/data/dataloader.py",), _names("_try_get_data _get_data _get_iterator _shutdown_workers")
-    ),
-    Rule("data-main", ("torch/utils/data/",), _names("_next_data fetch")),
-)
-
-INNER: tuple[Rule, ...] = (
-    Rule("collective", ("torch/distributed/distributed_c10d.py",), C10D),
-    Rule(
-        "collective",
-        ("torch/nn/parallel/distributed.py", "torch/distributed/utils.py"),
-        _names("_sync_buffers _sync_module_states _distributed_broadcast_coalesced _sync_params_and_buffers"),
-    ),
-    Rule(
-        "collective",
-        ("torch/distributed/_functional_collectives.py", "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py"),
-        _names(
-            """all_reduce broadcast wait_tensor all_gather_tensor reduce_scatter_tensor all_to_all_single
-            foreach_all_gather foreach_reduce foreach_all_gather_copy_out"""
-        ),
-    ),
-    Rule("collective", ("horovod/torch/mpi_ops.py",), _names("synchronize")),  # by its source
-    Rule(
-        "collective",
-        ("megatron/core/pipeline_parallel/p2p_communication.py", "*core/pipeline_parallel/p2p_communication.py"),
-    ),
-    Rule("collective", names=COLLECTIVES),
-    Rule("checkpoint", ("torch/serialization.py",), _names("save load _save _legacy_save _load _legacy_load")),
-    Rule("checkpoint", ("torch/distributed/checkpoint/", "safetensors/", "*training/checkpointing.py")),
-    Rule("checkpoint", names=_names("save_pretrained save_checkpoint load_checkpoint _save_checkpoint save_state")),
-    Rule("backward", ("torch/autograd/graph.py",), _names("_engine_run_backward")),
-    Rule("backward", names=_names("backward")),
-    Rule("optimizer", ("torch/optim/", "apex/optimizers/", "bitsandbytes/optim/", "deepspeed/ops/adam/")),
-    Rule("optimizer", ("deepspeed/runtime/", "megatron/core/optimizer/"), _names("step _take_model_step")),
-    Rule("optimizer", ("torch/nn/utils/clip_grad.py",)),
-    Rule("optimizer", names=_names("optimizer_step step_optimizer clip_grad_norm_")),
-    Rule("forward", names=_names("closure training_step")),  # Lightning runs them inside the optimizer's step
-    Rule("sync", ("torch/cuda/",), _names("synchronize wait")),
-    Rule("sync", ("torch/amp/grad_scaler.py",), _names("_maybe_opt_step <genexpr> _get_scale_async")),
-    Rule("sync", ("torch/_tensor_str.py",)),
-    Rule("sync", ("torch/_tensor.py",), _names("__format__ __repr__ tolist")),
-    Rule("eval", names=_names("validation_step generate estimate_loss test_step"), is_users=True),
-    Rule("eval", ("transformers/",), _names("evaluate evaluation_loop prediction_step generate")),
-    Rule("eval", ("*lightning/",), _names("validation_step test_step _evaluation_step _run_validation")),
-    Rule("eval", ("*lightning/pytorch/loops/evaluation_loop.py", "pytorch_lightning/loops/evaluation_loop.py")),
-    Rule("logging", ("wandb/", "torch/utils/tensorboard/", "tensorboardX/", "tensorboard/", "mlflow/", "logging/")),
-    Rule("logging", ("tqdm/",), _names("update refresh display print_status fp_write moveto set_postfix")),
-    Rule("checkpoint", user_name=_speaks_of_checkpoint),
-    Rule("eval", user_name=_speaks_of_eval),
-    Rule("data-main", ("transformers/trainer.py",), _names("get_batch_samples")),
-    Rule("data-main", user_name=_speaks_of_data),
-    Rule("logging", ("requests/",)),
-)
-
-FORWARD: tuple[Rule, ...] = (
-    Rule("forward", ("torch/nn/modules/module.py",), _names("_call_impl")),
-    Rule("forward", ("torch/_inductor/output_code.py",), _names("__call__")),
-    Rule("forward", names=_names("forward"), is_users=True),
-)
-"""What is left when nothing else is on the stack: an evaluation runs the module's forward too."""
-
-_QUEUE_WAITS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("multiprocessing/queues.py", _names("get")),
-    ("queue.py", _names("get")),
-    ("multiprocessing/pool.py", _names("wait next get")),
-    ("multiprocessing/connection.py", _names("poll recv recv_bytes wait")),
-    ("multiprocessing/managers.py", _names("_callmethod")),
-    ("concurrent/futures/_base.py", _names("result")),
-)
-"""Where Python's own library waits for what another process or thread makes."""
 
 _COMPUTING: frozenset[Phase] = frozenset({"backward", "sync", "optimizer"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def phase_of(stack: ThreadStack) -> Phase:
+def phase_of(stack: ThreadStack, *, has_device: bool = False) -> Phase:
     """The phase of this thread; "other" where no rule knows a frame."""
-    return phase_and_frame(stack)[0]
+    return phase_and_frame(stack, has_device=has_device)[0]
 
 
 def is_waiting(stack: ThreadStack, phase: Phase) -> bool:
@@ -180,13 +34,31 @@ def is_waiting(stack: ThreadStack, phase: Phase) -> bool:
     return phase == "collective" or (phase in _COMPUTING and not stack.is_active)
 
 
-def phase_and_frame(stack: ThreadStack) -> tuple[Phase, StackFrame | None]:
-    """The phase, and the frame that told it (None for "other")."""
+def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Phase, StackFrame | None]:
+    """The phase, and the frame that told it (None for "other").
+
+    `has_device`: the process computes on an accelerator, so a line that reads a tensor's value back waits for it.
+    """
     frames = own_frames(stack)
-    found = _importing(frames) or _first(OUTER, frames) or _queue_wait(frames) or _innermost(frames)
+    found = (
+        _importing(frames)
+        or _first(OUTER, frames)
+        or _queue_wait(frames)
+        or _by_code(frames, has_device)
+        or _innermost(frames)
+    )
     if found is not None:
         return found
     return _first(FORWARD, frames) or ("other", None)
+
+
+def _by_code(frames: Sequence[StackFrame], has_device: bool) -> tuple[Phase, StackFrame] | None:
+    """A user's line that is itself the innermost: it computes in Python, or it is in C."""
+    if not frames or frames[0].code is None:
+        return None
+    if has_device and waits_for_device(frames[0].code):
+        return "sync", frames[0]
+    return ("logging", frames[0]) if prints(frames[0].code) else None
 
 
 def _importing(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
@@ -241,7 +113,7 @@ def _queue_wait(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None
         return None
     for frame in frames[waits + 1 :]:
         if is_user_frame(frame):
-            speaks = bool(_words(frame.name) & _QUEUE_WORDS)
+            speaks = bool(_words(frame.name) & QUEUE_WORDS)
             is_collective = short_name(frame.name) in COLLECTIVES
             if speaks or is_collective:
                 return ("collective" if is_collective else "data"), frame
@@ -253,7 +125,7 @@ def _queue_wait_index(frames: Sequence[StackFrame]) -> int | None:
         if is_user_frame(frame):
             return None
         name = short_name(frame.name)
-        if any(frame.short_filename == file and name in names for file, names in _QUEUE_WAITS):
+        if any(frame.short_filename == file and name in names for file, names in QUEUE_WAITS):
             return index
     return None
 

@@ -1,0 +1,41 @@
+"""What the text of one source line says that the stack does not: calls into C leave no Python frame. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_SYNC = re.compile(
+    r"""
+      \.(?:item|cpu|tolist|numpy|block_until_ready|synchronize)\(
+    | \bdevice_get\(                                  # JAX
+    | \b(?:float|int|bool)\(\s*[\w.\[\]'"]*(?:loss|norm)[\w.\[\]'"]*\s*\)
+    | \.(?:to|copy_)\([^)]*["']cpu["']
+    | \.nonzero\(\) | \bis_?nan\([^)]*\)\.any\(\)
+    """,
+    re.VERBOSE,
+)
+"""Reading a value back: torch and JAX wait until the device has computed it (PyTorch "Performance Tuning Guide", avoid
+unnecessary CPU-GPU synchronization; JAX "Asynchronous dispatch")."""
+_PRINTS = re.compile(r"(?:^|[^\w.])print\(|\bsys\.std(?:out|err)\.(?:write|flush)\(")
+_COLLECTS = re.compile(r"\bgc\.collect\(")
+_SLEEPS = re.compile(r"\bsleep\(|\.(?:wait|join|acquire|recv|accept|poll|select)\(")
+
+
+def waits_for_device(code: str | None) -> bool:
+    """A tensor's value is read back here. On a CPU tensor the same call costs nothing."""
+    return code is not None and _SYNC.search(code) is not None
+
+
+def prints(code: str | None) -> bool:
+    """It writes to the terminal or to the file that stands for it."""
+    return code is not None and _PRINTS.search(code) is not None
+
+
+def collects_garbage(code: str | None) -> bool:
+    """An explicit full collection."""
+    return code is not None and _COLLECTS.search(code) is not None
+
+
+def sleeps(code: str | None) -> bool:
+    """It asks to wait: for a time, a thread, a lock or a message."""
+    return code is not None and _SLEEPS.search(code) is not None
