@@ -7,8 +7,9 @@ from collections import Counter, deque
 from msgspec import Struct
 
 from hwtop.job.frames import normalise, own_frames, short_name, training_thread, user_frame
+from hwtop.job.hot_lines import hot_lines
 from hwtop.job.phase import is_waiting, phase_and_frame
-from hwtop.model.job import HotSpot, Phase, PhaseShare
+from hwtop.model.job import HotLine, HotSpot, Phase, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame
 
 WINDOW_S = 60.0
@@ -49,8 +50,8 @@ class StackSamples:
     def __init__(self) -> None:
         self._series: dict[int, _Series] = {}
 
-    def add(self, dump: StackDump) -> None:
-        """Take in one dump; of one process they come in order of time."""
+    def add(self, dump: StackDump, *, has_device: bool = False) -> None:
+        """Take in one dump; of one process they come in order of time. `has_device`: as in `phase_and_frame`."""
         thread = training_thread(dump)
         if thread is None or not thread.frames:
             return
@@ -61,7 +62,7 @@ class StackSamples:
         series.dumps += 1
         series.seen_s = dump.at_s
         series.newest = dump
-        phase, told_by = phase_and_frame(thread)
+        phase, told_by = phase_and_frame(thread, has_device=has_device)
         at_barrier = told_by is not None and short_name(told_by.name) in _BARRIERS
         series.has_trained = series.has_trained or phase in _OF_TRAINING
         if phase in _BEFORE_TRAINING and not series.has_trained:
@@ -109,6 +110,10 @@ class StackSamples:
             for (function, file, _), counts in lines.items()
         ]
         return tuple(sorted(spots, key=lambda spot: -spot.samples)[:_HOT_SPOTS])
+
+    def lines(self, pid: int, now: float) -> tuple[HotLine, ...]:
+        """The user lines that most samples were at, waits included."""
+        return hot_lines((sample.phase, sample.user) for sample in self._window(pid, now))
 
     def same_stack_for_s(self, pid: int, now: float) -> float | None:
         """How long every dump has shown the same main-thread stack; counted to the newest dump, not to `now`.

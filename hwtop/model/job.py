@@ -94,6 +94,10 @@ class Worker(Struct, frozen=True, kw_only=True):
     """Where its main thread was last seen, plumbing left out."""
     file: DataFile | None = None
     """The file that it opened last, logs aside."""
+    exit_code: int | None = None
+    """Of a zombie: negative = signal."""
+    same_stack_for_s: float | None = None
+    """As of a rank."""
 
 
 class Held(Struct, frozen=True, kw_only=True):
@@ -133,6 +137,20 @@ class HotSpot(Struct, frozen=True, kw_only=True):
     """Short: relative to its package."""
     line: int
     """The one that most of the samples were at."""
+    share: float
+    """Of all samples of the window, 0 to 1."""
+    samples: int
+
+
+class HotLine(Struct, frozen=True, kw_only=True):
+    """A line of user code that many samples were at, in one phase; waits count as well."""
+
+    function: str
+    file: str
+    line: int
+    code: str | None
+    """Its text; None where the file cannot be read or has changed since the process started."""
+    phase: Phase
     share: float
     """Of all samples of the window, 0 to 1."""
     samples: int
@@ -204,6 +222,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
     hot: tuple[HotSpot, ...] = ()
     """Hottest user lines of the main thread."""
+    hot_lines: tuple[HotLine, ...] = ()
+    """The lines that the main thread's samples were at, most samples first."""
     worker_hot: tuple[HotSpot, ...] = ()
     """Hottest user lines of its loader workers."""
     phase_for_s: float | None = None
@@ -297,6 +317,8 @@ class JobProcess(Struct, frozen=True, kw_only=True):
     """state letter -> how many threads are in it."""
     command: str
     caught_signals: int | None = None
+    ignored_signals: int | None = None
+    start_ticks: int | None = None
     """SigCgt mask."""
 
 
