@@ -15,11 +15,22 @@ _MOST_S = 15.0
 @click.command()
 @target
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(pid: str | None, pid_option: str | None, name: str | None, as_json: bool) -> None:
+@click.option(
+    "--flight-recorder",
+    "flight_folder",
+    metavar="DIR",
+    help="Judge the Flight Recorder dumps in DIR instead; no PID then.",
+)
+def command(
+    pid: str | None, pid_option: str | None, name: str | None, as_json: bool, flight_folder: str | None
+) -> None:
     """Print the Python stacks of all ranks of PID's job, grouped: who differs, and where.
 
     PID may be any process of the job. The job is not stopped.
     """
+    if flight_folder is not None:
+        _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
+        return
     from hwtop.collectors.process import ProcessSource
     from hwtop.collectors.stack import dump_all
     from hwtop.errors import CannotError
@@ -37,3 +48,16 @@ def command(pid: str | None, pid_option: str | None, name: str | None, as_json: 
     if not report.groups:
         raise CannotError(report.blind[0].reason if report.blind else f"no stack of process {target_pid} could be read")
     print(encode(report) if as_json else stacks_text(report), end="\n" if as_json else "")
+
+
+def _flight(folder: str, given: list[str], as_json: bool) -> None:
+    """Judge dump files alone."""
+    from hwtop.collectors.flight_folder import dumps_in
+    from hwtop.errors import UsageError
+    from hwtop.report.flight import flight_report, flight_text
+    from hwtop.report.json_report import encode
+
+    if given:
+        raise UsageError(f"--flight-recorder reads files alone: leave out {given[0]}")
+    report = flight_report(folder, dumps_in(folder))
+    print(encode(report) if as_json else flight_text(report), end="\n" if as_json else "")

@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 RequestKind = Literal["native", "pystack", "faulthandler", "flight-pipe"]
-"""Deep looks, and "flight-pipe": write to the rank's Flight Recorder FIFO, which makes it dump."""
+"""Deep looks, and "flight-pipe": write to the Flight Recorder FIFOs of all ranks on this box (a dump of one
+says little), which makes them dump; `pid` may be any of them or the target."""
 
 
 class LogTarget(Struct, frozen=True, kw_only=True):
@@ -47,6 +48,11 @@ class FlightTarget(Struct, frozen=True, kw_only=True):
     """Paths to look at: the configured prefix + rank, and what log lines named."""
     pipe: str | None = None
     """FIFO that makes it dump when a byte is written."""
+    started_s: float | None = None
+    """When the process started, seconds after the epoch: older files are of another run."""
+    is_alive: bool = True
+    may_ask: bool = False
+    """The job looks stuck: the debug server of the process may be asked, which runs code in it."""
 
 
 class Aim(Struct, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ class FlightEntry(Struct, frozen=True, kw_only=True):
     """Seconds after the epoch."""
     timeout_s: float | None = None
     frames: tuple[StackFrame, ...] = ()
-    """Leaf first; empty where the dump holds none (JSON)."""
+    """The user's own, leaf first; empty where the dump holds none (JSON)."""
 
 
 class FlightGroup(Struct, frozen=True, kw_only=True):
@@ -46,8 +46,11 @@ class FlightGroup(Struct, frozen=True, kw_only=True):
     ranks: tuple[int, ...] | None
     """None where the dump does not tell."""
     last_enqueued: int | None = None
+    """Sequence number; -1 = none yet, None = not told."""
     last_started: int | None = None
+    """As `last_enqueued`; None also where starts are not recorded (gloo; NCCL without TORCH_NCCL_ENABLE_TIMING)."""
     last_completed: int | None = None
+    """As `last_enqueued`."""
 
 
 class FlightDump(Struct, frozen=True, kw_only=True):
@@ -58,6 +61,10 @@ class FlightDump(Struct, frozen=True, kw_only=True):
     """The file, or "debug server of PID 12"."""
     at_s: float
     """When it was read; modification time of a file on the clock of the snapshots."""
+    taken_s: float | None = None
+    """When the dump was made: seconds after the epoch (of a file its modification time)."""
+    is_asked: bool = False
+    """hwtop asked the process for it: holds active operations only, and that another rank has none proves nothing."""
     version: str = ""
     groups: tuple[FlightGroup, ...] = ()
     entries: tuple[FlightEntry, ...] = ()
