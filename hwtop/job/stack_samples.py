@@ -9,7 +9,8 @@ from msgspec import Struct
 from hwtop.job.frames import normalise, own_frames, short_name, training_thread, user_frame
 from hwtop.job.hot_lines import hot_lines
 from hwtop.job.phase import is_waiting, phase_and_frame
-from hwtop.model.job import HotLine, HotSpot, Phase, PhaseShare
+from hwtop.job.spells import Spells
+from hwtop.model.job import HotLine, HotSpot, Phase, PhaseShare, Spell
 from hwtop.model.stack import StackDump, StackFrame
 
 WINDOW_S = 60.0
@@ -42,6 +43,7 @@ class _Series:
         self.seen_s = 0.0
         self.started_until_s = float("-inf")
         self.has_trained = False
+        self.spells = Spells()
 
 
 class StackSamples:
@@ -67,6 +69,7 @@ class StackSamples:
         series.has_trained = series.has_trained or phase in _OF_TRAINING
         if phase in _BEFORE_TRAINING and not series.has_trained:
             series.started_until_s = dump.at_s
+        series.spells.add(dump.at_s, phase)
         user = user_frame(own_frames(thread))
         series.samples.append(_Sample(dump.at_s, phase, is_waiting(thread, phase) and not at_barrier, user))
 
@@ -114,6 +117,11 @@ class StackSamples:
     def lines(self, pid: int, now: float) -> tuple[HotLine, ...]:
         """The user lines that most samples were at, waits included."""
         return hot_lines((sample.phase, sample.user) for sample in self._window(pid, now))
+
+    def spells(self, pid: int) -> tuple[Spell, ...]:
+        """When it saved or compiled."""
+        series = self._series.get(pid)
+        return () if series is None else series.spells.all()
 
     def same_stack_for_s(self, pid: int, now: float) -> float | None:
         """How long every dump has shown the same main-thread stack; counted to the newest dump, not to `now`.

@@ -142,6 +142,23 @@ class HotSpot(Struct, frozen=True, kw_only=True):
     samples: int
 
 
+class Spell(Struct, frozen=True, kw_only=True):
+    """A stretch of time in which every look at a rank showed one phase."""
+
+    phase: Phase
+    from_s: float
+    """First look that showed it; times are of the snapshots' clock."""
+    to_s: float
+    """Last look that showed it."""
+    looks: int
+    looks_before: int
+    """All looks at this rank before the first of these."""
+    not_before_s: float | None = None
+    """Last look that showed something else before."""
+    over_by_s: float | None = None
+    """First look that showed something else after; None while it goes on."""
+
+
 class HotLine(Struct, frozen=True, kw_only=True):
     """A line of user code that many samples were at, in one phase; waits count as well."""
 
@@ -224,6 +241,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     """Hottest user lines of the main thread."""
     hot_lines: tuple[HotLine, ...] = ()
     """The lines that the main thread's samples were at, most samples first."""
+    spells: tuple[Spell, ...] = ()
+    """When it saved or compiled, oldest first."""
     worker_hot: tuple[HotSpot, ...] = ()
     """Hottest user lines of its loader workers."""
     phase_for_s: float | None = None
@@ -317,9 +336,11 @@ class JobProcess(Struct, frozen=True, kw_only=True):
     """state letter -> how many threads are in it."""
     command: str
     caught_signals: int | None = None
-    ignored_signals: int | None = None
-    start_ticks: int | None = None
     """SigCgt mask."""
+    ignored_signals: int | None = None
+    """SigIgn mask."""
+    start_ticks: int | None = None
+    """As in ProcessInfo."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
