@@ -105,6 +105,8 @@ class Lane:
             with self._finished:
                 if reading is not None:
                     self._reading, self._is_fresh, self._read_at_s = reading, True, self._now()
+                elif reason is None:
+                    self._reading, self._is_fresh, self._read_at_s = None, False, None
                 self._reason = reason
                 self._cost_ms = (time.thread_time() - started) * 1000
                 self._asked_at_s = None

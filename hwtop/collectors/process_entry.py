@@ -25,6 +25,7 @@ from hwtop.collectors.process_files import (
     read_wchan,
 )
 from hwtop.job.environment import kept
+from hwtop.job.secrets import masked_arguments
 from hwtop.model.process import OpenFile, ProcessInfo, ThreadInfo
 
 _FILES_EVERY_S = 5.0
@@ -124,7 +125,7 @@ class ProcessEntry:
         except (OSError, ValueError) as error:
             self._reasons["cgroup"] = self._reason(error)
         try:
-            cmdline = read_cmdline(self._directory)
+            cmdline = masked_arguments(read_cmdline(self._directory))
             if cmdline or self._cmdline is None:  # a zombie has lost its own
                 self._cmdline = cmdline
             self._reasons.pop("cmdline", None)
@@ -189,6 +190,7 @@ class ProcessEntry:
             involuntary_switches=status.involuntary_switches if status else None,
             tracer_pid=status.tracer_pid if status else None,
             caught_signals=status.caught_signals if status else None,
+            ignored_signals=status.ignored_signals if status else None,
             usable_cores=status.usable_cores if status else None,
             ns_pids=status.ns_pids if status else (),
             cmdline=self._cmdline,

@@ -57,6 +57,7 @@ class Status(NamedTuple):
     involuntary_switches: int | None
     tracer_pid: int | None
     caught_signals: int | None
+    ignored_signals: int | None
     usable_cores: int | None
     ns_pids: tuple[int, ...]
 
@@ -119,6 +120,7 @@ def read_status(directory: str) -> Status:
         involuntary_switches=_number(values.get("nonvoluntary_ctxt_switches")),
         tracer_pid=_number(values.get("TracerPid")),
         caught_signals=int(values["SigCgt"], 16) if "SigCgt" in values else None,
+        ignored_signals=int(values["SigIgn"], 16) if "SigIgn" in values else None,
         usable_cores=int(mask.replace(",", ""), 16).bit_count() if mask else None,
         ns_pids=tuple(int(word) for word in values.get("NSpid", "").split()),
     )

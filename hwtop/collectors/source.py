@@ -25,8 +25,8 @@ class Source(Protocol):
     def probe(self) -> str | None:
         """Why this source cannot run on this machine, or None. Called once, in the source's own thread, before `read`."""
 
-    def read(self) -> Struct:
-        """The `*Reading` of now. Roots ("/proc", "/sys") and the monotonic clock are constructor arguments."""
+    def read(self) -> Struct | None:
+        """The `*Reading` of now; None where nobody asks for one. Roots ("/proc") and clocks are constructor arguments."""
 
     def aim(self, aim: Aim) -> None:
         """Take note of what the job looks like by now. Called between two reads; most sources ignore it."""

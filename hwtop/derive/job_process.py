@@ -40,6 +40,9 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
         threads=_count([thread.comm for thread in process.threads]),
         thread_states=_count([thread.state for thread in process.threads]),
         command=command_line(process),
+        caught_signals=process.caught_signals,
+        ignored_signals=process.ignored_signals,
+        start_ticks=process.start_ticks,
     )
 
 

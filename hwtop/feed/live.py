@@ -16,6 +16,7 @@ from hwtop.collectors.log import LogSource
 from hwtop.collectors.memory import MemorySource
 from hwtop.collectors.network import NetworkSource
 from hwtop.collectors.process import ProcessSource
+from hwtop.collectors.process_detail import DetailSource
 from hwtop.collectors.sampler import Sampler
 from hwtop.collectors.source import Source
 from hwtop.collectors.stack import StackSource
@@ -104,4 +105,5 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         ProcessSource(target_pid=target_pid),
         StackSource(budget_pct=stack_budget_pct),
         LogSource(globs=log_globs),
+        DetailSource(),
     ]

@@ -22,6 +22,12 @@ class OpenFile(Struct, frozen=True, kw_only=True):
     target: str
     """readlink of /proc/PID/fd/N: a path, "pipe:[123]", "socket:[456]", "/dev/pts/0"."""
     is_writable: bool = False
+    mode: str | None = None
+    """"r", "w" or "rw". Like the following only in ProcessDetail, where a person looks at all files."""
+    offset_bytes: int | None = None
+    """Where the next read or write goes; None where that means nothing (sockets, pipes, terminals)."""
+    size_bytes: int | None = None
+    """Of a regular file that answered in time."""
 
 
 class ProcessInfo(Struct, frozen=True, kw_only=True):
@@ -49,6 +55,8 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     tracer_pid: int | None = None
     caught_signals: int | None = None
     """SigCgt mask."""
+    ignored_signals: int | None = None
+    """SigIgn mask."""
     usable_cores: int | None = None
     """Size of Cpus_allowed."""
     ns_pids: tuple[int, ...] = ()
@@ -109,6 +117,8 @@ class ProcessDetail(Struct, frozen=True, kw_only=True):
     """At exec, sorted by name; values of secrets are "****"."""
     files: tuple[OpenFile, ...] | None = None
     """All descriptors, by number."""
+    file_count: int | None = None
+    """How many there are; `files` holds the first 1024."""
     limits: dict[str, str] = {}
     """Soft limits of /proc/PID/limits that matter here: "Max open files", "Max locked memory", ..."""
     missing: dict[str, str] = {}
