@@ -78,7 +78,7 @@ def _calm(groups: Sequence[Team], readable: Collection[int], absent: Collection[
     left = f" ({len(readable)} of {len(readable) + len(absent)} ranks left a readable dump)" if absent else ""
     whose = f"the {'dump' if len(readable) == 1 else 'dumps'} of {named(readable)}{left}"
     if any(first_open(team) is not None for team in groups):
-        return f"nothing in {whose} had waited for {WAITED_S:.0f} s when it was made, so nothing proves a hang"
+        return f"nothing in {whose} had waited for {WAITED_S:.0f} s, so nothing proves a hang"
     return f"nothing is stuck in {whose}: all that was enqueued is finished"
 
 
