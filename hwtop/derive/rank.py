@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from hwtop.derive.data_file import data_file
 from hwtop.derive.log import RankLog
 from hwtop.derive.seat import Seat
-from hwtop.job.frames import leaf_of, normalise, training_thread
+from hwtop.job.frames import leaf_of
 from hwtop.job.gpu_owner import gpus_of
-from hwtop.job.phase import is_waiting, phase_of
-from hwtop.job.rank_state import rank_state
-from hwtop.job.stack_samples import StackSamples
+from hwtop.job.stack_samples import Standing, StackSamples
+from hwtop.model.disk import MountReading
 from hwtop.model.gpu import Gpu
 from hwtop.model.job import Rank, Worker
 from hwtop.model.snapshot import Snapshot
-from hwtop.model.stack import ThreadStack
 
 _DUMP_IS_NEW_S = 30.0
 """An older dump says nothing about now."""
@@ -25,7 +24,7 @@ _DUMP_IS_NEW_S = 30.0
 def rank_now(
     number: int, seat: Seat, log: RankLog, samples: StackSamples, snapshot: Snapshot, told_exit_code: int | None
 ) -> Rank:
-    """The rank at the time of `snapshot`; its state is judged for itself alone.
+    """The rank at the time of `snapshot`, before its state is judged (`hwtop.derive.hang`).
 
     `told_exit_code` is what a launcher wrote about it: the kernel tells its exit code to the parent only.
     """
@@ -43,7 +42,7 @@ def rank_now(
         os_state=process.state if seat.is_alive else "X",
         log=log.path,
         log_age_s=log.age_s,
-        last_line=log.last_line,
+        last_line=seat.error or log.last_line,
         progress=log.progress,
         step_time_s=log.step_time_s,
         step_age_s=log.step_age_s,
@@ -52,15 +51,17 @@ def rank_now(
     )
     if seat.is_alive:
         rank = _with_process(rank, seat, snapshot)
-        rank = replace(rank, workers=_workers(seat, samples, snapshot.at_s))
+        rank = replace(rank, workers=_workers(seat, samples, snapshot))
         rank = _with_stack(rank, samples, snapshot.at_s)
-    return replace(rank, state=rank_state(rank))
+    return rank
 
 
-def _workers(seat: Seat, samples: StackSamples, at_s: float) -> tuple[Worker, ...]:
+def _workers(seat: Seat, samples: StackSamples, snapshot: Snapshot) -> tuple[Worker, ...]:
+    at_s = snapshot.at_s
+    outputs = {file.target for file in seat.crew.process.files if file.is_writable}
     rows = []
     for process, rates in seat.crew.workers:
-        thread = _thread_now(process.pid, samples, at_s)
+        standing = _standing_now(process.pid, samples, at_s)
         rows.append(
             Worker(
                 pid=process.pid,
@@ -69,32 +70,37 @@ def _workers(seat: Seat, samples: StackSamples, at_s: float) -> tuple[Worker, ..
                 rss_bytes=process.rss_bytes,
                 wchan=process.wchan,
                 read_bytes_per_s=rates.read_bytes_per_s,
-                leaf=leaf_of(normalise(thread)) if thread is not None else None,
+                leaf=leaf_of(standing.meaning.path) if standing is not None else None,
+                exit_code=process.exit_code,
+                same_stack_for_s=samples.same_stack_for_s(process.pid, at_s),
+                file=data_file(process, _mounts(snapshot), outputs),
             )
         )
     return tuple(rows)
 
 
-def _thread_now(pid: int, samples: StackSamples, at_s: float) -> ThreadStack | None:
-    dump = samples.newest(pid)
-    return training_thread(dump) if dump is not None and at_s - dump.at_s < _DUMP_IS_NEW_S else None
+def _standing_now(pid: int, samples: StackSamples, at_s: float) -> Standing | None:
+    standing = samples.standing(pid)
+    return standing if standing is not None and at_s - standing.dump.at_s < _DUMP_IS_NEW_S else None
 
 
 def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
-    shares, wait_share, count = samples.shares(rank.pid, at_s)
+    shares = samples.shares(rank.pid, at_s)
     workers = [samples.hot(worker.pid) for worker in rank.workers]
-    thread = _thread_now(rank.pid, samples, at_s)
-    phase = phase_of(thread) if thread is not None else None
+    standing = _standing_now(rank.pid, samples, at_s)
     return replace(
         rank,
         stack=samples.newest(rank.pid),
-        phase=phase,
-        is_waiting=is_waiting(thread, phase) if thread is not None and phase is not None else None,
-        phase_shares=shares,
-        wait_share=wait_share,
-        samples=count,
+        phase=standing.meaning.phase if standing is not None else None,
+        is_waiting=standing.is_waiting if standing is not None else None,
+        phase_shares=shares.phases,
+        wait_share=shares.wait,
+        samples=shares.samples,
+        wait_samples=shares.wait_samples,
         same_stack_for_s=samples.same_stack_for_s(rank.pid, at_s),
         hot=samples.hot(rank.pid),
+        hot_lines=samples.lines(rank.pid, at_s),
+        spells=samples.spells(rank.pid),
         worker_hot=max(workers, key=lambda spots: spots[0].samples if spots else 0, default=()),
     )
 
@@ -112,6 +118,7 @@ def _with_process(rank: Rank, seat: Seat, snapshot: Snapshot) -> Rank:
         stopped_for_s=None if seat.stopped_since_s is None else reading.at_s - seat.stopped_since_s,
         tracer_pid=process.tracer_pid or None,
         wchan=process.wchan,
+        file=data_file(process, _mounts(snapshot), () if rank.log is None else (rank.log,)),
         age_s=None if age_s is None else max(0.0, age_s),
         cpu_pct=rates.cpu_pct,
         tree_cpu_pct=None if rates.cpu_pct is None else sum(value for value in cpu if value is not None),
@@ -125,6 +132,10 @@ def _with_process(rank: Rank, seat: Seat, snapshot: Snapshot) -> Rank:
         written_bytes_per_s=rates.written_bytes_per_s,
         idle_for_s=None if rates.cpu_pct is None else reading.at_s - (seat.idle_since_s or reading.at_s),
     )
+
+
+def _mounts(snapshot: Snapshot) -> Sequence[MountReading]:
+    return snapshot.disk.mounts if snapshot.disk else ()
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
