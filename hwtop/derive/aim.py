@@ -5,7 +5,7 @@ from __future__ import annotations
 from hwtop.job.rank_state import share_of
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Moment
-from hwtop.model.job import Rank
+from hwtop.model.job import Job, Rank
 
 _DATA_WAIT = 0.1
 """From this share of samples in data loading on, the loader workers are looked at too."""
@@ -20,7 +20,7 @@ def aim_of(moment: Moment, wish: Wish) -> Aim | None:
         return None
     ranks = [rank for rank in job.ranks if rank.is_alive]
     focus = next((rank.pid for rank in ranks if rank.rank == wish.rank), None)
-    pids = [rank.pid for rank in ranks]
+    pids = [rank.pid for rank in ranks] or _waiting_launcher(job)
     if focus is not None:
         pids.remove(focus)
         pids.insert(0, focus)
@@ -34,6 +34,13 @@ def aim_of(moment: Moment, wish: Wish) -> Aim | None:
         request=wish.request,
         flight=job.flight_targets,
     )
+
+
+def _waiting_launcher(job: Job) -> list[int]:
+    """torchrun before it has started a rank: it waits for the other nodes, which only its own stack tells."""
+    launcher = job.launcher
+    is_torchrun = launcher is not None and launcher.is_alive and launcher.kind in ("torchrun", "accelerate")
+    return [launcher.pid] if launcher is not None and is_torchrun and not job.ranks else []
 
 
 def _waits_for_data(rank: Rank) -> bool:

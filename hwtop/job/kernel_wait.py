@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+VFORK = "a child that it started with vfork"
+
 _WAITS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("nfs", "rpc_", "__rpc"), "an NFS server"),
     (("fuse", "request_wait_answer", "__fuse"), "the daemon of a FUSE file system"),
@@ -11,7 +13,7 @@ _WAITS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("jbd2", "ext4", "xfs", "xlog", "btrfs"), "the local file system"),
     (("folio_wait", "wait_on_page", "io_schedule", "blk_", "bio_", "submit_bio", "rq_qos"), "a block device"),
     (("rwsem_down", "mutex_lock", "__mutex"), "a lock of the kernel that another task holds"),
-    (("kernel_clone", "wait_for_vfork", "do_fork", "_do_fork"), VFORK := "a child that it started with vfork"),
+    (("kernel_clone", "wait_for_vfork", "do_fork", "_do_fork"), VFORK),
     (("nvidia", "uvm", "os_acquire", "_nv"), "the NVIDIA driver"),
 )
 """Start of the function's name (fs/nfs, net/sunrpc, fs/fuse/dev.c, mm/filemap.c, kernel/fork.c, ... of Linux)."""

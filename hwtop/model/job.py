@@ -211,6 +211,7 @@ class Rank(Struct, frozen=True, kw_only=True):
     log: str | None = None
     log_age_s: float | None = None
     last_line: str | None = None
+    """Newest of its log; of one that is gone, the exception in the error file that torchrun gave it."""
     progress: Progress | None = None
     """The newest value of each field seen in its log."""
     step_time_s: float | None = None
@@ -230,6 +231,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     """Share of the same samples in which `is_waiting`, explicit barriers left out."""
     samples: int = 0
     """How many samples the shares rest on."""
+    wait_samples: int = 0
+    """How many `wait_share` rests on: fewer where only the OS state of the thread, which dumps alone tell, decides."""
     stack: StackDump | None = None
     """The newest dump."""
     same_stack_for_s: float | None = None
@@ -247,8 +250,6 @@ class Rank(Struct, frozen=True, kw_only=True):
     """Hottest user lines of its loader workers."""
     phase_for_s: float | None = None
     """For which every look showed this phase; None without a stack."""
-    usual_checkpoint_s: float | None = None
-    """Median length of its checkpoints so far."""
     blocked: BlockedThread | None = None
     """The thread of the rank, or of its workers, that has been in state D longest."""
     worker_locks: tuple[WorkerLock, ...] = ()
@@ -383,6 +384,8 @@ class Job(Struct, frozen=True, kw_only=True):
     flight_settings: tuple[str, ...] = ()
     """Sentences: is it on, where does it dump, how to make it dump now."""
     place: JobPlace | None = None
+    restarts: int | None = None
+    """How many times torchrun has started the ranks anew; None where it does not tell."""
     timeout: CollectiveTimeout | None = None
     """Of the rank whose collective will time out first; None while nobody waits unusually long."""
     rendezvous: Rendezvous | None = None

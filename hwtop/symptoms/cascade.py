@@ -25,15 +25,33 @@ _ENDS_A_RANK = (
     "too-many-open-files",
 )
 
+_HOLDS_A_RANK = (
+    "rank-dead",
+    "rank-stopped",
+    "rank-d-state",
+    "lock-deadlock",
+    "dataloader-worker-killed",
+    "dataloader-worker-stuck",
+    "filesystem-hang",
+    "gpu-driver-hang",
+)
+"""Why one rank does not come: all that the others do is wait for it."""
+_STANDS_STILL = ("collective-mismatch", "rank-missing-from-collective", "hang")
+
 ROOTS: dict[str, tuple[str, ...]] = {
-    "hang": ("rank-dead", "rank-stopped", "collective-mismatch", *_ENDS_A_RANK),
-    "collective-mismatch": ("rank-dead", "rank-stopped", *_ENDS_A_RANK),
-    "nccl-timeout": ("rank-dead", "rank-stopped", "collective-mismatch", "hang", *_ENDS_A_RANK),
+    "hang": (*_HOLDS_A_RANK, "collective-mismatch", "rank-missing-from-collective", "rendezvous-stuck", *_ENDS_A_RANK),
+    "rank-missing-from-collective": (*_HOLDS_A_RANK, "collective-mismatch", *_ENDS_A_RANK),
+    "collective-mismatch": (*_HOLDS_A_RANK, *_ENDS_A_RANK),
+    "rank-d-state": ("filesystem-hang", "dataloader-worker-stuck"),
+    "lock-deadlock": ("dataloader-worker-stuck",),
+    "rendezvous-stuck": ("rank-dead", "port-in-use", "network-link", *_ENDS_A_RANK),
+    "rendezvous-timeout": ("rank-dead", "port-in-use", *_ENDS_A_RANK),
+    "nccl-timeout": (*_HOLDS_A_RANK, *_STANDS_STILL, *_ENDS_A_RANK),
     "preemption": ("rank-dead", *_ENDS_A_RANK),
     "nccl-error": ("rank-dead", *_ENDS_A_RANK),
     "rank-dead": _ENDS_A_RANK,
     "rank-crash": tuple(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash"),
-    "straggler-rank": (*_INPUT_BOUND, "rank-stopped", "hang"),
+    "straggler-rank": (*_INPUT_BOUND, *_HOLDS_A_RANK, *_STANDS_STILL),
     "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""

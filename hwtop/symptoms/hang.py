@@ -1,114 +1,94 @@
-"""hang, collective-mismatch: nothing moves any more."""
+"""hang, collective-mismatch, rank-missing-from-collective: nothing moves any more.
+
+All three ask the same tree (`hwtop.job.hang_tree`), so at most one of them is raised; `hang` is what is left when no rank
+can be blamed. A cause that has a symptom of its own (a dead rank, D state, a lock, ...) folds them: `hwtop.symptoms.cascade`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hwtop.job.collective_timeout import says
+from hwtop.job.conclusion import conclusion, workers_do
 from hwtop.job.frames import place
+from hwtop.job.hang_tree import HangCause, collective_groups, hang_cause
 from hwtop.job.rank_set import do, named
-from hwtop.job.rank_state import STUCK_S, is_stuck
-from hwtop.job.stack_groups import call_site, sentence
-from hwtop.model.frame import Moment
-from hwtop.model.job import Phase, Rank, StackGroup
+from hwtop.job.rank_state import LOG_INTERVALS, STUCK_S, is_still
+from hwtop.job.stack_groups import call_site, parting
+from hwtop.job.standstill import BUSY_GPU_QUIET_S, waits
+from hwtop.model.job import Job, Rank, StackGroup
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
-QUIET_INTERVALS = 3.0
-"""A job that logs every T seconds is silent when nothing came for 3 T (and at least `STUCK_S`)."""
-UNKNOWN_INTERVAL_S = 15.0
-"""Silence that is asked of a job whose logging interval nobody knows. Engineering default."""
-BUSY_GPU_QUIET_S = 60.0
-"""While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
-(engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
-SPIN_QUIET_S = 20.0
-SPIN_QUIET_INTERVALS = 20.0
-"""A rank that computes may have a long step: silence must be far longer than usual. Engineering defaults."""
-_GPU_BUSY_PCT = 10.0
 _BUSY_PCT = 10.0
-_LONG_BY_NATURE: frozenset[Phase | None] = frozenset({None, "checkpoint", "eval", "compile", "startup", "rendezvous"})
+_ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
 
 
 def check_hang(history: History) -> Observation | None:
-    """All ranks stand still, outside one common explanation."""
-    job, ranks = history.job, history.live_ranks
-    if job is None or not is_standing_still(history.now, ranks):
+    """All ranks stand still, and no rank can be blamed; as information where one only takes its time."""
+    cause, job = _cause(history)
+    if job is None:
         return None
-    groups = job.stack_groups
-    waiting = [group for group in groups if _waits(group, ranks)]
-    suspects = [group for group in groups if not _waits(group, ranks)]
-    still_s = min(rank.same_stack_for_s or 0.0 for rank in ranks)
-    title = f"Stuck for {still_s:.0f} s: {sentence((*waiting, *suspects))}"
-    culprits = [rank for group in suspects for rank in group.ranks] if waiting else []
+    if cause is None:
+        return _check_long_wait(job, history.live_ranks)
+    if _is_mismatch(job, cause) or _is_missing(cause):
+        return None
+    ranks = history.live_ranks
     return Observation(
         severity="critical",
-        confidence=0.95 if waiting and suspects else 0.8,
-        title=title,
-        evidence=(*_stillness(ranks, still_s), *_suspicion(ranks, culprits)),
-        next_steps=_hang_steps(ranks, culprits),
-        ranks=tuple(culprits) or tuple(rank.rank for rank in ranks),
+        confidence=0.8,
+        title=f"Stuck for {cause.still_s:.0f} s: {conclusion(job)}",
+        evidence=(*_evidence(job, ranks, cause), *_of_the_wait(job)),
+        next_steps=_hang_steps(ranks, cause),
+        ranks=cause.culprits or tuple(rank.rank for rank in ranks),
     )
 
 
 def check_mismatch(history: History) -> Observation | None:
-    """All ranks wait in a collective, but not in the same one."""
-    job, ranks = history.job, history.live_ranks
-    if job is None or len(ranks) < 2 or not is_standing_still(history.now, ranks):
+    """All ranks wait in a collective, but not in the same one; or the job's own log says so."""
+    cause, job = _cause(history)
+    if job is None:
         return None
-    groups = job.stack_groups
-    if len(groups) < 2 or not all(_waits(group, ranks) for group in groups):
-        return None
-    minority = groups[-1]
-    still_s = min(rank.same_stack_for_s or 0.0 for rank in ranks)
+    if cause is None or not _is_mismatch(job, cause):
+        return _logged_mismatch(job)
+    groups = collective_groups(job)
+    sites = " and ".join(dict.fromkeys(_site(group) for group in groups[:2]))
     return Observation(
         severity="critical",
-        confidence=0.9,
-        title=f"Ranks wait in different collectives: {sentence(groups)}",
-        evidence=_stillness(ranks, still_s),
+        confidence=0.97 if job.flight is not None else 0.9,
+        title=f"Ranks wait in different collectives: {conclusion(job)}",
+        evidence=(*_evidence(job, history.live_ranks, cause), *_of_the_wait(job)),
         next_steps=(
-            f"Compare {' and '.join(_site(group) for group in groups[:2])}: all ranks must call the same collectives in order",
-            "Look for `if rank == 0:` or data-dependent branches around them",
-            "hwtop stacks " + str(job.target_pid),
-            "Next run: TORCH_FR_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1, then compare the flight recorder dumps",
+            f"Compare {sites}: all ranks must call the same collectives in the same order and with the same sizes",
+            "Look for `if rank == 0:`, data-dependent branches or an early `break` around them",
+            f"hwtop stacks {job.target_pid}   # every rank's stack, grouped",
+            _flight_step(job),
         ),
-        ranks=minority.ranks if len(groups[0].ranks) > len(minority.ranks) else tuple(rank.rank for rank in ranks),
+        ranks=cause.culprits,
     )
 
 
-def is_standing_still(moment: Moment, ranks: Sequence[Rank]) -> bool:
-    """Every live rank is stuck (or spins on one line while others wait), and the logs are silent for unusually long."""
-    spinning = [rank for rank in ranks if not is_stuck(rank)]
-    if not ranks or len(spinning) == len(ranks) or not all(_spins(rank) for rank in spinning):
-        return False
-    gpus = {index for rank in ranks for index in rank.gpus}
-    busy = any(gpu.index in gpus and (gpu.util_pct or 0.0) >= _GPU_BUSY_PCT for gpu in moment.gpus)
-    quiet_s = BUSY_GPU_QUIET_S if busy else STUCK_S
-    intervals = [rank.log_interval_s for rank in ranks if rank.log_interval_s is not None]
-    quiet_s = max(quiet_s, QUIET_INTERVALS * min(intervals) if intervals else UNKNOWN_INTERVAL_S)
-    if spinning:
-        quiet_s = max(quiet_s, SPIN_QUIET_S, SPIN_QUIET_INTERVALS * min(intervals, default=0.0))
-    silences = [age for rank in ranks for age in (rank.step_age_s, rank.log_age_s) if age is not None]
-    silence_s = min(silences) if silences else min(rank.same_stack_for_s or 0.0 for rank in ranks)
-    return silence_s >= quiet_s
+def check_missing(history: History) -> Observation | None:
+    """Some ranks wait in a collective that others never reached."""
+    cause, job = _cause(history)
+    if job is None or cause is None or _is_mismatch(job, cause) or not _is_missing(cause):
+        return None
+    ranks = history.live_ranks
+    who = named(cause.culprits).capitalize()
+    return Observation(
+        severity="critical",
+        confidence=0.97 if job.flight is not None else 0.93,
+        title=f"{who} {do(cause.culprits, 'be')} missing from the collective for {cause.still_s:.0f} s: {conclusion(job)}",
+        evidence=(*_evidence(job, ranks, cause), *_of_culprits(ranks, cause.culprits), *_of_the_wait(job)),
+        next_steps=_missing_steps(job, ranks, cause),
+        ranks=cause.culprits,
+    )
 
 
-def _spins(rank: Rank) -> bool:
-    """Computes, and has not left its line for long: an endless loop, or a call that does not return."""
-    return (rank.same_stack_for_s or 0.0) >= STUCK_S and rank.phase not in _LONG_BY_NATURE
-
-
-def _waits(group: StackGroup, ranks: Sequence[Rank]) -> bool:
-    """Waits for other ranks: in a collective, or asleep in backward or sync."""
-    return any(rank.is_waiting for rank in ranks if rank.rank in group.ranks)
-
-
-def _site(group: StackGroup) -> str:
-    frame = call_site(group) or group.leaf
-    return "an unknown place" if frame is None else place(frame)
-
-
-def _stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
-    dumps = min(rank.samples for rank in ranks)
-    lines = [f"no live rank's stack has changed for {still_s:.0f} s ({len(ranks)} ranks, {dumps} looks at each)"]
+def stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
+    """What proves that nothing moves."""
+    looks = min((rank.samples for rank in ranks), default=0)
+    lines = [f"no live rank's stack has changed for {still_s:.0f} s ({len(ranks)} ranks, {looks} looks at each)"]
     idle = [rank.idle_for_s for rank in ranks if rank.idle_for_s is not None]
     if idle and min(idle) >= STUCK_S:
         lines.append(
@@ -125,7 +105,75 @@ def _stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _suspicion(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...]:
+def _cause(history: History) -> tuple[HangCause | None, Job | None]:
+    job = history.job
+    return (None, None) if job is None else (hang_cause(job, history.now.gpus), job)
+
+
+def _is_mismatch(job: Job, cause: HangCause) -> bool:
+    return cause.kind == "mismatch" and len(job.ranks) > 1
+
+
+def _is_missing(cause: HangCause) -> bool:
+    """Whatever keeps it away: that has its own symptom, and where that is not raised this one must not be silent."""
+    return bool(cause.culprits and cause.waiting) and cause.kind not in ("dead", "event", "mismatch")
+
+
+def _check_long_wait(job: Job, ranks: Sequence[Rank]) -> Observation | None:
+    """Others wait for a rank that does nothing visible in its checkpoint or evaluation: worth knowing, no fault yet."""
+    idle = [rank for rank in ranks if rank.phase in _ALLOWED and is_still(rank)]
+    others = [rank for rank in ranks if rank not in idle]
+    if not idle or not others or not all(waits(rank) and is_still(rank) for rank in others):
+        return None
+    numbers = [rank.rank for rank in idle]
+    return Observation(
+        severity="info",
+        confidence=0.4,
+        title=f"{named(numbers).capitalize()} {_ALLOWED[idle[0].phase]} for {idle[0].phase_for_s or 0.0:.0f} s "
+        f"without CPU time or disk traffic, the others wait: {conclusion(job)}",
+        evidence=stillness(ranks, min(rank.same_stack_for_s or 0.0 for rank in ranks)),
+        next_steps=(f"hwtop stacks {idle[0].pid}   # does it move?",),
+        ranks=tuple(numbers),
+    )
+
+
+def _logged_mismatch(job: Job) -> Observation | None:
+    """torch itself says so: with TORCH_DISTRIBUTED_DEBUG=DETAIL, or when DDP compares its parameters."""
+    events = [event for event in job.events if event.pattern == "collective-mismatch" and event.role == "root"]
+    if not events:
+        return None
+    first = events[0]
+    return Observation(
+        severity="critical",
+        confidence=0.95,
+        title=f"Ranks called different collectives: {first.text[:160]}",
+        evidence=(f"{first.path}: {first.text[:240]}", first.explanation),
+        next_steps=(
+            "Compare what the named ranks called: same order, same sizes, same parameters on every rank",
+            "Look for `if rank == 0:` or data-dependent branches around it",
+        ),
+        ranks=tuple(sorted({event.rank for event in events if event.rank is not None})),
+        log_line=first.text,
+    )
+
+
+def _evidence(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
+    kind = "communication" if cause.is_communication else "non-communication"
+    lines = [f"{cause.why} ({kind} hang)"]
+    if parting(job.stack_groups):
+        lines.append(parting(job.stack_groups))
+    if job.flight is not None:
+        lines += job.flight.evidence
+    lines += stillness(ranks, cause.still_s)
+    return (*lines, *((cause.ruled_out,) if len(cause.trail) > 1 else ()))
+
+
+def _of_the_wait(job: Job) -> tuple[str, ...]:
+    told = says(job.timeout)
+    return (told,) if told else ()
+
+
+def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...]:
     lines = []
     asleep = [rank.rank for rank in ranks if rank.phase == "backward" and rank.is_waiting]
     if asleep:
@@ -140,42 +188,76 @@ def _suspicion(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...
         lines.append(
             f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.os_state}{wchan}{load}"
         )
-        blocked = [worker for worker in rank.workers if worker.state == "D"]
-        if blocked:
-            lines.append(
-                f"{len(blocked)} of its {len(rank.workers)} loader workers are in D state ({blocked[0].wchan})"
-            )
+        if rank.workers:
+            lines.append(f"rank {rank.rank}: its {workers_do(rank.workers)}")
     return tuple(lines)
 
 
-def _hang_steps(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...]:
-    pid = next((rank.pid for rank in ranks if rank.rank in culprits), ranks[0].pid)
+def _site(group: StackGroup) -> str:
+    frame = call_site(group) or group.leaf
+    return "an unknown place" if frame is None else place(frame)
+
+
+def _flight_step(job: Job) -> str:
+    if job.flight is not None:
+        return "The Flight Recorder's dumps above name the call of each rank"
+    return "Next run: TORCH_FR_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1, then `hwtop stacks --flight-recorder DIR`"
+
+
+def _missing_steps(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
+    first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
+    log = f"tail -n 50 {first.log}" if first.log else f"the log of rank {first.rank}"
     return (
-        f"hwtop stacks {pid}   # every rank's stack, grouped",
-        f"py-spy dump --native --pid {pid}   # C++ frames as well; pauses the process for about a second",
-        f"Look at the last lines of {named(culprits) if culprits else 'every rank'} in the Logs tab",
+        f"hwtop stacks {first.pid}   # where rank {first.rank} stands, and the others",
+        f"py-spy dump --native --pid {first.pid}   # C++ frames as well; pauses the process for about a second",
+        f"{log}   # what it did last",
+        _flight_step(job),
+        "If it does not come back: kill the job, restart from the last checkpoint",
+    )
+
+
+def _hang_steps(ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
+    first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
+    steps = [f"hwtop stacks {first.pid}   # every rank's stack, grouped"]
+    if cause.kind == "transport":
+        steps.append("NCCL_DEBUG=INFO; ibstat; sudo dmesg -T | grep -iE 'xid|nvlink|mlx5'   # link, adapter or GPU")
+    if cause.kind == "elsewhere":
+        steps.append("hwtop diagnose on the other machines   # which rank is not in this collective?")
+    return (
+        *steps,
+        f"py-spy dump --native --pid {first.pid}   # C++ frames as well; pauses the process for about a second",
         "If it does not come back: kill the job, restart from the last checkpoint with TORCH_NCCL_DUMP_ON_TIMEOUT=1",
     )
 
 
+_STILL = (
+    f"every live rank: same stack for {STUCK_S:.0f} s and no work; no log line for {LOG_INTERVALS:.0f} of its usual "
+    f"intervals, at least {STUCK_S:.0f} s ({BUSY_GPU_QUIET_S:.0f} s while a GPU is busy)"
+)
+
 RULES = (
-    Rule(
-        symptom="hang",
-        category="stability",
-        threshold=(
-            f"every live rank: same stack for {STUCK_S:.0f} s and no work; no log line for {QUIET_INTERVALS:.0f} of its usual "
-            f"intervals, at least {STUCK_S:.0f} s ({BUSY_GPU_QUIET_S:.0f} s while a GPU is busy)"
-        ),
-        raise_s=1.0,
-        clear_s=3.0,
-        check=lambda history: None if check_mismatch(history) else check_hang(history),
-    ),
     Rule(
         symptom="collective-mismatch",
         category="stability",
-        threshold="as hang, and all ranks wait in a collective at two or more places",
+        threshold=f"{_STILL}; all ranks wait in a collective at two or more places, or the Flight Recorder shows it",
         raise_s=1.0,
         clear_s=3.0,
         check=check_mismatch,
+    ),
+    Rule(
+        symptom="rank-missing-from-collective",
+        category="stability",
+        threshold=f"{_STILL}; some wait in a collective and others are outside of any",
+        raise_s=1.0,
+        clear_s=3.0,
+        check=check_missing,
+    ),
+    Rule(
+        symptom="hang",
+        category="stability",
+        threshold=f"{_STILL}; no rank can be blamed",
+        raise_s=1.0,
+        clear_s=3.0,
+        check=check_hang,
     ),
 )

@@ -5,7 +5,11 @@ from __future__ import annotations
 import signal
 from statistics import median
 
+from hwtop.job.collective_timeout import says
+from hwtop.job.conclusion import conclusion
 from hwtop.job.rank_set import do, named
+from hwtop.job.rank_state import OTHERS_WAIT, WAITS_LEAST, is_still, slowest
+from hwtop.job.standstill import waits
 from hwtop.model.job import Job, PhaseShare, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import at
@@ -14,15 +18,10 @@ from hwtop.symptoms.statistics import share_at_least
 
 STOPPED_S = 5.0
 """State T or t for so long is no passing look of a debugger. Engineering default."""
-STRAGGLER_OTHERS_WAIT = 0.3
-"""The others must wait at least this share of their time ..."""
-STRAGGLER_RATIO = 0.4
-"""... and the straggler at most this part of it: it waits least."""
 FIRST_GONE_S = 0.3
 """Less than the shortest interval: two ranks that end in one look cannot be ordered."""
 STILL_S = 5.0
 """A rank whose stack has not moved for so long is not slow: it is stuck, or will be."""
-_MIN_SAMPLES = 8
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
 
 
@@ -33,9 +32,9 @@ def check_dead(history: History) -> Observation | None:
         return None
     bad = _first_to_fail([rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)])
     gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code in (None, 0)]
-    waits = bool(live) and all(rank.is_waiting or rank.state == "stuck" for rank in live)
-    missing = _missing(job) if waits else ()
-    if not waits:
+    they_wait = bool(live) and all(rank.is_waiting or is_still(rank) for rank in live)
+    missing = _missing(job) if they_wait else ()
+    if not they_wait:
         # a rank that ends while the others still work may simply be done; one that drew others after it was not
         gone = _first_to_go(job) if bad and not live else []
     dead = sorted({rank.rank for rank in (*bad, *gone)} | set(missing))
@@ -48,12 +47,13 @@ def check_dead(history: History) -> Observation | None:
         )
     others = [rank.rank for rank in live]
     if live:
-        evidence.append(f"{named(others)} still {do(others, 'wait' if waits else 'run')}")
+        evidence.append(f"{named(others)} still {do(others, 'wait' if they_wait else 'run')}{_where(job) if they_wait else ''}")
+        evidence += [told] if (told := says(job.timeout)) else []
     return Observation(
         severity="critical",
         confidence=0.95 if bad else 0.85,
         title=f"{named(dead).capitalize()} {do(dead, 'be')} dead{_how(bad)}"
-        + (f"; {named(others)} {do(others, 'wait')} for it" if waits else ""),
+        + (f"; {named(others)} {do(others, 'wait')} for it" if they_wait else ""),
         evidence=tuple(evidence),
         next_steps=(
             f"Read the last lines of {named(dead)}: {_log_of(job, dead)}",
@@ -70,11 +70,15 @@ def check_stopped(history: History) -> Observation | None:
     stopped = [rank for rank in history.live_ranks if (rank.stopped_for_s or 0.0) >= STOPPED_S]
     if job is None or not stopped:
         return None
+    others = [rank.rank for rank in history.live_ranks if rank not in stopped and waits(rank)]
     evidence = [
         f"rank {rank.rank} (PID {rank.pid}) is in state {rank.os_state} for {rank.stopped_for_s:.0f} s, "
         + (f"traced by PID {rank.tracer_pid}" if rank.tracer_pid else "no debugger attached")
         for rank in stopped
     ]
+    if others:
+        evidence.append(f"{named(others)} {do(others, 'wait')} for it{_where(job)}")
+        evidence += [told] if (told := says(job.timeout)) else []
     traced = [rank for rank in stopped if rank.tracer_pid]
     first = (
         f"ps -fp {traced[0].tracer_pid}   # who attached" if traced else "Find out who sent SIGSTOP or pressed Ctrl-Z"
@@ -92,15 +96,14 @@ def check_stopped(history: History) -> Observation | None:
 
 def check_straggler(history: History) -> Observation | None:
     """One rank hardly waits while the others wait for it."""
-    ranks = [rank for rank in history.live_ranks if rank.samples >= _MIN_SAMPLES and rank.wait_share is not None]
-    if len(ranks) < 2 or len(ranks) != len(history.live_ranks):
+    slow = slowest(history.live_ranks)
+    if slow is None:
         return None
-    ranks.sort(key=lambda rank: rank.wait_share or 0.0)
-    slow, others = ranks[0], ranks[1:]
+    others = [rank for rank in history.live_ranks if rank is not slow]
     numbers = [rank.rank for rank in others]
     typical = median(rank.wait_share or 0.0 for rank in others)
     samples = min(rank.samples for rank in others)
-    if share_at_least(typical, samples) < STRAGGLER_OTHERS_WAIT or (slow.wait_share or 0.0) > STRAGGLER_RATIO * typical:
+    if share_at_least(typical, samples) < OTHERS_WAIT:
         return None
     work = next((share for share in slow.phase_shares if share.phase not in ("collective", "sync")), None)
     is_still = (slow.same_stack_for_s or 0.0) >= STILL_S
@@ -124,6 +127,11 @@ def check_straggler(history: History) -> Observation | None:
         ),
         ranks=(slow.rank,),
     )
+
+
+def _where(job: Job) -> str:
+    """Where those stand that are left."""
+    return f": {conclusion(job)}" if job.stack_groups else ""
 
 
 def _first_to_fail(bad: list[Rank]) -> list[Rank]:
@@ -203,8 +211,8 @@ RULES = (
         symptom="straggler-rank",
         category="performance",
         threshold=(
-            f"the others surely wait over {STRAGGLER_OTHERS_WAIT:.0%} of their samples, this rank at most "
-            f"{STRAGGLER_RATIO:.0%} of that (the straggler is the rank that waits least)"
+            f"the others surely wait over {OTHERS_WAIT:.0%} of their samples, this rank at most "
+            f"{WAITS_LEAST:.0%} of that (the straggler is the rank that waits least)"
         ),
         raise_s=4.0,
         clear_s=15.0,

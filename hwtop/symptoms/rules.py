@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from hwtop.symptoms import cpu, disk, gpu, gpu_idle, hang, loader, log, memory, ranks
+from hwtop.symptoms import blocked, cpu, disk, gpu, gpu_idle, hang, loader, locks, log, memory, ranks, rendezvous
 from hwtop.symptoms.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *gpu.RULES,
     *log.RULES,
     *ranks.RULES,
+    *blocked.RULES,
+    *locks.RULES,
     *hang.RULES,
+    *rendezvous.RULES,
     *loader.RULES,
     *gpu_idle.RULES,
     *cpu.RULES,

@@ -1,0 +1,195 @@
+"""What must be remembered to tell a hang: since when each thread is blocked, each rank in its phase, the job in its rendezvous."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hwtop.job.collective_timeout import timeout_of
+from hwtop.job.frames import training_thread
+from hwtop.job.locks import lock_wait
+from hwtop.job.phase import phase_of
+from hwtop.job.rank_state import rank_state, settled
+from hwtop.job.rendezvous import address_of, endpoint_of, nodes_of
+from hwtop.job.stack_samples import StackSamples
+from hwtop.model.hang import BlockedThread, Rendezvous, WorkerLock
+from hwtop.model.job import Job, Phase, Rank
+from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo
+from hwtop.model.snapshot import Snapshot
+from hwtop.model.stack import StackDump
+
+_MANY_STACKS_S = 30.0
+"""A gap between two dumps that is longer than this ends a phase: nobody knows what was in between."""
+
+
+class _Sleep(Struct):
+    """A thread in D state."""
+
+    since_s: float
+    work: int
+    """Context switches of a main thread, CPU ticks of another: a change means that it ran."""
+
+
+class _Spell(Struct):
+    """One phase of one process, without a gap."""
+
+    phase: Phase
+    since_s: float
+    seen_s: float
+
+
+class HangWatch:
+    """Takes in every process reading and every job, in order; answers with the job completed."""
+
+    def __init__(self) -> None:
+        self._asleep: dict[tuple[int, int], _Sleep] = {}
+        self._spells: dict[int, _Spell] = {}
+
+    def see(self, reading: ProcessReading) -> None:
+        """Which threads are in D state, and have been all the time since the reading before.
+
+        As the kernel's own hung task detector does (kernel/hung_task.c), D state counts only without a context switch.
+        """
+        asleep: dict[tuple[int, int], _Sleep] = {}
+        for process in reading.processes:
+            for thread in process.threads:
+                if thread.state != "D":
+                    continue
+                key, work = (process.pid, thread.tid), _work(process, thread)
+                before = self._asleep.get(key)
+                is_same = before is not None and before.work == work
+                asleep[key] = before if is_same and before is not None else _Sleep(reading.at_s, work)
+        self._asleep = asleep
+        pids = {process.pid for process in reading.processes}
+        self._spells = {pid: spell for pid, spell in self._spells.items() if pid in pids}
+
+    def complete(self, job: Job, snapshot: Snapshot, samples: StackSamples) -> Job:
+        """The job with what time tells of its ranks, their states, the collective's timeout and the rendezvous."""
+        reading = snapshot.process
+        if reading is None:
+            return job
+        processes = {process.pid: process for process in reading.processes}
+        ranks = settled([self._rank(rank, processes, samples, reading.at_s) for rank in job.ranks])
+        threads = {pid: [thread.comm for thread in process.threads] for pid, process in processes.items()}
+        dumps = snapshot.flight.dumps if snapshot.flight else ()
+        return replace(
+            job,
+            ranks=ranks,
+            timeout=timeout_of(ranks, threads, job.events, dumps),
+            rendezvous=self._rendezvous(replace(job, ranks=ranks), processes, snapshot, samples),
+        )
+
+    def _rank(self, rank: Rank, processes: Mapping[int, ProcessInfo], samples: StackSamples, at_s: float) -> Rank:
+        if not rank.is_alive:
+            return replace(rank, state=rank_state(rank))
+        rank = replace(
+            rank,
+            phase_for_s=self._phase_for_s(rank.pid, samples),
+            blocked=self._blocked(rank, processes, at_s),
+            worker_locks=_worker_locks(rank, samples),
+        )
+        return replace(rank, state=rank_state(rank))
+
+    def _blocked(self, rank: Rank, processes: Mapping[int, ProcessInfo], at_s: float) -> BlockedThread | None:
+        """The thread that sleeps longest; of several the rank's own, and the main one, comes first."""
+        workers = {worker.pid for worker in rank.workers}
+        found = []
+        for (pid, tid), sleep in self._asleep.items():
+            if pid != rank.pid and pid not in workers:
+                continue
+            process = processes[pid]
+            thread = next(each for each in process.threads if each.tid == tid)
+            found.append(
+                BlockedThread(
+                    pid=pid,
+                    comm=thread.comm,
+                    is_worker=pid in workers,
+                    is_main=tid == pid,
+                    for_s=at_s - sleep.since_s,
+                    wchan=process.wchan if tid == pid else None,
+                )
+            )
+        return max(found, key=lambda each: (each.for_s, not each.is_worker, each.is_main), default=None)
+
+    def _phase_for_s(self, pid: int, samples: StackSamples) -> float | None:
+        dump = samples.newest(pid)
+        thread = training_thread(dump) if dump is not None else None
+        if dump is None or thread is None:
+            return None
+        phase, spell = phase_of(thread), self._spells.get(pid)
+        if spell is None or spell.phase != phase or dump.at_s - spell.seen_s > _MANY_STACKS_S:
+            spell = self._spells[pid] = _Spell(phase, dump.at_s, dump.at_s)
+        spell.seen_s = dump.at_s
+        return spell.seen_s - spell.since_s
+
+    def _rendezvous(
+        self, job: Job, processes: Mapping[int, ProcessInfo], snapshot: Snapshot, samples: StackSamples
+    ) -> Rendezvous | None:
+        live = [rank for rank in job.ranks if rank.is_alive]
+        if not live:
+            return self._launcher_waits(job, processes, snapshot, samples)
+        waits = [rank.phase_for_s for rank in live if rank.phase == "rendezvous" and rank.phase_for_s is not None]
+        if len(waits) < len(live):
+            return None
+        ages = [rank.age_s for rank in live if rank.age_s is not None]
+        addresses = [address for rank in live if (address := address_of(processes[rank.pid].env or {}))]
+        return Rendezvous(
+            waiting_s=min(waits),
+            age_s=min(ages, default=None),
+            ranks=tuple(rank.rank for rank in live),
+            expected=job.world_size,
+            here=len(live),
+            address=next(iter(addresses), None),
+        )
+
+    def _launcher_waits(
+        self, job: Job, processes: Mapping[int, ProcessInfo], snapshot: Snapshot, samples: StackSamples
+    ) -> Rendezvous | None:
+        launcher, reading = job.launcher, snapshot.process
+        if launcher is None or launcher.pid not in processes or reading is None:
+            return None
+        waiting_s = self._phase_for_s(launcher.pid, samples)
+        if waiting_s is None or self._spells[launcher.pid].phase != "rendezvous":
+            return None
+        started_s = processes[launcher.pid].start_ticks / reading.ticks_per_s
+        boot_s = reading.boot_time_s
+        return Rendezvous(
+            waiting_s=waiting_s,
+            age_s=None if boot_s is None else snapshot.time_s - boot_s - started_s,
+            ranks=(),
+            launcher_pid=launcher.pid,
+            expected=nodes_of(launcher.command),
+            here=1,
+            address=endpoint_of(launcher.command),
+        )
+
+
+def _work(process: ProcessInfo, thread: ThreadInfo) -> int:
+    switches = (process.voluntary_switches, process.involuntary_switches)
+    if thread.tid == process.pid and None not in switches:
+        return sum(count for count in switches if count is not None)
+    return thread.cpu_ticks
+
+
+def _worker_locks(rank: Rank, samples: StackSamples) -> tuple[WorkerLock, ...]:
+    """Workers whose every thread waits for a lock of the process itself."""
+    if rank.phase != "data":
+        return ()
+    found = []
+    for worker in rank.workers:
+        dump = samples.newest(worker.pid)
+        wait = _orphaned(dump) if dump is not None else None
+        if wait is not None:
+            found.append(wait)
+    return tuple(found)
+
+
+def _orphaned(dump: StackDump) -> WorkerLock | None:
+    main = training_thread(dump)
+    wait = lock_wait(main) if main is not None else None
+    others: Sequence[object] = [thread for thread in dump.threads if thread != main and lock_wait(thread) is None]
+    if wait is None or wait.kind != "lock" or others:
+        return None
+    return WorkerLock(pid=dump.pid, wait=wait)

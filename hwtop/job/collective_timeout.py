@@ -1,0 +1,102 @@
+"""When torch itself ends a collective that does not come to its end. Pure.
+
+Defaults: `kProcessGroupNCCLDefaultTimeout` (torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp) and `kProcessGroupDefaultTimeout`
+(Backend.hpp). NCCL's watchdog ends the process; gloo raises in the call that waits, which ends most jobs as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hwtop.model.flight import FlightDump
+from hwtop.model.hang import Backend, CollectiveTimeout
+from hwtop.model.job import Rank
+from hwtop.model.log import LogEvent
+
+DEFAULT_S: dict[Backend, float] = {"nccl": 600.0, "gloo": 1800.0}
+_NAMES: dict[Backend, str] = {"nccl": "NCCL", "gloo": "gloo"}
+_THREADS: tuple[tuple[str, Backend], ...] = (("pt_nccl", "nccl"), ("pt_gloo", "gloo"))
+"""Start of the names that torch gives its threads (comm). A rank with both trains over NCCL."""
+WORTH_TELLING_S = 10.0
+"""A shorter wait is no news."""
+
+
+def backend_of(threads: Iterable[str]) -> Backend | None:
+    """The backend that a process trains over, by the names of its threads; None where torch did not name any."""
+    names = tuple(threads)
+    return next((backend for start, backend in _THREADS if any(name.startswith(start) for name in names)), None)
+
+
+def waited_s(rank: Rank) -> float:
+    """How long the rank has waited in its collective, at least: as long as every look showed it there, or, where its log told
+    a step before that, since one step after that."""
+    if not rank.is_waiting:
+        return 0.0
+    seen_s = rank.same_stack_for_s or 0.0
+    if seen_s < WORTH_TELLING_S or rank.step_age_s is None:
+        return seen_s
+    usual_s = max(rank.log_interval_s or 0.0, rank.step_time_s or 0.0)
+    return max(seen_s, rank.step_age_s - 2 * usual_s)
+
+
+def timeout_of(
+    ranks: Sequence[Rank],
+    threads: Mapping[int, Iterable[str]],
+    events: Sequence[LogEvent],
+    dumps: Sequence[FlightDump] = (),
+) -> CollectiveTimeout | None:
+    """Of the rank that has waited longest; None while nobody waits for long, or where no backend is known.
+
+    Args:
+        ranks: all of them.
+        threads: PID -> names of its threads.
+        events: matches of log patterns; an earlier timeout of the same job tells how long it is.
+        dumps: Flight Recorder dumps, which tell it for each operation.
+    """
+    waiting = [(waited_s(rank), rank) for rank in ranks if rank.is_alive]
+    seconds, rank = max(waiting, key=lambda each: each[0], default=(0.0, None))
+    if rank is None or seconds < WORTH_TELLING_S:
+        return None
+    backend = backend_of(threads.get(rank.pid, ()))
+    if backend is None:
+        return None
+    timeout_s, origin = (
+        _recorded(rank, dumps) or _logged(events) or (DEFAULT_S[backend], f"{_NAMES[backend]}'s default")
+    )
+    return CollectiveTimeout(backend=backend, rank=rank.rank, timeout_s=timeout_s, origin=origin, waited_s=seconds)
+
+
+def says(timeout: CollectiveTimeout | None) -> str | None:
+    """ "the job ends by itself in about 8 min 12 s: NCCL's timeout is 10 min (NCCL's default)"; None without a timeout."""
+    if timeout is None:
+        return None
+    name = _NAMES[timeout.backend]
+    limit = f"{name}'s timeout is {duration(timeout.timeout_s)} ({timeout.origin})"
+    if timeout.left_s == 0:
+        return f"{limit} and is over: the job should end any moment"
+    return f"the job ends by itself in at most {duration(timeout.left_s)}: {limit}"
+
+
+def duration(seconds: float) -> str:
+    """ "8 min 12 s", "10 min", "45 s"."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    return f"{minutes} min" + (f" {rest} s" if rest else "")
+
+
+def _recorded(rank: Rank, dumps: Sequence[FlightDump]) -> tuple[float, str] | None:
+    for dump in dumps:
+        if dump.rank == rank.rank:
+            told = [entry.timeout_s for entry in dump.entries if entry.timeout_s and entry.state != "completed"]
+            if told:
+                return told[-1], "its Flight Recorder"
+    return None
+
+
+def _logged(events: Sequence[LogEvent]) -> tuple[float, str] | None:
+    for event in reversed(events):
+        told = event.groups.get("timeout_ms") or event.groups.get("wait_ms")
+        if event.pattern == "nccl-timeout" and told:
+            return int(told) / 1000, "its log"
+    return None

@@ -1,0 +1,186 @@
+"""lock-deadlock: a rank's main thread waits for a lock that nobody will let go."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hwtop.job.collective_timeout import says
+from hwtop.job.conclusion import conclusion
+from hwtop.job.frames import place, training_thread, user_frame
+from hwtop.job.hang_tree import hang_cause
+from hwtop.job.locks import Deadlock, deadlock, waits_text
+from hwtop.job.rank_set import do, named
+from hwtop.job.rank_state import STUCK_S
+from hwtop.job.standstill import waits
+from hwtop.model.job import Job, Rank
+from hwtop.model.stack import StackDump, ThreadStack
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+
+GIL_DUMPS = 3
+"""So many dumps, over at least `STUCK_S`, must show the same thread with the interpreter lock, asleep at the same place.
+Engineering default."""
+
+
+class _Found(Struct, frozen=True):
+    """One rank's dead lock."""
+
+    rank: Rank
+    why: str
+    evidence: tuple[str, ...]
+    confidence: float
+
+
+def check_locks(history: History) -> Observation | None:
+    """The ranks whose main thread waits for a lock, and nobody can release it."""
+    job = history.job
+    if job is None:
+        return None
+    is_hang = hang_cause(job, history.now.gpus) is not None
+    found = [each for rank in history.live_ranks if (each := _of_rank(history, rank, is_hang)) is not None]
+    if not found:
+        return None
+    first, numbers = found[0], [each.rank.rank for each in found]
+    others = [rank.rank for rank in history.live_ranks if rank.rank not in numbers and waits(rank)]
+    told = says(job.timeout)
+    tail = f"; {conclusion(job)}" if others else ""
+    return Observation(
+        severity="critical",
+        confidence=max(each.confidence for each in found),
+        title=f"{named(numbers).capitalize()} {do(numbers, 'be')} in a dead lock: {first.why}{tail}",
+        evidence=(
+            *(line for each in found for line in each.evidence),
+            *((f"{named(others)} {do(others, 'wait')} for {named(numbers)}",) if others else ()),
+            *((told,) if told else ()),
+        ),
+        next_steps=_steps(job, first),
+        ranks=tuple(numbers),
+    )
+
+
+def _of_rank(history: History, rank: Rank, is_hang: bool) -> _Found | None:
+    main = training_thread(rank.stack) if rank.stack is not None else None
+    if rank.stack is None or main is None or not _is_asleep(rank):
+        return None
+    return (
+        _gil(history, rank, rank.stack, main) or _lock(rank, rank.stack, main, is_hang) or _worker_lock(rank, is_hang)
+    )
+
+
+def _is_asleep(rank: Rank) -> bool:
+    """Where its other threads work, the idle time of the process tells nothing of the main one."""
+    main_pct = rank.main_thread_cpu_pct
+    is_idle = (rank.idle_for_s or 0.0) >= STUCK_S or (main_pct is not None and main_pct < 1.0)
+    return (rank.same_stack_for_s or 0.0) >= STUCK_S and is_idle
+
+
+def _lock(rank: Rank, dump: StackDump, main: ThreadStack, is_hang: bool) -> _Found | None:
+    """Proven by the stacks alone (self, cycle); else only where the whole job stands still."""
+    found = deadlock(dump, main)
+    if found is None or (found.kind not in ("self", "cycle") and not is_hang):
+        return None
+    confidence = {"self": 0.97, "cycle": 0.97, "orphan": 0.9, "held": 0.75}[found.kind]
+    return _Found(rank, _why(found), _evidence(rank, found), confidence)
+
+
+def _why(found: Deadlock) -> str:
+    tail = {
+        "self": "it holds that lock itself",
+        "cycle": "who holds it waits for what this thread holds",
+        "orphan": "no thread of the process runs that could release it",
+        "held": found.others[0] if found.others else "",
+    }[found.kind]
+    return f"its thread {found.wait.thread} {waits_text(found.wait)}, and {tail}"
+
+
+def _evidence(rank: Rank, found: Deadlock) -> tuple[str, ...]:
+    seconds = rank.same_stack_for_s or 0.0
+    code = f": `{found.wait.site.code}`" if found.wait.site is not None and found.wait.site.code else ""
+    return (
+        f"rank {rank.rank} (PID {rank.pid}): {found.wait.thread} {waits_text(found.wait)}{code}, for {seconds:.0f} s",
+        *(f"rank {rank.rank}: {other}" for other in found.others),
+        *((f"its main thread sleeps in the kernel's {rank.wchan}",) if rank.wchan else ()),
+    )
+
+
+def _worker_lock(rank: Rank, is_hang: bool) -> _Found | None:
+    """A forked worker has a copy of every lock, but not of the thread that held it."""
+    if not rank.worker_locks or not is_hang:
+        return None
+    first = rank.worker_locks[0]
+    why = f"its loader worker {first.pid} {waits_text(first.wait)}, which was held when it was forked"
+    lines = tuple(
+        f"rank {rank.rank}: loader worker {lock.pid} {waits_text(lock.wait)}, and no thread of it can release that"
+        for lock in rank.worker_locks
+    )
+    return _Found(rank, why, lines, 0.85)
+
+
+def _gil(history: History, rank: Rank, dump: StackDump, main: ThreadStack) -> _Found | None:
+    """Another thread keeps the interpreter lock and sleeps: a C call that does not release it."""
+    seen = {
+        each.stack.at_s: each.stack
+        for moment in history.over(3 * STUCK_S)
+        if moment.job is not None
+        for each in moment.job.ranks
+        if each.pid == rank.pid and each.stack is not None
+    }
+    owners = [_owner(seen[at_s]) for at_s in sorted(seen)]
+    newest = _owner(dump)
+    if newest is None or newest == _key(main):
+        return None
+    same = 0
+    for owner in reversed(owners):
+        if owner != newest:
+            break
+        same += 1
+    times = sorted(seen)[-same:]
+    if same < GIL_DUMPS or times[-1] - times[0] < STUCK_S:
+        return None
+    thread = next(each for each in dump.threads if _key(each) == newest)
+    user = user_frame(thread.frames)
+    where = place(user) if user is not None else "C code"
+    name = thread.name or thread.os_thread_id
+    return _Found(
+        rank,
+        f"its thread {name} sleeps in a C call ({where}) and keeps the interpreter lock (GIL)",
+        (
+            f"{same} looks over {times[-1] - times[0]:.0f} s: thread {name} owns the GIL and does not run ({where})",
+            f"rank {rank.rank} (PID {rank.pid}): every other Python thread waits for it",
+        ),
+        0.9,
+    )
+
+
+def _owner(dump: StackDump) -> tuple[object, ...] | None:
+    return next((_key(thread) for thread in dump.threads if thread.owns_gil and not thread.is_active), None)
+
+
+def _key(thread: ThreadStack) -> tuple[object, ...]:
+    """The thread, and where it stands."""
+    return thread.os_thread_id, thread.name, thread.frames[:1]
+
+
+def _steps(job: Job, found: _Found) -> tuple[str, ...]:
+    pid = found.rank.pid
+    return (
+        f"py-spy dump --nonblocking --pid {pid}   # all its threads: who holds, who waits",
+        "Take locks in one order everywhere, or use one RLock; never call back into code that takes the same lock",
+        "Workers: create locks and threads after the fork, or DataLoader(multiprocessing_context='forkserver')",
+        f"It will not come back: end the job (kill {job.launcher.pid if job.launcher else pid}) and restart from the last checkpoint",
+    )
+
+
+RULES = (
+    Rule(
+        symptom="lock-deadlock",
+        category="stability",
+        threshold=(
+            f"the main thread waits for a lock for {STUCK_S:.0f} s without work, and the stacks show that its holder waits for it;"
+            " or no thread of the process can release it while the whole job stands still"
+        ),
+        raise_s=1.0,
+        clear_s=3.0,
+        check=check_locks,
+    ),
+)
