@@ -7,8 +7,9 @@ from functools import cache
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame, Verdict
-from hwtop.model.job import PhaseShare, Rank, StackGroup
+from hwtop.model.job import Phase, PhaseShare, Rank, StackGroup
 from hwtop.model.log import Progress
+from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from tests import frames
 
@@ -93,18 +94,24 @@ def _sick(item: Rank, state: str | None) -> Rank:
             workers=(),
         )
     progress = item.progress or Progress()
-    behind = 12 if state == "slow" else 0
+    if state == "slow":
+        return replace(item, state="slow", wait_share=0.04, progress=replace(progress, step=(progress.step or 0) - 12))
+    phase: Phase
+    phase, leaf_first = ("data", frames.DATA) if state == "data-wait" else ("logging", frames.SAVE)
     return replace(
         item,
-        state=state,  # type: ignore[arg-type]
+        state=state,
+        phase=phase,
         step_age_s=50.0,
         wait_share=0.04,
-        progress=replace(progress, step=(progress.step or 0) - behind),
+        phase_shares=(PhaseShare(phase=phase, share=0.95),),
+        stack=frames.dump(item.rank, leaf_first, 1_058.0),
+        same_stack_for_s=48.0,
         workers=tuple(replace(worker, state="D", wchan="rpc_wait_bit_killable") for worker in item.workers),
     )
 
 
-def _group(ranks: tuple[int, ...], phase: str, leaf_first: tuple[frames.StackFrame, ...]) -> StackGroup:
+def _group(ranks: tuple[int, ...], phase: str, leaf_first: tuple[StackFrame, ...]) -> StackGroup:
     user = next(frame for frame in leaf_first if not frame.short_filename.startswith("torch/"))
     return StackGroup(
         ranks=ranks,

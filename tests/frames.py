@@ -11,7 +11,7 @@ from hwtop.model.cpu import CoreRates, CpuRates, Pressure, PressureLine
 from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.frame import Frame, Moment, Verdict
 from hwtop.model.gpu import Gpu, GpuProcess
-from hwtop.model.job import Job, JobProcess, Launcher, PhaseShare, Rank, StackGroup, Worker
+from hwtop.model.job import Flame, FlameNode, Job, JobProcess, Launcher, PhaseShare, Rank, StackGroup, Worker
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.memory import MemoryRates
 from hwtop.model.network import NetworkRates, NicRates
@@ -64,6 +64,46 @@ DATA = (
     *MAIN,
 )
 SAVE = (frame_of("write_summary", "metrics.py", 77), frame_of("after_step", "train.py", 232), *MAIN)
+
+
+def _node(name: str, file: str, line: int, samples: int, *children: FlameNode, code: str | None = None) -> FlameNode:
+    return FlameNode(
+        frame=replace(frame_of(name, file, line), code=code),
+        samples=samples,
+        is_user=not file.startswith("torch/"),
+        children=children,
+    )
+
+
+def flame(rank: int) -> Flame:
+    """A minute of a healthy loop: mostly backward, some forward, a little data."""
+    engine = _node("_engine_run_backward", "torch/autograd/graph.py", 869, 66)
+    backward = _node(
+        "Tensor.backward", "torch/_tensor.py", 630, 66, _node("backward", "torch/autograd/__init__.py", 354, 66, engine)
+    )
+    attention = _node("attention", "model.py", 71, 17, _node("softmax", "torch/nn/functional.py", 2_140, 9))
+    mlp = _node("mlp", "model.py", 88, 11, _node("Linear.forward", "torch/nn/modules/linear.py", 134, 10))
+    forward = _node(
+        "GPT.forward",
+        "model.py",
+        190,
+        36,
+        _node("Block.forward", "model.py", 102, 33, attention, mlp),
+        code="logits, loss = model(x, y)",
+    )
+    data = _node("__next__", "torch/utils/data/dataloader.py", 741, 7)
+    step = _node("AdamW.step", "torch/optim/adamw.py", 220, 6)
+    loss = _node(
+        "mean_loss", "train.py", 212, 5, _node("all_reduce", "torch/distributed/distributed_c10d.py", 3_058, 5)
+    )
+    train = _node("train", "train.py", 291, 120, backward, forward, data, step, loss, code="loss.backward()")
+    return Flame(
+        rank=rank,
+        pid=pid_of(rank),
+        samples=120,
+        window_s=60.0,
+        roots=(_node("<module>", "train.py", 340, 120, train, code="train(load(sys.argv[1]))"),),
+    )
 
 
 def gpu(index: int, second: int, *, util: float = 96, power: float = 640, temp: float = 66) -> Gpu:
@@ -233,6 +273,7 @@ def job(ranks: tuple[Rank, ...], second: int, *, groups: tuple[StackGroup, ...] 
             LogFile(path=item.log or "", pids=(item.pid,), size_bytes=4 * M, age_s=item.log_age_s) for item in ranks
         ),
         lines=_lines(ranks, second, ranks[0].step_time_s or 1),
+        flame=flame(ranks[0].rank),
     )
 
 

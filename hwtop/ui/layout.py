@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hwtop.ui import flame_view
 from hwtop.ui.panels import (
     compact,
     conclusion,
@@ -50,6 +51,7 @@ PANELS: dict[str, Draw] = {
     "stack-tree": stack_tree.draw,
     "stack": stacks.draw,
     "flame": flame.draw,
+    "flame-path": flame.draw_path,
     "logs": logs.draw,
     "processes": processes.draw,
     "picker": picker.draw,
@@ -76,6 +78,8 @@ _RANKS_LEAST = 4
 """Titles, frame and the rank that matters."""
 _DIFFER_LEAST, _DIFFER_WIDE = 4, 56
 """Rows for titles, frame and one rank that differs; cells from which the list of them stands beside the map."""
+_FLAME_LEAST, _FLAME_BESIDE = 80, 110
+"""Cells from which functions have boxes, and from which the list of the hottest way stands beside them."""
 _LOGS_FROM = 5
 """Rows that are left over from here on show the newest log lines."""
 
@@ -102,7 +106,9 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
         return places | _stacks(view, top, bottom, width)
     if view.page == "ranks":
         return places | _ranks(view, top, bottom, width)
-    if view.page in ("flame", "logs", "processes"):
+    if view.page == "flame":
+        return places | _flame(view, top, bottom, width)
+    if view.page in ("logs", "processes"):
         return places | {view.page: Place(0, top, width, bottom - top)}
     if width >= _WIDE and height >= 40:
         return places | _wide(view, top, bottom, width)
@@ -163,6 +169,21 @@ def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     half = left // 2
     tree = min(stack_tree.wanted(view, width), max(half, left - stacks.wanted(view, width)))
     return places | _stack([("stack-tree", tree), ("stack", left - tree)], top + said, width)
+
+
+def _flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """The boxes with the hottest way beside or below them; in a narrow terminal, where no name fits a box, the way alone."""
+    room = bottom - top
+    if width < _FLAME_LEAST or flame_view.flame_of(view) is None:
+        return _stack([("flame-path", room)], top, width)
+    if width >= _FLAME_BESIDE:
+        side = max(46, width * 3 // 10)
+        return {
+            "flame": Place(0, top, width - side, room),
+            "flame-path": Place(width - side, top, side, room),
+        }
+    path = min(flame.wanted_path(view, width), room - min(flame.wanted(view, width), room * 2 // 3))
+    return _stack([("flame", room - path), ("flame-path", path)], top, width)
 
 
 def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:

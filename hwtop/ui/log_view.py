@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hwtop.model.frame import Frame
-from hwtop.model.job import Job
+from hwtop.model.job import Job, Rank
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.ui.filter import matches
 from hwtop.ui.view import View
@@ -41,6 +41,15 @@ def of_rank(view: View) -> list[LogLine]:
 def lines(view: View) -> list[LogLine]:
     """Those of them that the filter lets through, oldest first."""
     return [line for line in of_rank(view) if matches(view.filter, line.text)]
+
+
+def last_words(job: Job, rank: Rank, most: int) -> list[str]:
+    """The newest lines of the rank's own log, oldest first; else its last line, as far as one is known."""
+    if most <= 0:
+        return []
+    owner = owners(job)
+    own = [line.text for line in job.lines if owner.get(line.path) == rank.rank][-most:]
+    return own or [text for text in (rank.last_line,) if text]
 
 
 def with_frame(view: View, frame: Frame) -> View:

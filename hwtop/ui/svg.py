@@ -153,6 +153,10 @@ def _elbow(x: float, y: float, width: float) -> str:
     return _upright(0.5)(x, y, width) + _rect(x + CELL_W / 2, y + CELL_H / 2 - 0.6, CELL_W / 2, 1.2)
 
 
+def _tee(x: float, y: float, width: float) -> str:
+    return _upright(1.0)(x, y, width) + _rect(x + CELL_W / 2, y + CELL_H / 2 - 0.6, CELL_W / 2, 1.2)
+
+
 _SHAPES: dict[str, _Shape] = {
     "─": _line(1.2),
     "━": _line(4.4),
@@ -166,6 +170,9 @@ _SHAPES: dict[str, _Shape] = {
     "╰": _rounded(1, 0),
     "╯": _rounded(0, 0),
     "└": _elbow,
+    "├": _tee,
+    "▌": lambda x, y, width: _rect(x, y, width / 2, CELL_H),
+    "▏": lambda x, y, width: _rect(x, y, width / 8, CELL_H),
     **{block: _block(level) for level, block in enumerate(_BLOCKS)},
 }
 _RUN = re.compile(r"[!-~]+(?: [!-~]+)*|([" + "".join(_SHAPES) + r"])\1*|\S")

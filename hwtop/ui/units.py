@@ -60,20 +60,6 @@ def step_time(value_s: float | None) -> str:
     return f"{value_s:.1f}" if value_s < 100 else f"{value_s:.0f}"
 
 
-def ranks(numbers: tuple[int, ...]) -> str:
-    """Rank numbers with runs joined: "0-2,4,6-7"."""
-    parts: list[str] = []
-    ordered = sorted(set(numbers))
-    start = 0
-    for index, number in enumerate(ordered):
-        if index + 1 < len(ordered) and ordered[index + 1] == number + 1:
-            continue
-        first = ordered[start]
-        parts.append(str(first) if first == number else f"{first}-{number}")
-        start = index + 1
-    return ",".join(parts)
-
-
 def _scaled(value: float, base: float) -> str:
     for unit in ("B", "K", "M", "G", "T", "P"):
         if abs(value) < 999.5 or unit == "P":

@@ -45,11 +45,5 @@ def test_short_duration_fits_four_cells(value: float, shown: str) -> None:
     assert units.short_duration(value) == shown
 
 
-def test_ranks_join_runs() -> None:
-    assert units.ranks((0, 1, 2, 4, 6, 7)) == "0-2,4,6-7"
-    assert units.ranks((5,)) == "5"
-    assert units.ranks(()) == ""
-
-
 def test_step_time_keeps_three_digits() -> None:
     assert [units.step_time(value) for value in (0.3121, 12.44, 120.0, None)] == ["0.312", "12.4", "120", "–"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hwtop.job.rank_set import named
 from hwtop.job.stack_groups import sentence
+from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
 from hwtop.ui import flame_view, units
 from hwtop.ui.view import View
@@ -29,6 +30,8 @@ def said(view: View) -> str:
     parts = [_sentence(job)]
     if job.flight is not None:
         parts.append(f"Flight Recorder: {job.flight.text}")
+    if job.timeout is not None:
+        parts.append(_timeout(job.timeout))
     return "; ".join(parts)
 
 
@@ -60,6 +63,14 @@ def _sentence(job: Job) -> str:
     return sentence(job.stack_groups)
 
 
+def _timeout(timeout: CollectiveTimeout) -> str:
+    """When the wait ends by itself."""
+    if timeout.left_s <= 0:
+        return f"the {timeout.backend} timeout of rank {timeout.rank} is due"
+    left, whole = units.duration(timeout.left_s), units.duration(timeout.timeout_s)
+    return f"{timeout.backend} gives up in at most {left} (rank {timeout.rank}; {whole} by {timeout.origin})"
+
+
 def _mark(view: View, job: Job) -> tuple[str, str]:
     """Ranks of a healthy job differ all the time; it is a warning where a finding names one that stands apart."""
     apart = {rank for group in job.stack_groups[1:] for rank in group.ranks}
@@ -83,6 +94,8 @@ def _flight(job: Job, width: int) -> Iterator[Line]:
 
 def _more(job: Job, width: int) -> Iterator[Line]:
     """The vote on the slow rank, and why stacks are missing."""
+    if job.timeout is not None:
+        yield from _wrapped(("● ", "info"), _timeout(job.timeout), "text", width)
     if job.slow_vote is not None:
         vote = job.slow_vote
         yield Line("● ", "info").add(f"rank {vote.rank} stood apart in {vote.votes} of {vote.rounds} rounds", "text")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from statistics import median
 
+from hwtop.job.rank_set import named
+from hwtop.model.job import Rank
 from hwtop.model.symptom import Finding
-from hwtop.ui import marks, units
+from hwtop.ui import log_view, marks, units
+from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import wrap
+from hwtop.ui.widgets.text import elide_end, wrap
 
 _DETAILS = 9
 """Most lines of detail of one card; the whole story is in `hwtop diagnose`."""
@@ -33,13 +36,13 @@ def wanted(view: View, width: int) -> int:
     """Rows for everything, frame included."""
     room = inner(width)
     cards = [_card(finding, room) for finding in view.frame.findings]
-    return 2 + max(1, sum(map(len, cards))) + len(_blind(view, 2))
+    return 2 + max(1, sum(map(len, cards))) + len(_ended(view, room)) + len(_blind(view, 2))
 
 
 def least(view: View, width: int) -> int:
     """Rows for the first card down to its first step and the titles of two more, or for the calm line."""
     if not view.frame.findings:
-        return 3
+        return 3 + len(_ended(view, inner(width)))
     return 2 + _need(_card(view.frame.findings[0], inner(width))) + min(2, len(view.frame.findings) - 1)
 
 
@@ -48,11 +51,13 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     findings = view.frame.findings
     room = inner(width)
     if not findings:
-        lines = [_calm(view, room), *_blind(view, height - 3)]
+        lines = [_calm(view, room), *_ended(view, room)]
+        lines += _blind(view, height - 2 - len(lines))
         return box(lines, width, height, Line("Findings", "title"), Line("none", "dim"))
     cards = [_card(finding, room) for finding in findings]
     taken = _share(cards, height - 2)
     lines = [line for card, count in zip(cards, taken, strict=True) for line in _shown(card, count)]
+    lines += _ended(view, room)[: max(0, height - 2 - len(lines))]
     lines += _blind(view, height - 2 - len(lines))
     hidden = sum(count == 0 for count in taken)
     worst = marks.SEVERITY[findings[0].severity][2]
@@ -98,7 +103,7 @@ def _card(finding: Finding, width: int) -> list[_Detail]:
 def _head(finding: Finding, width: int) -> list[Line]:
     """The title is never cut for what stands beside it; a long one takes two lines."""
     glyph, word, role = marks.SEVERITY[finding.severity]
-    ranks = f"  rank{'s' if len(finding.ranks) > 1 else ''} {units.ranks(finding.ranks)}" if finding.ranks else ""
+    ranks = f"  {named(finding.ranks)}" if finding.ranks else ""
     mark = Line(f"{glyph} {word:<8}  ", role)
     pieces = wrap(finding.title, max(8, width - mark.width))
     sides = (
@@ -135,6 +140,8 @@ def _calm(view: View, width: int) -> Line:
     watched = units.duration(view.frame.watched_s)
     if job is None:
         return Line("● ", "info").add("watching the machine; no job is attached", "text")
+    if job.has_ended:
+        return Line("■ ", "dim").add(f"the job has ended; nothing wrong was found in {watched}", "strong")
     if view.frame.verdict.level not in ("ok", "info"):
         return Line("◌ ", "dim").add(f"nothing found so far in {watched}", "text")
     line = Line("✔ ", "good").add(f"nothing wrong found in {watched}", "strong")
@@ -154,6 +161,26 @@ def _calm(view: View, width: int) -> Line:
         if line.width + 3 + len(fact) <= width:
             line.add(f"   {fact}", "text")
     return line
+
+
+def _ended(view: View, width: int) -> list[Line]:
+    """Of a job that is over: how its ranks ended, and the last words of one that failed, else of the first."""
+    job = view.job
+    if job is None or not job.has_ended or not job.ranks:
+        return []
+    ranks_of: dict[int | None, list[Rank]] = {}
+    for rank in job.ranks:
+        ranks_of.setdefault(rank.exit_code, []).append(rank)
+    lines = []
+    for code, ended in sorted(ranks_of.items(), key=lambda item: (item[0] in (0, None), item[1][0].rank))[:3]:
+        how = "exit code not known" if code is None else ended_with(code)
+        mark = Line("■ ", "dim") if code in (0, None) else Line("✖ ", "bad")
+        lines.append(mark.add(f"{named(rank.rank for rank in ended)}: {how}", "text"))
+        lines += [
+            Line("  │ ", "border").add(elide_end(word, max(8, width - 4)), "text" if code else "dim")
+            for word in log_view.last_words(job, ended[0], 3 if code else 1)
+        ]
+    return lines
 
 
 def _blind(view: View, most: int) -> list[Line]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from hwtop.job.rank_set import rank_set
 from hwtop.model.frame import Frame
 from hwtop.model.gpu import Gpu
 from hwtop.ui import marks, units
@@ -101,7 +102,7 @@ def _health(gpus: tuple[Gpu, ...]) -> Line:
     late = tuple(gpu.index for gpu in gpus if gpu.status == "stale")
     if not late:
         return Line()
-    who = "driver" if len(late) == len(gpus) else f"GPU {units.ranks(late)}"
+    who = "driver" if len(late) == len(gpus) else f"GPU {rank_set(late)}"
     return Line(f"{who} does not answer in time", "warn").add(" ─ ", "border")
 
 
@@ -117,7 +118,7 @@ def _table(rows: list[_Row], width: int, *, has_header: bool, past: str) -> list
     for row in rows:
         if row.gpu.status in ("lost", "error"):
             word = "LOST" if row.gpu.status == "lost" else "ERROR"
-            ranks = f"  (rank {units.ranks(row.ranks)})" if row.ranks else ""
+            ranks = f"  (rank {rank_set(row.ranks)})" if row.ranks else ""
             lines.append(Line(f"✖ {row.gpu.index:>3}  {word}{ranks}  {row.gpu.reason or 'no reason given'}", "bad"))
             continue
         lines.append(_stale(columns, row, width) if row.gpu.status == "stale" else table.row(columns, row))
@@ -140,7 +141,7 @@ def _columns(past: str, held: int) -> list[Column[_Row]]:
         Column(
             "rank",
             4,
-            lambda row, _: Line(units.ranks(row.ranks) or units.UNKNOWN, _dim_if(not row.ranks)),
+            lambda row, _: Line(rank_set(row.ranks) or units.UNKNOWN, _dim_if(not row.ranks)),
             3,
             align="right",
         ),
@@ -279,7 +280,7 @@ def _unwell(rows: list[_Row]) -> list[Line]:
     for word, mark, role in (("lost", "✖", "bad"), ("error", "✖", "bad"), ("stale", "◌", "warn")):
         bad = tuple(row.gpu.index for row in rows if row.gpu.status == word)
         if bad:
-            found.append(Line(f"{mark} GPU {units.ranks(bad)} {word.upper()}", role))
+            found.append(Line(f"{mark} GPU {rank_set(bad)} {word.upper()}", role))
     return found
 
 
@@ -298,6 +299,6 @@ def _odd(rows: list[_Row], utils: list[float], is_training: bool) -> list[Line]:
     role, mark = marks.gpu_use(min(util for _, util in odd), is_training)
     if len(odd) <= 2:
         return [Line(f"{mark.strip()}GPU {index} at {util:.0f}%", role) for index, util in odd]
-    numbers = units.ranks(tuple(index for index, _ in odd))
+    numbers = rank_set(tuple(index for index, _ in odd))
     least, most = min(util for _, util in odd), max(util for _, util in odd)
     return [Line(f"{mark.strip()}GPU {numbers} at {least:.0f}–{most:.0f}%", role)]

@@ -49,6 +49,8 @@ def _rows(files: list[Line], height: int) -> int:
 def _note(view: View, newer: int) -> Line:
     if newer:
         return Line(f"{newer} newer below", "accent")
+    if view.is_following and view.rank is not None:
+        return Line("Esc", "key").add(" all ranks  ", "label").add("following", "dim")
     return Line("following", "dim") if view.is_following else Line("held, F follows", "accent")
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hwtop.job.frames import place
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Rank
 from hwtop.ui import log_view, marks, units
 from hwtop.ui.panels import ranks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import stacked
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_middle
+from hwtop.ui.widgets.text import cells, elide_end, elide_middle
 
 LEAST = 6
 """Rows for state, place, phases and last line, in a frame."""
@@ -35,23 +35,15 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     return box(lines, width, height, title, note)
 
 
-def last_words(job: Job, rank: Rank, most: int) -> list[str]:
-    """The newest lines of the rank's own log, oldest first; else its last line, as far as one is known."""
-    if most <= 0:
-        return []
-    owners = log_view.owners(job)
-    own = [line.text for line in job.lines if owners.get(line.path) == rank.rank][-most:]
-    return own or [text for text in (rank.last_line,) if text]
-
-
 def _facts(rank: Rank, width: int) -> Iterator[Line]:
     """In the order of their worth: a small card is cut from the end."""
     yield _state(rank)
     yield _stands(rank, width)
     yield _phases(rank, width)
+    yield _held(rank)
     yield _workers(rank, width)
-    yield _process(rank)
     yield _hot(rank, width)
+    yield _process(rank)
 
 
 def _labelled(label: str) -> Line:
@@ -97,7 +89,7 @@ def _stands(rank: Rank, width: int) -> Line:
 def _phases(rank: Rank, width: int) -> Line:
     if not rank.phase_shares:
         return Line()
-    bar = max(6, min(_BAR, width // 4))
+    bar = max(6, min(_BAR, width // 6))
     line = _labelled("phases").extend(stacked(ranks.mix(rank), bar)).add("  ")
     tail = f"  {rank.samples} samples" + (
         "" if rank.wait_share is None else f", waits {units.pct(100 * rank.wait_share)}"
@@ -116,9 +108,6 @@ def _workers(rank: Rank, width: int) -> Line:
     line = _labelled("workers").extend(ranks.worker_states(rank))
     used = [worker.cpu_pct for worker in rank.workers if worker.cpu_pct is not None]
     line.add(f"   CPU {units.pct(sum(used) if used else None)}")
-    held = next((worker for worker in rank.workers if worker.state == "D"), None)
-    if held is not None:
-        line.add(f"   {held.pid} waits for the disk in {held.wchan or 'the kernel'}", "warn")
     if rank.worker_hot:
         hot = rank.worker_hot[0]
         line.add(elide_middle(f"   {hot.function} ({hot.file}:{hot.line}) {units.pct(100 * hot.share)}", width // 2))
@@ -133,23 +122,39 @@ def _process(rank: Rank) -> Line:
     return line.add(f"   up {units.duration(rank.age_s)}", "dim") if rank.age_s is not None else line
 
 
+def _held(rank: Rank) -> Line:
+    """What holds it up where the kernel or a lock does."""
+    blocked = rank.blocked
+    if blocked is not None:
+        who = f"{'worker' if blocked.is_worker else 'thread'} {blocked.comm} of PID {blocked.pid}"
+        line = _labelled("held up").add(f"{who} in state D for {units.duration(blocked.for_s)}", "warn")
+        return line.add(f", in {blocked.wchan}" if blocked.wchan else "", "warn")
+    if rank.worker_locks:
+        lock = rank.worker_locks[0]
+        name = lock.wait.lock or f"a {lock.wait.kind}"
+        return _labelled("held up").add(
+            f"worker {lock.pid} waits for {name}, which was held when it was forked", "warn"
+        )
+    return Line()
+
+
 def _hot(rank: Rank, width: int) -> Line:
-    if not rank.hot:
-        return Line()
-    line = _labelled("hot")
-    for hot in rank.hot[:3]:
-        part = f"{units.pct(100 * hot.share)} {hot.function} ({hot.file}:{hot.line})   "
-        if line.width + len(part) > width:
+    """Its hottest lines, each with its text where there is room for it."""
+    line = _labelled("hot") if rank.hot_lines else Line()
+    for hot in rank.hot_lines[:3]:
+        part = f"{units.pct(100 * hot.share)} {hot.file.rsplit('/', 1)[-1]}:{hot.line} "
+        text = elide_end(hot.code or hot.function, 40)
+        if line.width + cells(part) + cells(text) + 3 > width:
             break
-        line.add(part)
-    return line
+        line.add(part, marks.PHASE[hot.phase]).add(f"{text}   ", "text")
+    return line if line.width > _LABEL else Line()
 
 
 def _words(view: View, rank: Rank, width: int, most: int) -> list[Line]:
     job = view.job
     if job is None:
         return []
-    words = last_words(job, rank, max(1, most - 1))
+    words = log_view.last_words(job, rank, max(1, most - 1))
     if not words:
         return [_labelled("log").add("no log line of this rank yet", "dim")]
     what = "last words" if not rank.is_alive else "log"

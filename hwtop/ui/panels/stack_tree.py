@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hwtop.job.frames import is_user_frame
 from hwtop.job.rank_set import rank_set
 from hwtop.job.stack_trie import TrieNode, trie
-from hwtop.model.job import Phase, StackGroup
+from hwtop.model.job import Job, Phase, StackGroup
 from hwtop.model.stack import StackFrame
 from hwtop.ui import marks
 from hwtop.ui.view import View
@@ -59,7 +59,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     first = max(0, min(mine[-1] - room + 2, len(rows) - room)) if mine else 0
     visible = table.window(len(rows), room, first)
     widest = min(_RANKS_WIDEST, max(len(rank_set(row.ranks)) for row in rows))
-    lines = [_line(rows[index], widest, inner(width), is_mine=index in mine) for index in visible]
+    codes = _codes(job)
+    lines = [_line(rows[index], codes, widest, inner(width), is_mine=index in mine) for index in visible]
     groups = len(job.stack_groups)
     note = Line(f"{groups} place{'s' * (groups != 1)}", "dim")
     if len(visible) < len(rows):
@@ -121,7 +122,20 @@ def _run_of(run: Sequence[TrieNode]) -> Iterator[_Row]:
         yield _Row("", node.frame, node.ranks, False)
 
 
-def _line(row: _Row, widest: int, width: int, *, is_mine: bool) -> Line:
+def _codes(job: Job) -> dict[tuple[str, int], str]:
+    """(file, line) -> its text, from one rank of each group: normalised frames carry none."""
+    firsts = {group.ranks[0] for group in job.stack_groups}
+    return {
+        (frame.filename, frame.line): frame.code
+        for rank in job.ranks
+        if rank.rank in firsts and rank.stack is not None
+        for thread in rank.stack.threads
+        for frame in thread.frames
+        if frame.code
+    }
+
+
+def _line(row: _Row, codes: dict[tuple[str, int], str], widest: int, width: int, *, is_mine: bool) -> Line:
     line = Line("▸ " if is_mine and row.is_first else "  ", "accent")
     ranks = elide_end(rank_set(row.ranks), widest) if row.is_first else ""
     count = str(len(row.ranks)) if row.is_first else ""
@@ -138,6 +152,7 @@ def _line(row: _Row, widest: int, width: int, *, is_mine: bool) -> Line:
     left = max(6, room - name_cells - 1 - tail.width)
     line.add(elide_middle(where, min(left, _PLACE)), "accent" if is_user else "dim").extend(tail)
     code_room = width - line.width - 3
-    if row.frame.code and code_room >= 12:
-        line.add(f"   {elide_end(row.frame.code, code_room)}", "dim")
+    code = codes.get((row.frame.filename, row.frame.line))
+    if code and code_room >= 12:
+        line.add(f"   {elide_end(code, code_room)}", "dim")
     return line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
+from hwtop.model.job import JobPlace
 from hwtop.ui import marks, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
@@ -44,6 +45,17 @@ def _identity(view: View, width: int) -> Line:
     return left.fitted(width - right.width).extend(right).fitted(width)
 
 
+def _place(place: JobPlace | None) -> list[str]:
+    """The ids that a person needs to talk about the job."""
+    if place is None:
+        return []
+    slurm = f"slurm {place.slurm_job}" if place.slurm_job else ""
+    slurm += f".{place.slurm_step}" if slurm and place.slurm_step else ""
+    slurm += f" {place.slurm_name}" if slurm and place.slurm_name else ""
+    inside = f"PID {place.pid_namespace_pid} inside" if place.pid_namespace_pid else ""
+    return [text for text in (slurm, place.container or "", inside) if text]
+
+
 def _parts(view: View) -> list[tuple[str, str]]:
     job = view.job
     moment = view.frame.moment
@@ -54,13 +66,13 @@ def _parts(view: View) -> list[tuple[str, str]]:
     alive = sum(rank.is_alive for rank in job.ranks)
     here = len(job.ranks)
     ranks = f"{here} rank{'' if here == 1 else 's'}"
-    if alive < here:
-        ranks = f"{alive} of {here} ranks alive"
     if job.world_size and job.world_size > here:
-        ranks += f" of {job.world_size} in the job"
-    parts = [(started, "strong"), (ranks, "text"), (moment.host, "text")]
-    if job.has_ended:
-        parts[1] = ("job ended", "warn")
+        ranks = f"{here} of {job.world_size} ranks here" + (f", {alive} alive" if alive < here else "")
+    elif alive < here:
+        ranks = f"{alive} of {here} ranks alive"
+    ended = f"job ended {units.duration(job.ended_for_s)} ago" if job.ended_for_s is not None else "job ended"
+    parts = [(started, "strong"), (ended, "warn") if job.has_ended else (ranks, "text"), (moment.host, "text")]
+    parts += [(text, "text") for text in _place(job.place)]
     if launcher and launcher.pid != job.target_pid:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))

@@ -40,10 +40,12 @@ ROLES = (
     "mix-3",
     "mix-4",
     "mix-5",
+    "flame-user",
+    "flame-library",
 )
 """Every colour there is; `app.tcss` gives each one a style from the theme."""
 
-BACKED = frozenset(role for role in ROLES if role.startswith(("cursor", "tab", "band")))
+BACKED = frozenset(role for role in ROLES if role.startswith(("cursor", "tab", "band", "flame")))
 """Roles with a background of their own."""
 
 
