@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections import deque
 from collections.abc import Callable
 
+from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_entry import ProcessEntry
 from hwtop.collectors.process_files import read_bytes
 from hwtop.collectors.process_roster import Roster, watchers_of
 from hwtop.errors import UsageError
+from hwtop.job.place import container_of_mounts
 from hwtop.model.aim import Aim
 from hwtop.model.process import GoneProcess, ProcessInfo, ProcessReading
 
@@ -48,7 +51,9 @@ class ProcessSource:
         self._entries: dict[int, ProcessEntry] = {}
         self._identify: Batch[ProcessEntry] = Batch("process-identity", ProcessEntry.identify, now)
         self._measure: Batch[ProcessEntry] = Batch("process-activity", lambda entry: entry.measure(now()), now)
-        self._gone: deque[GoneProcess] = deque(maxlen=_GONE_LIMIT)
+        self._bury: Batch[ProcessEntry] = Batch("process-error-file", ProcessEntry.read_error, now)
+        self._ended: list[ProcessEntry] = []
+        self._gone: deque[tuple[ProcessEntry, float, int | None]] = deque(maxlen=_GONE_LIMIT)
         self._root_pid: int | None = None
         self._is_attached = False
         self._boot_time_s = _boot_time_s(proc)
@@ -56,6 +61,7 @@ class ProcessSource:
         self._scanned: dict[int, list[int]] = {}
         self._scanned_at_s: float | None = None
         self._is_truncated = False
+        self._container: str | None = None
 
     def probe(self) -> str | None:
         """Why there is nothing to read."""
@@ -70,6 +76,8 @@ class ProcessSource:
             self._attach()
         self._walk(now_s)
         processes = self._infos()
+        self._bury.run(self._ended, self._deadline_s)
+        self._ended = []
         missing = {}
         if self._is_truncated:
             missing["processes"] = f"first {_PROCESS_LIMIT} of the tree"
@@ -82,7 +90,8 @@ class ProcessSource:
             target_pid=self._target_pid,
             root_pid=self._top(),
             processes=processes,
-            gone=tuple(self._gone),
+            container=self._container,
+            gone=tuple(_gone_process(*gone) for gone in self._gone),
             missing=missing,
         )
 
@@ -98,6 +107,12 @@ class ProcessSource:
         self._root_pid = tops[0] if tops else None
         for pid in tops:
             self._add(pid)
+        with contextlib.suppress(TimeoutError, OSError):
+            self._container = Abandonable("process-mounts", self._read_container, self._now).poll(self._deadline_s)
+
+    def _read_container(self) -> str | None:
+        path = f"{self._proc}/{self._target_pid}/mountinfo"
+        return container_of_mounts(read_bytes(path).decode("utf-8", "replace"))
 
     def _walk(self, now_s: float) -> None:
         """Look at every known process and at their children, until nothing new appears."""
@@ -130,7 +145,8 @@ class ProcessSource:
             entry.look()
         except ProcessLookupError:
             del self._entries[entry.pid]
-            self._gone.append(GoneProcess(pid=entry.pid, comm=entry.stat.comm, at_s=now_s, exit_code=code))
+            self._gone.append((entry, now_s, code))
+            self._ended.append(entry)
             return False
         return True
 
@@ -180,6 +196,12 @@ def check_target(pid: int, proc: str = "/proc") -> int:
         raise UsageError(f"process {pid} ({stat.comm}) is a kernel thread: give the PID of a training job")
     group = next((line.split()[1] for line in status.splitlines() if line.startswith("Tgid:")), "")
     return int(group) if group.isdigit() else pid
+
+
+def _gone_process(entry: ProcessEntry, at_s: float, exit_code: int | None) -> GoneProcess:
+    if exit_code is None and entry.error is not None:
+        exit_code = 1  # `@record` raises the exception again, and that ends Python
+    return GoneProcess(pid=entry.pid, comm=entry.stat.comm, at_s=at_s, exit_code=exit_code, error=entry.error)
 
 
 def _boot_time_s(proc: str) -> float | None:

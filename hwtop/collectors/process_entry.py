@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from hwtop.collectors.error_file import last_words
 from hwtop.collectors.process_files import (
     THREAD_LIMIT,
     Io,
@@ -24,6 +25,7 @@ from hwtop.collectors.process_files import (
     read_threads,
     read_wchan,
 )
+from hwtop.collectors.ray_log import told_ranks
 from hwtop.job.environment import kept
 from hwtop.job.secrets import masked_arguments
 from hwtop.model.process import OpenFile, ProcessInfo, ThreadInfo
@@ -62,6 +64,9 @@ class ProcessEntry:
         self._files_at_s: float | None = None
         self._children_of_others: tuple[int, ...] = ()
         self._children_at_s: float | None = None
+        self._told_ranks: dict[str, str] = {}
+        self.error: str | None = None
+        """Its last words, once `read_error` has found them."""
         self._reasons: dict[str, str] = {}
 
     def refresh(self) -> None:
@@ -156,6 +161,13 @@ class ProcessEntry:
                 self._reasons.pop("files", None)
             except OSError as error:
                 self._fd_count, self._reasons["files"] = None, self._reason(error)
+            if "WORLD_SIZE" not in self._told_ranks and "RAY_JOB_ID" in (self._env or {}):
+                self._told_ranks |= told_ranks(self._files)
+
+    def read_error(self) -> None:
+        """After its end: read what it left in the error file that torchrun gave it. May block; never raises."""
+        path = (self._env or {}).get("TORCHELASTIC_ERROR_FILE")
+        self.error = last_words(path) if path else None
 
     def forget_counters(self) -> None:
         """Before `measure`: what it does not get to must not look fresh."""
@@ -196,7 +208,7 @@ class ProcessEntry:
             cmdline=self._cmdline,
             exe=self._exe,
             cwd=self._cwd,
-            env=self._env,
+            env=self._env if self._env is None else self._env | self._told_ranks,
             cgroup=self._cgroup,
             read_bytes=io.read_bytes if io else None,
             written_bytes=io.written_bytes if io else None,

@@ -157,6 +157,8 @@ def read_children(directory: str, tid: int) -> tuple[int, ...]:
 def read_cmdline(directory: str) -> tuple[str, ...]:
     """Arguments. Waits for the process's memory lock: may block for ever on a process in uninterruptible sleep."""
     content = read_bytes(f"{directory}/cmdline").rstrip(b"\0")
+    if b"\0" not in content:
+        content = content.rstrip()  # a process title is padded with blanks over the arguments it replaced
     return tuple(part.decode("utf-8", "replace") for part in content.split(b"\0")) if content else ()
 
 
@@ -172,13 +174,18 @@ def read_io(directory: str) -> Io:
 
 
 def read_cgroup(directory: str) -> str | None:
-    """Path in the unified hierarchy, or of the v1 memory controller, else of the cpu controller."""
+    """Path of the v1 memory controller, else of cpu, else in the unified hierarchy, else of any other controller.
+
+    One that is not the root goes before one that is: each controller may have its own, and Slurm and container runtimes
+    manage only some.
+    """
     paths: dict[str, str] = {}
     for line in read_bytes(f"{directory}/cgroup").decode("utf-8", "replace").splitlines():
         number, controllers, path = line.split(":", 2)
         for controller in controllers.split(",") if number != "0" else [""]:
             paths[controller] = path
-    return paths.get("memory") or paths.get("cpu") or paths.get("")
+    order = [paths[name] for name in ("memory", "cpu", "", *paths) if name in paths]
+    return next((path for path in order if path != "/"), next(iter(order), None))
 
 
 def read_fd_limit(directory: str) -> int | None:

@@ -6,18 +6,24 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from hwtop.derive.attach import Attachment
+from hwtop.derive.flame import flame_of
+from hwtop.derive.flight import FlightTracker
+from hwtop.derive.hang import HangWatch
 from hwtop.derive.job_process import command_line, process_rows
 from hwtop.derive.log import LogBook
 from hwtop.derive.output import log_targets, ranks_by_path
 from hwtop.derive.process import ProcessRates, process_rates
 from hwtop.derive.rank import rank_now
 from hwtop.derive.seat import Crew, Seat
+from hwtop.job.environment import restarts_of
 from hwtop.job.frames import training_thread
-from hwtop.job.rank_state import settled
+from hwtop.job.place import place_of
+from hwtop.job.spawner import is_spawner
 from hwtop.job.stack_groups import group
 from hwtop.job.stack_samples import StackSamples
-from hwtop.job.tree import members
-from hwtop.model.job import Job, Launcher, Member, Rank
+from hwtop.job.tree import main_launcher, members
+from hwtop.model.job import Job, JobPlace, Launcher, Member, Rank
 from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.snapshot import Snapshot
 
@@ -28,12 +34,16 @@ class JobTracker:
     def __init__(self) -> None:
         self._reading: ProcessReading | None = None
         self._members: tuple[Member, ...] = ()
+        self._spawners: set[int] = set()
         self._rates: dict[int, ProcessRates] = {}
         self._seats: dict[int, Seat] = {}
         self._launcher: Launcher | None = None
+        self._place: JobPlace | None = None
         self._samples = StackSamples()
-        self._stack_errors: dict[int, tuple[str, str]] = {}
+        self._hang = HangWatch()
+        self._attachment = Attachment()
         self._logs = LogBook()
+        self._flight = FlightTracker()
         self._ranks_of: dict[str, tuple[int, ...]] = {}
         self._ended_at_s: float | None = None
 
@@ -44,20 +54,22 @@ class JobTracker:
             return None
         if self._reading is None or reading.at_s != self._reading.at_s:
             self._see(reading)
+        on_device = {seat.crew.process.pid for seat in self._seats.values() if seat.gpus}
+        if snapshot.stacks is not None:
+            self._samples.take(snapshot.stacks, on_device)
         for dump in snapshot.stacks.dumps if snapshot.stacks else ():
-            self._samples.add(dump)
-            if dump.error is None:
-                self._stack_errors.pop(dump.pid, None)
-            else:
-                self._stack_errors[dump.pid] = (dump.error, dump.advice or "")
+            if is_spawner(dump):
+                self._spawners.add(dump.pid)
+        self._attachment.advance(snapshot)
         if snapshot.logs is not None:
             rank_of = {seat.crew.process.pid: number for number, seat in self._seats.items()}
             self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
-        return self._job(reading, snapshot)
+        job = self._hang.complete(self._job(reading, snapshot), snapshot, self._samples)
+        return self._flight.advance(job, snapshot)
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)
-        self._members = members(reading.processes, self._members)
+        self._members = members(reading.processes, self._members, self._spawners)
         processes = {process.pid: process for process in reading.processes}
         seen = set()
         for member in self._members:
@@ -77,6 +89,8 @@ class JobTracker:
         self._forget(processes)
         is_over = reading.root_pid is None or not any(process.state not in ("Z", "X") for process in reading.processes)
         self._ended_at_s = (self._ended_at_s or reading.at_s) if is_over else None
+        self._hang.see(reading)
+        self._place = place_of(reading, self._members) or self._place
         self._reading = reading
 
     def _crew(self, member: Member, processes: Mapping[int, ProcessInfo]) -> Crew:
@@ -89,7 +103,7 @@ class JobTracker:
         return Crew(member=member, process=processes[member.pid], rates=rates, workers=workers)
 
     def _see_launcher(self, processes: Mapping[int, ProcessInfo]) -> None:
-        member = next((member for member in self._members if member.role == "launcher"), None)
+        member = main_launcher(self._members)
         if member is not None:
             self._launcher = Launcher(
                 pid=member.pid, kind=member.launcher_kind or "launcher", command=command_line(processes[member.pid])
@@ -98,8 +112,6 @@ class JobTracker:
             self._launcher = replace(self._launcher, is_alive=False)
 
     def _forget(self, processes: Mapping[int, ProcessInfo]) -> None:
-        for pid in [pid for pid in self._stack_errors if pid not in processes]:
-            del self._stack_errors[pid]
         for process in self._reading.processes if self._reading else ():
             if process.pid not in processes and not any(
                 s.crew.process.pid == process.pid for s in self._seats.values()
@@ -107,7 +119,7 @@ class JobTracker:
                 self._samples.forget(process.pid)
 
     def _job(self, reading: ProcessReading, snapshot: Snapshot) -> Job:
-        ranks = settled([self._rank(number, seat, snapshot) for number, seat in sorted(self._seats.items())])
+        ranks = tuple(self._rank(number, seat, snapshot) for number, seat in sorted(self._seats.items()))
         stacks = {
             rank.rank: thread
             for rank in ranks
@@ -126,13 +138,19 @@ class JobTracker:
             ranks=ranks,
             processes=process_rows(reading, self._members, self._rates),
             stack_groups=group(stacks),
+            flame=flame_of(ranks, self._samples, snapshot),
             log_files=self._logs.files,
             events=self._logs.events,
             lines=self._logs.lines,
             has_ended=self._ended_at_s is not None,
             ended_for_s=None if self._ended_at_s is None else snapshot.at_s - self._ended_at_s,
             log_targets=log_targets(reading, self._members),
-            stack_errors=tuple(dict.fromkeys(self._stack_errors.values())),
+            place=self._place,
+            restarts=max((n for c in crews if (n := restarts_of(c.process.env or {})) is not None), default=None),
+            detail=snapshot.detail,
+            stack_errors=self._attachment.errors,
+            refusals=self._attachment.refusals({rank.pid: rank.rank for rank in ranks if rank.is_alive}),
+            deep=self._attachment.deep,
         )
 
     def _rank(self, number: int, seat: Seat, snapshot: Snapshot) -> Rank:

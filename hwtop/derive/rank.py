@@ -11,7 +11,7 @@ from hwtop.derive.log import RankLog
 from hwtop.derive.seat import Seat
 from hwtop.job.frames import leaf_of
 from hwtop.job.gpu_owner import gpus_of
-from hwtop.job.stack_samples import Standing, StackSamples
+from hwtop.job.stack_samples import StackSamples, Standing
 from hwtop.model.disk import MountReading
 from hwtop.model.gpu import Gpu
 from hwtop.model.job import Rank, Worker

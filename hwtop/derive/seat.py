@@ -30,6 +30,8 @@ class Seat:
         self.crew = crew
         self.is_alive = True
         self.exit_code: int | None = None
+        self.error: str | None = None
+        """Its last words, once it is gone."""
         self.gone_at_s: float | None = None
         self.gpus: tuple[int, ...] = ()
         """Last known ones: a lost GPU no longer tells who was on it."""
@@ -43,7 +45,7 @@ class Seat:
         self.crew = crew
         state = crew.process.state
         self.is_alive = state not in ("Z", "X")
-        self.gone_at_s = None
+        self.gone_at_s = self.error = None
         self.exit_code = crew.process.exit_code if not self.is_alive else None
         self.stopped_since_s = (self.stopped_since_s or at_s) if state in ("T", "t") else None
         self._count_idle(at_s)
@@ -54,7 +56,7 @@ class Seat:
         self.stopped_since_s = None
         self._be_busy()
         if gone is not None:
-            self.gone_at_s = gone.at_s
+            self.gone_at_s, self.error = gone.at_s, gone.error
             self.exit_code = self.exit_code if gone.exit_code is None else gone.exit_code
 
     def _count_idle(self, at_s: float) -> None:

@@ -1,7 +1,8 @@
 """What the environment of a process tells about its place in a job.
 
 Names per launcher: torch.distributed.run, docs.open-mpi.org "Environment variables", MPICH/Intel MPI hydra, MVAPICH2,
-slurm.schedmd.com/srun.html "OUTPUT ENVIRONMENT VARIABLES", Horovod, jax.distributed, Lightning `ddp`.
+slurm.schedmd.com/srun.html "OUTPUT ENVIRONMENT VARIABLES", Horovod, jax.distributed, MaxText `max_utils.initialize_jax_for_cpu`
+and `_for_gpu`, Lightning `ddp`, Ray `ray_constants`.
 /proc/PID/environ shows the environment at exec: what a process sets later in os.environ is invisible.
 """
 
@@ -26,7 +27,9 @@ _WORLD_SIZE = (
     "MV2_COMM_WORLD_SIZE",
     "HOROVOD_SIZE",
     "JAX_NUM_PROCESSES",
+    "JAX_PROCESS_COUNT",
 )
+_JAX_COORDINATOR = ("JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_IP")
 
 KEPT: frozenset[str] = frozenset(
     (
@@ -77,7 +80,14 @@ KEPT: frozenset[str] = frozenset(
         "SLURM_ARRAY_TASK_ID",
         "HOROVOD_LOCAL_SIZE",
         "HOROVOD_CROSS_RANK",
-        "JAX_COORDINATOR_ADDRESS",
+        *_JAX_COORDINATOR,
+        "JAX_COORDINATOR_PORT",
+        "NNODES",
+        "JOB_INDEX",
+        "JOB_COMPLETION_INDEX",
+        "PROCESSES_IN_JOB",
+        "PMIX_NAMESPACE",
+        "RAY_JOB_ID",
         "OMP_NUM_THREADS",
         "OMP_PROC_BIND",
         "OMP_WAIT_POLICY",
@@ -106,6 +116,8 @@ KEPT: frozenset[str] = frozenset(
         "PYTHONUNBUFFERED",
         "PYTHONFAULTHANDLER",
         "CONDA_DEFAULT_ENV",
+        "HOME",
+        "XDG_CACHE_HOME",
     )
 )
 """Variables that are kept. Exact names wherever a family also holds secrets (SLURM_JWT, PMIX_SECURITY_MODE, ...)."""
@@ -129,26 +141,44 @@ def kept(environ: bytes) -> dict[str, str]:
     return found
 
 
-def rank_of(env: Mapping[str, str], parent_is_slurmstepd: bool) -> int | None:
+def rank_of(env: Mapping[str, str], is_slurm_task: bool) -> int | None:
     """Rank number of a process, or None where its environment does not tell.
 
-    SLURM_PROCID counts only for a direct child of slurmstepd: below a torchrun that srun started, all ranks of the node carry
-    the same one. LOCAL_RANK alone (Lightning's `ddp`) is the rank on the first node.
+    SLURM_PROCID counts only for a task itself: below a torchrun that srun started, all ranks of the node carry the same one.
+    LOCAL_RANK alone (Lightning's `ddp`) is the rank on the first node.
     """
-    names = (*_RANK, *((_RANK_OF_TASK,) if parent_is_slurmstepd else ()), *_RANK_LAST)
+    names = (*_RANK, *((_RANK_OF_TASK,) if is_slurm_task else ()), *_RANK_LAST)
     rank = _first(env, names)
-    return rank if rank is not None else _rank_from_local(env)
+    if rank is None:
+        rank = _rank_from_local(env)
+    return rank if rank is not None else _rank_of_jax(env)
 
 
-def local_rank_of(env: Mapping[str, str], parent_is_slurmstepd: bool) -> int | None:
+def local_rank_of(env: Mapping[str, str], is_slurm_task: bool) -> int | None:
     """Number of the rank on its node, or None."""
-    return _first(env, (*_LOCAL_RANK, *(("SLURM_LOCALID",) if parent_is_slurmstepd else ())))
+    return _first(env, (*_LOCAL_RANK, *(("SLURM_LOCALID",) if is_slurm_task else ())))
 
 
-def world_size_of(env: Mapping[str, str], parent_is_slurmstepd: bool) -> int | None:
+def world_size_of(env: Mapping[str, str], is_slurm_task: bool) -> int | None:
     """How many ranks the job has on all nodes, or None."""
-    tasks = ("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS") if parent_is_slurmstepd else ()
-    return _first(env, (*_WORLD_SIZE, *tasks))
+    tasks = ("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS") if is_slurm_task else ()
+    size = _first(env, (*_WORLD_SIZE, *tasks))
+    return size if size is not None or not _has_jax_coordinator(env) else _number(env.get("NNODES"))
+
+
+def restarts_of(env: Mapping[str, str]) -> int | None:
+    """How many times torchrun has started this worker anew, or None where it does not tell."""
+    return _number(env.get("TORCHELASTIC_RESTART_COUNT"))
+
+
+def slurm_job_of(env: Mapping[str, str]) -> str | None:
+    """Slurm's job number."""
+    return env.get("SLURM_JOB_ID", env.get("SLURM_JOBID")) or None
+
+
+def slurm_step_of(env: Mapping[str, str]) -> str | None:
+    """Number of the step; None in a batch script and in a shell of salloc."""
+    return env.get("SLURM_STEP_ID", env.get("SLURM_STEPID")) or None
 
 
 def job_key(env: Mapping[str, str], launcher_pid: int | None) -> str | None:
@@ -156,11 +186,15 @@ def job_key(env: Mapping[str, str], launcher_pid: int | None) -> str | None:
     run_id = env.get("TORCHELASTIC_RUN_ID")
     if run_id and run_id != "none":  # "none" is torchrun's default --rdzv-id, the same for every job
         return run_id
-    slurm_job = env.get("SLURM_JOB_ID", env.get("SLURM_JOBID"))
+    slurm_job = slurm_job_of(env)
     if slurm_job:
-        return f"{slurm_job}.{env.get('SLURM_STEP_ID', env.get('SLURM_STEPID', '0'))}"
+        return f"{slurm_job}.{slurm_step_of(env) or '0'}"
     if "MASTER_ADDR" in env and "MASTER_PORT" in env:
         return f"{env['MASTER_ADDR']}:{env['MASTER_PORT']}"
+    if env.get("PMIX_NAMESPACE"):
+        return env["PMIX_NAMESPACE"]
+    if env.get("RAY_JOB_ID"):
+        return f"ray-{env['RAY_JOB_ID']}"
     return None if launcher_pid is None else f"pid-{launcher_pid}"
 
 
@@ -179,6 +213,20 @@ def _rank_from_local(env: Mapping[str, str]) -> int | None:
     if node == 0:
         return local
     return None if per_node is None else node * per_node + local
+
+
+def _rank_of_jax(env: Mapping[str, str]) -> int | None:
+    """MaxText under Kubernetes: one process a pod, numbered by pod, or by node on GPUs."""
+    if not _has_jax_coordinator(env):
+        return None
+    job, pod, pods = (_number(env.get(name)) for name in ("JOB_INDEX", "JOB_COMPLETION_INDEX", "PROCESSES_IN_JOB"))
+    if pod is not None and job is not None and pods is not None:
+        return job * pods + pod
+    return _number(env.get("NODE_RANK"))
+
+
+def _has_jax_coordinator(env: Mapping[str, str]) -> bool:
+    return any(name in env for name in _JAX_COORDINATOR)
 
 
 def _first(env: Mapping[str, str], names: Iterable[str]) -> int | None:

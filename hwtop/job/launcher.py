@@ -23,6 +23,7 @@ from hwtop.job.programs import (
     SIDE_PROGRAMS,
     WRAPPERS,
 )
+from hwtop.job.ray import is_ray_controller
 from hwtop.model.job import HelperKind
 from hwtop.model.process import ProcessInfo
 
@@ -78,7 +79,9 @@ def python_program(argv: Sequence[str]) -> PythonProgram:
 
 
 def launcher_kind(process: ProcessInfo) -> str | None:
-    """ "torchrun", "accelerate", "mpirun", "srun", ... for a known launcher, else None."""
+    """ "torchrun", "accelerate", "mpirun", "srun", "ray", ... for a known launcher, else None."""
+    if is_ray_controller(process):
+        return "ray"
     if process.comm == "pt_elastic":
         name = _python_name(process)
         return PYTHON_LAUNCHERS.get(name, "accelerate" if name == "accelerate" else "torchrun")
@@ -165,9 +168,15 @@ def helper_kind(process: ProcessInfo) -> HelperKind | None:
     name = program_name(process)
     if name in COMPILERS:
         return "compile-worker"
-    if name in LOGGERS or _python_name(process) in LOGGERS:
+    if name in LOGGERS or _python_name(process) in LOGGERS or name.startswith("wandb-service("):
         return "logger"
     return None
+
+
+def is_same_program(one: ProcessInfo, other: ProcessInfo) -> bool:
+    """Whether both run the same Python script or module, whatever its arguments and however its path is written."""
+    first, second = _program_identity(one), _program_identity(other)
+    return first is not None and first == second
 
 
 def local_rank_argument(argv: Sequence[str]) -> int | None:
@@ -187,6 +196,15 @@ def _python_name(process: ProcessInfo) -> str:
         return ""
     program = python_program(process.cmdline)
     return "" if program.kind == "code" else os.path.basename(program.name)
+
+
+def _program_identity(process: ProcessInfo) -> tuple[str, str] | None:
+    if not process.cmdline or not is_python(process):
+        return None
+    program = python_program(process.cmdline)
+    if program.kind == "script":
+        return program.kind, os.path.normpath(os.path.join(process.cwd or "", program.name))
+    return (program.kind, program.name) if program.kind == "module" else None
 
 
 def _has_code(process: ProcessInfo, text: str) -> bool:

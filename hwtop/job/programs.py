@@ -29,6 +29,12 @@ LAUNCHERS = {
     "mpirun": "mpirun",
     "mpiexec": "mpirun",
     "mpiexec.hydra": "mpirun",
+    "mpirun.openmpi": "mpirun",
+    "mpiexec.openmpi": "mpirun",
+    "mpirun.mpich": "mpirun",
+    "mpiexec.mpich": "mpirun",
+    "mpirun_rsh": "mpirun",
+    "mpispawn": "mpirun",
     "orterun": "mpirun",
     "orted": "mpirun",
     "prterun": "mpirun",
@@ -41,7 +47,7 @@ LAUNCHERS = {
     "jsrun": "jsrun",
     "aprun": "aprun",
 }
-"""Program -> launcher kind. mpiexec, prted and the hydra proxies are parts of one mpirun."""
+"""Program -> launcher kind. mpiexec, prted, mpispawn and the hydra proxies are parts of one mpirun."""
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"})
 
@@ -49,7 +55,7 @@ SHELL_OPTIONS_WITH_VALUE = frozenset({"--rcfile", "--init-file", "-o", "+o", "-O
 
 WRAPPERS = _names(
     "timeout nohup env nice ionice stdbuf numactl taskset chrt setsid unbuffer script flock time prlimit cgexec xargs make "
-    "sudo tini dumb-init catatonit docker-init nsys ncu perf strace ltrace gdb valgrind compute-sanitizer rocprof uv rye "
+    "raylet unshare nsenter setpriv chroot gosu su-exec enroot sudo tini dumb-init catatonit docker-init nsys ncu perf strace ltrace gdb valgrind compute-sanitizer rocprof uv rye "
     "pixi micromamba apptainer singularity starter starter-suid bwrap firejail systemd-run parallel"
 )
 PYTHON_WRAPPERS = _names("conda mamba poetry pdm pipenv hatch uv")
@@ -58,7 +64,7 @@ PYTHON_WRAPPERS = _names("conda mamba poetry pdm pipenv hatch uv")
 SESSIONS = _names(
     "systemd init sshd sshd-session sshd-auth tmux screen cron crond atd login su dtach abduco mosh-server kthreadd runit runsvdir "
     "s6-svscan containerd-shim containerd-shim-runc-v2 conmon dockerd containerd kubelet crio node code code-server java "
-    "raylet slurmd gnome-terminal- gnome-terminal-server konsole xterm kitty alacritty wezterm-gui foot zellij emacs vim nvim "
+    "slurmd gnome-terminal- gnome-terminal-server konsole xterm kitty alacritty wezterm-gui foot zellij emacs vim nvim "
     "Runner.Worker gitlab-runner buildkite-agent supervisord agetty xfce4-terminal ttyd"
 )
 """Where climbing ends: what opened the session, terminals, editors, service managers, container runtimes, CI runners."""
@@ -70,7 +76,7 @@ PYTHON_SERVERS = _names(
 """Python programs that start jobs without being part of them."""
 
 LOGGERS = _names(
-    "wandb wandb-core wandb-service wandb-xpu gpu_stats tensorboard mlflow aim tee rotatelogs logger neptune"
+    "wandb wandb-core wandb-service wandb-xpu wandb_internal gpu_stats tensorboard mlflow aim tee rotatelogs logger neptune"
 )
 COMPILERS = _names("gcc g++ cc c++ cc1 cc1plus as ld collect2 clang clang++ nvcc cicc ptxas cudafe++ ninja")
 SIDE_PROGRAMS = LOGGERS | _names(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from hwtop.job.environment import job_key, rank_of
+from hwtop.job.environment import job_key, rank_of, slurm_step_of
 from hwtop.job.launcher import (
     helper_kind,
     is_fork_server,
     is_python,
     is_python_server,
+    is_same_program,
     is_session,
     is_side_program,
     is_slurmstepd,
@@ -17,7 +18,9 @@ from hwtop.job.launcher import (
     is_wrapper,
     launcher_kind,
     local_rank_argument,
+    program_name,
 )
+from hwtop.job.ray import ray_job_of
 from hwtop.model.process import ProcessInfo
 
 Processes = Mapping[int, ProcessInfo]
@@ -25,8 +28,31 @@ Processes = Mapping[int, ProcessInfo]
 
 def rank_number(process: ProcessInfo, processes: Processes) -> int | None:
     """Rank by environment, else by `--local_rank`; None where neither tells."""
-    number = rank_of(process.env or {}, is_slurmstepd(processes.get(process.ppid)))
+    number = rank_of(process.env or {}, is_slurm_task(process, processes))
     return number if number is not None else local_rank_argument(process.cmdline or ())
+
+
+def is_slurm_task(process: ProcessInfo, processes: Processes) -> bool:
+    """Whether srun started it, at most wrappers in between. What a batch script starts itself is no task: it has no step."""
+    if slurm_step_of(process.env or {}) is None:
+        return False
+    parent = processes.get(process.ppid)
+    while parent is not None and is_wrapper(parent):
+        parent = processes.get(parent.ppid)
+    return is_slurmstepd(parent)
+
+
+def unread_ranks(parent: ProcessInfo, children: Sequence[ProcessInfo]) -> tuple[ProcessInfo, ...]:
+    """Ranks among the `children` of a Python program whose environments may not be read.
+
+    Root in a container without CAP_SYS_PTRACE may see command lines only: two or more children that run the same script,
+    another one than the parent's, are its ranks. Empty wherever some environment was read.
+    """
+    if not is_python(parent) or "env" not in parent.missing:
+        return ()
+    unread = [child for child in children if "env" in child.missing and is_python(child) and helper_kind(child) is None]
+    alike = [child for child in unread if any(is_same_program(child, other) for other in unread if other is not child)]
+    return tuple(child for child in alike if not is_same_program(child, parent))
 
 
 def is_multiprocessing_child(child: ProcessInfo, parent: ProcessInfo) -> bool:
@@ -71,23 +97,30 @@ def find_root(processes: Processes, target_pid: int, watchers: Sequence[int] = (
 
 
 def orphaned_tops(processes: Processes, root_pid: int) -> tuple[int, ...]:
-    """Tops of all trees of a job that lost its launcher, the oldest first; only `root_pid` where that is not the case.
+    """Tops of all trees of a job that has no common launcher here, the oldest first; only `root_pid` where it has one.
 
     Ranks outlive a launcher that was killed, each alone under init. They still carry what tells their job from others.
+    Workers of Ray are children of its raylet, which serves other jobs, too.
     """
     root = processes[root_pid]
+    ray_job = ray_job_of(root)
+    if ray_job is not None:
+        return _oldest_first(process for process in processes.values() if ray_job_of(process) == ray_job)
     key = job_key(root.env or {}, None)
     if key is None or launcher_kind(root) is not None or rank_number(root, processes) is None:
         return (root_pid,)
-    found = [
+    return _oldest_first(
         process
         for process in processes.values()
         if process.ppid == root.ppid
         and job_key(process.env or {}, None) == key
         and launcher_kind(process) is None
         and rank_number(process, processes) is not None
-    ]
-    return tuple(process.pid for process in sorted(found, key=lambda p: (p.start_ticks, p.pid)))
+    )
+
+
+def _oldest_first(processes: Iterable[ProcessInfo]) -> tuple[int, ...]:
+    return tuple(process.pid for process in sorted(processes, key=lambda p: (p.start_ticks, p.pid)))
 
 
 class _Climb:
@@ -111,6 +144,8 @@ class _Climb:
             return False
         if launcher_kind(parent) is not None or len(self._ranks_below(parent)) > 1:
             return True
+        if program_name(child) == "raylet":  # a driver that called ray.init() starts its own
+            return is_python(parent) and not is_python_server(parent)
         if is_wrapper(parent):
             if parent.pid in self._watchers:
                 return False
@@ -128,6 +163,8 @@ class _Climb:
         number = rank_number(below, self._processes)
         if number is not None and launcher_kind(below) is None:
             return number == rank_number(parent, self._processes) or not is_python_server(parent)
+        if any(rank.pid == child.pid for rank in unread_ranks(parent, self._children.get(parent.pid, ()))):
+            return not is_python_server(parent)
         is_tool = not is_python(below) and launcher_kind(below) is None
         return is_tool and not is_python_server(parent) and parent.pid not in self._watchers
 

@@ -65,7 +65,8 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     exe: str | None = None
     cwd: str | None = None
     env: dict[str, str] | None = None
-    """Only the variables in `hwtop.job.environment.KEPT`: ranks, threads, launchers. No secrets."""
+    """Only the variables in `hwtop.job.environment.KEPT`: ranks, threads, launchers. No secrets. Of Ray Train's workers also
+    the rank variables that they set later, as their log tells."""
     cgroup: str | None = None
     read_bytes: int | None = None
     """From storage (/proc/PID/io read_bytes)."""
@@ -91,6 +92,8 @@ class GoneProcess(Struct, frozen=True, kw_only=True):
     at_s: float
     """When it was first seen missing."""
     exit_code: int | None = None
+    error: str | None = None
+    """Its last words: the exception in the error file that torchrun gave it."""
 
 
 class ProcessReading(Struct, frozen=True, kw_only=True):
@@ -103,6 +106,8 @@ class ProcessReading(Struct, frozen=True, kw_only=True):
     root_pid: int | None
     """Top of the job's tree; None once the whole tree is gone."""
     processes: tuple[ProcessInfo, ...]
+    container: str | None = None
+    """Of the target, where hwtop runs in the same one and the cgroup does not tell: as JobPlace.container."""
     gone: tuple[GoneProcess, ...] = ()
     """All members that ended while hwtop watched (the newest 256)."""
     missing: dict[str, str] = {}

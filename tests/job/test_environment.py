@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.environment import job_key, kept, local_rank_of, rank_of, world_size_of
+from hwtop.job.environment import job_key, kept, local_rank_of, rank_of, restarts_of, world_size_of
 
 
 def test_keeps_ranks_and_switches_and_no_secret() -> None:
@@ -37,6 +37,12 @@ def test_the_first_of_two_equal_names_counts_as_in_getenv() -> None:
         ({"MV2_COMM_WORLD_RANK": "6"}, 6),
         ({"HOROVOD_RANK": "1"}, 1),
         ({"JAX_PROCESS_ID": "0"}, 0),
+        ({"JAX_COORDINATOR_ADDRESS": "c", "JOB_INDEX": "2", "PROCESSES_IN_JOB": "4", "JOB_COMPLETION_INDEX": "1"}, 9),
+        ({"JAX_COORDINATOR_IP": "10.0.0.1", "NODE_RANK": "3", "NNODES": "4"}, 3),
+        (
+            {"NODE_RANK": "3", "NNODES": "4", "JOB_INDEX": "1", "JOB_COMPLETION_INDEX": "1", "PROCESSES_IN_JOB": "2"},
+            None,
+        ),
         ({"LOCAL_RANK": "1", "WORLD_SIZE": "2", "NODE_RANK": "0"}, 1),
         ({"LOCAL_RANK": "1", "NODE_RANK": "2", "LOCAL_WORLD_SIZE": "8"}, 17),
         ({"LOCAL_RANK": "1", "NODE_RANK": "2"}, None),
@@ -46,10 +52,10 @@ def test_the_first_of_two_equal_names_counts_as_in_getenv() -> None:
     ],
 )
 def test_rank_of_each_launcher(env: dict[str, str], rank: int | None) -> None:
-    assert rank_of(env, parent_is_slurmstepd=False) == rank
+    assert rank_of(env, is_slurm_task=False) == rank
 
 
-def test_slurm_numbers_count_only_directly_below_slurmstepd() -> None:
+def test_slurm_numbers_count_only_for_its_tasks() -> None:
     env = {"SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_NTASKS": "4"}
     assert (rank_of(env, True), local_rank_of(env, True), world_size_of(env, True)) == (3, 1, 4)
     assert (rank_of(env, False), local_rank_of(env, False), world_size_of(env, False)) == (None, None, None)
@@ -60,5 +66,15 @@ def test_job_key_prefers_what_is_unique() -> None:
     assert job_key({"TORCHELASTIC_RUN_ID": "abc", **rendezvous}, 7) == "abc"
     assert job_key({"TORCHELASTIC_RUN_ID": "none", **rendezvous}, 7) == "a:29500"
     assert job_key({"SLURM_JOB_ID": "12", "SLURM_STEP_ID": "3"}, 7) == "12.3"
+    assert job_key({"PMIX_NAMESPACE": "2233565185"}, 7) == "2233565185"
+    assert job_key({"RAY_JOB_ID": "01000000"}, 7) == "ray-01000000"
     assert job_key({}, 7) == "pid-7"
     assert job_key({}, None) is None
+
+
+def test_world_size_and_restarts() -> None:
+    assert world_size_of({"JAX_COORDINATOR_IP": "10.0.0.1", "NNODES": "4"}, False) == 4
+    assert world_size_of({"JAX_COORDINATOR_ADDRESS": "c", "JAX_PROCESS_COUNT": "16"}, False) == 16
+    assert world_size_of({"NNODES": "4"}, False) is None
+    assert restarts_of({"TORCHELASTIC_RESTART_COUNT": "2"}) == 2
+    assert restarts_of({}) is None

@@ -201,11 +201,15 @@ def test_mpi_below_a_shell_script() -> None:
 
 def test_srun_tasks_are_numbered_by_slurm_and_torchrun_below_it_by_itself() -> None:
     step = process(80, 1, "slurmstepd: [12.0]", comm="slurmstepd")
-    tasks = [process(81 + i, 80, "python|t.py", SLURM_PROCID=str(i), SLURM_NTASKS="2") for i in range(2)]
+    tasks = [
+        process(81 + i, 80, "python|t.py", SLURM_PROCID=str(i), SLURM_NTASKS="2", SLURM_STEP_ID="0") for i in range(2)
+    ]
     assert roots([step, *tasks]) == {80}
     assert places([step, *tasks]) == {80: ("launcher", None), 81: ("rank", 0), 82: ("rank", 1)}
-    torchrun = process(81, 80, "python|/x/torchrun|t.py", SLURM_PROCID="0")
-    ranks = [process(91 + i, 81, "python|-u|t.py", SLURM_PROCID="0", **rank_env(i)) for i in range(2)]
+    torchrun = process(81, 80, "python|/x/torchrun|t.py", SLURM_PROCID="0", SLURM_STEP_ID="0")
+    ranks = [
+        process(91 + i, 81, "python|-u|t.py", SLURM_PROCID="0", SLURM_STEP_ID="0", **rank_env(i)) for i in range(2)
+    ]
     assert roots([step, torchrun, *ranks]) == {80}
     assert places([step, torchrun, *ranks])[92] == ("rank", 1)
 

@@ -1,0 +1,39 @@
+"""Which rank a worker of Ray Train is: it writes that into every line of its own structured log.
+
+Ray Train sets RANK and the like after the start of the worker, where /proc does not show them. Its loggers
+(ray.train._internal.logging, ray.train.v2._internal.logging) add `world_rank`, `local_rank` and `node_rank` to each line of
+`ray-train-sys-worker-ID.log` and `ray-train-app-worker-ID.log`, and rank 0 tells the size as "[rank=0, world_size=2]".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hwtop.collectors.process_files import read_bytes
+from hwtop.model.process import OpenFile
+
+_LOG = re.compile(r"/ray-train-(?:sys|app)-worker-\w+\.log$")
+_FIELDS = (
+    ("RANK", re.compile(rb'"world_rank": (\d+)')),
+    ("LOCAL_RANK", re.compile(rb'"local_rank": (\d+)')),
+    ("GROUP_RANK", re.compile(rb'"node_rank": (\d+)')),
+    ("WORLD_SIZE", re.compile(rb"\[rank=\d+, world_size=(\d+)\]")),
+)
+
+
+def told_ranks(files: Sequence[OpenFile]) -> dict[str, str]:
+    """RANK, LOCAL_RANK, ... as far as the logs among the open files tell them. May block on a dead mount; never raises."""
+    told: dict[str, str] = {}
+    for file in files:
+        if not _LOG.search(file.target):
+            continue
+        try:
+            content = read_bytes(file.target)
+        except OSError:
+            continue
+        for name, pattern in _FIELDS:
+            match = pattern.search(content)
+            if match is not None:
+                told.setdefault(name, match[1].decode())
+    return told

@@ -1,0 +1,23 @@
+"""What the stack of a process tells of its part in multiprocessing, where /proc shows no difference.
+
+torch.multiprocessing.spawn, Lightning's `ddp_spawn` and accelerate's `notebook_launcher` start ranks that look like loader
+workers until they train. Their parent does nothing but wait for them (torch/multiprocessing/spawn.py, `ProcessContext.join`).
+"""
+
+from __future__ import annotations
+
+from hwtop.job.frames import training_thread
+from hwtop.model.stack import StackDump
+
+_WAITS = ("join", "start_processes", "spawn")
+
+
+def is_spawner(dump: StackDump) -> bool:
+    """Whether its main thread waits for processes that torch.multiprocessing started."""
+    thread = training_thread(dump)
+    if thread is None:
+        return False
+    return any(
+        frame.name.rpartition(".")[2] in _WAITS and frame.filename.endswith("torch/multiprocessing/spawn.py")
+        for frame in thread.frames
+    )
