@@ -10,7 +10,10 @@ from hwtop.model.job import Job, Rank
 _DATA_WAIT = 0.1
 """From this share of samples in data loading on, the loader workers are looked at too."""
 _WORKERS_A_RANK = 2
-"""Workers of one rank do the same thing: two tell the story."""
+"""Workers of one rank do the same thing: two tell the story ..."""
+_WORKERS_OF_A_STILL_RANK = 32
+_STILL_S = 5.0
+"""... unless the rank has waited long for one and the same batch: any of them may be the one that is stuck."""
 
 
 def aim_of(moment: Moment, wish: Wish) -> Aim | None:
@@ -24,7 +27,7 @@ def aim_of(moment: Moment, wish: Wish) -> Aim | None:
     if focus is not None:
         pids.remove(focus)
         pids.insert(0, focus)
-    workers = [worker.pid for rank in ranks if _waits_for_data(rank) for worker in rank.workers[:_WORKERS_A_RANK]]
+    workers = [worker.pid for rank in ranks if _waits_for_data(rank) for worker in rank.workers[: _most_workers(rank)]]
     return Aim(
         target_pid=job.target_pid,
         stack_pids=(*pids, *workers),
@@ -41,6 +44,11 @@ def _waiting_launcher(job: Job) -> list[int]:
     launcher = job.launcher
     is_torchrun = launcher is not None and launcher.is_alive and launcher.kind in ("torchrun", "accelerate")
     return [launcher.pid] if launcher is not None and is_torchrun and not job.ranks else []
+
+
+def _most_workers(rank: Rank) -> int:
+    is_still = rank.phase == "data" and (rank.same_stack_for_s or 0.0) >= _STILL_S
+    return _WORKERS_OF_A_STILL_RANK if is_still else _WORKERS_A_RANK
 
 
 def _waits_for_data(rank: Rank) -> bool:

@@ -15,6 +15,7 @@ class ProcessRates(Struct, frozen=True, kw_only=True):
     main_thread_cpu_pct: float | None = None
     read_bytes_per_s: float | None = None
     written_bytes_per_s: float | None = None
+    read_chars_per_s: float | None = None
 
 
 def process_rates(previous: ProcessReading | None, current: ProcessReading) -> dict[int, ProcessRates]:
@@ -38,6 +39,7 @@ def _between(old: ProcessInfo, new: ProcessInfo, seconds: float, ticks_per_s: in
         main_thread_cpu_pct=None if main[0] is None or main[1] is None else max(0.0, (main[0] - main[1]) * percent),
         read_bytes_per_s=_per_second(old.read_bytes, new.read_bytes, seconds),
         written_bytes_per_s=_per_second(old.written_bytes, new.written_bytes, seconds),
+        read_chars_per_s=_per_second(old.read_chars, new.read_chars, seconds),
     )
 
 

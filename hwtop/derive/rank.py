@@ -70,6 +70,7 @@ def _workers(seat: Seat, samples: StackSamples, snapshot: Snapshot) -> tuple[Wor
                 rss_bytes=process.rss_bytes,
                 wchan=process.wchan,
                 read_bytes_per_s=rates.read_bytes_per_s,
+                read_chars_per_s=rates.read_chars_per_s,
                 leaf=leaf_of(standing.meaning.path) if standing is not None else None,
                 exit_code=process.exit_code,
                 same_stack_for_s=samples.same_stack_for_s(process.pid, at_s),

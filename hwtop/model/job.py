@@ -90,6 +90,8 @@ class Worker(Struct, frozen=True, kw_only=True):
     rss_bytes: int | None
     wchan: str | None
     read_bytes_per_s: float | None
+    read_chars_per_s: float | None = None
+    """Through read(2) of any kind: page cache, pipes and files; sockets where they are read so."""
     leaf: StackFrame | None = None
     """Where its main thread was last seen, plumbing left out."""
     file: DataFile | None = None

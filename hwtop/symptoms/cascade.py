@@ -49,10 +49,11 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "nccl-timeout": (*_HOLDS_A_RANK, *_STANDS_STILL, *_ENDS_A_RANK),
     "preemption": ("rank-dead", *_ENDS_A_RANK),
     "nccl-error": ("rank-dead", *_ENDS_A_RANK),
-    "rank-dead": _ENDS_A_RANK,
-    "rank-crash": tuple(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash"),
+    "rank-dead": ("dataloader-worker-killed", *_ENDS_A_RANK),
+    "rank-crash": ("dataloader-worker-killed", *(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash")),
     "straggler-rank": (*_INPUT_BOUND, *_HOLDS_A_RANK, *_STANDS_STILL),
     "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
+    **dict.fromkeys(_INPUT_BOUND, ("dataloader-worker-killed", "dataloader-worker-stuck")),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""
 

@@ -23,7 +23,7 @@ CPU_WANTED_SHARE = 0.8
 def check_gpu_idle(history: History) -> Observation | None:
     """GPU idle, CPU busy: the headline."""
     ranks = [rank for rank in history.live_ranks if rank.gpus and rank.state in ("training", "data-wait", "unknown")]
-    seen = [(rank, _gpu_util(history, rank), _busiest_pct(history, rank)) for rank in ranks]
+    seen = [(rank, gpu_util(history, rank, WINDOW_S), _busiest_pct(history, rank)) for rank in ranks]
     hit = [
         (rank, util, busy)
         for rank, util, busy in seen
@@ -74,14 +74,14 @@ def _busiest_pct(history: History, rank: Rank) -> float | None:
     return history.rank_mean(WINDOW_S, rank.rank, busiest)
 
 
-def _gpu_util(history: History, rank: Rank) -> float | None:
+def gpu_util(history: History, rank: Rank, window_s: float) -> float | None:
     """Mean utilization of the rank's GPUs over the window."""
 
     def util(moment: Moment) -> float | None:
         known = [gpu.util_pct for gpu in moment.gpus if gpu.index in rank.gpus and gpu.util_pct is not None]
         return fmean(known) if known else None
 
-    return history.mean(WINDOW_S, util)
+    return history.mean(window_s, util)
 
 
 RULES = (

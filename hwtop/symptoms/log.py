@@ -122,5 +122,9 @@ def _rule(symptom: str, category: Category) -> Rule:
     )
 
 
-RULES = tuple(_rule(symptom, entry.category) for symptom, entry in LOG_SYMPTOMS.items() if symptom != "gpu-lost")
-"""gpu-lost has more witnesses than the log: its rule stands with the GPUs."""
+_MORE_WITNESSES = frozenset({"gpu-lost", "dataloader-worker-killed", "recompile-storm"})
+"""Symptoms that not only the log tells: their rules stand with the GPUs, the workers and the interruptions."""
+
+RULES = tuple(
+    _rule(symptom, entry.category) for symptom, entry in LOG_SYMPTOMS.items() if symptom not in _MORE_WITNESSES
+)

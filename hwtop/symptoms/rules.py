@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from hwtop.symptoms import blocked, cpu, disk, gpu, gpu_idle, hang, loader, locks, log, memory, ranks, rendezvous
+from hwtop.symptoms import (
+    blocked,
+    cpu,
+    disk,
+    gpu,
+    gpu_idle,
+    hang,
+    interpreter,
+    interruptions,
+    loader,
+    locks,
+    log,
+    memory,
+    overhead,
+    ranks,
+    rendezvous,
+    workers,
+)
 from hwtop.symptoms.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *gpu.RULES,
     *log.RULES,
     *ranks.RULES,
+    *workers.RULES,
     *blocked.RULES,
     *locks.RULES,
     *hang.RULES,
     *rendezvous.RULES,
     *loader.RULES,
+    *interruptions.RULES,
+    *interpreter.RULES,
+    *overhead.RULES,
     *gpu_idle.RULES,
     *cpu.RULES,
     *memory.RULES,

@@ -1,0 +1,278 @@
+"""dataloader-worker-stuck, dataloader-worker-killed: a loader worker that gives no more batches."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from hwtop.job.frames import place
+from hwtop.job.rank_set import do, named
+from hwtop.model.job import Rank, Worker
+from hwtop.model.log import LogEvent
+from hwtop.symptoms.history import History
+from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.rule import Observation, Rule
+
+STUCK_S = 15.0
+"""Main thread and worker have not moved for so long: three of torch's own looks at its workers (MP_STATUS_CHECK_INTERVAL, 5 s)
+without a batch. Engineering default."""
+QUIET_INTERVALS = 3.0
+"""... and for so many of the job's usual intervals between two steps: some batches take a minute by nature."""
+IDLE_CPU_PCT = 2.0
+"""Mean over that time; a worker that computes is slow, not stuck."""
+LOST_WAIT_S = 10.0
+"""A worker that ends where nobody tells how is called killed when the rank then does nothing but wait for data so long: at
+the end of an epoch workers end as well. Engineering default."""
+_REMEMBERED_S = 120.0
+_NAMED = 4
+_IDLE_LEAVES = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/pool.py", "worker"))
+"""Where a worker stands that has nothing to do: it waits for an index."""
+_ENDED = ("Z", "X")
+
+
+class _Lost(Struct, frozen=True):
+    """A worker that ended while its rank goes on."""
+
+    pid: int
+    exit_code: int | None
+
+
+def check_stuck(history: History) -> Observation | None:
+    """A rank waits for a batch of workers that do nothing at all."""
+    hit = [(rank, stuck) for rank in history.live_ranks if (stuck := _stuck_workers(history, rank))]
+    if not hit:
+        return None
+    ranks = [rank.rank for rank, _ in hit]
+    rank, stuck = hit[0]
+    first = stuck[0]
+    more = f" and {len(stuck) - 1} more" if len(stuck) > 1 else ""
+    return Observation(
+        severity="critical",
+        confidence=0.95 if first.state == "D" or len(stuck) < len(rank.workers) else 0.9,
+        title=f"Loader worker PID {first.pid}{more} of rank {rank.rank} {'are' if more else 'is'} stuck"
+        f"{_where(first)}: {named(ranks)} {do(ranks, 'wait')} for {'their' if len(hit) > 1 else 'its'} batch",
+        evidence=(
+            *(_waits(rank) for rank, _ in hit[:_NAMED]),
+            *(_standing(rank, worker) for rank, stuck in hit for worker in stuck[:_NAMED]),
+            *_locks(rank),
+        ),
+        next_steps=_stuck_steps(rank, first),
+        ranks=tuple(ranks),
+    )
+
+
+def _stuck_workers(history: History, rank: Rank) -> list[Worker]:
+    need_s = max(STUCK_S, QUIET_INTERVALS * (rank.log_interval_s or 0.0))
+    told_s = rank.step_age_s if rank.step_age_s is not None else need_s
+    if rank.phase != "data" or (rank.same_stack_for_s or 0.0) < need_s or told_s < need_s:
+        return []
+    return [worker for worker in rank.workers if _is_stuck(history, rank, worker, need_s)]
+
+
+def _is_stuck(history: History, rank: Rank, worker: Worker, need_s: float) -> bool:
+    if worker.state in _ENDED or not _did_nothing(history, rank, worker, need_s):
+        return False
+    if worker.state == "D":
+        return True
+    leaf = worker.leaf
+    if leaf is None or (worker.same_stack_for_s or 0.0) < min(need_s, STUCK_S) / 2:
+        return False
+    return (leaf.short_filename, leaf.name.rsplit(".", 1)[-1]) not in _IDLE_LEAVES
+
+
+def _did_nothing(history: History, rank: Rank, worker: Worker, need_s: float) -> bool:
+    """No CPU time and no bytes read from anywhere, for so long. The stack alone is looked at too seldom to tell."""
+    seen = [each for each in _of_pid(history, rank, need_s) if each.pid == worker.pid]
+    cpu = [each.cpu_pct for each in seen if each.cpu_pct is not None]
+    reads = any(each.read_bytes_per_s or each.read_chars_per_s for each in seen)
+    return history.covers(need_s) and len(cpu) >= 3 and sum(cpu) / len(cpu) < IDLE_CPU_PCT and not reads
+
+
+def _of_pid(history: History, rank: Rank, seconds: float) -> Iterator[Worker]:
+    for moment in history.over(seconds):
+        for seen in moment.job.ranks if moment.job is not None else ():
+            if seen.rank == rank.rank and seen.pid == rank.pid:
+                yield from seen.workers
+
+
+def _where(worker: Worker) -> str:
+    kernel = f" in D state ({worker.wchan or 'kernel function unknown'})" if worker.state == "D" else ""
+    file = worker.file
+    disk = f" on {file.mount_point or file.path} ({file.fs_type or 'file system unknown'})" if kernel and file else ""
+    return kernel + disk + (f" in {place(worker.leaf)}" if worker.leaf is not None else "")
+
+
+def _waits(rank: Rank) -> str:
+    return (
+        f"rank {rank.rank} (PID {rank.pid}) has waited for its loader workers for {rank.same_stack_for_s or 0.0:.0f} s"
+        f" without moving"
+    )
+
+
+def _standing(rank: Rank, worker: Worker) -> str:
+    number = [each.pid for each in rank.workers].index(worker.pid) + 1
+    wchan = f" in the kernel's {worker.wchan}" if worker.wchan else ""
+    leaf = f", stands in {place(worker.leaf)}" if worker.leaf is not None else ""
+    file = f", has {worker.file.path} open" if worker.file is not None else ""
+    return (
+        f"rank {rank.rank}, worker {number} of {len(rank.workers)} (PID {worker.pid}): state {worker.state}{wchan}, no CPU time, "
+        f"nothing read{leaf}{file}"
+    )
+
+
+def _locks(rank: Rank) -> Iterator[str]:
+    for lock in rank.worker_locks[:_NAMED]:
+        name = f" {lock.wait.lock}" if lock.wait.lock else ""
+        yield f"worker PID {lock.pid} waits for the lock{name}, which no thread of it holds: it was locked when the worker was forked"
+
+
+def _stuck_steps(rank: Rank, worker: Worker) -> tuple[str, ...]:
+    stacks = f"hwtop stacks {worker.pid}   # what the worker stands in"
+    native = f"py-spy dump --native --pid {worker.pid}   # C++ frames as well; pauses that worker for about a second"
+    timeout = "DataLoader(timeout=120)   # turns the next such wait into an error with the worker's PID"
+    if worker.state == "D":
+        mount = worker.file.mount_point if worker.file is not None and worker.file.mount_point else "the data's mount"
+        return (
+            f"timeout 5 stat -f {mount}   # does the file system answer?",
+            f"ls -l /proc/{worker.pid}/fd   # which file it reads",
+            "sudo dmesg -T | tail -n 50   # nfs, I/O errors, hung tasks",
+            timeout,
+        )
+    if rank.worker_locks or (worker.wchan or "").startswith("futex"):
+        return (
+            stacks,
+            'DataLoader(multiprocessing_context="forkserver")   # a lock that another thread held at the fork is never released',
+            "Open files, loggers and clients in worker_init_fn, not before the workers are started",
+            native,
+            timeout,
+        )
+    return (stacks, native, timeout, "num_workers=0 for one run shows where it waits in the training process itself")
+
+
+def check_killed(history: History) -> Observation | None:
+    """A worker has ended while its rank lives and needs it, or the log says so."""
+    job = history.job
+    if job is None:
+        return None
+    events = _telling(job.events)
+    lost = [(rank, gone) for rank in history.live_ranks for gone in _lost(history, rank)]
+    if not events and not lost:
+        return None
+    ranks = {rank.rank for rank, _ in lost} | {event.rank for event in events if event.rank is not None}
+    oom = sum(moment.cgroup.oom_kills_new or 0 for moment in history.over(_REMEMBERED_S) if moment.cgroup is not None)
+    why = "; the kernel ran out of memory in the job's cgroup" if oom else ""
+    return Observation(
+        severity="critical",
+        confidence=0.95,
+        title=f"{_who(events, lost)}{f' of {named(ranks)}' if ranks else ''} {_how(events, lost)}{why}",
+        evidence=(
+            *(f"rank {rank.rank}: worker PID {gone.pid} {_ended(gone.exit_code)}" for rank, gone in lost[:_NAMED]),
+            *(f"{event.path}: {event.text[:240]}" for event in events[:_NAMED]),
+            *(
+                (f"{oom} OOM kill{'s' if oom > 1 else ''} in the job's cgroup in the last {_REMEMBERED_S:.0f} s",)
+                * bool(oom)
+            ),
+        ),
+        next_steps=LOG_SYMPTOMS["dataloader-worker-killed"].next_steps,
+        ranks=tuple(sorted(ranks)),
+        log_line=events[0].text if events else None,
+    )
+
+
+def _telling(events: Sequence[LogEvent]) -> list[LogEvent]:
+    """Lines about a killed worker that are not what another failure brought about: a launcher ends all with SIGTERM."""
+    roots = [event.at_s for event in events if event.role == "root" and "ataLoader worker" not in event.text]
+    return [
+        event
+        for event in events
+        if event.pattern == "dataloader-worker-killed"
+        and not (event.groups.get("signal") or "").startswith("Terminated")
+        and not any(at_s <= event.at_s for at_s in roots)
+    ]
+
+
+def _lost(history: History, rank: Rank) -> list[_Lost]:
+    ended = [worker for worker in rank.workers if worker.state in _ENDED]
+    failed = [_Lost(worker.pid, worker.exit_code) for worker in ended if _is_failure(worker.exit_code)]
+    still_s = min(rank.same_stack_for_s or 0.0, rank.idle_for_s or 0.0)
+    if failed or rank.phase != "data" or still_s < LOST_WAIT_S:
+        return failed
+    silent = [_Lost(worker.pid, None) for worker in ended if worker.exit_code is None]
+    return silent + [_Lost(pid, None) for pid in _vanished(history, rank, still_s + LOST_WAIT_S)]
+
+
+def _is_failure(code: int | None) -> bool:
+    """torch and multiprocessing end workers that linger with SIGTERM."""
+    return code not in (None, 0, -signal.SIGTERM)
+
+
+def _vanished(history: History, rank: Rank, seconds: float) -> list[int]:
+    """Workers that were there within `seconds`, unless younger ones took their place."""
+    now = {worker.pid for worker in rank.workers}
+    before: dict[int, None] = {}
+    for worker in _of_pid(history, rank, seconds):
+        before.setdefault(worker.pid)
+    first = next(iter(history.over(seconds)), None)
+    old = {
+        worker.pid
+        for seen in (first.job.ranks if first is not None and first.job is not None else ())
+        if seen.pid == rank.pid
+        for worker in seen.workers
+    }
+    return [] if now - old else [pid for pid in before if pid not in now]
+
+
+def _who(events: Sequence[LogEvent], lost: Sequence[tuple[Rank, _Lost]]) -> str:
+    pids = [str(gone.pid) for _, gone in lost] or [
+        pid.strip() for event in events[:1] for pid in event.groups.get("pids", "").split(",") if pid.strip()
+    ]
+    if not pids:
+        return "A loader worker"
+    return f"Loader worker{'s' if len(pids) > 1 else ''} PID {', '.join(pids[:_NAMED])}"
+
+
+def _how(events: Sequence[LogEvent], lost: Sequence[tuple[Rank, _Lost]]) -> str:
+    told = next((event.groups["signal"] for event in events if event.groups.get("signal")), None)
+    if told is not None:
+        return f"was killed by signal: {told}"
+    code = next((gone.exit_code for _, gone in lost if gone.exit_code is not None), None)
+    return _ended(code) if code is not None else "ended while its rank still waits for it"
+
+
+def _ended(code: int | None) -> str:
+    if code is None:
+        return "has ended, exit code unknown"
+    if code >= 0:
+        return f"has ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+RULES = (
+    Rule(
+        symptom="dataloader-worker-killed",
+        category="stability",
+        threshold=(
+            "a loader worker ended by a signal or with an error while its rank lives; or it is gone and the rank does nothing but "
+            f"wait for data for {LOST_WAIT_S:.0f} s; or a line of the log says so"
+        ),
+        raise_s=1.0,
+        clear_s=60.0,
+        check=check_killed,
+    ),
+    Rule(
+        symptom="dataloader-worker-stuck",
+        category="stability",
+        threshold=(
+            f"the rank waits for a batch at one place for {STUCK_S:.0f} s (and {QUIET_INTERVALS:.0f} of its usual step intervals), "
+            "while a worker that is at work used no CPU and read nothing, or is in D state"
+        ),
+        raise_s=1.0,
+        clear_s=3.0,
+        check=check_stuck,
+    ),
+)
