@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from textual import events
 from textual._compositor import LayoutUpdate
 from textual.binding import Binding
+from textual.geometry import Region
 from textual.pilot import Pilot
 
 from hwtop.model.aim import Wish
@@ -22,7 +23,7 @@ from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
-from tests import frames
+from tests import crowds, frames
 
 
 class FakeFeed:
@@ -409,6 +410,118 @@ def test_a_click_selects_a_rank_and_a_tab() -> None:
         assert view_of(app).page == "ranks"
 
     assert drive(act, frames.healthy()).focused == [2]
+
+
+def test_opening_stacks_or_flame_looks_closely_at_the_rank_that_tells_most() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("2")
+        assert view_of(app).selected is None
+        await pilot.press("f", "escape", "escape", "3")
+        assert view_of(app).selected == 5
+
+    assert drive(act, frames.hang()).focused == [5, None, 5]
+    assert drive(press("f"), frames.healthy()).focused == [0]
+
+
+def press(*pressed: str) -> Act:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press(*pressed)
+
+    return act
+
+
+def test_the_conclusion_is_copied_and_shown_whole() -> None:
+    copied: list[str] = []
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        app.copy_to_clipboard = copied.append  # type: ignore[assignment, method-assign]
+        await pilot.press("3", "y")
+        told = " ".join(" ".join(row.split()) for row in screen_text(app)[-2:])
+        assert told == f"copied: {copied[0]}"
+        assert copied[0].endswith("rank 5 is in write_summary (metrics.py:77)")
+        await pilot.press("1", "y", "escape")
+        assert copied[1] == frames.hang().verdict.text
+        assert "1 Overview" in screen_text(app)[-1]
+
+    drive(act, frames.hang(), size=(80, 24))
+
+
+def test_arrows_move_in_the_map_and_stay_at_its_edge() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("2", "right")
+        for key, rank in (
+            ("right", 1),
+            ("down", 65),
+            ("down", 129),
+            ("left", 128),
+            ("up", 64),
+            ("up", 0),
+            ("up", 0),
+            ("left", 0),
+            ("greater_than_sign", 1),
+            ("less_than_sign", 0),
+        ):
+            await pilot.press(key)
+            assert view_of(app).selected == rank
+        assert any("Rank 0  PID" in row for row in screen_text(app))
+
+    drive(act, crowds.sick(512), size=(80, 24))
+
+
+def test_order_of_the_ranks_goes_round() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("o")
+        assert view_of(app).order == "rank"
+        await pilot.press("2")
+        for order in ("state", "step", "wait", "rank"):
+            await pilot.press("o")
+            assert view_of(app).order == order
+        await pilot.press("o", "down")
+        assert view_of(app).selected == 63
+
+    drive(act, crowds.sick(64))
+
+
+def test_sideways_on_the_stacks_page_leads_from_group_to_group() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("3")
+        for key, rank in (("left", 42), ("left", 17), ("left", 0), ("left", 0), ("right", 17), ("down", 18)):
+            await pilot.press(key)
+            assert view_of(app).selected == rank
+
+    drive(act, crowds.sick(64))
+
+
+def test_the_flame_zooms_with_enter_and_back_with_escape() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("f", "down", "down", "right", "enter")
+        assert any("zoomed into forward" in row for row in screen_text(app))
+        await pilot.press("escape")
+        assert not any("zoomed into" in row for row in screen_text(app))
+        assert any("30% (36 of 120 samples) in model.py:190" in row for row in screen_text(app))
+        await pilot.press("escape", "escape")
+        assert (view_of(app).flame_at, view_of(app).selected, app.is_running) == ((), None, True)
+
+    drive(act, frames.healthy())
+
+
+def test_a_moved_selection_repaints_few_rows() -> None:
+    painted: list[int] = []
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("2", "right")
+        panel = app.screen.query_one("#rank-map", Panel)
+        refresh = panel.refresh
+
+        def remember(*regions: Region, **how: bool) -> Panel:
+            painted.extend(region.width * region.height for region in regions)
+            return refresh(*regions, **how)
+
+        panel.refresh = remember  # type: ignore[method-assign]
+        await pilot.press("right")
+
+    drive(act, crowds.sick(512), size=(200, 60))
+    assert 0 < sum(painted) <= 8
 
 
 def test_quit_stops_the_feed_once_and_keeps_the_last_frame() -> None:

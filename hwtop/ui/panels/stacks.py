@@ -76,10 +76,10 @@ def _about(rank: Rank, age_s: float, via: str) -> list[Line]:
     held = rank.held
     if held is None:
         return [line]
-    over = f"in {held.looks} looks over {units.duration(held.seconds)}"
+    over = f"{held.looks} looks over {units.duration(held.seconds)}"
     if held.is_still:
-        return [line, Line("stuck: ", "label").add(f"nothing moved below {place(held.frame)} {over}", "text")]
-    return [line, Line("moves: ", "label").add(f"always in {place(held.frame)}, changing below, {over}", "text")]
+        return [line, Line("stuck: ", "label").add(f"{over} saw nothing move below {place(held.frame)}", "text")]
+    return [line, Line("moves: ", "label").add(f"{over}, always in {place(held.frame)}, changing below", "text")]
 
 
 def _thread(thread: ThreadStack, width: int) -> list[Line]:

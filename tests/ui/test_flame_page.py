@@ -1,0 +1,171 @@
+"""The flame page: boxes as wide as their share, the hottest way, why there are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace as changed
+
+import pytest
+from msgspec.structs import replace
+
+from hwtop.model.frame import Frame
+from hwtop.model.job import Flame, FlameNode, HotLine, Job
+from hwtop.model.stack import Refusal
+from hwtop.ui import flame_view
+from hwtop.ui.layout import arrange, picture
+from hwtop.ui.panels import conclusion
+from hwtop.ui.view import View
+from hwtop.ui.widgets.text import to_ascii
+from tests import frames
+
+
+def lines_of(view: View, size: tuple[int, int] = (120, 40)) -> list[str]:
+    return [line.text for line in picture(view, *size)]
+
+
+def page(frame: Frame | None = None, selected: int | None = 0) -> View:
+    return View(frame=frame or frames.healthy(), page="flame", selected=selected)
+
+
+def with_job(**changes: object) -> Frame:
+    frame = frames.healthy()
+    return replace(frame, moment=replace(frame.moment, job=replace(job_of(frame), **changes)))
+
+
+def job_of(frame: Frame) -> Job:
+    assert frame.moment.job is not None
+    return frame.moment.job
+
+
+def box_of(line: str, name: str) -> int:
+    """Cells of the box that begins with `name`."""
+    start = line.index(name) - 1
+    end = start + 1
+    while end < len(line) and line[end] not in "▌▏│":
+        end += 1
+    return end - start
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+def test_a_box_is_as_wide_as_its_share_and_the_root_is_on_top(size: tuple[int, int]) -> None:
+    lines = lines_of(page(), size)
+    room = arrange(page(), *size)["flame"].width - 4
+    assert lines[3].startswith("│ ▌<module> 100%")
+    assert lines[4].startswith("│ ▌train 100%")
+    assert lines[5].startswith("│ ▏Tensor.backward 55%")
+    assert abs(box_of(lines[5], "Tensor.backward") - room * 66 / 120) <= 1
+    assert "▌GPT.forward 30%" in lines[5]
+    text = "\n".join(lines)
+    assert "120 samples in 1 m 00 s" in text
+    assert "▌ your code   ▏ library" in text
+    assert "▸ 100% (120 of 120 samples) in train.py:340 <module>" in text
+    assert "55%       66  ▏" in text
+
+
+def test_under_80_columns_the_hottest_way_is_a_list() -> None:
+    lines = lines_of(page(), (70, 20))
+    assert lines[3].split()[1:] == ["share", "samples", "function", "│"]
+    assert "100%      120  ▌ <module>  train.py:340" in lines[4]
+    assert "55%       66  ▏ _engine_run_backward  graph.py:869" in lines[8]
+
+
+def walk(view: View, *directions: str) -> View:
+    steps = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
+    for direction in directions:
+        view = flame_view.moved(view, *steps[direction])
+    return view
+
+
+def at(view: View) -> str:
+    flame = flame_view.flame_of(view)
+    assert flame is not None
+    return flame_view.selected(view, flame)[-1].frame.name
+
+
+def test_arrows_go_down_the_hottest_up_and_to_siblings() -> None:
+    view = page()
+    assert at(walk(view, "down")) == "train"
+    assert at(walk(view, "down", "down")) == "Tensor.backward"
+    assert at(walk(view, "down", "down", "right")) == "GPT.forward"
+    assert at(walk(view, "down", "down", "right", "down", "down", "right")) == "mlp"
+    assert at(walk(view, "down", "down", "right", "right", "right", "right", "right", "right")) == "mean_loss"
+    assert at(walk(view, "down", "down", "left")) == "Tensor.backward"
+    assert at(walk(view, "down", "up", "up")) == "<module>"
+    assert at(walk(view, *["down"] * 9)) == "_engine_run_backward"
+
+
+def test_zoom_gives_the_box_the_whole_width_and_back() -> None:
+    view = flame_view.zoomed(walk(page(), "down", "down", "right"))
+    lines = lines_of(view)
+    room = arrange(view, 120, 40)["flame"].width - 4
+    assert abs(box_of(lines[5], "GPT.forward") - room) <= 1
+    assert abs(box_of(lines[7], "attention") - room * 17 / 36) <= 1
+    assert "zoomed into forward, Esc shows all" in "\n".join(lines)
+    assert at(walk(view, "up")) == "GPT.forward"
+    whole = flame_view.unzoomed(view)
+    assert whole is not None
+    assert (whole.flame_zoom, at(whole)) == (0, "GPT.forward")
+    forgotten = flame_view.unzoomed(whole)
+    assert forgotten is not None
+    assert (at(forgotten), flame_view.unzoomed(forgotten)) == ("<module>", None)
+
+
+def test_the_selection_survives_a_flame_that_changes_its_order() -> None:
+    view = walk(page(), "down", "down", "right")
+    flame = frames.flame(0)
+    train = flame.roots[0].children[0]
+    turned = replace(train, children=train.children[::-1])
+    newer = replace(flame, roots=(replace(flame.roots[0], children=(turned,)),))
+    assert at(changed(view, frame=with_job(flame=newer))) == "GPT.forward"
+    without = replace(train, children=())
+    gone = replace(flame, roots=(replace(flame.roots[0], children=(without,)),))
+    assert at(changed(view, frame=with_job(flame=gone))) == "train"
+
+
+def test_a_deep_flame_keeps_the_selection_in_sight() -> None:
+    node = FlameNode(frame=frames.frame_of("leaf", "model.py", 1), samples=9, is_user=True)
+    for number in range(60):
+        node = FlameNode(
+            frame=frames.frame_of(f"f{number}", "model.py", number), samples=9, is_user=True, children=(node,)
+        )
+    deep = Flame(rank=0, pid=frames.pid_of(0), samples=9, window_s=60, roots=(node,))
+    view = walk(page(with_job(flame=deep)), *["down"] * 60)
+    assert any("▌leaf 100%" in line for line in lines_of(view, (80, 24)))
+
+
+@pytest.mark.parametrize("size", [(70, 20), (80, 24), (120, 40)], ids=str)
+def test_no_flame_says_why(size: tuple[int, int]) -> None:
+    view = page(with_job(flame=None))
+    assert "no samples of rank 0 yet" in "\n".join(lines_of(view, size))
+    assert "no samples of rank 3 yet" in "\n".join(lines_of(page(selected=3), size))
+    refused = with_job(
+        flame=None,
+        stack_errors=(("py-spy refused: ptrace_scope=1", "run sudo hwtop 41000"),),
+        refusals=(Refusal(rung="sudo", reason="a password is required"),),
+    )
+    text = "\n".join(lines_of(page(refused), size))
+    assert "py-spy refused: ptrace_scope=1" in text
+    assert "→ run sudo hwtop 41000" in text
+    assert "sudo: a password is required" in text
+    dead = View(frame=frames.dead_rank(), page="flame", selected=1)
+    assert "rank 1 has ended" in "\n".join(lines_of(dead, size))
+
+
+def test_hot_lines_stand_below_the_way() -> None:
+    hot = HotLine(
+        function="forward", file="nanogpt/model.py", line=71, code="y = att @ v", phase="forward", share=0.2, samples=24
+    )
+    ranks = job_of(frames.healthy()).ranks
+    view = page(with_job(ranks=(replace(ranks[0], hot_lines=(hot,)), *ranks[1:])))
+    assert any("20%       24  model.py:71  y = att @ v" in line for line in lines_of(view))
+
+
+def test_the_conclusion_names_the_users_line_and_what_is_below() -> None:
+    assert conclusion.said(page()) == (
+        "rank 0: 100% (120 of 120 samples) in train.py:291 train over 60 s, of these 66 in graph.py:869 _engine_run_backward"
+    )
+
+
+def test_edges_tell_user_code_without_colour() -> None:
+    text = to_ascii("\n".join(lines_of(page())))
+    assert "[<module> 100%" in text
+    assert "|Tensor.backward 55%" in text
