@@ -21,8 +21,10 @@ from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_files import read_stat
 from hwtop.collectors.procfs import read_text
 from hwtop.job.frames import is_user_frame, training_thread
+from hwtop.job.lock_source import held_at
+from hwtop.job.locks import lock_wait
 from hwtop.job.secrets import masked_text
-from hwtop.model.stack import StackDump, StackFrame, ThreadStack
+from hwtop.model.stack import StackDump, StackFrame
 
 READ_DEADLINE_S = 0.2
 """For all new files of one stack together; what comes later is there for the next stack."""
@@ -79,16 +81,24 @@ class SourceLines:
             return tuple(self._with_line(frame, files[frame]) if frame in files else frame for frame in frames)
 
     def dump_with_code(self, dump: StackDump) -> StackDump:
-        """The same dump; its training thread and the thread that holds the interpreter lock with their lines."""
+        """The same dump; its training thread and the thread that holds the interpreter lock with their lines.
+
+        All threads have theirs while the training thread waits for a lock: any of them may hold it.
+        """
         trains = training_thread(dump)
         if trains is None:
             return dump
-        return replace(dump, threads=tuple(self._thread(thread, dump.pid, trains) for thread in dump.threads))
-
-    def _thread(self, thread: ThreadStack, pid: int, trains: ThreadStack) -> ThreadStack:
-        if thread is not trains and not thread.owns_gil:
-            return thread
-        return replace(thread, frames=self.with_code(thread.frames, pid))
+        read = replace(trains, frames=self.with_code(trains.frames, dump.pid))
+        waits = lock_wait(read) is not None
+        threads = (
+            read
+            if thread is trains
+            else replace(thread, frames=self.with_code(thread.frames, dump.pid))
+            if waits or thread.owns_gil
+            else thread
+            for thread in dump.threads
+        )
+        return replace(dump, threads=tuple(threads))
 
     def _with_line(self, frame: StackFrame, file: _File) -> StackFrame:
         key = (file, frame)
@@ -97,11 +107,11 @@ class SourceLines:
             return known
         if file not in self._files:  # it could not be read in time
             return frame
-        lines = self._files[file]
-        code = _shown(lines[frame.line - 1]) if lines is not None and 0 < frame.line <= len(lines) else None
+        lines = self._files[file] or ()
+        code = _shown(lines[frame.line - 1]) if 0 < frame.line <= len(lines) else None
         if len(self._frames) >= _MOST_FRAMES:
             self._frames.clear()
-        self._frames[key] = replace(frame, code=code)
+        self._frames[key] = replace(frame, code=code, holds=held_at(lines, frame.line))
         return self._frames[key]
 
     def _read(self, file: _File) -> None:

@@ -70,7 +70,7 @@ def lock_wait(thread: ThreadStack) -> LockWait | None:
     if not frames or thread.is_active:
         return None
     site = user_frame(frames)
-    name = thread.name or str(thread.os_thread_id or "a thread")
+    name = thread_name(thread)
     if not is_user_frame(frames[0]):
         kind = _library_wait(frames)
         lock = _named(site) if site is not None and kind in ("lock", "process-lock") else None
@@ -102,6 +102,13 @@ def _named(frame: StackFrame) -> str | None:
     return None
 
 
+def thread_name(thread: ThreadStack) -> str:
+    """ "the main thread", "thread exporter"."""
+    if thread.name == "MainThread":
+        return "the main thread"
+    return f"thread {thread.name or thread.os_thread_id or 'without a name'}"
+
+
 def qualified(lock: str, frame: StackFrame) -> str:
     """ "self._lock" in `Cache.get` is "Cache._lock"; without a class (Python 3.10 tells none) it stays as it is."""
     if not lock.startswith(("self.", "cls.")):
@@ -131,8 +138,9 @@ def _holding(thread: ThreadStack, lock: str) -> StackFrame | None:
 
 def _holds(thread: ThreadStack, lock: str | None) -> str:
     frame = _holding(thread, lock or "")
-    name = thread.name or str(thread.os_thread_id)
-    return f"thread {name} holds {lock} itself" + (f", taken around {place(frame)}" if frame is not None else "")
+    return f"{thread_name(thread)} holds {lock} itself" + (
+        f", taken around {place(frame)}" if frame is not None else ""
+    )
 
 
 def _both(thread: ThreadStack) -> str:
@@ -140,19 +148,13 @@ def _both(thread: ThreadStack) -> str:
     held = [(qualified(lock, frame), frame) for frame in own_frames(thread) for lock in frame.holds]
     wait = lock_wait(thread)
     user = user_frame(own_frames(thread))
-    doing = (
-        _waits(wait).partition(" ")[2].partition(" ")[2]
-        if wait is not None
-        else f"is in {place(user)}"
-        if user
-        else "runs"
-    )
+    doing = waits_text(wait) if wait is not None else f"is in {place(user)}" if user else "runs"
     holds = " and ".join(dict.fromkeys(lock for lock, _ in held))
-    return f"thread {thread.name or thread.os_thread_id} holds {holds} and {doing}"
+    return f"{thread_name(thread)} holds {holds} and {doing}"
 
 
 def _waits(wait: LockWait) -> str:
-    return f"thread {wait.thread} {waits_text(wait)}"
+    return f"{wait.thread} {waits_text(wait)}"
 
 
 def waits_text(wait: LockWait) -> str:

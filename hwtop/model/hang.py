@@ -34,7 +34,7 @@ class LockWait(Struct, frozen=True, kw_only=True):
 
     kind: LockKind
     thread: str
-    """Its name, else its id."""
+    """In words: "the main thread", "thread exporter"."""
     lock: str | None
     """As the source calls it, `self` replaced by the class where that is known: "Cache._lock"."""
     site: StackFrame | None

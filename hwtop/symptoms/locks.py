@@ -8,7 +8,7 @@ from hwtop.job.collective_timeout import says
 from hwtop.job.conclusion import conclusion
 from hwtop.job.frames import place, training_thread, user_frame
 from hwtop.job.hang_tree import hang_cause
-from hwtop.job.locks import Deadlock, deadlock, waits_text
+from hwtop.job.locks import Deadlock, deadlock, thread_name, waits_text
 from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import STUCK_S
 from hwtop.job.standstill import waits
@@ -90,7 +90,7 @@ def _why(found: Deadlock) -> str:
         "orphan": "no thread of the process runs that could release it",
         "held": found.others[0] if found.others else "",
     }[found.kind]
-    return f"its thread {found.wait.thread} {waits_text(found.wait)}, and {tail}"
+    return f"{found.wait.thread} {waits_text(found.wait)}, and {tail}"
 
 
 def _evidence(rank: Rank, found: Deadlock) -> tuple[str, ...]:
@@ -140,12 +140,12 @@ def _gil(history: History, rank: Rank, dump: StackDump, main: ThreadStack) -> _F
     thread = next(each for each in dump.threads if _key(each) == newest)
     user = user_frame(thread.frames)
     where = place(user) if user is not None else "C code"
-    name = thread.name or thread.os_thread_id
+    name = thread_name(thread)
     return _Found(
         rank,
-        f"its thread {name} sleeps in a C call ({where}) and keeps the interpreter lock (GIL)",
+        f"{name} sleeps in a C call ({where}) and keeps the interpreter lock (GIL)",
         (
-            f"{same} looks over {times[-1] - times[0]:.0f} s: thread {name} owns the GIL and does not run ({where})",
+            f"{same} looks over {times[-1] - times[0]:.0f} s: {name} owns the GIL and does not run ({where})",
             f"rank {rank.rank} (PID {rank.pid}): every other Python thread waits for it",
         ),
         0.9,

@@ -47,7 +47,9 @@ def check_dead(history: History) -> Observation | None:
         )
     others = [rank.rank for rank in live]
     if live:
-        evidence.append(f"{named(others)} still {do(others, 'wait' if they_wait else 'run')}{_where(job) if they_wait else ''}")
+        evidence.append(
+            f"{named(others)} still {do(others, 'wait' if they_wait else 'run')}{_where(job) if they_wait else ''}"
+        )
         evidence += [told] if (told := says(job.timeout)) else []
     return Observation(
         severity="critical",
