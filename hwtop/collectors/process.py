@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_entry import ProcessEntry
-from hwtop.collectors.process_files import read_bytes
+from hwtop.collectors.process_files import read_bytes, read_status
 from hwtop.collectors.process_roster import Roster, watchers_of
 from hwtop.errors import UsageError
 from hwtop.job.place import container_of_mounts
@@ -191,11 +191,25 @@ def check_target(pid: int, proc: str = "/proc") -> int:
     except (OSError, ValueError):
         stat = None
     if stat is None:
-        raise UsageError(f"no process {pid}: run `hwtop` without a PID to see the jobs on this machine")
+        inside = _inside_namespaces(pid, proc) if pid > 0 else ""
+        raise UsageError(f"no process {pid}: {inside}run `hwtop` without a PID to see the jobs on this machine")
     if stat.is_kernel_thread:
         raise UsageError(f"process {pid} ({stat.comm}) is a kernel thread: give the PID of a training job")
     group = next((line.split()[1] for line in status.splitlines() if line.startswith("Tgid:")), "")
     return int(group) if group.isdigit() else pid
+
+
+def _inside_namespaces(pid: int, proc: str) -> str:
+    """Processes that have this number inside a container, for somebody who has read it there."""
+    found = []
+    for name in os.listdir(proc):
+        try:
+            status = read_status(f"{proc}/{name}") if name.isdigit() else None
+        except OSError:
+            continue
+        if status is not None and pid in status.ns_pids[1:]:
+            found.append(name)
+    return f"inside a container it is {' or '.join(found[:4])} out here, give that; or " if found else ""
 
 
 def _gone_process(entry: ProcessEntry, at_s: float, exit_code: int | None) -> GoneProcess:

@@ -70,7 +70,9 @@ def target(function: F) -> F:
     """PID, -p/--pid and --name: which job. Read them with `resolve_target`."""
     for option in (
         click.option("--name", "name", metavar="PATTERN", help="The job whose command line matches this pattern."),
-        click.option("-p", "--pid", "pid_option", metavar="PID", help="Same as the argument PID."),
+        click.option(
+            "-p", "--pid", "pid_option", metavar="PID", help="Same as PID, which may be slurm:JOBID[.STEP], too."
+        ),
         click.argument("pid", required=False, metavar="[PID]"),
     ):
         function = option(function)
@@ -91,7 +93,8 @@ def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *,
     """The one PID that was meant, checked to exist.
 
     Raises:
-        UsageError: none or several were given, it is not a number, or there is no such process.
+        UsageError: none or several were given, it is neither a number nor slurm:JOBID, or there is no such process.
+        CannotError: the Slurm job runs elsewhere.
     """
     from hwtop.collectors.candidates import find_by_name
     from hwtop.collectors.process import check_target
@@ -105,6 +108,10 @@ def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *,
         return None
     if name is not None:
         return find_by_name(name)
+    if given[0].startswith("slurm:"):
+        from hwtop.collectors.slurm import find_slurm_job
+
+        return find_slurm_job(given[0])
     if not re.fullmatch(r"\d{1,10}", given[0]) or int(given[0]) == 0:
         raise UsageError(f"{given[0]!r} is neither a PID nor a command; `hwtop -h` lists the commands")
     return check_target(int(given[0]))

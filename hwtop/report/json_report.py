@@ -68,6 +68,8 @@ def job_object(job: Job) -> dict[str, Any]:
         "target_pid": job.target_pid,
         "launcher": plain(job.launcher) if job.launcher else None,
         "world_size": job.world_size,
+        "restarts": job.restarts,
+        "place": plain(job.place) if job.place else None,
         "has_ended": job.has_ended,
         "ranks": [_rank(rank) for rank in job.ranks],
         "processes": [plain(process) for process in job.processes],

@@ -33,7 +33,8 @@ def _job_line(job: Job, frame: Frame) -> str:
     alive = [rank.rank for rank in job.ranks if rank.is_alive]
     who = named(alive) if alive else "no live rank"
     world = f" of {job.world_size}" if job.world_size is not None else ""
-    return f"Job: {launcher} on {frame.moment.host}, {who}{world}; watched for {frame.watched_s:.0f} s"
+    again = f", restarted {job.restarts} time{'' if job.restarts == 1 else 's'}" if job.restarts else ""
+    return f"Job: {launcher} on {frame.moment.host}, {who}{world}{again}; watched for {frame.watched_s:.0f} s"
 
 
 def _finding(finding: Finding, markdown: bool) -> list[str]:

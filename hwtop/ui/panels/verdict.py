@@ -72,6 +72,8 @@ def _parts(view: View) -> list[tuple[str, str]]:
         ranks = f"{alive} of {here} ranks alive"
     ended = f"job ended {units.duration(job.ended_for_s)} ago" if job.ended_for_s is not None else "job ended"
     parts = [(started, "strong"), (ended, "warn") if job.has_ended else (ranks, "text"), (moment.host, "text")]
+    if job.restarts:
+        parts.append((f"restarted {job.restarts} time{'' if job.restarts == 1 else 's'}", "warn"))
     parts += [(text, "text") for text in _place(job.place)]
     if launcher and launcher.pid != job.target_pid:
         parts.append((f"PID {job.target_pid}", "dim"))
