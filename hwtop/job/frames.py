@@ -105,7 +105,7 @@ def normalise(stack: ThreadStack) -> tuple[StackFrame, ...]:
     changes from one look to the next and tells nothing.
     """
     own = own_frames(stack)
-    kept = [frame for frame in own if not _is_plumbing(frame)]
+    kept = [frame for frame in own if not is_plumbing(frame)]
     kept.reverse()
     first_of_leaf_run = len(kept)
     while first_of_leaf_run > 1 and is_stdlib_frame(kept[first_of_leaf_run - 1]):
@@ -142,7 +142,8 @@ def _is_installed(filename: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _is_plumbing(frame: StackFrame) -> bool:
+def is_plumbing(frame: StackFrame) -> bool:
+    """Stands between two frames of interest and tells nothing."""
     name = short_name(frame.name)
     if name in _COMPREHENSIONS or frame.filename.startswith(("<frozen runpy", "<frozen importlib")):
         return True

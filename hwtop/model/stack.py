@@ -123,4 +123,6 @@ class StackReading(Struct, frozen=True, kw_only=True):
     at_s: float
     dumps: tuple[StackDump, ...]
     profiles: tuple[StackProfile, ...] = ()
+    focus_pid: int | None = None
+    """The process that is looked at without a pause."""
     missing: dict[str, str] = {}
