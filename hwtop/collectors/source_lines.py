@@ -40,6 +40,7 @@ _SLACK_S = 2.0
 """The boot time in /proc/stat is whole seconds, and moves when the clock is set."""
 _BOOT_TIME = re.compile(r"^btime (\d+)$", re.MULTILINE)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_BRACKETS = re.compile(r"[()\[\]{},]")
 
 _Lines = tuple[str, ...]
 
@@ -162,6 +163,7 @@ def _shown(line: str) -> str | None:
     A secret in source code is a string literal: `tokens = batch.cuda()` hides nothing.
     """
     code = line.strip()[:_WIDTH]
-    if not code or (_QUOTED.search(code) and masked_text(code) != code):
+    if not code:
         return None
-    return code
+    parts = (code, *_BRACKETS.split(code)) if _QUOTED.search(code) else ()
+    return None if any(masked_text(part) != part for part in parts) else code
