@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from hwtop.collectors.flight_folder import dumps_in
 from hwtop.job.flight_dump import flight_dump
@@ -17,8 +21,19 @@ _SITE = "/opt/venv/lib/python3.12/site-packages/torch/distributed"
 
 
 def recorded(kind: str) -> tuple[FlightDump, ...]:
-    """The dumps of all ranks of a recorded job."""
-    return dumps_in(str(FOLDER / f"{kind}_"))
+    """The dumps of all ranks of a recorded job, as if taken a minute after the last operation."""
+    dumps = dumps_in(str(FOLDER / f"{kind}_"))
+    newest_s = max(entry.created_s or 0.0 for dump in dumps for entry in dump.entries)
+    return tuple(replace(dump, taken_s=newest_s + 60) for dump in dumps)
+
+
+def placed(kind: str, folder: Path) -> str:
+    """A copy of the files of a recorded job, with the time that they were made at."""
+    taken_s = recorded(kind)[0].taken_s or 0.0
+    for path in FOLDER.glob(f"{kind}_*"):
+        shutil.copy(path, folder)
+        os.utime(folder / path.name, (taken_s, taken_s))
+    return str(folder)
 
 
 def op(
@@ -71,7 +86,7 @@ def nccl(
     rank: int,
     *entries: dict[str, Any],
     world: int,
-    groups: dict[tuple[str, str], Sequence[int]] | None = None,
+    groups: Mapping[tuple[str, str], Sequence[int]] | None = None,
     status: dict[str, tuple[int, int, int]] | None = None,
     taken_s: float = TAKEN_S,
     is_asked: bool = False,
@@ -90,7 +105,7 @@ def nccl(
 def document(
     *entries: dict[str, Any],
     world: int,
-    groups: dict[tuple[str, str], Sequence[int]] | None = None,
+    groups: Mapping[tuple[str, str], Sequence[int]] | None = None,
     status: dict[str, tuple[int, int, int]] | None = None,
 ) -> dict[str, Any]:
     """What is in such a file."""
