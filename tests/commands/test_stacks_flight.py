@@ -57,7 +57,7 @@ def test_open_but_young_operations_prove_nothing() -> None:
 
 def test_unreadable_and_absent_dumps_are_told(tmp_path: Path) -> None:
     for rank in range(3):
-        data = pickle.dumps(document(op("all_reduce", 3), world=8))
+        data = pickle.dumps(document(op("all_reduce", 3), world=8), protocol=2)
         path = tmp_path / f"fr_{rank}"
         path.write_bytes(data[:100] if rank == 1 else data)
         os.utime(path, (TAKEN_S, TAKEN_S))
