@@ -11,6 +11,7 @@ from hwtop.collectors.candidates import CandidateSource
 from hwtop.collectors.cgroup import CgroupSource
 from hwtop.collectors.cpu import CpuSource
 from hwtop.collectors.disk import DiskSource
+from hwtop.collectors.flight import FlightSource
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.collectors.log import LogSource
 from hwtop.collectors.memory import MemorySource
@@ -105,5 +106,6 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         ProcessSource(target_pid=target_pid),
         StackSource(budget_pct=stack_budget_pct),
         LogSource(globs=log_globs),
+        FlightSource(),
         DetailSource(),
     ]
