@@ -159,7 +159,9 @@ def _ranks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """The conclusion on top; below it the tree of all ranks and the stack of one, beside each other where there is room."""
     room = bottom - top
-    said = min(conclusion.wanted(view, width), max(3, room // 3))
+    said = min(conclusion.least(view, width), room // 2)
+    if room >= _SMALL:
+        said = max(said, min(conclusion.wanted(view, width), room // 3))
     left = room - said
     places = _stack([("conclusion", said)], top, width)
     if width >= _WIDE:

@@ -65,7 +65,7 @@ def test_under_80_columns_the_hottest_way_is_a_list() -> None:
     lines = lines_of(page(), (70, 20))
     assert lines[3].split()[1:] == ["share", "samples", "function", "│"]
     assert "100%      120  ▌ <module>  train.py:340" in lines[4]
-    assert "55%       66  ▏ _engine_run_backward  graph.py:869" in lines[8]
+    assert "55%       66  ▏ _engine_run_backward  …/autograd/graph.py:869" in lines[8]
 
 
 def walk(view: View, *directions: str) -> View:

@@ -131,7 +131,10 @@ def test_flight_recorder_timeout_and_vote_are_told(size: tuple[int, int]) -> Non
 
 
 def test_settings_of_the_recorder_are_told_without_a_dump() -> None:
-    text = flat(page(hang(flight_settings=("off: set TORCH_FR_BUFFER_SIZE=2000 before the next run",))), (120, 40))
+    text = flat(
+        page(hang(flight_settings=("Flight Recorder: off: set TORCH_FR_BUFFER_SIZE=2000 before the next run",))),
+        (120, 40),
+    )
     assert "Flight Recorder: off: set TORCH_FR_BUFFER_SIZE=2000 before the next run" in text
 
 

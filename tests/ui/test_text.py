@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, elide_middle, fit, to_ascii, visible, wrap
+from hwtop.ui.widgets.text import cells, elide_middle, elide_path, fit, to_ascii, visible, wrap
 
 NASTY = "\x1b]0;own\x07[red]日本語\u202eabc\ttab\r\n\x7f\ud800"
 
@@ -43,3 +43,11 @@ def test_ascii_keeps_the_cells() -> None:
     assert to_ascii(text).isascii()
     assert len(to_ascii(text)) == cells(text)
     assert to_ascii("⣀⣤⣶⣿") == "_-=#"
+
+
+def test_a_path_loses_its_front_first() -> None:
+    path = "torch/distributed/distributed_c10d.py:5356"
+    assert elide_path(path, 60) == path
+    assert elide_path(path, 40) == "…/distributed/distributed_c10d.py:5356"
+    assert elide_path(path, 30) == "…/distributed_c10d.py:5356"
+    assert elide_path(path, 12) == "distri…:5356"

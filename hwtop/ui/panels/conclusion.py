@@ -14,9 +14,6 @@ from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import wrap
 
-_MOST = 14
-"""Rows; the stacks themselves are worth more."""
-
 
 def said(view: View) -> str:
     """Plain text in one line; empty where there is nothing to conclude."""
@@ -37,13 +34,20 @@ def said(view: View) -> str:
 
 def wanted(view: View, width: int) -> int:
     """Rows for all of it, frame included."""
-    return min(_MOST, 2 + len(_lines(view, inner(width))))
+    return least(view, width) + len(_settings(view.job, inner(width)))
+
+
+def least(view: View, width: int) -> int:
+    """Rows without the settings of the Flight Recorder."""
+    return 2 + len(_lines(view, inner(width)))
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
-    """The sentence about the ranks, what the Flight Recorder says, and why a stack is missing."""
+    """The sentence about the ranks, what the Flight Recorder says, why a stack is missing, and how the recorder is set."""
     note = Line("y", "key").add(" copies", "label")
-    return box(_lines(view, inner(width)), width, height, Line("Conclusion", "title"), note)
+    room = inner(width)
+    lines = [*_lines(view, room), *_settings(view.job, room)]
+    return box(lines, width, height, Line("Conclusion", "title"), note)
 
 
 def _lines(view: View, width: int) -> list[Line]:
@@ -51,6 +55,12 @@ def _lines(view: View, width: int) -> list[Line]:
     if job is None:
         return [Line("◌ no job", "dim")]
     return [*_wrapped(_mark(view, job), _sentence(job), "strong", width), *_flight(job, width), *_more(job, width)]
+
+
+def _settings(job: Job | None, width: int) -> list[Line]:
+    return [
+        line for text in (job.flight_settings if job else ()) for line in _wrapped(("· ", "dim"), text, "dim", width)
+    ]
 
 
 def _sentence(job: Job) -> str:
@@ -79,17 +89,14 @@ def _mark(view: View, job: Job) -> tuple[str, str]:
 
 
 def _flight(job: Job, width: int) -> Iterator[Line]:
-    """The verdict on the dumps with its evidence; then how the recorder is set."""
-    if job.flight is not None:
-        yield from _wrapped(("▲ ", "warn"), f"Flight Recorder: {job.flight.text}", "strong", width)
-        for fact in job.flight.evidence:
-            yield from _wrapped(("  • ", "dim"), fact, "text", width)
-        if job.flight.ranks_without_dump:
-            yield Line("  ◌ ", "dim").add(f"no dump of {named(job.flight.ranks_without_dump)}", "dim")
-    for setting in job.flight_settings:
-        yield from _wrapped(
-            ("  · ", "dim"), f"Flight Recorder: {setting}" if job.flight is None else setting, "dim", width
-        )
+    """The verdict on the dumps with its evidence."""
+    if job.flight is None:
+        return
+    yield from _wrapped(("▲ ", "warn"), f"Flight Recorder: {job.flight.text}", "strong", width)
+    for fact in job.flight.evidence:
+        yield from _wrapped(("  • ", "dim"), fact, "text", width)
+    if job.flight.ranks_without_dump:
+        yield Line("  ◌ ", "dim").add(f"no dump of {named(job.flight.ranks_without_dump)}", "dim")
 
 
 def _more(job: Job, width: int) -> Iterator[Line]:

@@ -13,15 +13,13 @@ from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, elide_end, elide_middle, visible, wrap
+from hwtop.ui.widgets.text import cells, elide_end, elide_middle, elide_path, visible, wrap
 
 _USER, _LIBRARY = "▌", "▏"
 """The left edge of a box: code of the user, code of a library."""
 _FOOT = 2
 """Rows under the boxes: what is selected, and what the edges mean."""
 _NAME = 24
-_WIDE_LIST = 70
-"""Cells from which the list has room for whole file names."""
 
 
 @dataclass(frozen=True)
@@ -198,9 +196,6 @@ def _step(node: FlameNode, flame: Flame, width: int) -> Line:
     room = max(8, width - line.width - 2)
     line.add(_USER if node.is_user else _LIBRARY, "accent" if node.is_user else "dim").add(" ")
     name = elide_middle(short_name(node.frame.name), min(_NAME, room * 3 // 5))
-    where = node.frame.short_filename
-    if width < _WIDE_LIST:
-        where = where.rsplit("/", 1)[-1]
-    where = f"{where}:{node.frame.line}" if node.frame.line else where
+    where = f"{node.frame.short_filename}:{node.frame.line}" if node.frame.line else node.frame.short_filename
     line.add(name, role).add("  ")
-    return line.add(elide_middle(where, max(4, width - line.width)), "accent" if node.is_user else "dim")
+    return line.add(elide_path(where, max(4, width - line.width)), "accent" if node.is_user else "dim")

@@ -60,10 +60,9 @@ def _state(rank: Rank) -> Line:
     if step is not None:
         total = rank.progress.total_steps if rank.progress else None
         line.add("   step ", "label").add(units.count(step)).add(f" of {units.count(total)}" if total else "", "dim")
+        line.add(f", {units.duration(rank.step_age_s)} ago" if rank.step_age_s is not None else "")
     if rank.step_time_s is not None:
         line.add(f"   {units.step_time(rank.step_time_s)} s/step")
-    if rank.step_age_s is not None:
-        line.add("   told ", "label").add(f"{units.duration(rank.step_age_s)} ago")
     return line
 
 

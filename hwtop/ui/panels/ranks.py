@@ -110,7 +110,7 @@ def legend(ranks: Sequence[Rank]) -> Line:
     if not samples or not samples[-1]:
         return line.add("   no samples yet", "dim")
     few, many = samples[0], samples[-1]
-    return line.add(f"   {few if few == many else f'{few}–{many}'} samples a rank", "text")
+    return line.add(f"   {few if few == many else f'{few}–{many}'} samples each", "text")
 
 
 def mix(rank: Rank) -> list[tuple[float, str, str]]:

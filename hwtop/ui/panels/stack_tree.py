@@ -15,7 +15,7 @@ from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_end, elide_middle
+from hwtop.ui.widgets.text import elide_end, elide_middle, elide_path
 
 _RANKS_WIDEST = 18
 _NAME, _PLACE = 28, 34
@@ -150,7 +150,7 @@ def _line(row: _Row, codes: dict[tuple[str, int], str], widest: int, width: int,
     line.extend(Line(name, "strong" if is_user else "dim").fitted(name_cells)).add(" ")
     where = f"{row.frame.short_filename}:{row.frame.line}" if row.frame.line else row.frame.short_filename
     left = max(6, room - name_cells - 1 - tail.width)
-    line.add(elide_middle(where, min(left, _PLACE)), "accent" if is_user else "dim").extend(tail)
+    line.add(elide_path(where, min(left, _PLACE)), "accent" if is_user else "dim").extend(tail)
     code_room = width - line.width - 3
     code = codes.get((row.frame.filename, row.frame.line))
     if code and code_room >= 12:

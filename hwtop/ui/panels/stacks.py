@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.job.frames import is_user_frame, place
+from hwtop.job.frames import is_user_frame, place, short_name
 from hwtop.model.job import Rank
 from hwtop.model.stack import Refusal, StackFrame, ThreadStack
 from hwtop.ui import marks, units
@@ -10,7 +10,7 @@ from hwtop.ui.panels import ranks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_end, elide_middle, wrap
+from hwtop.ui.widgets.text import cells, elide_end, elide_middle, elide_path, wrap
 
 _STILL_S = 30.0
 """From here on a stack that stays the same is marked."""
@@ -92,11 +92,11 @@ def _thread(thread: ThreadStack, width: int) -> list[Line]:
 def _frame(frame: StackFrame, width: int) -> Line:
     is_user = is_user_frame(frame)
     name_cells = max(12, min(_NAME, width * 2 // 5))
-    name = elide_middle(frame.name, name_cells)
+    name = frame.name if cells(frame.name) <= name_cells else elide_middle(short_name(frame.name), name_cells)
     line = Line("    ").extend(Line(name, "strong" if is_user else "dim").fitted(name_cells)).add("  ")
     where = f"{frame.short_filename}:{frame.line}"
     room = min(_PLACE, max(8, width - line.width))
-    line.add(elide_middle(where, room), "accent" if is_user else "dim")
+    line.add(elide_path(where, room), "accent" if is_user else "dim")
     code_room = width - line.width - 3
     if frame.code and code_room >= 12:
         line.add(f"   {elide_end(frame.code, code_room)}", "dim")

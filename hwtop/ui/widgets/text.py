@@ -113,6 +113,18 @@ def elide_middle(text: str, width: int) -> str:
     return head + ELLIPSIS + tail
 
 
+def elide_path(path: str, width: int) -> str:
+    """`path` in at most `width` cells: as many of its last parts as fit, as the file name says most."""
+    if cells(path) <= width:
+        return path
+    parts = path.split("/")
+    for first in range(1, len(parts)):
+        shown = f"{ELLIPSIS}/{'/'.join(parts[first:])}"
+        if cells(shown) <= width:
+            return shown
+    return elide_middle(parts[-1], width)
+
+
 def elide_clauses(text: str, width: int) -> str:
     """`text` in at most `width` cells. Its last clause stays whole where it leaves room for a beginning: a sentence
     that names many and then the odd one must not lose the odd one."""
