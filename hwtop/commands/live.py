@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -135,7 +136,7 @@ def run(
         raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
-    options = options or ScreenOptions()
+    options = offered(options or ScreenOptions())
     watching = Watching(target_pid, interval_s, log_globs, gpus)
     app = HwtopApp(watching.start, options=options)
     if options.theme not in app.available_themes:
@@ -156,6 +157,14 @@ def run(
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
             print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)
+
+
+def offered(options: ScreenOptions) -> ScreenOptions:
+    """With what changes the job, unless that is not wanted."""
+    from hwtop.collectors.deep_look import find_pystack
+    from hwtop.collectors.signals import send
+
+    return options if options.is_readonly else replace(options, send=send, has_pystack=find_pystack() is not None)
 
 
 def print_once(

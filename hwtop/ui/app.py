@@ -32,7 +32,7 @@ class HwtopApp(App[None]):
         self.last_frame: Frame | None = None
         self._start = start
         self._feed: Stopper | None = None
-        self._monitor = MonitorScreen(is_ascii=self.options.is_ascii, is_readonly=self.options.is_readonly)
+        self._monitor = MonitorScreen(self.options)
         self.register_theme(HWTOP)
         self.theme = self.options.theme if self.options.theme in self.available_themes else HWTOP.name
 
@@ -65,4 +65,4 @@ class HwtopApp(App[None]):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii))
+        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii, is_readonly=self.options.is_readonly))

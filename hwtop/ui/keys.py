@@ -25,13 +25,20 @@ PAGES: list[BindingType] = [
         "page('overview')",
         "overview",
         id="overview",
-        key_display="1 2 7",
-        tooltip="Overview, ranks, processes",
+        key_display="1 2 3 f 4 7",
+        tooltip="Overview, ranks, stacks, flame, logs, processes",
     ),
     Binding("2", "page('ranks')", "ranks", id="ranks", show=False),
-    Binding("3,b,s", "page('stacks')", "stacks", id="stacks", key_display="3 b s", tooltip="Where the ranks stand"),
-    Binding("f", "page('flame')", "flame", id="flame", tooltip="Where the time of one rank goes"),
-    Binding("4", "page('logs')", "logs", id="logs", key_display="4 l", tooltip="Logs; l on processes: open files"),
+    Binding(
+        "3,b,s",
+        "page('stacks')",
+        "stacks",
+        id="stacks",
+        key_display="b s l",
+        tooltip="Stacks; logs, on processes the open files",
+    ),
+    Binding("f", "page('flame')", "flame", id="flame", show=False),
+    Binding("4", "page('logs')", "logs", id="logs", show=False),
     Binding("l", "logs_or_files", "logs", id="logs-or-files", show=False),
     Binding("7", "page('processes')", "processes", id="processes", show=False),
     Binding(
@@ -72,20 +79,13 @@ MOVES: list[BindingType] = [
         "scroll_by(10)",
         "page down",
         id="page-down",
-        key_display="PgDn PgUp",
-        tooltip="Scroll by ten rows",
+        key_display="PgDn PgUp Home End",
+        tooltip="Scroll by ten rows, to the start, to the end",
     ),
     Binding("pageup", "scroll_by(-10)", "page up", id="page-up", show=False),
-    Binding(
-        "home",
-        "scroll_by(-100000)",
-        "start",
-        id="start",
-        key_display="Home End",
-        tooltip="Scroll to the start, to the end",
-    ),
+    Binding("home", "scroll_by(-100000)", "start", id="start", show=False),
     Binding("end", "scroll_by(100000)", "end", id="end", show=False),
-    Binding("enter", "choose", "choose", id="choose", tooltip="Attach to the job, show the stack, zoom the flame"),
+    Binding("enter", "choose", "choose", id="choose", tooltip="Attach to a job, show the stack, zoom the flame"),
 ]
 
 PICTURE: list[BindingType] = [
@@ -125,8 +125,27 @@ PICTURE: list[BindingType] = [
     Binding("escape", "clear", "clear", id="clear", key_display="Esc", tooltip="Clear filter, zoom, selection, scroll"),
 ]
 
-PROCESS: list[BindingType] = []
+PROCESS: list[BindingType] = [
+    Binding(
+        "e", "inside('env')", "environment", id="environment", tooltip="Environment of the process, secrets masked"
+    ),
+]
 """Keys about the process that is looked at."""
 
-MONITOR: list[BindingType] = [*PAGES, *MOVES, *PROCESS, *PICTURE]
+CHANGES: list[BindingType] = [
+    Binding(
+        "k,f9",
+        "signal",
+        "signal",
+        id="signal",
+        key_display="k F9",
+        tooltip="Signal a process, a rank, the job; asks first",
+    ),
+    Binding("d", "deep", "deep look", id="deep", tooltip="Look deeper, may pause the process; asks first"),
+]
+"""Keys that may change the job; --readonly takes them away."""
+CHANGING = frozenset({"signal", "deep"})
+"""Their actions."""
+
+MONITOR: list[BindingType] = [*PAGES, *MOVES, *PROCESS, *CHANGES, *PICTURE]
 """A pair of keys has one line of help, at the first of them; the second is not shown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.ui import flame_view, rank_view
+from hwtop.ui import flame_view, process_view, rank_view
 from hwtop.ui.layout import arrange, scrollable
 from hwtop.ui.panels import picker, rank_map
 from hwtop.ui.view import View
@@ -18,6 +18,8 @@ def moved(view: View, right: int, down: int, size: Size) -> View:
     if view.is_picking:
         last = max(0, len(picker.candidates(view)) - 1)
         return replace(view, cursor=max(0, min(last, view.cursor + down)))
+    if view.page == "processes" and not view.inside:
+        return process_view.moved(view, down)
     if view.page in ("logs", "processes"):
         return scrolled(view, down, size) if down else view
     if view.page == "flame":
@@ -32,6 +34,8 @@ def scrolled(view: View, rows: int, size: Size) -> View:
     """This page, `rows` further down; logs scroll away from their end."""
     if view.is_picking:
         return moved(view, 0, rows, size)
+    if view.page == "processes" and not view.inside:
+        return process_view.moved(view, rows)
     most = scrollable(view, *size)
     before = min(view.scroll, most)
     scroll = max(0, min(most, before - rows if view.page == "logs" else before + rows))
@@ -42,4 +46,4 @@ def opened(view: View) -> View:
     """The view on a page that was just opened: pages about one rank select one, so that it is looked at closely."""
     if view.page in ("stacks", "flame") and view.rank is None and view.shown_rank is not None:
         return replace(view, selected=view.shown_rank.rank)
-    return view
+    return process_view.closed(view)

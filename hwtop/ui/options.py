@@ -8,6 +8,7 @@ from typing import Protocol
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
+from hwtop.model.signal import SignalAnswer, SignalOrder
 
 
 class Stopper(Protocol):
@@ -29,6 +30,8 @@ class Stopper(Protocol):
 Publish = Callable[[Frame], None]
 Start = Callable[[Publish], Stopper]
 """Starts the feed, which calls `publish` from its own thread, and returns at once."""
+Send = Callable[[SignalOrder], tuple[SignalAnswer, ...]]
+"""Sends a signal that a person has confirmed. Does not block and does not raise."""
 
 
 @dataclass(frozen=True)
@@ -39,4 +42,9 @@ class ScreenOptions:
     """A name of `App.available_themes`; "hwtop" is the own dark one, also used for a name that is none."""
     is_ascii: bool = False
     is_readonly: bool = False
+    """Nothing that changes the job is offered: no signals, no deep looks."""
+    send: Send | None = None
+    """None: there is nobody to send a signal to, as in a replay."""
+    has_pystack: bool = False
+    """Whether the optional tool for deep looks is installed."""
     no_color: bool = False

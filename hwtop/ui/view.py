@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hwtop.model.aim import Wish
+from hwtop.model.aim import Request, Wish
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job, Rank
 from hwtop.model.log import LogLine
@@ -14,6 +14,9 @@ from hwtop.model.log import LogLine
 Page = Literal["overview", "ranks", "stacks", "flame", "logs", "processes"]
 PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "processes")
 """In the order in which Tab turns them."""
+
+Inside = Literal["", "env", "files"]
+"""What the processes page shows of one process; "" = the tree of all."""
 
 Order = Literal["rank", "state", "step", "wait"]
 ORDERS: tuple[Order, ...] = ("rank", "state", "step", "wait")
@@ -28,6 +31,10 @@ class View:
     page: Page = "overview"
     selected: int | None = None
     """Number of the rank that is selected on every page."""
+    process: int | None = None
+    """PID under the cursor of the processes page (see `process_view.selected`)."""
+    inside: Inside = ""
+    """Of the processes page."""
     order: Order = "rank"
     """Of the ranks page."""
     flame_at: tuple[str, ...] = ()
@@ -42,14 +49,16 @@ class View:
     """New log lines push the old ones up; else the lines in sight stay."""
     mark: LogLine | None = None
     """The flagged line that was jumped to."""
-    filters: Mapping[Page, str] = field(default_factory=dict)
-    """What the person has typed, page by page."""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """What the person has typed, by `subject`."""
     is_typing: bool = False
     """Keys go into the filter of this page."""
     interval_s: float | None = None
     """What the person has set; None = what the frame says."""
     is_paused: bool = False
     is_readonly: bool = False
+    request: Request | None = None
+    """The newest thing that the person has asked of the job."""
     note: str = ""
     """A word about the last key, e.g. why a job cannot be attached to."""
 
@@ -59,9 +68,14 @@ class View:
         return self.frame.moment.job
 
     @property
+    def subject(self) -> str:
+        """What has a filter of its own: the page, or what it shows of one process."""
+        return self.inside if self.page == "processes" and self.inside else self.page
+
+    @property
     def filter(self) -> str:
         """Of this page."""
-        return self.filters.get(self.page, "")
+        return self.filters.get(self.subject, "")
 
     @property
     def is_picking(self) -> bool:
@@ -85,7 +99,8 @@ class View:
     @property
     def wish(self) -> Wish:
         """What the feed should look at closely."""
-        return Wish(rank=self.selected)
+        looks_inside = self.page == "processes" and self.inside
+        return Wish(rank=self.selected, detail_pid=self.process if looks_inside else None, request=self.request)
 
     @property
     def blamed(self) -> tuple[int, ...]:

@@ -22,8 +22,11 @@ _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
     "stacks": (("y", "copy"), ("↑ ↓", "rank"), ("← →", "group"), ("PgDn", "scroll"), ("d", "deep look")),
     "flame": (("Enter", "zoom"), ("Esc", "back"), ("< >", "rank"), ("y", "copy")),
     "logs": (("/", "filter"), ("n N", "flagged"), ("F", "follow"), ("p", "pause"), ("Esc", "clear")),
-    "processes": (("/", "filter"), ("↑ ↓", "choose"), ("p", "pause"), ("Esc", "clear")),
+    "processes": (("e", "environment"), ("l", "files"), ("k", "signal"), ("d", "deep look"), ("/", "filter")),
 }
+_INSIDE_KEYS = (("Esc", "back"), ("/", "filter"), ("e", "environment"), ("l", "files"), ("y", "copy"), ("< >", "rank"))
+"""Of one process."""
+_CHANGING = ("k", "d")
 _PICKER_KEYS = (("q", "quit"), ("?", "help"), ("Enter", "attach"), ("↑ ↓", "choose"))
 _MOST_ROWS = 6
 """Of a note."""
@@ -46,7 +49,7 @@ def draw(view: View, width: int, _: int) -> list[Line]:
         line.add(text, "tab-on" if page == view.page else "tab")
     if view.note and not view.is_picking:
         return [line.extend(Line(view.note, "accent").fitted(max(0, width - line.width - 1), "right")).fitted(width)]
-    keys = list(_PICKER_KEYS if view.is_picking else _FIRST + _KEYS[view.page])
+    keys = list(_PICKER_KEYS if view.is_picking else _FIRST + _keys(view))
     while keys and line.width + 2 + _width(keys) > width:
         keys.pop()
     line.add(" " * (width - line.width - _width(keys)))
@@ -65,6 +68,12 @@ def page_at(view: View, x: int, width: int) -> Page | None:
             return page
         start += len(text)
     return None
+
+
+def _keys(view: View) -> tuple[tuple[str, str], ...]:
+    """Of the page; without those that --readonly takes away."""
+    told = _INSIDE_KEYS if view.page == "processes" and view.inside else _KEYS[view.page]
+    return tuple(pair for pair in told if not (view.is_readonly and pair[0] in _CHANGING))
 
 
 def _note(view: View, width: int) -> list[Line]:

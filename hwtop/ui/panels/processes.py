@@ -2,54 +2,117 @@
 
 from __future__ import annotations
 
+from hwtop.job.signals import fate
 from hwtop.model.job import JobProcess
-from hwtop.ui import units
-from hwtop.ui.filter import matches, told
+from hwtop.ui import process_view, units
+from hwtop.ui.filter import told
+from hwtop.ui.panels import detail
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
+from hwtop.ui.widgets.text import cells, elide_middle, visible
 
-_STATES = {
-    "R": ("running", "good"),
-    "S": ("sleeping", "dim"),
-    "D": ("▲ disk wait", "warn"),
-    "T": ("✖ stopped", "bad"),
-    "t": ("✖ traced", "bad"),
-    "Z": ("✖ zombie", "bad"),
-    "X": ("✖ dead", "bad"),
-    "I": ("idle", "dim"),
-}
+_ABOUT_FROM = 14
+"""Rows of the panel from which the process under the cursor is told at length."""
+_COMMAND_ROWS, _COMMAND_MOST = 3, 2000
+"""Rows and characters of a command line."""
+_ABOUT_ROWS = 2 + _COMMAND_ROWS
+"""A rule, a row of facts, the command."""
+_KEYS = (("Enter", "stack"), ("e", "environment"), ("l", "files"))
+_CHANGING_KEYS = (("k", "signal"), ("d", "deep look"))
+_HANDLED = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2")
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
-    """One row a process, in tree order, as far down as the person has scrolled."""
+    """The tree with the cursor in sight, or one process from inside."""
+    if view.inside:
+        return detail.draw(view, width, height)
     processes = view.job.processes if view.job else ()
     title = Line("Processes of the job", "title")
     if not processes:
         return box([_none(view)], width, height, title, Line())
-    total = len(processes)
-    processes = _kept(view)
-    title.extend(told(view.filter, len(processes), total, "processes"))
-    if not processes:
+    kept = process_view.kept(view)
+    title.extend(told(view.filters.get("processes", ""), len(kept), len(processes), "processes"))
+    if not kept:
         return box([Line("◌ no process matches", "dim")], width, height, title, Line())
     columns = table.chosen(_columns(), inner(width))
-    rows = table.window(len(processes), height - 3, view.scroll)
+    cursor = process_view.place(view)
+    about = _about(kept[cursor], inner(width), is_readonly=view.is_readonly) if height >= _ABOUT_FROM else []
+    rows = shown(view, height)
     lines = [table.header(columns)]
     for index in rows:
-        line = table.row(columns, processes[index])
-        is_selected = view.selected is not None and processes[index].rank == view.selected
-        lines.append(line.recoloured("cursor") if is_selected else line)
-    note = Line(f"{total} processes, CPU 100% = one core", "dim")
-    if len(rows) < len(processes):
-        note = Line(f"{rows.start + 1}–{rows.stop} of {len(processes)}", "accent")
-    return box(lines, width, height, title, note)
+        line = table.row(columns, kept[index])
+        lines.append(Line("▸" + line.text[1:], "cursor") if index == cursor else line)
+    room = height - 2 - len(about)
+    lines += [Line()] * (room - len(lines))
+    note = Line(f"{len(processes)} processes, CPU 100% = one core", "dim")
+    if len(rows) < len(kept):
+        note = Line(f"{rows.start + 1}–{rows.stop} of {len(kept)}", "accent")
+    return box(lines + about, width, height, title, note)
 
 
-def hidden(view: View, _: int, height: int) -> int:
-    """Rows that a panel of `height` rows has no room for."""
-    return max(0, len(_kept(view)) - (height - 3))
+def shown(view: View, height: int) -> range:
+    """Rows of `process_view.kept` that a panel of this height shows."""
+    about = _ABOUT_ROWS if height >= _ABOUT_FROM else 0
+    return table.around(len(process_view.kept(view)), height - 3 - about, process_view.place(view))
+
+
+def hidden(view: View, width: int, height: int) -> int:
+    """Rows out of sight, of what scrolls without a cursor."""
+    return detail.hidden(view, width, height) if view.inside else 0
+
+
+def _about(item: JobProcess, width: int, *, is_readonly: bool) -> list[Line]:
+    """What the table has no room for, in `_ABOUT_ROWS` rows."""
+    rule = _rule(item, width, is_readonly=is_readonly)
+    facts = Line("threads ", "label").add(_threads(item), "text")
+    if item.wchan:
+        facts.add("   sleeps in ", "label").add(item.wchan, "text")
+    facts.add("   handles ", "label").add(_handles(item), "text")
+    text = visible(item.command[:_COMMAND_MOST])
+    pieces: list[Line] = []
+    while text and len(pieces) < _COMMAND_ROWS:
+        piece = text if len(pieces) == _COMMAND_ROWS - 1 else _cut(text, width)
+        pieces.append(Line(elide_middle(piece, width), "dim"))
+        text = text[len(piece) :]
+    return [rule, facts, *pieces, *[Line()] * (_COMMAND_ROWS - len(pieces))]
+
+
+def _rule(item: JobProcess, width: int, *, is_readonly: bool) -> Line:
+    """Whose facts follow, and the keys that are about it: the footer of a narrow terminal has no room for them."""
+    name, keys = Line(f" PID {item.pid} ", "strong"), Line(" ")
+    for key, word in _KEYS if is_readonly else (*_KEYS, *_CHANGING_KEYS):
+        keys.add(key, "key").add(f" {word}  ", "label")
+    if 4 + name.width + keys.width > width:
+        keys = Line()
+    line = Line("──", "border").extend(name)
+    line.add("─" * max(0, width - line.width - keys.width - 1), "border")
+    return line.extend(keys).add("─", "border")
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning of `text` that fits, up to a blank where there is one near the end."""
+    length = min(len(text), width)
+    while cells(text[:length]) > width:
+        length -= 1
+    blank = text.rfind(" ", length * 2 // 3, length)
+    return text[: blank + 1] if blank >= 0 and length < len(text) else text[:length]
+
+
+def _threads(item: JobProcess) -> str:
+    states = ", ".join(
+        f"{count} {process_view.STATES.get(state, (state, ''))[0].lstrip('▲✖ ')}"
+        for state, count in sorted(item.thread_states.items(), key=lambda pair: -pair[1])
+    )
+    return f"{item.thread_count} ({states})" if states else str(item.thread_count)
+
+
+def _handles(item: JobProcess) -> str:
+    if item.caught_signals is None:
+        return units.UNKNOWN
+    return " ".join(name for name in _HANDLED if fate(name, item) == "handler") or "none of TERM INT USR1 USR2"
 
 
 def wanted_busiest(view: View, _: int) -> int:
@@ -75,17 +138,6 @@ def _none(view: View) -> Line:
     return Line(f"◌ {why}", "dim")
 
 
-def _kept(view: View) -> tuple[JobProcess, ...]:
-    """Those that the filter lets through."""
-    processes = view.job.processes if view.job else ()
-    return tuple(item for item in processes if matches(view.filter, _text(item)))
-
-
-def _text(item: JobProcess) -> str:
-    rank = "" if item.rank is None else f" rank {item.rank}"
-    return f"{item.pid} {item.role}{rank} {_STATES.get(item.state, (item.state,))[0]} {item.wchan or ''} {item.command}"
-
-
 def _busiest_columns() -> list[Column[JobProcess]]:
     return [
         Column("pid", 7, lambda item, _: Line(str(item.pid), "dim"), align="right"),
@@ -100,8 +152,9 @@ def _busiest_columns() -> list[Column[JobProcess]]:
 
 
 def _columns() -> list[Column[JobProcess]]:
+    """A PID has at most 7 digits; the cell before it is the cursor's."""
     return [
-        Column("pid", 7, lambda item, _: Line(str(item.pid), "dim"), align="right"),
+        Column("pid", 8, lambda item, _: Line(str(item.pid), "dim"), align="right"),
         Column("role", 22, _role),
         Column(
             "rank", 4, lambda item, _: Line(units.UNKNOWN if item.rank is None else str(item.rank)), 2, align="right"
@@ -128,4 +181,4 @@ def _role(item: JobProcess, _: int) -> Line:
 
 
 def _state(item: JobProcess, _: int) -> Line:
-    return Line(*_STATES.get(item.state, (item.state, "text")))
+    return Line(*process_view.STATES.get(item.state, (item.state, "text")))

@@ -12,12 +12,13 @@ from textual.screen import Screen
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import flame_view, keys, log_view, moves, rank_view
+from hwtop.ui import flame_view, keys, log_view, moves, process_view, rank_view
 from hwtop.ui.filter import typed
 from hwtop.ui.layout import PANELS, arrange
-from hwtop.ui.options import Stopper
-from hwtop.ui.panels import conclusion, footer, logs, picker, ranks
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.options import ScreenOptions, Stopper
+from hwtop.ui.panels import conclusion, detail, footer, logs, picker, ranks
+from hwtop.ui.screens.orders import Orders
+from hwtop.ui.view import PAGES, Inside, Page, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
 
@@ -31,12 +32,12 @@ class MonitorScreen(Screen[None]):
 
     BINDINGS = keys.MONITOR
 
-    def __init__(self, *, is_ascii: bool = False, is_readonly: bool = False) -> None:
+    def __init__(self, options: ScreenOptions) -> None:
         super().__init__()
         self.view: View | None = None
         self.feed: Stopper | None = None
-        self._is_ascii = is_ascii
-        self._is_readonly = is_readonly
+        self._options = options
+        self._orders = Orders(self, options, self._look)
         self._newest: Frame | None = None
         self._wish = Wish()
         self._panels: dict[str, Panel] = {}
@@ -45,7 +46,7 @@ class MonitorScreen(Screen[None]):
         """Every panel there is; most are hidden at any time."""
         for name in PANELS:
             panel = self._panels[name] = Panel(id=name)
-            panel.is_ascii = self._is_ascii
+            panel.is_ascii = self._options.is_ascii
             panel.display = False
             yield panel
 
@@ -61,9 +62,10 @@ class MonitorScreen(Screen[None]):
         """Draw `frame`, or only keep it while the picture is held."""
         self._newest = frame
         if self.view is None:
-            self.view = View(frame=frame, is_readonly=self._is_readonly)
+            self.view = View(frame=frame, is_readonly=self._options.is_readonly)
         elif not self.view.is_paused:
             self.view = log_view.with_frame(self.view, frame)
+        self._orders.see(frame)
         self.redraw()
 
     def redraw(self) -> None:
@@ -102,8 +104,26 @@ class MonitorScreen(Screen[None]):
             self._set(moves.opened(replace(self.view, page=cast("Page", page), **changes)))  # type: ignore[arg-type]
 
     def action_logs_or_files(self) -> None:
-        """Show the logs."""
-        self.action_page("logs")
+        """On the processes page the open files of the process, else the logs."""
+        if self.view is not None and self.view.page == "processes" and not self.view.is_picking:
+            self.action_inside("files")
+        else:
+            self.action_page("logs")
+
+    def action_inside(self, inside: str) -> None:
+        """Show one process from inside, or the tree again."""
+        if self.view is not None and not self.view.is_picking:
+            self._set(process_view.opened(replace(self.view, note=""), cast("Inside", inside)))
+
+    def action_signal(self) -> None:
+        """Ask which signal to send to whom."""
+        if self.view is not None and not self.view.is_picking:
+            self._orders.signal(self.view)
+
+    def action_deep(self) -> None:
+        """Ask which deep look to take."""
+        if self.view is not None and not self.view.is_picking:
+            self._orders.deep(self.view)
 
     def action_turn(self, step: int) -> None:
         """Show the page `step` further."""
@@ -118,7 +138,7 @@ class MonitorScreen(Screen[None]):
     def action_rank(self, step: int) -> None:
         """Select the next or previous rank."""
         if self.view is not None and not self.view.is_picking:
-            self._set(rank_view.stepped(replace(self.view, note=""), step))
+            self._set(process_view.followed(rank_view.stepped(replace(self.view, note=""), step)))
 
     def action_scroll_by(self, rows: int) -> None:
         """Scroll this page."""
@@ -128,7 +148,8 @@ class MonitorScreen(Screen[None]):
     def action_copy(self) -> None:
         """Put the conclusion of this page into the clipboard of the terminal, and on the screen to be marked."""
         if self.view is not None:
-            text = conclusion.said(self.view)
+            text = detail.said(self.view) if self.view.page == "processes" and self.view.inside else ""
+            text = text or conclusion.said(self.view)
             self.app.copy_to_clipboard(text)
             self._look(note=f"copied: {text}")
 
@@ -146,7 +167,7 @@ class MonitorScreen(Screen[None]):
             self._set(flame_view.zoomed(replace(view, note="")))
             return
         if not view.is_picking:
-            if view.selected is not None and view.page in ("overview", "ranks"):
+            if view.selected is not None and view.page in ("overview", "ranks", "processes"):
                 self.action_page("stacks")
             return
         found = picker.candidates(view)
@@ -155,7 +176,8 @@ class MonitorScreen(Screen[None]):
         candidate = found[min(view.cursor, len(found) - 1)]
         if candidate.can_attach:
             self.feed.attach(candidate.pid)
-            self._look(note=f"attaching to {candidate.pid} …")
+            # What was asked of the job before must not be asked of this one.
+            self._look(note=f"attaching to {candidate.pid} …", selected=None, process=None, inside="", request=None)
         else:
             self._look(note=f"cannot attach to {candidate.pid}: {candidate.reason or 'no reason given'}")
 
@@ -174,6 +196,8 @@ class MonitorScreen(Screen[None]):
             self._filter("")
         elif outer is not None:
             self._set(outer)
+        elif self.view.page == "processes" and self.view.inside:
+            self._set(process_view.closed(self.view))
         else:
             self._look(scroll=0, is_following=True, mark=None, selected=None)
 
@@ -188,10 +212,12 @@ class MonitorScreen(Screen[None]):
 
     def _filter(self, word: str) -> None:
         if self.view is not None:
-            self._look(filters={**self.view.filters, self.view.page: word}, scroll=0, is_following=True, mark=None)
+            self._look(filters={**self.view.filters, self.view.subject: word}, scroll=0, is_following=True, mark=None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """No key does anything else while a filter is typed."""
+        """No key does anything else while a filter is typed, and with --readonly some never do."""
+        if action in keys.CHANGING and self._options.is_readonly:
+            return False
         return self.view is None or not self.view.is_typing
 
     def on_key(self, event: events.Key) -> None:

@@ -1,0 +1,196 @@
+"""What a signal would do to a process of the job, and to those that are left. Pure.
+
+Sources: signal(7) and proc(5) (SigCgt, SigIgn) for the process itself; torch.distributed.elastic
+`multiprocessing/api.py` (SIGTERM to all ranks, SIGKILL after 30 s, restarts), mpirun(1) "Process Termination", srun(1)
+`--kill-on-bad-exit` for the launchers; `torch/utils/data/dataloader.py` for loader workers.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import Literal
+
+from msgspec import Struct
+
+from hwtop.model.job import Job, JobProcess
+
+SIGNALS = ("SIGTERM", "SIGINT", "SIGCONT", "SIGSTOP", "SIGUSR1", "SIGUSR2", "SIGKILL")
+"""What the menu offers, the politest first."""
+
+Fate = Literal["ends", "handler", "ignored", "pauses", "goes on", "nothing", "unknown"]
+"""What becomes of one process: "unknown" where its handlers cannot be read."""
+
+_WORDS: dict[Fate, str] = {
+    "ends": "end at once",
+    "handler": "run a handler of their own",
+    "ignored": "ignore it",
+    "pauses": "pause",
+    "goes on": "go on",
+    "nothing": "do not notice",
+    "unknown": "may end (handlers not readable)",
+}
+_RESTARTING = ("torchrun", "accelerate", "deepspeed")
+"""Launchers built on torch's elastic agent, or that end all ranks when one ends."""
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """Whom a signal can be meant for."""
+
+    title: str
+    processes: tuple[JobProcess, ...]
+
+
+def targets(job: Job, pid: int | None, rank: int | None) -> tuple[Target, ...]:
+    """Whom the menu offers: the chosen process, the chosen rank with and without its helpers, the launcher, everything."""
+    living = [process for process in job.processes if process.state not in ("Z", "X")]
+    chosen = next((process for process in living if process.pid == pid), None)
+    number = rank if chosen is None else chosen.rank
+    crew = [process for process in living if number is not None and process.rank == number]
+    own = next((process for process in crew if process.role == "rank"), None)
+    launcher = next((process for process in living if process.role == "launcher"), None)
+    found = [Target(title=title(process), processes=(process,)) for process in (chosen, own) if process is not None]
+    if own is not None and len(crew) > 1:
+        helpers = "1 helper" if len(crew) == 2 else f"{len(crew) - 1} helpers"
+        found.append(Target(title=f"rank {number} and its {helpers}", processes=tuple(crew)))
+    if launcher is not None:
+        found.append(Target(title=f"the whole job, through its {title(launcher)}", processes=(launcher,)))
+    if len(living) > 1:
+        found.append(Target(title=f"all {len(living)} processes of the job", processes=tuple(living)))
+    first = {tuple(process.pid for process in target.processes): target for target in reversed(found)}
+    return tuple(target for target in found if target in first.values())
+
+
+def title(process: JobProcess) -> str:
+    """A process as a person names it: "rank 3 · PID 123"."""
+    name = "rank" if process.role == "rank" else process.role.replace("-", " ")
+    number = (
+        "" if process.rank is None else f" {process.rank}" if process.role == "rank" else f" of rank {process.rank}"
+    )
+    return f"{name}{number} · PID {process.pid}"
+
+
+def fate(name: str, process: JobProcess) -> Fate:
+    """What signal `name` does to this process."""
+    if process.state in ("Z", "X"):
+        return "nothing"
+    if name == "SIGKILL":
+        return "ends"
+    if name == "SIGSTOP":
+        return "nothing" if process.state == "T" else "pauses"
+    if name == "SIGCONT":
+        return "goes on" if process.state == "T" else "nothing"
+    if process.caught_signals is None or process.ignored_signals is None:
+        return "unknown"
+    bit = 1 << (signal.Signals[name] - 1)
+    if process.caught_signals & bit:
+        return "handler"
+    return "ignored" if process.ignored_signals & bit else "ends"
+
+
+def effect(name: str, target: Target) -> str:
+    """One clause: what becomes of the processes that get it."""
+    if len(target.processes) == 1:
+        return _effect(name, target.processes[0])
+    fates = [fate(name, process) for process in target.processes]
+    return ", ".join(f"{fates.count(each)} {_WORDS[each]}" for each in dict.fromkeys(fates))
+
+
+def harms(name: str, target: Target) -> bool:
+    """Whether a process would end or pause by it, as far as one can tell."""
+    return any(fate(name, process) in ("ends", "pauses", "unknown") for process in target.processes)
+
+
+def aftermath(name: str, target: Target, job: Job) -> str:
+    """One sentence: what becomes of those that do not get it; "" where nothing follows."""
+    hit = {process.pid for process in target.processes}
+    ranks = [rank for rank in job.ranks if rank.is_alive]
+    others = [rank for rank in ranks if rank.pid not in hit]
+    first = target.processes[0]
+    if len(hit) > 1 and not others:
+        return "Nothing of the job goes on." if harms(name, target) else ""
+    if any(process.role == "rank" for process in target.processes):
+        return _after_rank(name, target, job, len(others))
+    if first.role == "launcher":
+        return _after_launcher(name, first, job, len(ranks))
+    if first.role == "loader-worker" and first.rank is not None:
+        return _after_worker(fate(name, first), first.rank)
+    return ""
+
+
+def _effect(name: str, process: JobProcess) -> str:
+    what = _plain_effect(name, process)
+    if process.state == "D" and name != "SIGCONT":
+        return f"{what}; only when it leaves the kernel call it hangs in ({process.wchan or 'unknown'})"
+    if process.state == "T" and name not in ("SIGCONT", "SIGKILL", "SIGSTOP"):
+        return f"{what}; only after SIGCONT, it is stopped now"
+    return what
+
+
+def _plain_effect(name: str, process: JobProcess) -> str:
+    match fate(name, process):
+        case "ends":
+            return (
+                "ends it at once, nothing is saved" if name == "SIGKILL" else "no handler: kills it, nothing is saved"
+            )
+        case "handler":
+            return {
+                "SIGTERM": "asks it to end: its handler runs",
+                "SIGINT": "as Ctrl-C: KeyboardInterrupt, or its handler",
+            }.get(name, "its own handler runs: what that does, only the job knows")
+        case "pauses":
+            return "pauses it until SIGCONT"
+        case "goes on":
+            return "lets it go on: it is stopped now"
+        case "ignored":
+            return "ignores it: nothing happens"
+        case "unknown":
+            return "ends it unless it has a handler (not readable)"
+        case "nothing":
+            return _no_effect(name, process)
+
+
+def _no_effect(name: str, process: JobProcess) -> str:
+    if process.state in ("Z", "X"):
+        return "nothing: it has ended already"
+    return "nothing: it is not stopped" if name == "SIGCONT" else "nothing: it is stopped already"
+
+
+def _after_rank(name: str, target: Target, job: Job, others: int) -> str:
+    fates = {fate(name, process) for process in target.processes if process.role == "rank"}
+    rest = "the other rank" if others == 1 else f"the other {others} ranks"
+    if "pauses" in fates:
+        waits = "waits" if others == 1 else "wait"
+        return f"Meanwhile {rest} {waits} in the next collective, and may abort at its timeout." if others else ""
+    if not fates & {"ends", "unknown", "handler"} or (name in ("SIGUSR1", "SIGUSR2") and "handler" in fates):
+        return ""
+    if not others:
+        return "No rank is left then."
+    launcher = job.launcher if job.launcher is not None and job.launcher.is_alive else None
+    kind = launcher.kind if launcher is not None else ""
+    if kind in _RESTARTING:
+        return f"Then {kind} ends {rest}, and starts all anew if restarts are left."
+    if kind in ("mpirun", "mpiexec"):
+        return f"Then {kind} aborts {rest}."
+    hang, end = ("hangs", "ends") if others == 1 else ("hang", "end")
+    unless = " unless it was started with --kill-on-bad-exit" if kind == "srun" else ""
+    return f"Then {rest} {hang} in the next collective until its timeout, or {end} with an error{unless}."
+
+
+def _after_launcher(name: str, launcher: JobProcess, job: Job, ranks: int) -> str:
+    kind = job.launcher.kind if job.launcher is not None else "the launcher"
+    rest = "its rank" if ranks == 1 else f"its {ranks} ranks"
+    match fate(name, launcher):
+        case "handler" if name in ("SIGTERM", "SIGINT"):
+            return f"Then {kind} ends {rest}: the polite way to end the job."
+        case "ends" | "unknown":
+            return f"Then {rest} may go on without a launcher: nobody ends or restarts them."
+        case "pauses":
+            return f"Meanwhile {rest} go on." if ranks != 1 else f"Meanwhile {rest} goes on."
+        case _:
+            return ""
+
+
+def _after_worker(what: Fate, rank: int) -> str:
+    if what in ("ends", "unknown"):
+        return f"Then rank {rank} fails with “DataLoader worker exited unexpectedly”."
+    return f"Meanwhile rank {rank} waits for its data." if what == "pauses" else ""

@@ -1,0 +1,221 @@
+"""What a person may do to the job: signals and deep looks. Each is a menu, then a question whose default answer is No."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+from textual.screen import Screen
+
+from hwtop.job import deep_looks, signals
+from hwtop.job.signals import SIGNALS, Target
+from hwtop.model.aim import Request, RequestKind
+from hwtop.model.frame import Frame
+from hwtop.model.job import Job, JobProcess
+from hwtop.model.signal import SignalAnswer, SignalOrder, SignalTarget
+from hwtop.model.stack import DeepDump
+from hwtop.ui import process_view, units
+from hwtop.ui.menu import Choice, Menu
+from hwtop.ui.options import ScreenOptions
+from hwtop.ui.screens.dialog import ConfirmScreen, MenuScreen, TextScreen
+from hwtop.ui.view import View
+from hwtop.ui.widgets.line import Line
+
+Look = Callable[..., None]
+"""Changes fields of the View, `note` and `request` among them."""
+
+_PATIENCE_S = 60.0
+"""A deep look has given up on its own by then."""
+
+
+class Orders:
+    """Asks, confirms, sends, and shows the answer. Nothing happens to the job without a second key."""
+
+    def __init__(self, screen: Screen[None], options: ScreenOptions, look: Look) -> None:
+        self._screen = screen
+        self._options = options
+        self._look = look
+        self._number = 0
+        self._waiting: tuple[Request, float] | None = None
+
+    def signal(self, view: View) -> None:
+        """The menu of signals for what is selected."""
+        job, send = view.job, self._options.send
+        if job is None or send is None:
+            return
+        process = process_view.selected(view) if view.page == "processes" else None
+        found = signals.targets(job, process.pid if process else None, view.selected)
+        if not found:
+            self._look(note="no process of the job is alive: there is nothing to signal")
+            return
+        menus = [partial(_signal_menu, target, index, len(found)) for index, target in enumerate(found)]
+
+        def picked(value: tuple[str, Target] | None) -> None:
+            if value is None:
+                return
+            name, target = value
+
+            def confirmed(is_yes: bool | None) -> None:
+                if is_yes:
+                    self._look(note=_told(name, send(_order(name, target))))
+
+            self._ask(f"{name} to {target.title}?", _signal_words(name, target, job), f"send {name}", confirmed)
+
+        self._screen.app.push_screen(MenuScreen(menus, is_ascii=self._options.is_ascii), picked)
+
+    def deep(self, view: View) -> None:
+        """The menu of deep looks at the selected process or rank, and of answers that are there already."""
+        job = view.job
+        process = _looked_at(view)
+        if job is None or process is None:
+            self._look(note="no process of a rank is alive: there is nothing to look into")
+            return
+        menu = _deep_menu(job, process, has_pystack=self._options.has_pystack, now_s=view.frame.moment.at_s)
+
+        def picked(value: RequestKind | DeepDump | None) -> None:
+            if isinstance(value, DeepDump):
+                self._show(value, job)
+            elif value is not None:
+                choice = next(choice for choice in menu.choices if choice.value == value)
+                self._ask(
+                    f"{choice.label} of {signals.title(process)}?" if value != "flight-pipe" else f"{choice.label}?",
+                    [Line(f"It {choice.about}.", "warn"), Line(process.command, "dim")],
+                    "look" if value != "flight-pipe" else "ask for the dump",
+                    lambda is_yes: self._request(value, process.pid, view) if is_yes else None,
+                )
+
+        self._screen.app.push_screen(MenuScreen([lambda: menu], is_ascii=self._options.is_ascii), picked)
+
+    def see(self, frame: Frame) -> None:
+        """Show the answer to the newest request once it is there; say how long it has been waited for until then."""
+        if self._waiting is None:
+            return
+        request, asked_at_s = self._waiting
+        job, waited_s = frame.moment.job, frame.moment.at_s - asked_at_s
+        answer = next((dump for dump in job.deep if dump.request == request.number), None) if job else None
+        if answer is not None and job is not None:
+            self._waiting = None
+            self._look(note="")
+            if not self._screen.app.screen.is_modal:
+                self._show(answer, job)
+            else:
+                self._look(note="the deep look has been answered: d lists it")
+        elif job is None or waited_s > _PATIENCE_S:
+            self._waiting = None
+            self._look(note=f"no answer to the deep look at PID {request.pid}")
+        else:
+            self._look(note=f"looking into PID {request.pid} … {units.duration(max(0.0, waited_s))}")
+
+    def _request(self, kind: RequestKind, pid: int, view: View) -> None:
+        self._number += 1
+        request = Request(number=self._number, kind=kind, pid=pid)
+        if kind == "flight-pipe":
+            note = "the ranks are asked for their Flight Recorder dumps: what they say appears on the stacks page"
+        else:
+            self._waiting = (request, view.frame.moment.at_s)
+            note = f"looking into PID {pid} …"
+        self._look(request=request, note=note)
+
+    def _show(self, dump: DeepDump, job: Job) -> None:
+        process = next((item for item in job.processes if item.pid == dump.pid), None)
+        name = signals.title(process) if process is not None else f"PID {dump.pid}"
+        self._screen.app.push_screen(
+            TextScreen(f"{_KINDS[dump.kind]} of {name}", _dump_lines(dump), is_ascii=self._options.is_ascii)
+        )
+
+    def _ask(self, title: str, head: Sequence[Line], yes: str, then: Callable[[bool | None], None]) -> None:
+        self._screen.app.push_screen(ConfirmScreen(title, head, yes, is_ascii=self._options.is_ascii), then)
+
+
+_KINDS = {"native": "C and Python stacks", "pystack": "Native stacks (pystack)", "faulthandler": "faulthandler"}
+
+
+def _signal_menu(target: Target, index: int, count: int) -> Menu[tuple[str, Target]]:
+    head = [Line(f"to {target.title}", "accent")]
+    if len(target.processes) == 1:
+        head.append(Line(target.processes[0].command[:300], "dim"))
+    choices = tuple(
+        Choice(
+            name,
+            (name, target),
+            signals.effect(name, target),
+            role="bad" if signals.harms(name, target) else "strong",
+        )
+        for name in SIGNALS
+    )
+    others = (("← →", f"another target ({index + 1} of {count})"),) if count > 1 else ()
+    return Menu("Send a signal", choices, tuple(head), (*others, ("Enter", "next"), ("Esc", "leave")))
+
+
+def _signal_words(name: str, target: Target, job: Job) -> list[Line]:
+    """What the person must know before saying yes: to whom, what it does, what follows."""
+    effect = signals.effect(name, target)
+    lines = [Line(f"{effect[0].upper()}{effect[1:]}.", "warn" if signals.harms(name, target) else "text")]
+    after = signals.aftermath(name, target, job)
+    if after:
+        lines.append(Line(after, "warn"))
+    if len(target.processes) == 1:
+        lines.append(Line(target.processes[0].command[:600], "dim"))
+    else:
+        shown = ", ".join(str(process.pid) for process in target.processes[:12])
+        more = len(target.processes) - 12
+        lines.append(Line(f"PID {shown}{f' and {more} more' if more > 0 else ''}", "dim"))
+    return lines
+
+
+def _order(name: str, target: Target) -> SignalOrder:
+    known = [process for process in target.processes if process.start_ticks is not None]
+    return SignalOrder(
+        signal=name,
+        targets=tuple(SignalTarget(pid=process.pid, start_ticks=cast("int", process.start_ticks)) for process in known),
+    )
+
+
+def _told(name: str, answers: Sequence[SignalAnswer]) -> str:
+    """In one line how it went, the failures with what would help."""
+    sent = [answer.pid for answer in answers if answer.error is None]
+    failed = [answer for answer in answers if answer.error is not None]
+    parts = []
+    if sent:
+        parts.append(f"{name} sent to " + (f"PID {sent[0]}" if len(sent) == 1 else f"{len(sent)} processes"))
+    parts += [f"{answer.error}{f': {answer.advice}' if answer.advice else ''}" for answer in failed[:3]]
+    if len(failed) > 3:
+        parts.append(f"{len(failed) - 3} more failed")
+    return "; ".join(parts) or f"{name} was sent to nobody: no process is known well enough"
+
+
+def _looked_at(view: View) -> JobProcess | None:
+    """The process under the cursor, else that of the rank on screen."""
+    if view.page == "processes":
+        return process_view.selected(view)
+    rank = view.shown_rank
+    return next((item for item in (view.job.processes if view.job else ()) if rank and item.pid == rank.pid), None)
+
+
+def _deep_menu(job: Job, process: JobProcess, *, has_pystack: bool, now_s: float) -> Menu[RequestKind | DeepDump]:
+    choices: list[Choice[Any]] = [
+        Choice(choice.label, choice.kind, choice.what_it_does, refusal=choice.refusal)
+        for choice in deep_looks.possible(process, has_pystack=has_pystack)
+    ]
+    if any(target.pipe for target in job.flight_targets):
+        about = "writes a byte to the Flight Recorder pipe of every rank here: each writes its dump and goes on"
+        choices.append(Choice("Flight Recorder: dump now", "flight-pipe", about))
+    for dump in reversed(job.deep):
+        name = signals.title(process) if dump.pid == process.pid else f"PID {dump.pid}"
+        about = f"answered {units.duration(max(0.0, now_s - dump.at_s))} ago" + (", refused" if dump.error else "")
+        choices.append(Choice(f"show: {_KINDS[dump.kind]} of {name}", dump, about, role="text"))
+    head = (Line(f"into {signals.title(process)}", "accent"), Line(process.command[:300], "dim"))
+    return Menu("Look deeper", tuple(choices), head, (("Enter", "next"), ("Esc", "leave")))
+
+
+def _dump_lines(dump: DeepDump) -> list[Line]:
+    lines: list[Line] = []
+    if dump.error is not None:
+        lines.append(Line("▲ ", "warn").add(dump.error, "strong"))
+    if dump.advice:
+        lines.append(Line("→ ", "accent").add(dump.advice, "accent"))
+    if lines and dump.text:
+        lines.append(Line())
+    lines += [Line(text, "text") for text in dump.text.splitlines()]
+    return lines or [Line("◌ it printed nothing", "dim")]
