@@ -27,10 +27,10 @@ def aim_of(moment: Moment, wish: Wish) -> Aim | None:
     if focus is not None:
         pids.remove(focus)
         pids.insert(0, focus)
-    workers = [worker.pid for rank in ranks if _waits_for_data(rank) for worker in rank.workers[: _most_workers(rank)]]
+    workers = [worker for rank in ranks if _waits_for_data(rank) for worker in rank.workers[: _most_workers(rank)]]
     return Aim(
         target_pid=job.target_pid,
-        stack_pids=(*pids, *workers),
+        stack_pids=(*pids, *(worker.pid for worker in workers if worker.state not in ("Z", "X"))),
         focus_pid=focus,
         logs=job.log_targets,
         detail_pid=wish.detail_pid,

@@ -43,6 +43,7 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
         caught_signals=process.caught_signals,
         ignored_signals=process.ignored_signals,
         start_ticks=process.start_ticks,
+        exit_code=process.exit_code,
     )
 
 

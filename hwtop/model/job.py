@@ -344,6 +344,8 @@ class JobProcess(Struct, frozen=True, kw_only=True):
     """SigIgn mask."""
     start_ticks: int | None = None
     """As in ProcessInfo."""
+    exit_code: int | None = None
+    """Of a zombie, where it may be read: negative = signal."""
 
 
 class Job(Struct, frozen=True, kw_only=True):

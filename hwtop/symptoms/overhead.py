@@ -60,7 +60,7 @@ def check_logging(history: History) -> Observation | None:
         + (f": {told(line)}" if line else ""),
         evidence=(*_shares(hit, "logging"), *_lines(rank, "logging")),
         next_steps=(
-            f"Log every N steps{f' at {told(line)}' if line else ''}, or hand the values to a thread that writes them",
+            f"Log every N steps only, or hand the values to a thread that writes them{f': {told(line)}' if line else ''}",
             "wandb: WANDB_MODE=offline for one run shows what the network takes; TensorBoard: larger flush_secs and max_queue",
             f"ls -l /proc/{rank.pid}/fd/1   # a slow terminal, pipe or network file system makes print() wait",
         ),

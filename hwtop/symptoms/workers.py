@@ -199,8 +199,21 @@ def _lost(history: History, rank: Rank) -> list[_Lost]:
     still_s = min(rank.same_stack_for_s or 0.0, rank.idle_for_s or 0.0)
     if failed or rank.phase != "data" or still_s < LOST_WAIT_S:
         return failed
+    children = _failed_children(history, rank)
+    if children:
+        return children
     silent = [_Lost(worker.pid, None) for worker in ended if worker.exit_code is None]
     return silent + [_Lost(pid, None) for pid in _vanished(history, rank, still_s + LOST_WAIT_S)]
+
+
+def _failed_children(history: History, rank: Rank) -> list[_Lost]:
+    """Zombies that had ended before hwtop came: what they were is no longer told, only how they ended and whose they are."""
+    rows = history.job.processes if history.job is not None else ()
+    return [
+        _Lost(row.pid, row.exit_code)
+        for row in rows
+        if row.ppid == rank.pid and row.state in _ENDED and _is_failure(row.exit_code)
+    ]
 
 
 def _is_failure(code: int | None) -> bool:
