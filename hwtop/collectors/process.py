@@ -62,6 +62,8 @@ class ProcessSource:
         self._scanned_at_s: float | None = None
         self._is_truncated = False
         self._container: str | None = None
+        self._ray_job: tuple[int, str] | None = None
+        self._joined_at_s = now()
 
     def probe(self) -> str | None:
         """Why there is nothing to read."""
@@ -74,6 +76,7 @@ class ProcessSource:
         now_s = self._now()
         if not self._is_attached:
             self._attach()
+        self._join_ray(now_s)
         self._walk(now_s)
         processes = self._infos()
         self._bury.run(self._ended, self._deadline_s)
@@ -107,8 +110,18 @@ class ProcessSource:
         self._root_pid = tops[0] if tops else None
         for pid in tops:
             self._add(pid)
+        self._ray_job = self._roster.ray_job(tops[-1]) if tops else None
         with contextlib.suppress(TimeoutError, OSError):
             self._container = Abandonable("process-mounts", self._read_container, self._now).poll(self._deadline_s)
+
+    def _join_ray(self, now_s: float) -> None:
+        """Ray starts new workers for a job below its raylet, which serves other jobs and is none of this one's tree."""
+        if self._ray_job is None or now_s - self._joined_at_s < _SCAN_EVERY_S:
+            return
+        self._joined_at_s = now_s
+        for pid in self._roster.ray_workers(*self._ray_job):
+            if pid not in self._entries:
+                self._add(pid)
 
     def _read_container(self) -> str | None:
         path = f"{self._proc}/{self._target_pid}/mountinfo"
@@ -190,11 +203,11 @@ def check_target(pid: int, proc: str = "/proc") -> int:
         status = read_bytes(f"{proc}/{pid}/status").decode("utf-8", "replace")
     except (OSError, ValueError):
         stat = None
-    if stat is None:
+    if stat is None or stat.is_kernel_thread:
         inside = _inside_namespaces(pid, proc) if pid > 0 else ""
-        raise UsageError(f"no process {pid}: {inside}run `hwtop` without a PID to see the jobs on this machine")
-    if stat.is_kernel_thread:
-        raise UsageError(f"process {pid} ({stat.comm}) is a kernel thread: give the PID of a training job")
+        if stat is None:
+            raise UsageError(f"no process {pid}: {inside}run `hwtop` without a PID to see the jobs on this machine")
+        raise UsageError(f"process {pid} ({stat.comm}) is a kernel thread: {inside}give the PID of a training job")
     group = next((line.split()[1] for line in status.splitlines() if line.startswith("Tgid:")), "")
     return int(group) if group.isdigit() else pid
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_entry import ProcessEntry
-from hwtop.job.launcher import is_session, is_wrapper, launcher_kind
+from hwtop.collectors.ray_log import driver_job
+from hwtop.job.launcher import is_python, is_session, is_wrapper, launcher_kind, program_name
+from hwtop.job.ray import ray_job_of
 from hwtop.job.root import find_root, orphaned_tops, rank_number
 from hwtop.model.process import ProcessInfo
 
@@ -60,6 +64,8 @@ class Roster:
 
     def children(self, pid: int) -> list[int]:
         """PIDs of the children of a process that was read."""
+        if pid not in self._entries:
+            return []
         try:
             return list(self._entries[pid].children(self._now()))
         except OSError:
@@ -67,7 +73,7 @@ class Roster:
             return self._scanned.get(pid, [])
 
     def tops_of(self, target_pid: int, watchers: Sequence[int]) -> tuple[int, ...]:
-        """Top of the job of `target_pid`, followed by the tops of ranks that lost their common launcher; () when it has ended.
+        """Tops of the job of `target_pid`: one, or those of ranks without a common launcher here; () when it has ended.
 
         Reads only what stands above the target, and all processes once where a rank has no launcher above it.
         """
@@ -86,11 +92,41 @@ class Roster:
                 break
             processes |= self._read_below(process, processes)
         root_pid = find_root(processes, target_pid, watchers)
+        ray_job = ray_job_of(processes[root_pid])
+        if ray_job is not None:
+            return self.ray_workers(*ray_job)
         if rank_number(processes[root_pid], processes) is None or launcher_kind(processes[root_pid]) is not None:
-            return (root_pid,)
+            return (root_pid, *self._workers_of_driver(processes[root_pid]))
         tops = orphaned_tops(self.read(self.pids()[-SCAN_LIMIT:]) | processes, root_pid)
         self.keep(tops)
         return tops
+
+    def ray_workers(self, raylet_pid: int, job: str) -> tuple[int, ...]:
+        """PIDs of one Ray job's workers below a raylet, the oldest first."""
+        self.read([raylet_pid])
+        workers = self.read(self.children(raylet_pid)).values()
+        mine = [process for process in workers if ray_job_of(process) == (raylet_pid, job)]
+        return tuple(process.pid for process in sorted(mine, key=lambda p: (p.start_ticks, p.pid)))
+
+    def _workers_of_driver(self, process: ProcessInfo) -> tuple[int, ...]:
+        """Of a Python program that uses a Ray cluster which it did not start; its open log tells the job's number."""
+        has_own = any(program_name(child) == "raylet" for child in self.read(self.children(process.pid)).values())
+        if has_own or not is_python(process):
+            return ()
+        with contextlib.suppress(OSError, TimeoutError):
+            job = Abandonable("ray-driver", lambda: driver_job(f"{self.proc}/{process.pid}"), self._now).poll(
+                _DEADLINE_S
+            )
+            if job is not None:
+                everything = self.read(self.pids()[-SCAN_LIMIT:]).values()
+                raylets = [each.pid for each in everything if program_name(each) == "raylet"]
+                return tuple(pid for raylet in raylets for pid in self.ray_workers(raylet, job))
+        return ()
+
+    def ray_job(self, pid: int) -> tuple[int, str] | None:
+        """As `ray_job_of`, of a process that may have ended."""
+        process = self.read([pid]).get(pid)
+        return None if process is None else ray_job_of(process)
 
     def _read_below(self, process: ProcessInfo, known: dict[int, ProcessInfo]) -> dict[int, ProcessInfo]:
         """Its children, and what wrappers among them run."""

@@ -7,6 +7,8 @@ Ray Train sets RANK and the like after the start of the worker, where /proc does
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from collections.abc import Sequence
 
@@ -14,12 +16,30 @@ from hwtop.collectors.process_files import read_bytes
 from hwtop.model.process import OpenFile
 
 _LOG = re.compile(r"/ray-train-(?:sys|app)-worker-\w+\.log$")
+_DRIVER_LOG = re.compile(r"/python-core-driver-([0-9a-f]{8})f+_\d+\.log$")
+"""Worker number of a driver: that of its job, filled up (WorkerID::ComputeDriverIdFromJob)."""
 _FIELDS = (
     ("RANK", re.compile(rb'"world_rank": (\d+)')),
     ("LOCAL_RANK", re.compile(rb'"local_rank": (\d+)')),
     ("GROUP_RANK", re.compile(rb'"node_rank": (\d+)')),
     ("WORLD_SIZE", re.compile(rb"\[rank=\d+, world_size=(\d+)\]")),
 )
+
+
+def driver_job(directory: str) -> str | None:
+    """Job number of a Ray driver, given as /proc/PID: the name of the log that its core worker has open holds it.
+
+    May block on a process in uninterruptible sleep.
+
+    Raises:
+        OSError: its descriptors may not be read, or it has ended.
+    """
+    for name in os.listdir(f"{directory}/fd"):
+        with contextlib.suppress(OSError):
+            match = _DRIVER_LOG.search(os.readlink(f"{directory}/fd/{name}"))
+            if match is not None:
+                return match[1]
+    return None
 
 
 def told_ranks(files: Sequence[OpenFile]) -> dict[str, str]:

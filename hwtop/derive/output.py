@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hwtop.derive.seat import Seat
 from hwtop.model.aim import LogTarget
 from hwtop.model.job import Member
 from hwtop.model.process import OpenFile, ProcessReading
+
+_RAY_LOGS = re.compile(r"/session_[^/]+/logs/")
 
 
 def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTarget, ...]:
@@ -36,5 +39,7 @@ def ranks_by_path(seats: Sequence[Seat]) -> dict[str, tuple[int, ...]]:
 def _is_output(file: OpenFile) -> bool:
     if file.target == "/dev/null":
         return False
+    if _RAY_LOGS.search(file.target):
+        return file.fd in (1, 2)  # the rest are Ray's own
     is_named_like_one = file.target.startswith("/") and file.target.endswith((".log", ".out", ".txt", ".jsonl", ".err"))
     return file.fd in (1, 2) or (file.is_writable and is_named_like_one)

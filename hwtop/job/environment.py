@@ -57,6 +57,7 @@ KEPT: frozenset[str] = frozenset(
         "TORCHELASTIC_ERROR_FILE",
         "TORCHELASTIC_SIGNALS_TO_HANDLE",
         "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
+        "TORCH_WORKER_SERVER_SOCKET",
         "OMPI_COMM_WORLD_LOCAL_SIZE",
         "OMPI_COMM_WORLD_NODE_RANK",
         "PMI_ID",
@@ -124,6 +125,9 @@ KEPT: frozenset[str] = frozenset(
 
 _KEPT_PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_FR_")
 """Families of switches of the NCCL library and of its use in torch."""
+
+NO_JOB = "ffffffff"
+"""RAY_JOB_ID of what Ray starts for itself (JobID.nil())."""
 
 _SECRET_WORDS = ("TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL")
 _VALUE_LIMIT = 1024
@@ -193,7 +197,7 @@ def job_key(env: Mapping[str, str], launcher_pid: int | None) -> str | None:
         return f"{env['MASTER_ADDR']}:{env['MASTER_PORT']}"
     if env.get("PMIX_NAMESPACE"):
         return env["PMIX_NAMESPACE"]
-    if env.get("RAY_JOB_ID"):
+    if env.get("RAY_JOB_ID", NO_JOB) != NO_JOB:
         return f"ray-{env['RAY_JOB_ID']}"
     return None if launcher_pid is None else f"pid-{launcher_pid}"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from hwtop.job.environment import NO_JOB
 from hwtop.model.process import ProcessInfo
 
 _TITLE = re.compile(r"ray::(\S+)")
@@ -40,7 +41,7 @@ def has_process_group(process: ProcessInfo) -> bool:
 def ray_job_of(process: ProcessInfo) -> tuple[int, str] | None:
     """The raylet and the job number that tell the workers of one job on one node; None for other processes."""
     number = (process.env or {}).get("RAY_JOB_ID")
-    return (process.ppid, number) if number and is_ray_process(process) else None
+    return (process.ppid, number) if number and number != NO_JOB and is_ray_process(process) else None
 
 
 def _title(process: ProcessInfo) -> str | None:

@@ -146,8 +146,9 @@ class Tree:
         member = self.earlier.get(process.pid)
         if member is not None and member.role == "launcher":  # all its ranks may have ended since
             return member.launcher_kind
-        if any(program_name(child) == "raylet" for child in self._children.get(process.pid, ())):
-            return "ray"
+        has_raylet = any(program_name(child) == "raylet" for child in self._children.get(process.pid, ()))
+        if has_raylet or (number is None and is_python(process) and self._has_train_workers):
+            return "ray"  # a driver, in a cluster of its own or one that was there
         programs = [child for child in self._programs(process) if launcher_kind(child) is None]
         numbers = {found for child in programs if (found := self.number(child)) is not None}
         if numbers - {number}:
