@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from hwtop.job.rank_set import named
 from hwtop.model.frame import Moment
+from hwtop.model.job import Job
 from hwtop.model.symptom import Blind
 
 
@@ -23,10 +25,7 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
     ]
     job = moment.job
     if job is not None:
-        spots += [
-            Blind(source="stacks", reason=f"{error}; {advice}" if advice else error)
-            for error, advice in job.stack_errors
-        ]
+        spots += _stacks(job)
         spots += [
             Blind(source=f"log {file.path}", reason=file.reason) for file in job.log_files if file.reason is not None
         ]
@@ -39,3 +38,17 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
         if job.world_size is not None and job.world_size > max(here, job.local_world_size or 0):
             spots.append(Blind(source="ranks", reason=f"{here} of {job.world_size} ranks are visible on this machine"))
     return tuple(dict.fromkeys(spots))
+
+
+def _stacks(job: Job) -> list[Blind]:
+    """What the attach ladder was refused, rung by rung with the ranks concerned; then what failed for another reason."""
+    found = []
+    for refusal in job.refusals:
+        whose = f"{named(refusal.ranks)}: " if refusal.ranks else ""
+        found.append(_with_advice(f"{whose}{refusal.rung}: {refusal.reason}", refusal.advice))
+    told = {refusal.reason for refusal in job.refusals}
+    return found + [_with_advice(error, advice) for error, advice in job.stack_errors if error not in told]
+
+
+def _with_advice(reason: str, advice: str) -> Blind:
+    return Blind(source="stacks", reason=f"{reason}; {advice}" if advice else reason)

@@ -7,6 +7,7 @@ from hwtop.model.gpu import Gpu
 from hwtop.model.job import Job
 from hwtop.model.log import LogFile
 from hwtop.model.snapshot import SourceStatus
+from hwtop.model.stack import Refusal
 from hwtop.symptoms.blind import blind_spots
 from tests.symptoms.moments import job, moment, rank
 
@@ -54,6 +55,23 @@ def test_stacks_and_logs_tell_why_once() -> None:
         ("stacks", "Permission denied; run as root"),
         ("stacks", "gone"),
         ("log /logs/rank_1.log", "permission denied"),
+    ]
+
+
+def test_refusals_name_the_ranks_and_are_not_told_twice() -> None:
+    denied = Refusal(rung="py-spy", reason="no permission", advice="sudo hwtop 110", ranks=(0, 1, 2))
+    no_server = Refusal(rung="debug-server", reason="no debug server runs in it", ranks=(1,))
+    watched = job(
+        rank(),
+        log_files=(LOG,),
+        refusals=(denied, no_server, Refusal(rung="sudo", reason="sudo -n: not installed")),
+        stack_errors=(("no permission", "sudo hwtop 110"), ("the process is starting", "hwtop tries again")),
+    )
+    assert spots(watched) == [
+        ("stacks", "ranks 0-2: py-spy: no permission; sudo hwtop 110"),
+        ("stacks", "rank 1: debug-server: no debug server runs in it"),
+        ("stacks", "sudo: sudo -n: not installed"),
+        ("stacks", "the process is starting; hwtop tries again"),
     ]
 
 
