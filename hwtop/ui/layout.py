@@ -80,6 +80,8 @@ _DIFFER_LEAST, _DIFFER_WIDE = 4, 56
 """Rows for titles, frame and one rank that differs; cells from which the list of them stands beside the map."""
 _FLAME_LEAST, _FLAME_BESIDE = 80, 110
 """Cells from which functions have boxes, and from which the list of the hottest way stands beside them."""
+_STACK_LEAST = 16
+"""Rows from which a rank's stack stands beside its card."""
 _LOGS_FROM = 5
 """Rows that are left over from here on show the newest log lines."""
 
@@ -144,16 +146,22 @@ def _ranks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     room = bottom - top
     if not rank_map.is_wanted(view, room - rank_card.LEAST):
         rows = max(3, min(ranks.wanted(view, width), room - rank_card.LEAST))
-        return _stack([("ranks", rows), ("rank-card", room - rows)], top, width)
+        return _stack([("ranks", rows)], top, width) | _one_rank(Place(0, top + rows, width, room - rows))
     cells, rows = rank_map.wanted(view, width, room - rank_card.LEAST - _DIFFER_LEAST)
     if width - cells < _DIFFER_WIDE:
         left = room - rows - rank_card.LEAST
         differ = min(rank_map.wanted_differing(view), max(_DIFFER_LEAST, left // 2))
         return _stack([("rank-map", rows), ("rank-differ", differ), ("rank-card", room - rows - differ)], top, width)
     rows = max(rows, min(rank_map.wanted_differing(view), room // 2))
-    places = _stack([("rank-map", rows), ("rank-card", room - rows)], top, width)
-    places["rank-map"] = Place(0, top, cells, rows)
-    return places | {"rank-differ": Place(cells, top, width - cells, rows)}
+    sides = {"rank-map": Place(0, top, cells, rows), "rank-differ": Place(cells, top, width - cells, rows)}
+    return sides | _one_rank(Place(0, top + rows, width, room - rows))
+
+
+def _one_rank(at: Place) -> dict[str, Place]:
+    """All about one rank, with its stack beside it where there is room."""
+    if at.width < _WIDE or at.height < _STACK_LEAST:
+        return {"rank-card": at}
+    return _row(("rank-card", "stack"), at)
 
 
 def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
@@ -179,7 +187,7 @@ def _flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     if width < _FLAME_LEAST or flame_view.flame_of(view) is None:
         return _stack([("flame-path", room)], top, width)
     if width >= _FLAME_BESIDE:
-        side = max(46, width * 3 // 10)
+        side = min(80, width * 2 // 5)
         return {
             "flame": Place(0, top, width - side, room),
             "flame-path": Place(width - side, top, side, room),

@@ -130,7 +130,16 @@ def _step(rank: Rank) -> int | None:
     return rank.progress.step if rank.progress else None
 
 
-def glyph_counts(ranks: Sequence[Rank]) -> list[tuple[RankState, int]]:
+def ends(job: Job) -> list[tuple[int | None, list[Rank]]]:
+    """Exit code -> the ranks that ended with it; who failed comes first, then whose code is not known."""
+    ranks_of: dict[int | None, list[Rank]] = {}
+    for rank in job.ranks:
+        if not rank.is_alive:
+            ranks_of.setdefault(rank.exit_code, []).append(rank)
+    return sorted(ranks_of.items(), key=lambda item: (item[0] == 0, item[0] is None, item[1][0].rank))
+
+
+def state_counts(ranks: Sequence[Rank]) -> list[tuple[RankState, int]]:
     """How many ranks are in each state, the sickest first."""
     counts = Counter(rank.state for rank in ranks)
     return [(state, counts[state]) for state in WORST_FIRST if counts[state]]

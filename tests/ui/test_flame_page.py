@@ -156,7 +156,7 @@ def test_hot_lines_stand_below_the_way() -> None:
     )
     ranks = job_of(frames.healthy()).ranks
     view = page(with_job(ranks=(replace(ranks[0], hot_lines=(hot,)), *ranks[1:])))
-    assert any("20%       24  model.py:71  y = att @ v" in line for line in lines_of(view))
+    assert any("20%       24  y = att @ v  model.py:71" in line for line in lines_of(view))
 
 
 def test_the_conclusion_names_the_users_line_and_what_is_below() -> None:

@@ -64,6 +64,12 @@ def test_wide_rows_show_all_that_is_known() -> None:
     assert "4S" in lines[4]
 
 
+def test_where_there_is_room_the_stack_stands_beside_the_card() -> None:
+    lines = lines_of(page(frames.hang(), 5), (200, 60))
+    assert any("Rank 5  PID 41057" in line and "Stack of rank 5" in line for line in lines)
+    assert not any("Stack of rank" in line for line in lines_of(page(frames.hang(), 5), (120, 40)))
+
+
 def test_phases_stand_in_the_same_order_whatever_their_shares() -> None:
     base = frames.healthy()
     shares = (

@@ -186,5 +186,22 @@ def test_stuck_and_slow_are_told_apart() -> None:
         assert expected in text
 
 
-def test_a_dead_rank_has_no_stack() -> None:
-    assert "this rank is gone" in flat(page(frames.dead_rank(), 1), (120, 40))
+def test_a_dead_rank_shows_where_it_was_last_seen() -> None:
+    frame = frames.dead_rank()
+    text = flat(page(frame, 1), (120, 40))
+    assert "this rank has ended; this is where it was last seen" in text
+    assert "Tensor.backward" in text
+    ranks = job_of(frame).ranks
+    job = replace(job_of(frame), ranks=(ranks[0], replace(ranks[1], stack=None)))
+    unseen = replace(frame, moment=replace(frame.moment, job=job))
+    assert "this rank has ended, and no stack of it was seen before" in flat(page(unseen, 1), (120, 40))
+
+
+def test_the_conclusion_of_a_job_that_ended_is_how_it_ended() -> None:
+    frame = frames.dead_rank()
+    ranks = job_of(frame).ranks
+    over = (replace(ranks[0], is_alive=False, exit_code=0), ranks[1])
+    job = replace(job_of(frame), ranks=over, has_ended=True, stack_groups=())
+    view = page(replace(frame, moment=replace(frame.moment, job=job)))
+    assert conclusion.said(view) == "the job has ended: rank 1: signal 9, rank 0: exit 0"
+    assert "nobody stands anywhere" in flat(view, (80, 24))

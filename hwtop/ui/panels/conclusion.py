@@ -8,7 +8,8 @@ from hwtop.job.rank_set import named
 from hwtop.job.stack_groups import sentence
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
-from hwtop.ui import flame_view, units
+from hwtop.ui import flame_view, rank_view, units
+from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
@@ -64,13 +65,19 @@ def _settings(job: Job | None, width: int) -> list[Line]:
 
 
 def _sentence(job: Job) -> str:
+    if job.has_ended:
+        return f"the job has ended: {_ends(job)}"
     if not job.stack_groups:
-        return (
-            "the job has ended" if job.has_ended else "no stack could be read" if job.stack_errors else "no stacks yet"
-        )
+        return "no stack could be read" if job.stack_errors else "no stacks yet"
     if len(job.stack_groups) == 1 and len(job.stack_groups[0].ranks) > 1:
         return f"all {sentence(job.stack_groups)}: the same place"
     return sentence(job.stack_groups)
+
+
+def _ends(job: Job) -> str:
+    """ "rank 1: exit 1, rank 0: exit 0": who failed comes first."""
+    told = [f"{named(rank.rank for rank in ranks)}: {ended_with(code)}" for code, ranks in rank_view.ends(job)]
+    return ", ".join(told) or "no rank was seen"
 
 
 def _timeout(timeout: CollectiveTimeout) -> str:

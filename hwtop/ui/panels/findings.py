@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from hwtop.job.rank_set import named
-from hwtop.model.job import Rank
 from hwtop.model.symptom import Finding
-from hwtop.ui import log_view, marks, units
+from hwtop.ui import log_view, marks, rank_view, units
 from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -168,14 +167,10 @@ def _ended(view: View, width: int) -> list[Line]:
     job = view.job
     if job is None or not job.has_ended or not job.ranks:
         return []
-    ranks_of: dict[int | None, list[Rank]] = {}
-    for rank in job.ranks:
-        ranks_of.setdefault(rank.exit_code, []).append(rank)
     lines = []
-    for code, ended in sorted(ranks_of.items(), key=lambda item: (item[0] in (0, None), item[1][0].rank))[:3]:
-        how = "exit code not known" if code is None else ended_with(code)
+    for code, ended in rank_view.ends(job)[:3]:
         mark = Line("■ ", "dim") if code in (0, None) else Line("✖ ", "bad")
-        lines.append(mark.add(f"{named(rank.rank for rank in ended)}: {how}", "text"))
+        lines.append(mark.add(f"{named(rank.rank for rank in ended)}: {ended_with(code)}", "text"))
         lines += [
             Line("  │ ", "border").add(elide_end(word, max(8, width - 4)), "text" if code else "dim")
             for word in log_view.last_words(job, ended[0], 3 if code else 1)

@@ -185,7 +185,7 @@ def _hot(view: View, width: int) -> list[Line]:
     lines = [Line(), Line("share  samples  hottest lines of your code", "label")]
     for hot in rank.hot_lines:
         line = Line(f"{100 * hot.share:>4.0f}%  {hot.samples:>7}  ", "text")
-        line.add(f"{hot.file.rsplit('/', 1)[-1]}:{hot.line}", "accent").add(f"  {hot.code or hot.function}", "text")
+        line.add(f"{hot.code or hot.function}  ", "text").add(f"{hot.file.rsplit('/', 1)[-1]}:{hot.line}", "accent")
         lines.append(line.fitted(width))
     return lines
 

@@ -54,8 +54,7 @@ def _state(rank: Rank) -> Line:
     glyph, role = marks.RANK_STATE[rank.state]
     line = _labelled("state").add(f"{glyph} {rank.state}", role)
     if not rank.is_alive:
-        code = "exit code not known" if rank.exit_code is None else ranks.ended_with(rank.exit_code)
-        line.add(f"  {code}", role)
+        line.add(f"  {ranks.ended_with(rank.exit_code)}", role)
     step = rank.progress.step if rank.progress else None
     if step is not None:
         total = rank.progress.total_steps if rank.progress else None

@@ -132,7 +132,7 @@ def _row(view: View, form: Grid, number: int) -> Line:
 def _counts(view: View, width: int) -> list[Line]:
     """The legend, with numbers: a line or two."""
     lines = [Line()]
-    for state, count in rank_view.glyph_counts(view.job.ranks if view.job else ()):
+    for state, count in rank_view.state_counts(view.job.ranks if view.job else ()):
         glyph, role = marks.RANK_STATE[state]
         part = Line(f"{glyph} {count} ", role).add(state, "text")
         if lines[-1].width and lines[-1].width + 3 + part.width > width:

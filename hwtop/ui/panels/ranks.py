@@ -108,7 +108,7 @@ def legend(ranks: Sequence[Rank]) -> Line:
         line.add(f" {glyph}{glyph} ", role).add(word, "dim")
     samples = sorted(rank.samples for rank in ranks)
     if not samples or not samples[-1]:
-        return line.add("   no samples yet", "dim")
+        return line.add("   no samples", "dim")
     few, many = samples[0], samples[-1]
     return line.add(f"   {few if few == many else f'{few}–{many}'} samples each", "text")
 
@@ -135,8 +135,10 @@ def state(row: Row, _: int) -> Line:
     return line
 
 
-def ended_with(exit_code: int) -> str:
+def ended_with(exit_code: int | None) -> str:
     """ "exit 1" or "signal 9"."""
+    if exit_code is None:
+        return "exit code not known"
     return f"exit {exit_code}" if exit_code >= 0 else f"signal {-exit_code}"
 
 

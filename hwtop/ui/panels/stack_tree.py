@@ -51,8 +51,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     title = Line("Where the ranks stand", "title")
     rows = _rows(job.stack_groups) if job else []
     if job is None or not rows:
-        why = "no stacks yet" if job and not job.stack_errors else "no stacks: the reason stands above"
-        return box([Line("◌ ", "dim").add(why if job else "no job", "dim")], width, height, title, Line())
+        return box([Line(f"◌ {_why_empty(job)}", "dim")], width, height, title, Line())
     rank = view.shown_rank
     mine = [index for index, row in enumerate(rows) if rank is not None and rank.rank in row.ranks]
     room = height - 2
@@ -66,6 +65,14 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if len(visible) < len(rows):
         note.add(f", rows {visible.start + 1}–{visible.stop} of {len(rows)}", "accent")
     return box(lines, width, height, title, note)
+
+
+def _why_empty(job: Job | None) -> str:
+    if job is None:
+        return "no job"
+    if job.has_ended:
+        return "nobody stands anywhere: the job has ended"
+    return "no stacks: the reason stands above" if job.stack_errors else "no stacks yet"
 
 
 def _rows(groups: Sequence[StackGroup]) -> list[_Row]:

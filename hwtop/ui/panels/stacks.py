@@ -44,15 +44,18 @@ def hidden(view: View, width: int, height: int) -> int:
 
 def _lines(rank: Rank, width: int, now_s: float) -> list[Line]:
     stack = rank.stack
-    if not rank.is_alive:
-        return [Line("✖ ", "bad").add("this rank is gone; its stack went with it", "text")]
+    if not rank.is_alive and (stack is None or stack.error):
+        return [Line("✖ ", "bad").add("this rank has ended, and no stack of it was seen before", "text")]
     if stack is None:
         return [Line("◌ no stack of this rank yet", "dim")]
     if stack.error:
         lines = [Line("▲ ", "warn").add(stack.error, "text")]
         lines += [Line("→ ", "accent").add(piece, "accent") for piece in wrap(stack.advice or "", max(8, width - 2))]
         return [*lines, *(_refusal(refusal) for refusal in stack.refusals)]
-    lines = _about(rank, now_s - stack.at_s, stack.via)
+    lines = (
+        [] if rank.is_alive else [Line("✖ ", "bad").add("this rank has ended; this is where it was last seen", "text")]
+    )
+    lines += _about(rank, now_s - stack.at_s, stack.via)
     for thread in stack.threads:
         lines += _thread(thread, width)
     return lines
