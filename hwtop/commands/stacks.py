@@ -6,10 +6,13 @@ import time
 
 import click
 
-from hwtop.commands.options import resolve_target, target
+from hwtop.commands.options import Seconds, resolve_target, target
+from hwtop.commands.stacks_export import FORMATS, export
+from hwtop.errors import UsageError
 
 _MOST_S = 15.0
 """For all processes together; one takes some 10 ms, and one that hangs 5 s beside the others."""
+_EXPORT_S = 10.0
 
 
 @click.command()
@@ -21,13 +24,32 @@ _MOST_S = 15.0
     metavar="DIR",
     help="Judge the Flight Recorder dumps in DIR instead; no PID then.",
 )
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Sample for some seconds; print what other tools draw."
+)
+@click.option("--for", "seconds", type=Seconds(1, 600), help="How long to sample, with --format.  [default: 10s]")
+@click.option("-o", "--output", metavar="FILE", help="Where to write it, with --format; else it is printed.")
+@click.option("--rank", type=click.IntRange(0), help="Sample this rank alone, with --format.")
 def command(
-    pid: str | None, pid_option: str | None, name: str | None, as_json: bool, flight_folder: str | None
+    pid: str | None,
+    pid_option: str | None,
+    name: str | None,
+    as_json: bool,
+    flight_folder: str | None,
+    form: str | None,
+    seconds: float | None,
+    output: str | None,
+    rank: int | None,
 ) -> None:
     """Print the Python stacks of all ranks of PID's job, grouped: who differs, and where.
 
-    PID may be any process of the job. The job is not stopped.
+    With --format, sample them for a while instead, for a flame graph. PID may be any process of the job. The job is not
+    stopped.
     """
+    if form is None and (seconds is not None or output is not None or rank is not None):
+        raise UsageError("--for, --output and --rank need --format speedscope or --format collapsed")
+    if form is not None and (as_json or flight_folder is not None):
+        raise UsageError(f"--format {form} prints samples: leave out {'--json' if as_json else '--flight-recorder'}")
     if flight_folder is not None:
         _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
         return
@@ -41,6 +63,9 @@ def command(
 
     target_pid = resolve_target(pid, pid_option, name, required=True)
     assert target_pid is not None
+    if form is not None:
+        export(target_pid, seconds or _EXPORT_S, form, output, rank)
+        return
     processes = ProcessSource(target_pid).read()
     looked_at = watched(members(processes.processes), target_pid)
     dumps = dump_all([member.pid for member in looked_at], ends_s=time.monotonic() + _MOST_S)
