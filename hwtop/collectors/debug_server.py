@@ -65,7 +65,10 @@ class DebugServer:
             return None
         if state.uid != os.geteuid():
             raise PermissionError(f"pid {pid} belongs to uid {state.uid}: only a server of one's own is asked")
-        inodes = socket_inodes(pid, proc)
+        try:
+            inodes = socket_inodes(pid, proc)
+        except PermissionError as error:
+            raise PermissionError(f"there is one, but the open files of pid {pid} may not be read") from error
         own = frozenset(inodes.values())
         path = _unix_path((each for each in unix_listeners(pid, proc) if each.inode in own), environ, bool(tids))
         if path is not None:

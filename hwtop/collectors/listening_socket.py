@@ -37,11 +37,15 @@ class TcpSocket(Struct, frozen=True):
 
 
 def socket_inodes(pid: int, proc: str = "/proc") -> dict[int, int]:
-    """Descriptor -> inode of every socket of a process. Raises OSError where that may not be read."""
+    """Descriptor -> inode of every socket of a process.
+
+    Raises:
+        PermissionError: they may not be read.
+    """
     folder = f"{proc}/{pid}/fd"
     found = {}
     for name in os.listdir(folder):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
             target = os.readlink(f"{folder}/{name}")
             if target.startswith("socket:["):
                 found[int(name)] = int(target[8:-1])

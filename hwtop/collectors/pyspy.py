@@ -2,25 +2,27 @@
 
 Never the blocking form: it stops every thread of the target, and a job with hundreds of threads crawls under it. The
 price of not stopping: now and then a stack is torn or cut short, so such a look is repeated at once.
+
+The non-blocking form traces nothing and stops nothing, so a target that is found stopped after a look was stopped by
+somebody else, on purpose: that is reported, never undone.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import IO
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hwtop.collectors.child import Children, Ended
 from hwtop.collectors.pyspy_errors import Explained, circumstance, explain, no_binary
+from hwtop.collectors.target_state import read_state
 from hwtop.job.frames import short_name
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 
@@ -29,7 +31,6 @@ DEADLINE_S = 5.0
 _TRIES = 3
 _PAUSE_S = 0.02
 """Between two tries, as py-spy itself pauses when it starts."""
-_POLL_S = 0.004
 _ROOTS = frozenset({"<module>", "_run_module_as_main", "_bootstrap", "_run_code"})
 """Outermost functions of a whole main-thread stack."""
 
@@ -54,17 +55,20 @@ class Look(Struct, frozen=True):
 
     dump: StackDump
     cpu_s: float
-    """CPU time of the children."""
-    is_lasting: bool = False
-    """It failed for a reason that will stay."""
+    """CPU time that it took."""
+    failure: Explained | None = None
+
+    @property
+    def is_lasting(self) -> bool:
+        """It failed for a reason that will stay."""
+        return self.failure is not None and self.failure.is_lasting
 
 
-class _Ended(Struct, frozen=True):
-    status: int | None
-    """Exit status; None: killed at the deadline."""
-    out: bytes
-    err: str
-    cpu_s: float
+class Looks(Protocol):
+    """One way to look at a process."""
+
+    def look(self, pid: int) -> Look:
+        """Dump the stacks of `pid`. Never raises for what the target does."""
 
 
 def find_pyspy() -> str | None:
@@ -80,18 +84,21 @@ class PySpy:
         self,
         command: Sequence[str] | None = None,
         *,
+        prefix: Sequence[str] = (),
         proc: str = "/proc",
         deadline_s: float = DEADLINE_S,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`command` replaces the binary; it is called with "dump --json --nonblocking -p PID" appended."""
+        """`command` replaces the binary; it is called with "dump --json --nonblocking -p PID" appended. `prefix` is what
+        gives it the rights of root: "sudo -n".
+        """
         found = find_pyspy() if command is None else None
         self._command = list(command) if command is not None else [found] if found else []
+        self._prefix = list(prefix)
         self._proc = proc
         self._deadline_s = deadline_s
         self._now = now
-        self._abandoned: list[subprocess.Popen[bytes]] = []
-        self._lock = threading.Lock()
+        self._children = Children()
 
     def probe(self) -> str | None:
         """Why it cannot run at all, or None."""
@@ -104,12 +111,11 @@ class PySpy:
         """Dump the stacks of `pid`; takes at most three deadlines. Never raises for what the target or py-spy does."""
         if not self._command:
             return self._failed(pid, no_binary(), 0.0)
-        self._reap()
         cpu_s = 0.0
-        was_stopped = self._is_stopped(pid)
+        was_held = self._is_held(pid)
         for attempt in range(1, _TRIES + 1):
             try:
-                ended = self._run(pid)
+                ended = self._children.run(self._arguments(pid), self._deadline_s)
             except OSError as error:
                 return self._failed(
                     pid, Explained(f"py-spy cannot be started: {error}", "pip install -U py-spy"), cpu_s
@@ -118,29 +124,33 @@ class PySpy:
             threads, failure = self._result(pid, ended)
             is_last = attempt == _TRIES or ended.status is None or (failure is not None and failure.is_lasting)
             if (failure is None and is_whole(threads)) or is_last:
-                return self._look(pid, threads, failure, cpu_s, was_stopped)
+                return self._look(pid, threads, failure, cpu_s, was_held)
             time.sleep(_PAUSE_S)
         raise AssertionError("the last try returns")
 
-    def _result(self, pid: int, ended: _Ended) -> tuple[tuple[ThreadStack, ...], Explained | None]:
+    def _arguments(self, pid: int) -> list[str]:
+        return [*self._prefix, *self._command, "dump", "--json", "--nonblocking", "-p", str(pid)]
+
+    def _result(self, pid: int, ended: Ended) -> tuple[tuple[ThreadStack, ...], Explained | None]:
         if ended.status is None:
             text = f"py-spy did not answer within {self._deadline_s:g} s for pid {pid}"
             return (), Explained(text, f"the process may be in uninterruptible sleep: cat /proc/{pid}/wchan")
         if ended.status != 0:
-            return (), explain(ended.err, circumstance(pid, self._command[0], self._proc))
+            case = circumstance(pid, self._command[0], self._proc)
+            return (), explain(ended.err, replace(case, own_uid=0) if self._prefix else case)
         try:
             return parse(ended.out, pid), None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             return (), Explained(f"py-spy's answer for pid {pid} cannot be read: {error}", "pip install -U py-spy")
 
     def _look(
-        self, pid: int, threads: tuple[ThreadStack, ...], failure: Explained | None, cpu_s: float, was_stopped: bool
+        self, pid: int, threads: tuple[ThreadStack, ...], failure: Explained | None, cpu_s: float, was_held: bool
     ) -> Look:
         if failure is None and not any(thread.frames for thread in threads):
             failure = Explained(
                 f"pid {pid} shows no Python frame: it is starting or ending", "hwtop tries again", False
             )
-        if not was_stopped and self._is_stopped(pid):
+        if not was_held and self._is_held(pid):
             failure = Explained(
                 f"pid {pid} was stopped while its stack was read",
                 f"if nobody stopped it on purpose: kill -CONT {pid}",
@@ -152,58 +162,11 @@ class PySpy:
 
     def _failed(self, pid: int, why: Explained, cpu_s: float, threads: tuple[ThreadStack, ...] = ()) -> Look:
         dump = StackDump(pid=pid, at_s=self._now(), threads=threads, error=why.error, advice=why.advice)
-        return Look(dump, cpu_s, why.is_lasting)
+        return Look(dump, cpu_s, why)
 
-    def _is_stopped(self, pid: int) -> bool:
-        """State T or t, or a tracer, in /proc/PID/status."""
-        try:
-            with open(f"{self._proc}/{pid}/status") as file:
-                fields = dict(line.split(":", 1) for line in file if ":" in line)
-        except OSError:
-            return False
-        return fields.get("State", "").strip()[:1] in ("T", "t") or fields.get("TracerPid", "0").strip() != "0"
-
-    def _run(self, pid: int) -> _Ended:
-        """One child. Its output goes to files in memory: no pipe that could fill and no reader that could block."""
-        with _memory_file() as out, _memory_file() as err:
-            child = subprocess.Popen(
-                [*self._command, "dump", "--json", "--nonblocking", "-p", str(pid)],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-                env={**os.environ, "RUST_BACKTRACE": "0"},
-            )
-            status, cpu_s = self._await(child)
-            out.seek(0)
-            err.seek(0)
-            return _Ended(status, out.read(), err.read().decode(errors="replace"), cpu_s)
-
-    def _await(self, child: subprocess.Popen[bytes]) -> tuple[int | None, float]:
-        """(exit status, CPU seconds); at the deadline its process group is killed and left behind."""
-        ends_s = time.monotonic() + self._deadline_s
-        pause_s = _POLL_S
-        while True:
-            try:
-                done, status, usage = os.wait4(child.pid, os.WNOHANG)
-            except ChildProcessError:  # whoever started hwtop ignores SIGCHLD, so the kernel reaps
-                child.returncode = 0
-                return 0, 0.0
-            if done:
-                child.returncode = os.waitstatus_to_exitcode(status)
-                return child.returncode, usage.ru_utime + usage.ru_stime
-            if time.monotonic() >= ends_s:
-                os.killpg(child.pid, signal.SIGKILL)
-                with self._lock:
-                    self._abandoned.append(child)
-                return None, 0.0
-            time.sleep(pause_s)
-            pause_s = min(pause_s * 1.5, 0.1)
-
-    def _reap(self) -> None:
-        """Children killed earlier: one in uninterruptible sleep dies later, and nobody waits for it."""
-        with self._lock:
-            self._abandoned = [child for child in self._abandoned if child.poll() is None]
+    def _is_held(self, pid: int) -> bool:
+        state = read_state(pid, self._proc)
+        return state is not None and state.is_held
 
 
 def parse(text: bytes, pid: int) -> tuple[ThreadStack, ...]:
@@ -244,9 +207,3 @@ def is_whole(threads: Sequence[ThreadStack]) -> bool:
     One look in eight or so at a busy process ends in the middle: its frames changed hands while they were copied.
     """
     return bool(threads) and bool(threads[0].frames) and short_name(threads[0].frames[-1].name) in _ROOTS
-
-
-def _memory_file() -> IO[bytes]:
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("hwtop-py-spy"), "w+b")
-    return tempfile.TemporaryFile()

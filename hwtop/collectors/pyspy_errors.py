@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from typing import Literal
 
 from msgspec import Struct
 
@@ -36,6 +37,8 @@ class Explained(Struct, frozen=True):
     advice: str
     is_lasting: bool = True
     """The next attempt will fail the same way, so there is no point in an early one."""
+    cause: Literal["denied", "no-target", "other"] = "other"
+    """"denied": rights would help. "no-target": no other way of looking would find a Python process there."""
 
 
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv")
@@ -82,9 +85,9 @@ def _denied(_: str, case: Circumstance) -> Explained:
         return _gone(case)
     if case.own_uid == 0:
         advice = _ADD_CAPABILITY if case.in_container else f"root lacks CAP_SYS_PTRACE here: {_ADD_CAPABILITY}"
-        return Explained(f"{error}: root without CAP_SYS_PTRACE", advice)
+        return _refused(f"{error}: root without CAP_SYS_PTRACE", advice)
     if case.target_uid != case.own_uid:
-        return Explained(
+        return _refused(
             f"{error}: it belongs to uid {case.target_uid}", f"run hwtop as that user or as root: {sudo} {case.pid}"
         )
     if case.ptrace_scope:
@@ -94,10 +97,14 @@ def _denied(_: str, case: Circumstance) -> Explained:
             advice += ", or for all: sudo sysctl kernel.yama.ptrace_scope=0"
         if case.in_container:
             advice = f"{_ADD_CAPABILITY}; or on the host: sudo sysctl kernel.yama.ptrace_scope=0"
-        return Explained(f"{error}: kernel.yama.ptrace_scope is {case.ptrace_scope} ({meaning})", advice)
+        return _refused(f"{error}: kernel.yama.ptrace_scope is {case.ptrace_scope} ({meaning})", advice)
     if case.in_container:
-        return Explained(f"{error}: this container lacks SYS_PTRACE", _ADD_CAPABILITY)
-    return Explained(error, f"{sudo} {case.pid}")
+        return _refused(f"{error}: this container lacks SYS_PTRACE", _ADD_CAPABILITY)
+    return _refused(error, f"{sudo} {case.pid}")
+
+
+def _refused(error: str, advice: str) -> Explained:
+    return Explained(error, advice, cause="denied")
 
 
 def _no_executable(stderr: str, case: Circumstance) -> Explained:
@@ -106,7 +113,9 @@ def _no_executable(stderr: str, case: Circumstance) -> Explained:
     if case.is_gone:
         return _gone(case)
     if case.exe is None:
-        return Explained(f"pid {case.pid} is a kernel thread or is ending", "watch a process of the job")
+        return Explained(
+            f"pid {case.pid} is a kernel thread or is ending", "watch a process of the job", cause="no-target"
+        )
     return Explained(
         f"pid {case.pid}: its executable cannot be found from here",
         "run hwtop in the same container or PID namespace as the job, or on the host with the host's pid",
@@ -117,6 +126,7 @@ def _gone(case: Circumstance) -> Explained:
     return Explained(
         f"no process {case.pid}: it has ended, or the number belongs to another PID namespace",
         f"inside a container use the pid that ps shows there; from the host, compare: grep NSpid /proc/{case.pid}/status",
+        cause="no-target",
     )
 
 
@@ -132,7 +142,9 @@ def _not_python(_: str, case: Circumstance) -> Explained:
             "py-spy 0.4.2 and newer read CPython up to 3.14: pip install -U py-spy",
         )
     return Explained(
-        f"pid {case.pid} ({name}) is not a Python process", "name the Python process below it, or any rank"
+        f"pid {case.pid} ({name}) is not a Python process",
+        "name the Python process below it, or any rank",
+        cause="no-target",
     )
 
 
@@ -159,6 +171,19 @@ def _no_interpreter(_: str, case: Circumstance) -> Explained:
     return Explained(
         f"pid {case.pid}: no Python interpreter found in its memory: stripped, statically linked, or only starting",
         f"hwtop tries again; if it stays: pip install pystack && pystack remote {case.pid}",
+    )
+
+
+def _no_sudo(stderr: str, _: Circumstance) -> Explained:
+    return no_sudo(stderr)
+
+
+def no_sudo(stderr: str) -> Explained:
+    """sudo asks for a password, or allows nothing at all."""
+    first = next((line.strip() for line in stderr.splitlines() if line.strip()), "no answer")
+    return _refused(
+        first.removeprefix("sudo: "),
+        'sudo "$(command -v hwtop)" asks for the password once',
     )
 
 
@@ -189,6 +214,7 @@ def _race(stderr: str, case: Circumstance) -> Explained:
 
 
 _MEANINGS: tuple[tuple[str, Callable[[str, Circumstance], Explained]], ...] = (
+    ("sudo: ", _no_sudo),
     ("Failed to get process executable name", _no_executable),
     ("Permission Denied: Try running again with elevated permissions", _denied),
     ("started your container with the SYS_PTRACE capability", _denied),

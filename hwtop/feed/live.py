@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from hwtop.collectors.candidates import CandidateSource
 from hwtop.collectors.cgroup import CgroupSource
 from hwtop.collectors.cpu import CpuSource
+from hwtop.collectors.deep_look import DeepSource
 from hwtop.collectors.disk import DiskSource
 from hwtop.collectors.flight import FlightSource
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
@@ -105,6 +106,7 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         CgroupSource(pid=target_pid),
         ProcessSource(target_pid=target_pid),
         StackSource(budget_pct=stack_budget_pct),
+        DeepSource(),
         LogSource(globs=log_globs),
         FlightSource(),
         DetailSource(),

@@ -6,6 +6,7 @@ They are for a person who has decided that knowing more is worth a pause: nothin
 from __future__ import annotations
 
 import signal
+from collections.abc import Collection
 
 from hwtop.model.job import JobProcess
 from hwtop.model.stack import DeepChoice
@@ -21,7 +22,7 @@ _OWN_HANDLERS = ("submitit", "torchrun", "torch.distributed.run", "torch/distrib
 
 def possible(process: JobProcess, *, has_pystack: bool) -> tuple[DeepChoice, ...]:
     """All deep looks; those that cannot be had carry the reason."""
-    held = _cannot_pause(process)
+    held = cannot_pause(process.pid, process.state, process.thread_states)
     no_pystack = None if has_pystack else f"pystack is not installed: {PYSTACK_ADVICE}"
     number = faulthandler_signal(process.caught_signals)
     name = "a signal" if number is None else number.name
@@ -29,20 +30,20 @@ def possible(process: JobProcess, *, has_pystack: bool) -> tuple[DeepChoice, ...
         DeepChoice(
             kind="native",
             label="C and Python stacks (py-spy)",
-            what_it_does=f"stops all threads of PID {process.pid} for about a second, longer with large libraries",
+            what_it_does=f"stops all threads of PID {process.pid} for about a second, longer with large libraries, 30 s at most",
             refusal=held,
         ),
         DeepChoice(
             kind="pystack",
             label="all native threads (pystack)",
-            what_it_does=f"stops all threads of PID {process.pid} for about half a second, longer with large libraries",
+            what_it_does=f"stops all threads of PID {process.pid} for about half a second, longer with large libraries, 30 s at most",
             refusal=held or no_pystack,
         ),
         DeepChoice(
             kind="faulthandler",
             label=f"faulthandler ({name})",
             what_it_does=_what_the_signal_does(process, name),
-            refusal=no_signal(process),
+            refusal=no_signal(process.pid, process.state, process.caught_signals, process.command),
         ),
     )
 
@@ -57,26 +58,40 @@ def catches(caught_signals: int | None, number: int) -> bool:
     return bool((caught_signals or 0) >> (number - 1) & 1)
 
 
-def no_signal(process: JobProcess) -> str | None:
+def no_signal(pid: int, state: str, caught_signals: int | None, command: str) -> str | None:
     """Why no signal may be sent to make faulthandler write; None where it may be.
 
     Uncaught, SIGUSR1 ends the process. Caught, its handler need not be faulthandler's: under Slurm the signal commonly means
     "save and requeue". The kernel does not tell whose a handler is, so programs known for one are left alone, and for the
     rest a person decides (`what_it_does`).
     """
-    if process.state in ("Z", "X"):
-        return f"PID {process.pid} has ended"
-    if process.caught_signals is None:
+    if state in ("Z", "X"):
+        return f"PID {pid} has ended"
+    if caught_signals is None:
         return "which signals it catches cannot be read"
-    number = faulthandler_signal(process.caught_signals)
+    number = faulthandler_signal(caught_signals)
     if number is None:
         return (
             "it catches neither SIGUSR1 nor SIGUSR2, which would end it; for the next run: "
             "import faulthandler, signal; faulthandler.enable(); faulthandler.register(signal.SIGUSR1)"
         )
-    owner = next((word for word in _OWN_HANDLERS if word in process.command.lower()), None)
+    owner = next((word for word in _OWN_HANDLERS if word in command.lower()), None)
     if owner is not None:
         return f"its command names {owner}, which has a use of its own for {number.name}"
+    return None
+
+
+def cannot_pause(pid: int, state: str, thread_states: Collection[str]) -> str | None:
+    """Why a process must not be stopped now, for it might stay so; None where it may be."""
+    if state in ("Z", "X"):
+        return f"PID {pid} has ended"
+    if state == "t":
+        return "it is under a debugger already"
+    if "D" in (state, *thread_states):
+        return (
+            "a thread is in uninterruptible sleep (state D): it cannot be stopped now, but would be when it wakes, "
+            "with nobody there to let it go on"
+        )
     return None
 
 
@@ -89,17 +104,3 @@ def _what_the_signal_does(process: JobProcess, name: str) -> str:
         f"sends {name} to PID {process.pid}: {sure}. A handler of another kind (save a checkpoint, requeue the job) "
         "would run instead"
     )
-
-
-def _cannot_pause(process: JobProcess) -> str | None:
-    """What must not be stopped: it might stay so."""
-    if process.state in ("Z", "X"):
-        return f"PID {process.pid} has ended"
-    if process.state == "t":
-        return "it is under a debugger already"
-    if process.state == "D" or process.thread_states.get("D"):
-        return (
-            "a thread is in uninterruptible sleep (state D): it cannot be paused now, and would be later, "
-            "when nobody waits for it"
-        )
-    return None

@@ -1,0 +1,65 @@
+"""Lets a process go on that a look has left stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from hwtop.collectors.process_files import read_threads
+from hwtop.collectors.pyspy_errors import Explained
+from hwtop.collectors.target_state import TargetState, read_state
+
+_SETTLES_S = 1.0
+"""A tracer that ends frees its threads at once; one that was killed in the middle takes as long as the kernel needs for it."""
+_POLL_S = 0.01
+
+
+def repaired(pid: int, before: TargetState, proc: str = "/proc") -> tuple[str, Explained | None]:
+    """After a look that stopped `pid`, which was running `before`: (what was done about it, what is still wrong).
+
+    Both empty where nothing had to be done. A process that was stopped or under a debugger before is none of our business.
+    """
+    if not _stays_held(pid, before, proc):
+        return _gone(pid, before, proc)
+    state = read_state(pid, proc)
+    if state is not None and state.tracer_pid:
+        return "", Explained(
+            f"pid {pid} is still held by its tracer, pid {state.tracer_pid}", f"kill -9 {state.tracer_pid}"
+        )
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except PermissionError:
+        return "", Explained(f"pid {pid} was left stopped and may not be continued from here", f"sudo kill -CONT {pid}")
+    except ProcessLookupError:
+        return _gone(pid, before, proc)
+    if _stays_held(pid, before, proc):
+        return "", Explained(f"pid {pid} was left stopped and does not continue", f"kill -CONT {pid}")
+    return f"note: the look left PID {pid} stopped; hwtop has let it go on (SIGCONT)", None
+
+
+def _gone(pid: int, before: TargetState, proc: str) -> tuple[str, Explained | None]:
+    state = read_state(pid, proc)
+    if state is not None and state.start_ticks == before.start_ticks and state.state not in ("Z", "X"):
+        return "", None
+    return "", Explained(f"pid {pid} ended during the look", "")
+
+
+def _stays_held(pid: int, before: TargetState, proc: str) -> bool:
+    """Whether the same process, or a thread of it, is still held when the time to settle is over."""
+    ends_s = time.monotonic() + _SETTLES_S
+    while _is_held(pid, before, proc):
+        if time.monotonic() >= ends_s:
+            return True
+        time.sleep(_POLL_S)
+    return False
+
+
+def _is_held(pid: int, before: TargetState, proc: str) -> bool:
+    state = read_state(pid, proc)
+    if state is None or state.start_ticks != before.start_ticks:
+        return False
+    try:
+        return state.is_held or any(thread.state in ("T", "t") for thread in read_threads(f"{proc}/{pid}"))
+    except OSError:
+        return state.is_held
