@@ -25,7 +25,7 @@ class FakeSource:
 
     every_s = 0.0
 
-    def __init__(self, name: str, answer: Callable[[], Struct], *, refusal: str | None = None) -> None:
+    def __init__(self, name: str, answer: Callable[[], Struct | None], *, refusal: str | None = None) -> None:
         self.name = name
         self.answer = answer
         self.refusal = refusal
@@ -38,7 +38,7 @@ class FakeSource:
     def probe(self) -> str | None:
         return self.refusal
 
-    def read(self) -> Struct:
+    def read(self) -> Struct | None:
         self.entered.set()
         self.gate.wait()
         return self.answer()

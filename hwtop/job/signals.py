@@ -21,13 +21,13 @@ Fate = Literal["ends", "handler", "ignored", "pauses", "goes on", "nothing", "un
 """What becomes of one process: "unknown" where its handlers cannot be read."""
 
 _WORDS: dict[Fate, str] = {
-    "ends": "end at once",
-    "handler": "run a handler of their own",
-    "ignored": "ignore it",
-    "pauses": "pause",
-    "goes on": "go on",
-    "nothing": "do not notice",
-    "unknown": "may end (handlers not readable)",
+    "ends": "killed at once",
+    "handler": "own handler runs",
+    "ignored": "ignored",
+    "pauses": "paused",
+    "goes on": "let go on",
+    "nothing": "nothing happens",
+    "unknown": "killed, or own handler (not readable)",
 }
 _RESTARTING = ("torchrun", "accelerate", "deepspeed")
 """Launchers built on torch's elastic agent, or that end all ranks when one ends."""
@@ -92,7 +92,7 @@ def effect(name: str, target: Target) -> str:
     if len(target.processes) == 1:
         return _effect(name, target.processes[0])
     fates = [fate(name, process) for process in target.processes]
-    return ", ".join(f"{fates.count(each)} {_WORDS[each]}" for each in dict.fromkeys(fates))
+    return ", ".join(f"{fates.count(each)} × {_WORDS[each]}" for each in dict.fromkeys(fates))
 
 
 def harms(name: str, target: Target) -> bool:

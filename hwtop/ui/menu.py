@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 _WIDEST = 92
 _MARGIN = 4
+_CHOICE_ROWS = 3
+"""Rows that the choices get, however long the words above them."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def size(menu: Menu[T], width: int, height: int) -> tuple[int, int]:
 def draw(menu: Menu[T], cursor: int, width: int, height: int) -> list[Line]:
     """The menu in a box, its choice under the cursor in sight."""
     head, blocks = _blocks(menu, inner(width), cursor)
+    head = head[: max(0, height - 2 - _CHOICE_ROWS)]
     room = max(1, height - 2 - len(head))
     rows = [line for block in blocks for line in block]
     end = sum(len(block) for block in blocks[: cursor + 1])

@@ -162,3 +162,14 @@ def test_own_cost_is_that_of_this_process() -> None:
     assert after.cpu_s > before.cpu_s
     assert after.rss_bytes is not None
     assert after.rss_bytes > 5_000_000, f"RSS of PID {os.getpid()}"
+
+
+def test_a_source_that_nobody_asks_is_well_and_has_nothing() -> None:
+    answers: list[MemoryReading | None] = [memory(7), None]
+    street = sampler(FakeSource("memory", lambda: answers.pop(0)), interval_s=5.0)
+    assert street.tick().memory is not None
+    snapshot = street.tick()
+    assert snapshot.memory is None
+    source = status(snapshot, "memory")
+    assert (source.status, source.reason, source.age_s) == ("ok", None, None)
+    street.close()
