@@ -23,11 +23,13 @@ from hwtop.collectors.repair import repaired
 from hwtop.collectors.sudo import Sudo
 from hwtop.collectors.target_state import read_state
 from hwtop.job.deep_looks import PYSTACK_ADVICE, cannot_pause
+from hwtop.job.secrets import masked_text
 from hwtop.model.aim import Aim, Request
 from hwtop.model.stack import DeepDump, DeepKind, DeepReading
 
 DEADLINE_S = 30.0
 """Of a tool that stops the process: 1 s as a rule; engineering default, far below the 10 minutes after which NCCL gives up."""
+_HEAD_LINES = 5
 _REFUSED = ("permission denied", "operation not permitted")
 
 
@@ -130,7 +132,7 @@ class DeepSource:
             pid=pid,
             at_s=self._now(),
             kind=kind,
-            text=text,
+            text=_without_secrets(text),
             error=failure.error if failure else None,
             advice=failure.advice or None if failure else None,
         )
@@ -172,6 +174,12 @@ class DeepSource:
             return text, explain("Permission denied (os error 13)", circumstance(pid, command[0], self._proc))
         lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
         return text, Explained(f"{name}: {lines[-1] if lines else f'exit status {ended.status}'}", "")
+
+
+def _without_secrets(text: str) -> str:
+    """The tools name the process by its command line, in one of their first lines."""
+    *head, rest = text.split("\n", _HEAD_LINES)
+    return "\n".join((*(masked_text(line) for line in head), rest if len(head) == _HEAD_LINES else masked_text(rest)))
 
 
 def _program(given: Sequence[str] | None, found: str | None) -> list[str]:

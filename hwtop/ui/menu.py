@@ -52,9 +52,9 @@ def size(menu: Menu[T], width: int, height: int) -> tuple[int, int]:
 def draw(menu: Menu[T], cursor: int, width: int, height: int) -> list[Line]:
     """The menu in a box, its choice under the cursor in sight."""
     head, blocks = _blocks(menu, inner(width), cursor)
-    head = head[: max(0, height - 2 - _CHOICE_ROWS)]
-    room = max(1, height - 2 - len(head))
     rows = [line for block in blocks for line in block]
+    head = head[: max(0, height - 2 - min(_CHOICE_ROWS, len(rows)))]
+    room = max(1, height - 2 - len(head))
     end = sum(len(block) for block in blocks[: cursor + 1])
     first = max(0, min(end - len(blocks[cursor]), end - room)) if len(rows) > room and blocks else 0
     keys = Line()

@@ -149,6 +149,20 @@ def test_a_rank_selected_elsewhere_is_under_the_cursor_and_stays_as_processes_co
     drive(act, given)
 
 
+def test_a_click_chooses_a_process() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
+        await pilot.press("7")
+        row = next(y for y, text in enumerate(screen_text(app)) if str(RANK_1) in text)
+        top = app.screen.query_one("#processes").region.y
+        assert await pilot.click("#processes", offset=(20, row - top))
+        assert str(RANK_1) in cursor_row(app)
+        assert view_of(app).selected == 1
+        assert await pilot.click("#processes", offset=(20, 33))
+        assert view_of(app).selected == 1
+
+    drive(act, frame())
+
+
 DETAIL = ProcessDetail(
     pid=RANK_0,
     at_s=1.0,

@@ -43,7 +43,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     rows = shown(view, height)
     lines = [table.header(columns)]
     for index in rows:
-        line = table.row(columns, kept[index])
+        line = table.row(columns, kept[index]).fitted(inner(width))
         lines.append(Line("▸" + line.text[1:], "cursor") if index == cursor else line)
     room = height - 2 - len(about)
     lines += [Line()] * (room - len(lines))
