@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from hwtop.collectors.process_files import read_threads
+from hwtop.collectors.process_files import read_bytes
 from hwtop.collectors.pyspy_errors import Explained
 from hwtop.collectors.target_state import TargetState, read_state
 
@@ -60,6 +60,18 @@ def _is_held(pid: int, before: TargetState, proc: str) -> bool:
     if state is None or state.start_ticks != before.start_ticks:
         return False
     try:
-        return state.is_held or any(thread.state in ("T", "t") for thread in read_threads(f"{proc}/{pid}"))
+        tids = os.listdir(f"{proc}/{pid}/task")
     except OSError:
-        return state.is_held
+        tids = []
+    return state.is_held or any(_thread_is_held(f"{proc}/{pid}/task/{tid}") for tid in tids)
+
+
+def _thread_is_held(directory: str) -> bool:
+    """Stopped, or about to be: on a busy machine a stop waits until the thread gets a core."""
+    try:
+        lines = read_bytes(f"{directory}/status").decode("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    fields = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    pending = int(fields.get("SigPnd", "0"), 16) | int(fields.get("ShdPnd", "0"), 16)
+    return fields.get("State", "")[:1] in ("T", "t") or bool(pending >> (signal.SIGSTOP - 1) & 1)
