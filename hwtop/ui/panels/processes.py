@@ -164,7 +164,7 @@ def _columns() -> list[Column[JobProcess]]:
         Column("mem", 5, lambda item, _: _plain(units.size(item.rss_bytes)), 1, align="right"),
         Column("threads", 7, lambda item, _: _plain(str(item.thread_count)), 5, align="right"),
         Column("read", 7, lambda item, _: _plain(units.rate(item.read_bytes_per_s)), 4, align="right"),
-        Column("write", 7, lambda item, _: _plain(units.rate(item.written_bytes_per_s)), 4, align="right"),
+        Column("write", 7, lambda item, _: _plain(units.rate(item.written_bytes_per_s)), 5, align="right"),
         Column("files", 5, lambda item, _: _plain(units.count(item.fd_count)), 6, align="right"),
         Column("sleeps in", 18, lambda item, _: Line(item.wchan or units.UNKNOWN, "dim"), 3),
         Column("command", 20, lambda item, _: Line(item.command, "dim"), 7, grow=1),
