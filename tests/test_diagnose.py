@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.training import JOBS, TrainingJob, start_python, start_torchrun
+from tests.training import JOBS, TrainingJob, start_torchrun
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class Case:
     ready: str = r"(?i)(?:step|iter)\W{1,12}5\b"
     """The line after which hwtop is started."""
     seconds: int = 20
-    is_launched_by_torchrun: bool = True
     is_redirected: bool = True
     env: dict[str, str] = field(default_factory=dict)
 
@@ -39,11 +38,7 @@ CASES = (
     Case("input_main", "input-bound-workers", telling="no loader workers"),
     Case("input_io", "input-bound-io", telling="D state"),
     Case("input_pipe", "input-bound-io", telling="read"),
-    Case("hang_lock", "hang", (1,), "flush_to_disk", ready=r"Step 30\b"),
-    Case("mismatch", "collective-mismatch", None, "broadcast"),
     Case("straggler", "straggler-rank", (1,), "forward"),
-    Case("dead", "rank-dead", (1,), is_launched_by_torchrun=False),
-    Case("stopped", "rank-stopped", (1,), "SIGSTOP"),
     Case("nan", "loss-nan", None, "nan", ready=r"(?i)nan", seconds=8),
     Case("leak", "host-memory-leak", (0,), "rank 0", is_redirected=False),
     Case("oversubscribed", "cpu-oversubscribed", None, "OMP_NUM_THREADS", env={"OMP_NUM_THREADS": "16"}),
@@ -55,8 +50,6 @@ CASES = (
 
 def start(case: Case, folder: Path) -> TrainingJob:
     script = JOBS / f"{case.script}.py"
-    if not case.is_launched_by_torchrun:
-        return start_python(script, folder, env=case.env)
     return start_torchrun(script, folder, is_redirected=case.is_redirected, env=case.env)
 
 

@@ -53,7 +53,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "hang",
         "from step 40 rank 1 waits for an event that nobody sets; rank 0 waits for rank 1",
-        "hang",
+        "rank-missing-from-collective",
         True,
         ("--fault", "hang"),
     ),

@@ -24,6 +24,10 @@ _MANY_STACKS_S = 30.0
 """A gap between two dumps that is longer than this ends a phase: nobody knows what was in between."""
 
 
+_WORKS_PCT = 2.0
+"""As for a rank itself: under this share of a core a process does nothing."""
+
+
 class _Sleep(Struct):
     """A thread in D state."""
 
@@ -46,6 +50,8 @@ class HangWatch:
     def __init__(self) -> None:
         self._asleep: dict[tuple[int, int], _Sleep] = {}
         self._spells: dict[int, _Spell] = {}
+        self._helped_s: dict[int, float] = {}
+        """Rank -> when a process that it started, loader workers aside, last worked."""
 
     def see(self, reading: ProcessReading) -> None:
         """Which threads are in D state, and have been all the time since the reading before.
@@ -71,6 +77,13 @@ class HangWatch:
         if reading is None:
             return job
         processes = {process.pid: process for process in reading.processes}
+        for row in job.processes:
+            if (
+                row.rank is not None
+                and row.role not in ("rank", "loader-worker")
+                and (row.cpu_pct or 0.0) >= _WORKS_PCT
+            ):
+                self._helped_s[row.rank] = reading.at_s
         ranks = settled([self._rank(rank, processes, samples, reading.at_s) for rank in job.ranks])
         threads = {pid: [thread.comm for thread in process.threads] for pid, process in processes.items()}
         dumps = snapshot.flight.dumps if snapshot.flight else ()
@@ -84,8 +97,13 @@ class HangWatch:
     def _rank(self, rank: Rank, processes: Mapping[int, ProcessInfo], samples: StackSamples, at_s: float) -> Rank:
         if not rank.is_alive:
             return replace(rank, state=rank_state(rank))
+        helped_s = self._helped_s.get(rank.rank)
+        idle_for_s = rank.idle_for_s
+        if helped_s is not None and idle_for_s is not None:
+            idle_for_s = min(idle_for_s, at_s - helped_s)
         rank = replace(
             rank,
+            idle_for_s=idle_for_s,
             phase_for_s=self._phase_for_s(rank.pid, samples),
             blocked=self._blocked(rank, processes, at_s),
             worker_locks=_worker_locks(rank, samples),

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from statistics import median
 
 from msgspec.structs import replace
 
+from hwtop.job.frames import is_user_frame, own_frames, short_name, training_thread
 from hwtop.model.job import Phase, Rank, RankState
 
 STUCK_S = 10.0
@@ -39,6 +41,10 @@ IRREGULAR = 2.0
 """A step over twice its median is irregular (Holmes, NSDI'25)."""
 MIN_SAMPLES = 8
 _MOSTLY = 0.5
+_EVENT_LOOPS = frozenset(
+    {("asyncio/base_events.py", "_run_once"), ("selectors.py", "select"), ("code.py", "interact"), ("cmd.py", "cmdloop")}
+)
+"""Functions of Python's own library in which a process waits for something to do."""
 
 
 def is_still(rank: Rank) -> bool:
@@ -66,9 +72,18 @@ def is_stuck(rank: Rank) -> bool:
     """It is still, and neither starts, evaluates nor saves: those may take long. In D state nothing is allowed for."""
     if is_blocked(rank):
         return True
-    if not is_still(rank) or rank.phase in STARTING or rank.phase == "eval":
+    if not is_still(rank) or rank.phase in STARTING or rank.phase == "eval" or is_idle_loop(rank):
         return False
     return rank.phase != "checkpoint" or _is_overdue(rank)
+
+
+def is_idle_loop(rank: Rank) -> bool:
+    """Its main thread is in an event loop and no event comes: a notebook between two cells, a server without a request."""
+    thread = training_thread(rank.stack) if rank.stack is not None else None
+    if thread is None:
+        return False
+    inner = takewhile(lambda frame: not is_user_frame(frame), own_frames(thread))
+    return any((frame.short_filename, short_name(frame.name)) in _EVENT_LOOPS for frame in inner)
 
 
 def stall_clock_s(rank: Rank) -> float | None:
@@ -107,6 +122,8 @@ def rank_state(rank: Rank) -> RankState:
         return "stopped"
     if is_stuck(rank):
         return "stuck"
+    if is_still(rank) and is_idle_loop(rank):
+        return "unknown"
     if rank.phase is None:
         return "training" if rank.progress and rank.progress.step is not None else "unknown"
     if _is_overdue(rank):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.job.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_still, is_stuck
+from hwtop.job.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_loop, is_still, is_stuck
 from hwtop.model.gpu import Gpu
 from hwtop.model.job import Phase, Rank
 
@@ -29,7 +29,7 @@ def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = ()) -> bool:
     live = [rank for rank in ranks if rank.is_alive]
     spinning = [rank for rank in live if not _is_halted(rank, live)]
     all_spin = len(spinning) == len(live)
-    if not live or not all(_spins(rank) for rank in spinning) or (all_spin and not _spin_on_gpus(live, gpus)):
+    if not any(_trains(rank) for rank in live) or not all(_spins(rank) for rank in spinning) or (all_spin and not _spin_on_gpus(live, gpus)):
         return False
     busy = any(each is not None and each >= GPU_BUSY_PCT for rank in live for each in utils(rank, gpus))
     quiet_s = BUSY_GPU_QUIET_S if busy else STUCK_S
@@ -62,6 +62,12 @@ def waits(rank: Rank) -> bool:
     if rank.phase == "rendezvous" or rank.is_waiting:
         return True
     return bool(rank.gpus) and rank.phase == "sync"
+
+
+def _trains(rank: Rank) -> bool:
+    """It told a step, or stands in something that only a training does: else it may be a notebook or a server that idles."""
+    has_step = rank.progress is not None and rank.progress.step is not None
+    return has_step or (rank.phase not in (None, "other", "logging", "startup") and not is_idle_loop(rank))
 
 
 def _is_halted(rank: Rank, live: Sequence[Rank]) -> bool:

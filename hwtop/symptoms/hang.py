@@ -20,6 +20,8 @@ from hwtop.model.job import Job, Rank, StackGroup
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
+ALLOWED_S = 60.0
+"""An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
 _BUSY_PCT = 10.0
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
 
@@ -121,7 +123,7 @@ def _is_missing(cause: HangCause) -> bool:
 
 def _check_long_wait(job: Job, ranks: Sequence[Rank]) -> Observation | None:
     """Others wait for a rank that does nothing visible in its checkpoint or evaluation: worth knowing, no fault yet."""
-    idle = [rank for rank in ranks if rank.phase in _ALLOWED and is_still(rank)]
+    idle = [rank for rank in ranks if rank.phase in _ALLOWED and (rank.idle_for_s or 0.0) >= ALLOWED_S]
     others = [rank for rank in ranks if rank not in idle]
     if not idle or not others or not all(waits(rank) and is_still(rank) for rank in others):
         return None

@@ -23,11 +23,13 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
         return _without_job(moment)
     if job.has_ended:
         return Verdict(level="ended", text=f"The job has ended{_exit_codes(job)}")
+    if not job.ranks and job.rendezvous is not None:
+        return Verdict(level="ok", text="Starting: the launcher waits in the rendezvous")
     if not job.ranks:
         return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}")
     if all(rank.state == "starting" for rank in job.ranks):
         return Verdict(level="ok", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].phase}")
-    return Verdict(level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}")
+    return _overdue(job) or Verdict(level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}")
 
 
 def _without_job(moment: Moment) -> Verdict:
@@ -36,6 +38,19 @@ def _without_job(moment: Moment) -> Verdict:
     training = sum(candidate.kind == "training" for candidate in moment.candidates)
     what = f"{training} training job{'s' if training != 1 else ''} found" if training else "No training job found"
     return Verdict(level="ok", text=f"{what}: choose a process to watch")
+
+
+def _overdue(job: Job) -> Verdict | None:
+    """Nothing is proven, but a step should have come by now."""
+    stalled = [rank for rank in job.ranks if rank.state == "stalled"]
+    ages = [rank.step_age_s for rank in stalled if rank.step_age_s is not None]
+    if not ages:
+        return None
+    times = [rank.step_time_s for rank in stalled if rank.step_time_s is not None]
+    usual = f", usually {median(times):.3g} s" if times else ""
+    who = named(rank.rank for rank in stalled)
+    text = f"No step of {who} for {min(ages):.0f} s{usual}: now in {stalled[0].phase}"
+    return Verdict(level="info", text=text)
 
 
 def _pace(job: Job) -> str:

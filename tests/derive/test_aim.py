@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from hwtop.derive.aim import aim_of
 from hwtop.model.aim import Aim, LogTarget, Wish
+from hwtop.model.job import Launcher
 from tests.symptoms.moments import job, moment, rank, shares, worker
 
 LOGS = (LogTarget(path="/logs/rank_0.log", pids=(1000,)),)
@@ -36,3 +37,14 @@ def test_two_workers_of_each_rank_that_waits_for_data() -> None:
     aim = aim_of(moment(1.0, job(waits_now, waits_often, waits_seldom)), Wish())
     assert aim is not None
     assert aim.stack_pids == (1000, 1001, 1002, 2000, 2001, 2010)
+
+
+def test_a_launcher_that_has_started_no_rank_is_looked_at() -> None:
+    """It waits for other nodes, which only its own stack tells; mpirun is no Python program."""
+    for kind, expected in (("torchrun", (900,)), ("accelerate", (900,)), ("mpirun", ())):
+        aim = aim_of(moment(1.0, job(launcher=Launcher(pid=900, kind=kind, command=kind))), Wish())
+        assert aim is not None
+        assert aim.stack_pids == expected
+    aim = aim_of(moment(1.0, job(rank(0), launcher=Launcher(pid=900, kind="torchrun", command="torchrun"))), Wish())
+    assert aim is not None
+    assert aim.stack_pids == (1000,)

@@ -27,7 +27,9 @@ int read_shard(void) {
 
 
 def build_reader():
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-x", "c", "-o", "reader.so", "-"], input=READER.encode(), check=True)
+    subprocess.run(
+        ["gcc", "-O1", "-shared", "-fPIC", "-x", "c", "-o", "reader.so", "-"], input=READER.encode(), check=True
+    )
     return ctypes.CDLL("./reader.so")
 
 

@@ -1,4 +1,4 @@
-"""hang and collective-mismatch: raised on jobs that stand still, and only on those."""
+"""hang, collective-mismatch, rank-missing-from-collective: raised on jobs that stand still, and only on those."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.gpu import Gpu
+from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.stack import StackFrame
-from hwtop.symptoms.hang import check_hang, check_mismatch
+from hwtop.symptoms.hang import check_hang, check_mismatch, check_missing
 from hwtop.symptoms.history import History
 from tests.symptoms.moments import (
     ALL_REDUCE,
@@ -17,6 +18,7 @@ from tests.symptoms.moments import (
     SAVE,
     TRAIN,
     constant,
+    event,
     job,
     moment,
     rank,
@@ -31,16 +33,20 @@ ELSEWHERE = stack_group((1,), ACQUIRE, phase="other")
 LOCKED: dict[str, Any] = {"phase": "other", "is_waiting": False, "wchan": "futex_do_wait"}
 
 
-def test_one_rank_outside_the_collective_is_the_suspect() -> None:
+def test_one_rank_outside_the_collective_is_named_with_both_call_sites() -> None:
     watched = job(still(0), still(1, **LOCKED), still(2), still(3), stack_groups=(WAITING, ELSEWHERE))
-    seen = check_hang(constant(watched))
+    seen = check_missing(constant(watched))
     assert seen is not None
     assert seen.ranks == (1,)
     assert seen.title == (
-        "Stuck for 20 s: ranks 0,2-3 wait in all_reduce (train.py:231 train_step), rank 1 is in acquire (train.py:40)"
+        "Rank 1 is missing from the collective for 20 s: "
+        "ranks 0,2-3 wait in all_reduce (train.py:231 train_step), rank 1 is in acquire (train.py:40)"
     )
     assert any("rank 1 (PID 1001) never reached the collective" in line for line in seen.evidence)
     assert any("futex_do_wait" in line for line in seen.evidence)
+    assert any(line.startswith("ruled out: no rank dead") for line in seen.evidence)
+    assert seen.next_steps[0].startswith("hwtop stacks 1001")
+    assert check_hang(constant(watched)) is None, "one root"
 
 
 def test_workers_in_d_state_are_named() -> None:
@@ -52,9 +58,46 @@ def test_workers_in_d_state_are_named() -> None:
         still(3),
         stack_groups=(WAITING, ELSEWHERE),
     )
+    seen = check_missing(constant(watched))
+    assert seen is not None
+    assert any("its 2 workers are in D state (nfs_wait)" in line for line in seen.evidence)
+
+
+def test_the_end_of_the_wait_is_told() -> None:
+    timeout = CollectiveTimeout(backend="nccl", rank=0, timeout_s=600.0, origin="NCCL's default", waited_s=108.0)
+    watched = job(still(0), still(1), stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),), timeout=timeout)
     seen = check_hang(constant(watched))
     assert seen is not None
-    assert any("2 of its 2 loader workers are in D state (nfs_wait)" in line for line in seen.evidence)
+    assert any("in at most 8 min 12 s" in line for line in seen.evidence)
+
+
+def test_all_in_one_collective_is_a_hang_of_the_transport() -> None:
+    watched = job(still(0), still(1), stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),))
+    seen = check_hang(constant(watched))
+    assert seen is not None
+    assert seen.ranks == (0, 1)
+    assert seen.evidence[0] == "all ranks wait in the same collective and none finishes (communication hang)"
+
+
+@pytest.mark.parametrize(
+    ("phase", "idle_s", "expected"), [("eval", 60.0, True), ("checkpoint", 60.0, True), ("eval", 59.0, False)]
+)
+def test_an_idle_evaluation_is_only_worth_a_word(phase: str, idle_s: float, expected: bool) -> None:
+    alone = still(1, idle_s, phase=phase, is_waiting=False, phase_for_s=idle_s, state=phase)
+    watched = job(still(0, idle_s), alone, stack_groups=(stack_group((0,), TRAIN, BARRIER), ELSEWHERE))
+    seen = check_hang(constant(watched))
+    assert (seen is not None) is expected
+    assert check_missing(constant(watched)) is None
+    if seen is not None:
+        assert (seen.severity, seen.ranks) == ("info", (1,))
+
+
+def test_what_torch_itself_calls_a_mismatch() -> None:
+    told = event("collective-mismatch", text="Detected mismatch between collectives on ranks. Rank 1 is ...", rank=1)
+    seen = check_mismatch(constant(job(rank(0), rank(1), events=(told,))))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert "Detected mismatch between collectives" in seen.title
 
 
 @pytest.mark.parametrize(
@@ -78,6 +121,7 @@ def test_not_a_hang_when_one_rank(why: str, fields: dict[str, Any]) -> None:
     if fields.get("is_alive") is False:
         watched = replace(watched, ranks=(rank(0), watched.ranks[1]))
     assert check_hang(constant(watched)) is None, why
+    assert check_missing(constant(watched)) is None, why
 
 
 def test_a_rank_that_spins_in_its_collective_counts_as_still() -> None:
@@ -86,7 +130,7 @@ def test_a_rank_that_spins_in_its_collective_counts_as_still() -> None:
         still(1, **LOCKED),
         stack_groups=(stack_group((0,), TRAIN, ALL_REDUCE), ELSEWHERE),
     )
-    assert check_hang(constant(watched)) is not None
+    assert check_missing(constant(watched)) is not None
 
 
 @pytest.mark.parametrize(("silent_s", "expected"), [(29.0, False), (31.0, True)])
@@ -134,14 +178,17 @@ def test_one_collective_or_one_rank_is_no_mismatch() -> None:
     assert check_mismatch(constant(job(still(0), stack_groups=(stack_group((0,), TRAIN, ALL_REDUCE),)))) is None
 
 
-def test_a_rank_outside_all_collectives_is_a_hang_not_a_mismatch() -> None:
+def test_a_rank_outside_all_collectives_is_missing_and_no_mismatch() -> None:
     groups = (stack_group((0,), TRAIN, ALL_REDUCE), ELSEWHERE)
-    assert check_mismatch(constant(job(still(0), still(1, **LOCKED), stack_groups=groups))) is None
+    watched = job(still(0), still(1, **LOCKED), stack_groups=groups)
+    assert check_mismatch(constant(watched)) is None
+    assert check_missing(constant(watched)) is not None
 
 
 def test_nothing_is_seen_before_there_is_a_job() -> None:
     assert check_hang(History([moment(0.0, None)])) is None
     assert check_mismatch(History([moment(0.0, None)])) is None
+    assert check_missing(History([moment(0.0, None)])) is None
 
 
 SPINS: dict[str, Any] = {"phase": "other", "is_waiting": False, "idle_for_s": 0.0, "cpu_pct": 100.0, "os_state": "R"}
@@ -163,7 +210,7 @@ def test_an_endless_loop_while_the_others_wait(seconds: float, fields: dict[str,
     groups = (stack_group((0,), TRAIN, ALL_REDUCE), ELSEWHERE)
     interval = {"log_interval_s": fields.get("log_interval_s", 0.2)}
     watched = job(still(0, seconds, **interval), still(1, seconds, **SPINS | interval | fields), stack_groups=groups)
-    seen = check_hang(constant(watched))
+    seen = check_missing(constant(watched))
     assert (seen is not None) is expected
     if seen is not None:
         assert seen.ranks == (1,)

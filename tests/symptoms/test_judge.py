@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import ROOTS, fold
 from hwtop.symptoms.history import History
@@ -76,6 +78,30 @@ def test_a_chain_folds_under_its_first_cause() -> None:
     found = fold([finding("hang"), finding("rank-dead"), finding("cuda-oom")])
     assert [each.symptom for each in found] == ["cuda-oom"]
     assert len(found[0].folded) == 2
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        "rank-dead",
+        "rank-stopped",
+        "rank-d-state",
+        "lock-deadlock",
+        "dataloader-worker-stuck",
+        "filesystem-hang",
+        "collective-mismatch",
+    ],
+)
+@pytest.mark.parametrize("symptom", ["hang", "rank-missing-from-collective", "nccl-timeout", "straggler-rank"])
+def test_what_all_others_do_while_one_does_not_come(symptom: str, root: str) -> None:
+    assert [each.symptom for each in fold([finding(symptom), finding(root)])] == [root]
+
+
+def test_two_symptoms_never_explain_each_other() -> None:
+    for symptom, roots in ROOTS.items():
+        for root in roots:
+            assert len(fold([finding(symptom), finding(root)])) == 1, (symptom, root)
+            assert symptom not in ROOTS.get(root, ()), (symptom, root)
 
 
 def test_without_its_root_a_cascade_stands_alone() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.hang import Rendezvous
 from hwtop.model.job import Job
 from hwtop.model.log import Progress
 from hwtop.model.process import JobCandidate
@@ -61,6 +62,16 @@ def test_a_healthy_job_tells_its_pace() -> None:
 def test_a_job_that_starts() -> None:
     ranks = [rank(number, state="starting", phase="rendezvous") for number in range(2)]
     assert verdict(job(*ranks)) == ("ok", "Starting: ranks 0-1 in rendezvous")
+
+
+def test_a_launcher_that_waits_for_other_nodes() -> None:
+    meeting = Rendezvous(waiting_s=5.0, age_s=9.0, ranks=(), launcher_pid=900, here=1)
+    assert verdict(job(rendezvous=meeting)) == ("ok", "Starting: the launcher waits in the rendezvous")
+
+
+def test_a_step_that_is_overdue() -> None:
+    late = rank(0, state="stalled", step_age_s=75.0, step_time_s=0.25, phase="forward")
+    assert verdict(job(late)) == ("info", "No step of rank 0 for 75 s, usually 0.25 s: now in forward")
 
 
 def test_a_job_that_has_ended() -> None:
