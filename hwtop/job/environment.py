@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from hwtop.job.secrets import is_secret_name, masked_text
+
 _RANK = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 _RANK_OF_TASK = "SLURM_PROCID"
 _RANK_LAST = ("HOROVOD_RANK", "JAX_PROCESS_ID")
@@ -129,7 +131,6 @@ _KEPT_PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_FR_")
 NO_JOB = "ffffffff"
 """RAY_JOB_ID of what Ray starts for itself (JobID.nil())."""
 
-_SECRET_WORDS = ("TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL")
 _VALUE_LIMIT = 1024
 """Characters of a kept value; none of these variables is longer unless it is misused."""
 
@@ -141,7 +142,7 @@ def kept(environ: bytes) -> dict[str, str]:
         name_bytes, separator, value = part.partition(b"=")
         name = name_bytes.decode("ascii", "replace")
         if separator and name not in found and _is_kept(name):
-            found[name] = value.decode("utf-8", "replace")[:_VALUE_LIMIT]
+            found[name] = masked_text(value.decode("utf-8", "replace")[: 2 * _VALUE_LIMIT])[:_VALUE_LIMIT]
     return found
 
 
@@ -205,7 +206,7 @@ def job_key(env: Mapping[str, str], launcher_pid: int | None) -> str | None:
 def _is_kept(name: str) -> bool:
     if name in KEPT:
         return True
-    return name.startswith(_KEPT_PREFIXES) and not any(word in name for word in _SECRET_WORDS)
+    return name.startswith(_KEPT_PREFIXES) and not is_secret_name(name)
 
 
 def _rank_from_local(env: Mapping[str, str]) -> int | None:

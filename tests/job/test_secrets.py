@@ -90,6 +90,7 @@ HARMLESS = {
     "GIT_AUTHOR_NAME": "Ada",
     "SSH_AUTH_SOCK": "/tmp/ssh-x/agent.1",
     "NCCL_DEBUG": "INFO",
+    "NCCL_IB_PKEY": "7",
     "NCCL_IB_HCA": "mlx5_0,mlx5_1",
     "MASTER_ADDR": "10.0.0.1",
     "WANDB_RUN_ID": "run-2026-01-02",
