@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from msgspec import Struct
 
 from hwtop.job.collective_timeout import says
@@ -18,7 +20,10 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
 GIL_DUMPS = 3
-"""So many dumps, over at least `STUCK_S`, must show the same thread with the interpreter lock, asleep at the same place.
+"""So many dumps, over at least `STUCK_S`, must show the same thread with the interpreter lock at the same place. Engineering
+default."""
+GIL_CPU_PCT = 10.0
+"""A thread that works under the lock takes a whole core. Those that want it wake up 200 times a second, which is 1 or 2 %.
 Engineering default."""
 
 
@@ -70,7 +75,7 @@ def _of_rank(history: History, rank: Rank, is_hang: bool) -> _Found | None:
 def _is_asleep(rank: Rank) -> bool:
     """Where its other threads work, the idle time of the process tells nothing of the main one."""
     main_pct = rank.main_thread_cpu_pct
-    is_idle = (rank.idle_for_s or 0.0) >= STUCK_S or (main_pct is not None and main_pct < 1.0)
+    is_idle = (rank.idle_for_s or 0.0) >= STUCK_S or (main_pct is not None and main_pct < 5.0)
     return (rank.same_stack_for_s or 0.0) >= STUCK_S and is_idle
 
 
@@ -118,47 +123,40 @@ def _worker_lock(rank: Rank, is_hang: bool) -> _Found | None:
 
 def _gil(history: History, rank: Rank, dump: StackDump, main: ThreadStack) -> _Found | None:
     """Another thread keeps the interpreter lock and sleeps: a C call that does not release it."""
-    seen = {
+    owner = _owner(dump)
+    if owner is None or owner is main or (rank.cpu_pct or 0.0) >= GIL_CPU_PCT:
+        return None
+    stacks = {
         each.stack.at_s: each.stack
         for moment in history.over(3 * STUCK_S)
         if moment.job is not None
         for each in moment.job.ranks
         if each.pid == rank.pid and each.stack is not None
     }
-    owners = [_owner(seen[at_s]) for at_s in sorted(seen)]
-    newest = _owner(dump)
-    if newest is None or newest == _key(main):
+    looks = list(takewhile(lambda at_s: _place_of(_owner(stacks[at_s])) == _place_of(owner), sorted(stacks)[::-1]))
+    if len(looks) < GIL_DUMPS or looks[0] - looks[-1] < STUCK_S:
         return None
-    same = 0
-    for owner in reversed(owners):
-        if owner != newest:
-            break
-        same += 1
-    times = sorted(seen)[-same:]
-    if same < GIL_DUMPS or times[-1] - times[0] < STUCK_S:
-        return None
-    thread = next(each for each in dump.threads if _key(each) == newest)
-    user = user_frame(thread.frames)
+    user = user_frame(owner.frames)
     where = place(user) if user is not None else "C code"
-    name = thread_name(thread)
+    name = thread_name(owner)
     return _Found(
         rank,
         f"{name} sleeps in a C call ({where}) and keeps the interpreter lock (GIL)",
         (
-            f"{same} looks over {times[-1] - times[0]:.0f} s: {name} owns the GIL and does not run ({where})",
+            f"{len(looks)} looks over {looks[0] - looks[-1]:.0f} s: {name} owns the GIL and does not run ({where})",
             f"rank {rank.rank} (PID {rank.pid}): every other Python thread waits for it",
         ),
         0.9,
     )
 
 
-def _owner(dump: StackDump) -> tuple[object, ...] | None:
-    return next((_key(thread) for thread in dump.threads if thread.owns_gil and not thread.is_active), None)
+def _owner(dump: StackDump) -> ThreadStack | None:
+    return next((thread for thread in dump.threads if thread.owns_gil), None)
 
 
-def _key(thread: ThreadStack) -> tuple[object, ...]:
+def _place_of(thread: ThreadStack | None) -> tuple[object, ...] | None:
     """The thread, and where it stands."""
-    return thread.os_thread_id, thread.name, thread.frames[:1]
+    return None if thread is None else (thread.os_thread_id, thread.name, thread.frames[:1])
 
 
 def _steps(job: Job, found: _Found) -> tuple[str, ...]:

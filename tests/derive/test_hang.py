@@ -81,7 +81,7 @@ def test_a_thread_that_was_seen_awake_starts_anew() -> None:
 
 
 def test_where_switches_are_not_counted_cpu_time_tells() -> None:
-    unknown = {"voluntary_switches": None, "involuntary_switches": None}
+    unknown: dict[str, Any] = {"voluntary_switches": None, "involuntary_switches": None}
     still = rank_of(after(*(at(float(s), launcher(), sleeper(**unknown)) for s in (10, 20))), 1).blocked
     works = rank_of(after(*(at(float(s), launcher(), sleeper(**unknown, ticks=s)) for s in (10, 20))), 1).blocked
     assert still is not None

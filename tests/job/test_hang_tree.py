@@ -38,7 +38,14 @@ def cause_of(watched: Job, gpus: tuple[Gpu, ...] = ()) -> HangCause:
 
 
 def blocked(**fields: Any) -> BlockedThread:
-    known = {"pid": 1001, "comm": "python", "is_worker": False, "is_main": True, "for_s": 20.0, "wchan": "rpc_wait_bit"}
+    known: dict[str, Any] = {
+        "pid": 1001,
+        "comm": "python",
+        "is_worker": False,
+        "is_main": True,
+        "for_s": 20.0,
+        "wchan": "rpc_wait_bit",
+    }
     return BlockedThread(**(known | fields))
 
 

@@ -15,7 +15,13 @@ NFS = DataFile(path="/data/shard-7.tar", mount_point="/data", fs_type="nfs4")
 
 
 def blocked(seconds: float, **fields: Any) -> BlockedThread:
-    known = {"pid": 1001, "comm": "python", "is_worker": False, "is_main": True, "wchan": "nfs_wait_bit_killable"}
+    known: dict[str, Any] = {
+        "pid": 1001,
+        "comm": "python",
+        "is_worker": False,
+        "is_main": True,
+        "wchan": "nfs_wait_bit_killable",
+    }
     return BlockedThread(for_s=seconds, **(known | fields))
 
 

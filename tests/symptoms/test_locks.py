@@ -21,7 +21,7 @@ def frame(name: str, code: str | None = None, line: int = 27, holds: tuple[str, 
 
 
 def thread(*frames: StackFrame, name: str = "MainThread", **fields: Any) -> ThreadStack:
-    known = {"os_thread_id": 1 if name == "MainThread" else 2, "is_active": False, "owns_gil": False}
+    known: dict[str, Any] = {"os_thread_id": 1 if name == "MainThread" else 2, "is_active": False, "owns_gil": False}
     return ThreadStack(name=name, frames=frames, **(known | fields))
 
 
