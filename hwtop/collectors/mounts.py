@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hwtop.collectors.procfs import read_text
+from hwtop.model.disk import MountReading
+
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -33,6 +36,15 @@ def parse_mountinfo(text: str) -> list[Mount]:
                 Mount(fields[2], _unescaped(fields[3]), _unescaped(fields[4]), rest[0], _unescaped(rest[1]), options)
             )
     return mounts
+
+
+def mounts_of(pid: int, proc: str = "/proc") -> tuple[MountReading, ...]:
+    """What is mounted where for this process, without its sizes; empty where that is not readable."""
+    try:
+        table = parse_mountinfo(read_text(f"{proc}/{pid}/mountinfo"))
+    except OSError:
+        return ()
+    return tuple(MountReading(mount_point=each.mount_point, device=each.source, fs_type=each.fs_type) for each in table)
 
 
 def _unescaped(text: str) -> str:

@@ -53,6 +53,7 @@ def command(
     if flight_folder is not None:
         _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
         return
+    from hwtop.collectors.mounts import mounts_of
     from hwtop.collectors.process import ProcessSource
     from hwtop.collectors.stack import dump_all
     from hwtop.errors import CannotError
@@ -69,7 +70,7 @@ def command(
     processes = ProcessSource(target_pid).read()
     looked_at = watched(members(processes.processes), target_pid)
     dumps = dump_all([member.pid for member in looked_at], ends_s=time.monotonic() + _MOST_S)
-    report = stacks_report(target_pid, processes.root_pid, looked_at, dumps)
+    report = stacks_report(processes, looked_at, dumps, mounts_of(target_pid))
     if not report.groups:
         raise CannotError(report.blind[0].reason if report.blind else f"no stack of process {target_pid} could be read")
     print(encode(report) if as_json else stacks_text(report), end="\n" if as_json else "")

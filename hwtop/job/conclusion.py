@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hwtop.job.frames import place
 from hwtop.job.stack_groups import sentence
-from hwtop.model.job import DataFile, Job, Rank, StackGroup, Worker
+from hwtop.model.job import DataFile, Job, StackGroup, Worker
 
 _FEW_RANKS = 2
 """Of more ranks that wait for data, the workers are no detail of one sentence."""
 
 
-def conclusion(job: Job) -> str:
+def conclude(groups: Sequence[StackGroup], workers_of: Mapping[int, Sequence[Worker]]) -> str:
     """ "ranks 0-6 wait in all_reduce (train.py:231 step), rank 7 is in _try_get_data (train.py:38 main): its 4 workers are in
-    D state (nfs_wait_bit_killable) on /data (nfs)"; "no stack could be read" without stacks."""
-    ranks = {rank.rank: rank for rank in job.ranks}
-    return sentence(job.stack_groups, note=lambda entry: _of_workers(entry, ranks))
+    D state (nfs_wait_bit_killable) on /data (nfs)"; "no stack could be read" without stacks. `workers_of`: rank -> its loader workers."""
+    return sentence(groups, note=lambda entry: _of_workers(entry, workers_of))
+
+
+def conclusion(job: Job) -> str:
+    """`conclude` of a watched job."""
+    return conclude(job.stack_groups, {rank.rank: rank.workers for rank in job.ranks})
 
 
 def workers_do(workers: Sequence[Worker]) -> str:
@@ -30,10 +34,10 @@ def workers_do(workers: Sequence[Worker]) -> str:
     return f"{who} {doing}{_on(shown.file) if shown.state == 'D' else ''}"
 
 
-def _of_workers(entry: StackGroup, ranks: dict[int, Rank]) -> str:
+def _of_workers(entry: StackGroup, workers_of: Mapping[int, Sequence[Worker]]) -> str:
     if entry.phase != "data" or len(entry.ranks) > _FEW_RANKS:
         return ""
-    told = workers_do([worker for number in entry.ranks if number in ranks for worker in ranks[number].workers])
+    told = workers_do([worker for number in entry.ranks for worker in workers_of.get(number, ())])
     return f": {'its' if len(entry.ranks) == 1 else 'their'} {told}" if told else ""
 
 

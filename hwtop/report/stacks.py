@@ -6,10 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from hwtop.job.frames import training_thread
+from hwtop.derive.data_file import data_file
+from hwtop.job.conclusion import conclude
+from hwtop.job.frames import leaf_of, normalise, training_thread
 from hwtop.job.phase import is_waiting, phase_of
-from hwtop.job.stack_groups import group, sentence
-from hwtop.model.job import Member, Phase, StackGroup
+from hwtop.job.stack_groups import group
+from hwtop.model.disk import MountReading
+from hwtop.model.job import Member, Phase, StackGroup, Worker
+from hwtop.model.process import ProcessReading
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.model.symptom import Blind
 
@@ -63,9 +67,15 @@ def watched(members: Sequence[Member], target_pid: int) -> tuple[Member, ...]:
 
 
 def stacks_report(
-    target_pid: int, root_pid: int | None, members: Sequence[Member], dumps: Iterable[StackDump]
+    processes: ProcessReading,
+    members: Sequence[Member],
+    dumps: Iterable[StackDump],
+    mounts: Sequence[MountReading] = (),
 ) -> StacksReport:
-    """Put `members` (as `watched` gives them) and their dumps together; a process without a dump is blind."""
+    """Put `members` (as `watched` gives them) and their dumps together; a process without a dump is blind.
+
+    `mounts` name the file systems that workers wait for.
+    """
     by_pid = {dump.pid: dump for dump in dumps}
     seen = [_process(member, by_pid.get(member.pid)) for member in members]
     roles = {member.pid: member.role for member in members}
@@ -74,8 +84,8 @@ def stacks_report(
     by_number = {each.rank or 0: _thread(each) for each in ranks}
     groups = group({rank: thread for rank, thread in by_number.items() if thread is not None})
     return StacksReport(
-        target=StacksTarget(pid=target_pid, root_pid=root_pid),
-        sentence=sentence(groups),
+        target=StacksTarget(pid=processes.target_pid, root_pid=processes.root_pid),
+        sentence=conclude(groups, _workers_of(processes, workers, mounts)),
         ranks=ranks,
         groups=groups,
         workers=workers,
@@ -105,6 +115,29 @@ def _process(member: Member, dump: StackDump | None) -> ProcessStacks:
 
 def _thread(process: ProcessStacks) -> ThreadStack | None:
     return training_thread(StackDump(pid=process.pid, at_s=0.0, threads=process.threads))
+
+
+def _workers_of(
+    reading: ProcessReading, workers: Sequence[ProcessStacks], mounts: Sequence[MountReading]
+) -> dict[int, list[Worker]]:
+    """Rank -> its loader workers, as one reading shows them: no rates."""
+    processes = {process.pid: process for process in reading.processes}
+    found: dict[int, list[Worker]] = {}
+    for each in workers:
+        process, thread = processes.get(each.pid), _thread(each)
+        if process is not None:
+            worker = Worker(
+                pid=each.pid,
+                state=process.state,
+                cpu_pct=None,
+                rss_bytes=process.rss_bytes,
+                wchan=process.wchan,
+                read_bytes_per_s=None,
+                leaf=None if thread is None else leaf_of(normalise(thread)),
+                file=data_file(process, mounts, [file.target for file in process.files if file.is_writable]),
+            )
+            found.setdefault(each.rank or 0, []).append(worker)
+    return found
 
 
 def _worker_groups(workers: Sequence[ProcessStacks]) -> tuple[WorkerGroup, ...]:

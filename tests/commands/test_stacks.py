@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from hwtop.model.job import Member
+from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.stack import StackDump
 from hwtop.report.stacks import stacks_report, watched
 from hwtop.report.stacks_text import stacks_text
@@ -38,7 +39,7 @@ def test_json_holds_ranks_threads_groups_and_the_sentence(job: int) -> None:
     assert isinstance(ranks, list)
     assert (ranks[0]["rank"], ranks[0]["pid"], ranks[0]["phase"]) == (0, job, "data")
     assert ranks[0]["threads"][0]["name"] == "MainThread"
-    assert report["sentence"] == "rank 0 is in next_batch (queue_trainer.py:36 main)"
+    assert str(report["sentence"]).startswith("rank 0 is in next_batch (queue_trainer.py:36 main): its 1 worker is in ")
 
 
 def test_text_of_two_ranks_that_disagree_from_either_pid() -> None:
@@ -76,6 +77,23 @@ def test_textual_is_not_imported() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
 
 
+def reading(target_pid: int, **states: str) -> ProcessReading:
+    processes = tuple(
+        ProcessInfo(
+            pid=int(pid[1:]),
+            ppid=1,
+            comm="python",
+            state=state,
+            start_ticks=1,
+            user_ticks=0,
+            system_ticks=0,
+            thread_count=1,
+        )
+        for pid, state in states.items()
+    )
+    return ProcessReading(at_s=1.0, ticks_per_s=100, target_pid=target_pid, root_pid=1, processes=processes)
+
+
 def member(pid: int, rank: int, role: str = "rank") -> Member:
     return Member(pid=pid, ppid=1, depth=1, role="rank" if role == "rank" else "loader-worker", rank=rank)
 
@@ -89,9 +107,10 @@ def test_report_of_ranks_workers_and_one_that_is_blind() -> None:
         StackDump(pid=21, at_s=1.0, threads=(recorded("torch_loader_worker"),)),
         StackDump(pid=12, at_s=1.0, error="no permission", advice="sudo"),
     ]
-    report = stacks_report(11, 1, members, dumps)
+    report = stacks_report(reading(11, p20="D", p21="D"), members, dumps)
     assert report.sentence == (
-        "rank 0 waits in all_reduce (trainer.py:78 sync_step), rank 1 is in _try_get_data (trainer.py:36 main)"
+        "rank 0 waits in all_reduce (trainer.py:78 sync_step), rank 1 is in _try_get_data (trainer.py:36 main): "
+        "its 2 workers are in D state"
     )
     assert [each.phase for each in report.ranks] == ["collective", "data", None]
     assert [entry.pids for entry in report.worker_groups] == [(20, 21)]
@@ -105,7 +124,7 @@ def test_report_of_ranks_workers_and_one_that_is_blind() -> None:
 
 def test_escape_sequences_in_names_are_made_visible() -> None:
     report = stacks_report(
-        10, 1, (member(10, 0),), [StackDump(pid=10, at_s=1.0, threads=(stack("evil\x1b[31m train.py 3"),))]
+        reading(10), (member(10, 0),), [StackDump(pid=10, at_s=1.0, threads=(stack("evil\x1b[31m train.py 3"),))]
     )
     assert "\x1b" not in stacks_text(report)
 
