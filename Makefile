@@ -41,7 +41,8 @@ $(BIN)/hwtop: pyproject.toml
 
 $(VENV)/.test: $(BIN)/hwtop pyproject.toml tests/install_needs.sh
 	tests/install_needs.sh
-	$(PIP) install --quiet --editable ".[test]" "$(TORCH)"
+	$(PIP) install --quiet --editable ".[test]" "$(TORCH)" setuptools
+	$(PIP) install --quiet --no-build-isolation deepspeed # a source package whose build imports torch
 	touch $@
 
 clean:

@@ -1,11 +1,20 @@
 #!/usr/bin/env bash
-# Programs that the tests drive: gcc builds the fake NVIDIA driver, tmux is the terminal, setpriv takes rights away.
+# Programs that the tests drive: gcc builds the fake NVIDIA driver, tmux is the terminal, setpriv takes rights away;
+# Open MPI, MPICH and Slurm start jobs.
 set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin
 
 missing=()
-command -v gcc >/dev/null || missing+=(gcc)
-command -v tmux >/dev/null || missing+=(tmux)
-command -v setpriv >/dev/null || missing+=(util-linux)
+need() { command -v "$1" >/dev/null || missing+=("$2"); } # a program and the package that holds it
+need gcc gcc
+need tmux tmux
+need setpriv util-linux
+need mpirun.openmpi openmpi-bin
+need mpiexec.hydra mpich
+need slurmctld slurmctld
+need slurmd slurmd
+need srun slurm-client
+need munged munge
 ((${#missing[@]})) || exit 0
 
 as_root=()
@@ -13,7 +22,8 @@ as_root=()
 echo "installing what the tests drive: ${missing[*]}"
 if command -v apt-get >/dev/null; then
   [[ " ${missing[*]} " == *" gcc "* ]] && missing+=(libc6-dev)
-  "${as_root[@]}" apt-get update -qq && "${as_root[@]}" apt-get install -y -qq "${missing[@]}" >/dev/null && exit 0
+  "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null && exit 0
 elif command -v dnf >/dev/null; then
   "${as_root[@]}" dnf install -y -q "${missing[@]}" && exit 0
 fi

@@ -11,7 +11,8 @@ from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_entry import ProcessEntry
 from hwtop.collectors.ray_log import driver_job
-from hwtop.job.launcher import is_python, is_session, is_wrapper, launcher_kind, program_name
+from hwtop.job.launcher import is_python, is_session, is_slurmstepd, is_wrapper, launcher_kind, program_name
+from hwtop.job.place import slurm_ids
 from hwtop.job.ray import ray_job_of
 from hwtop.job.root import find_root, orphaned_tops, rank_number
 from hwtop.model.process import ProcessInfo
@@ -95,6 +96,8 @@ class Roster:
         ray_job = ray_job_of(processes[root_pid])
         if ray_job is not None:
             return self.ray_workers(*ray_job)
+        if is_slurmstepd(processes[root_pid]) or program_name(processes[root_pid]) == "srun":
+            return (root_pid, *self._step_of(processes[root_pid]))
         if rank_number(processes[root_pid], processes) is None or launcher_kind(processes[root_pid]) is not None:
             return (root_pid, *self._workers_of_driver(processes[root_pid]))
         tops = orphaned_tops(self.read(self.pids()[-SCAN_LIMIT:]) | processes, root_pid)
@@ -122,6 +125,16 @@ class Roster:
                 raylets = [each.pid for each in everything if program_name(each) == "raylet"]
                 return tuple(pid for raylet in raylets for pid in self.ray_workers(raylet, job))
         return ()
+
+    def _step_of(self, process: ProcessInfo) -> tuple[int, ...]:
+        """The one step on this node of the job whose batch script or srun this is: srun's tasks are no children of it."""
+        job, step = slurm_ids(process)
+        if job is None or (step or "").isdigit():
+            return ()
+        everything = self.read(self.pids()[-SCAN_LIMIT:]).values()
+        steps = [(each.pid, slurm_ids(each)) for each in everything if is_slurmstepd(each)]
+        numbered = [pid for pid, (of_job, of_step) in steps if of_job == job and (of_step or "").isdigit()]
+        return tuple(numbered) if len(numbered) == 1 else ()
 
     def ray_job(self, pid: int) -> tuple[int, str] | None:
         """As `ray_job_of`, of a process that may have ended."""

@@ -142,6 +142,8 @@ class _Climb:
             return True
         if is_session(parent) or parent.pid == next(iter(self._watchers), None):
             return False
+        if program_name(parent) == "raylet":
+            return None  # it serves all jobs of a cluster, or only that of the driver above it
         if launcher_kind(parent) is not None or len(self._ranks_below(parent)) > 1:
             return True
         if program_name(child) == "raylet":  # a driver that called ray.init() starts its own

@@ -15,9 +15,10 @@ _WAITS = ("join", "start_processes", "spawn")
 def is_spawner(dump: StackDump) -> bool:
     """Whether its main thread waits for processes that torch.multiprocessing started."""
     thread = training_thread(dump)
-    if thread is None:
-        return False
-    return any(
-        frame.name.rpartition(".")[2] in _WAITS and frame.filename.endswith("torch/multiprocessing/spawn.py")
-        for frame in thread.frames
-    )
+    for frame in thread.frames if thread is not None else ():
+        name = frame.name.rpartition(".")[2]
+        if name == "_bootstrap" and frame.filename.endswith("multiprocessing/process.py"):
+            return False  # a forked child: what is below are its parent's frames
+        if name in _WAITS and frame.filename.endswith("torch/multiprocessing/spawn.py"):
+            return True
+    return False

@@ -36,7 +36,9 @@ def _numbers(tree: Tree, places: dict[int, Place]) -> dict[int, int]:
         if place.role != "rank":
             continue
         member = tree.earlier.get(pid)
-        known = place.rank if place.rank is not None or member is None else member.rank
+        known = place.rank
+        if known is None and member is not None and member.role == "rank":
+            known = member.rank
         if known is None:
             unnumbered.append(tree.by_pid[pid])
         else:

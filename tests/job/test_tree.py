@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hwtop.job.root import find_root, orphaned_tops
-from hwtop.job.tree import members
+from hwtop.job.tree import main_launcher, members
 from hwtop.model.job import Member
 from hwtop.model.process import ProcessInfo, ThreadInfo
 
@@ -267,6 +268,122 @@ def test_lightning_rank_zero_starts_the_others_with_its_own_command_line() -> No
     ]
     assert roots(job) == {100}
     assert places(job) == {100: ("rank", 0), 101: ("rank", 1), 102: ("loader-worker", 1)}
+
+
+def test_lightning_writes_the_path_of_its_script_in_full() -> None:
+    job = [
+        replace(process(100, 60, "python|train.py|--x"), cwd="/home/ada"),
+        process(101, 100, "/opt/bin/python|/home/ada/train.py|--x|hydra.run.dir=a", LOCAL_RANK="1", WORLD_SIZE="2"),
+        process(102, 100, "python|train.py|--x", comm="pt_data_worker"),
+    ]
+    assert places(job) == {100: ("rank", 0), 101: ("rank", 1), 102: ("loader-worker", 0)}
+    assert [m.local_rank for m in members(job) if m.role == "rank"] == [0, 1]
+
+
+def test_horovodrun_starts_each_rank_through_a_spawned_middleman_and_a_shell() -> None:
+    # horovod/runner/common/util/safe_shell_exec.py: ctx.Process(target=_exec_middleman), Popen(command, shell=True)
+    job = [
+        process(100, 60, "/opt/bin/python|/opt/bin/horovodrun|-np|2|python|t.py"),
+        process(101, 100, TRACKER),
+        *(process(110 + i, 100, SPAWN) for i in range(2)),
+        *(process(120 + i, 110 + i, "/bin/sh|-c|HOROVOD_RANK=0 HOROVOD_SIZE=2 python t.py") for i in range(2)),
+        *(process(130 + i, 120 + i, "python|t.py", HOROVOD_RANK=str(i), HOROVOD_SIZE="2") for i in range(2)),
+    ]
+    assert roots(job) == {100}
+    found = members(job)
+    assert {(m.pid, m.rank, m.world_size) for m in found if m.role == "rank"} == {(130, 0, 2), (131, 1, 2)}
+    assert {m.launcher_kind for m in found if m.role == "launcher"} == {"horovodrun"}
+
+
+def test_conda_run() -> None:
+    # conda/cli/main_run.py: a script in a temporary file, run by the shell
+    job = [
+        process(100, 60, "/opt/conda/bin/python|/opt/conda/bin/conda|run|-n|llm|python|t.py"),
+        process(101, 100, "/bin/bash|/tmp/tmpx1"),
+        process(102, 101, "python|t.py"),
+    ]
+    assert roots(job) == {100}
+    assert places(job) == {100: ("wrapper", None), 101: ("wrapper", None), 102: ("rank", 0)}
+
+
+def test_ray_train_in_a_cluster_of_its_own_and_in_one_that_was_there() -> None:
+    def ray(pid: int, title: str, **env: Any) -> ProcessInfo:
+        return replace(process(pid, 90, f"ray::{title}", RAY_JOB_ID="01000000", **env), exe="/opt/bin/python3.12")
+
+    workers = [
+        ray(101, "TrainController.run"),
+        ray(102, "_AutoscalingCoordinatorActor"),
+        ray(103, "RayTrainWorker", RANK="1", WORLD_SIZE="2"),
+        ray(104, "RayTrainWorker", RANK="0", WORLD_SIZE="2"),
+        process(105, 104, "ray::RayTrainWorker", comm="pt_data_worker"),
+    ]
+    driver, raylet = process(80, 60, "python|fit.py"), process(90, 80, "/opt/ray/raylet|--x")
+    server = process(81, 80, "/opt/bin/python|-u|/opt/ray/dashboard.py")
+    assert roots([driver, raylet, server, *workers]) == {80}
+    expected = {103: ("rank", 1), 104: ("rank", 0), 105: ("loader-worker", 0)}
+    found = places([driver, raylet, server, *workers])
+    assert {pid: place for pid, place in found.items() if place[0] in ("rank", "loader-worker")} == expected
+    assert {pid for pid, place in found.items() if place[0] == "launcher"} == {80, 101}
+    raylet, node = process(90, 1, "/opt/ray/raylet|--x"), [p for p in workers if p.pid != 105]
+    everything = by_pid([INIT, raylet, *node, process(106, 90, "ray::RayTrainWorker", RAY_JOB_ID="02000000")])
+    assert orphaned_tops(everything, find_root(everything, 104)) == (101, 102, 103, 104)
+    assert {pid: place for pid, place in places([driver, *workers]).items() if place[0] == "rank"} == {
+        103: ("rank", 1),
+        104: ("rank", 0),
+    }
+
+
+def test_actors_of_ray_that_take_part_in_collectives_are_ranks() -> None:
+    job = [
+        process(80, 60, "python|ppo.py"),
+        process(90, 80, "/opt/ray/raylet|--x"),
+        *(process(101 + i, 90, "ray::WorkerDict.update", threads=("pt_nccl_watchdg",)) for i in range(2)),
+        process(103, 90, "ray::RewardManager"),
+        process(104, 90, "ray::IDLE"),
+    ]
+    found = places(job)
+    assert [pid for pid, place in found.items() if place[0] == "rank"] == [101, 102]
+
+
+def test_an_own_launcher_below_srun() -> None:
+    slurm: dict[str, Any] = {"SLURM_PROCID": "0", "SLURM_STEP_ID": "0"}
+    job = [
+        process(80, 1, "slurmstepd: [12.0]", comm="slurmstepd"),
+        process(81, 80, "python|launch.py", **slurm),
+        *(process(91 + i, 81, "python|t.py", **slurm, **rank_env(i)) for i in range(2)),
+    ]
+    assert places(job) == {80: ("launcher", None), 81: ("launcher", None), 91: ("rank", 0), 92: ("rank", 1)}
+    launcher = main_launcher(members(job))
+    assert launcher is not None
+    assert launcher.pid == 81
+
+
+def test_ranks_whose_environments_may_not_be_read() -> None:
+    def unread(pid: int, ppid: int, argv: str) -> ProcessInfo:
+        return replace(process(pid, ppid, argv), env=None, missing={"env": "permission denied"})
+
+    job = [unread(100, 60, "python|launch.py"), *(unread(101 + i, 100, f"python|t.py|--shard={i}") for i in range(2))]
+    assert roots(job) == {100}
+    assert places(job) == {100: ("launcher", None), 101: ("rank", 0), 102: ("rank", 1)}
+    alone = [unread(100, 60, "python|train.py"), unread(101, 100, "python|eval.py"), unread(102, 100, TRACKER)]
+    assert places(alone)[100] == ("rank", 0)
+    assert places(alone)[101] == ("other", 0)
+
+
+def test_the_parents_stack_tells_spawned_ranks_from_loader_workers() -> None:
+    job = [process(100, 60, "python|train.py"), *(process(101 + i, 100, SPAWN) for i in range(2))]
+    before = members(job)
+    assert [m.role for m in before] == ["rank", "loader-worker", "loader-worker"]
+    after = members(job, before, {100})
+    assert [(m.role, m.rank, m.local_rank) for m in after[1:]] == [("rank", 0, 0), ("rank", 1, 1)]
+
+
+def test_new_ranks_in_the_place_of_dead_ones_take_their_numbers() -> None:
+    torchrun = process(100, 60, "python|/opt/bin/torchrun|t.py", comm="pt_elastic")
+    untold = [replace(process(pid, 100, "llm rank"), exe="/opt/bin/python") for pid in (101, 102)]
+    before = members([torchrun, *untold])
+    anew = [replace(process(pid, 100, "llm rank"), exe="/opt/bin/python") for pid in (201, 202)]
+    assert [m.rank for m in members([torchrun, *anew], before) if m.role == "rank"] == [0, 1]
 
 
 def test_ranks_and_workers_that_lost_their_parent_keep_their_place() -> None:
