@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import pytest
 
+from hwtop.collectors.error_file import last_words
 from hwtop.collectors.process import ProcessSource, check_target
 from hwtop.errors import UsageError
 from hwtop.job.tree import members
@@ -364,3 +365,68 @@ def test_other_threads_start_children_too() -> None:
         os.kill(process.pid, signal.SIGKILL)
     popen.wait()
     assert sorted(p.comm for p in reading.processes)[-1] == "sleep"
+
+
+# What is told in files besides /proc
+
+
+def test_the_last_words_of_a_rank_are_those_of_its_error_file(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path, small_job())
+    error_file = tmp_path / "error.json"
+    proc.put(FakeProcess(21, 20, "python rank.py", env={"RANK": "0", "TORCHELASTIC_ERROR_FILE": str(error_file)}))
+    source = ProcessSource(20, str(tmp_path), own_pid=0)
+    source.read()
+    error_file.write_text('{"message": {"message": "ValueError: loss is nan\\nat step 3", "extraInfo": {}}}')
+    proc.remove(21)
+    for _ in range(2):
+        assert [(g.pid, g.exit_code, g.error) for g in source.read().gone] == [
+            (21, 1, "ValueError: loss is nan at step 3")
+        ]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"message": 3}', '{"message": {"message": []}}', '{"message": ""}'])
+def test_an_error_file_that_says_nothing(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "error.json"
+    file.write_text(text)
+    assert last_words(str(file)) is None
+    assert last_words(str(tmp_path / "none.json")) is None
+
+
+def test_a_worker_of_ray_train_tells_its_rank_in_its_log(tmp_path: Path) -> None:
+    root, log = tmp_path / "proc", tmp_path / "ray-train-sys-worker-018be57f.log"
+    log.write_text(
+        '{"message": "Setting up process group for: env:// [rank=1, world_size=8]", "component": "worker", '
+        '"world_rank": 1, "local_rank": 1, "node_rank": 0}\n'
+    )
+    root.mkdir()
+    worker = {"RAY_JOB_ID": "01000000"}
+    proc = FakeProc(
+        root,
+        [
+            FakeProcess(1, 0, "/sbin/init", comm="systemd"),
+            FakeProcess(90, 1, "/opt/ray/raylet"),
+            FakeProcess(91, 90, "ray::RayTrainWorker", env=worker),
+            FakeProcess(92, 90, "ray::RayTrainWorker", env={"RAY_JOB_ID": "02000000"}),
+        ],
+    )
+    (root / "91" / "fd" / "9").symlink_to(log)
+    clock = [0.0]
+    source = ProcessSource(91, str(root), now=lambda: clock[0], own_pid=0)
+    reading = source.read()
+    assert [process.pid for process in reading.processes] == [91]
+    assert {(m.rank, m.local_rank, m.world_size) for m in members(reading.processes)} == {(1, 1, 8)}
+    proc.put(FakeProcess(93, 90, "ray::RayTrainWorker", env=worker))  # the job goes on with a new worker
+    clock[0] = 5.0
+    assert [process.pid for process in source.read().processes] == [91, 93]
+
+
+def test_a_title_written_over_the_arguments_loses_its_padding(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path, small_job())
+    (tmp_path / "22" / "cmdline").write_bytes(b"llm-train rank 0      \0")
+    assert info(read(proc, 22), 22).cmdline == ("llm-train rank 0",)
+
+
+def test_the_cgroup_that_tells_something_is_kept(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path, small_job())
+    (tmp_path / "22" / "cgroup").write_text("9:memory:/\n4:freezer:/slurm/uid_0/job_12/step_0\n3:cpu,cpuacct:/\n")
+    assert info(read(proc, 22), 22).cgroup == "/slurm/uid_0/job_12/step_0"
