@@ -10,7 +10,7 @@ from msgspec import Struct
 from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import CHECKPOINT_CLOCK_S, CHECKPOINTS, usual_checkpoint_s
 from hwtop.job.spells import Recurrence, recurrence
-from hwtop.model.job import Rank, Spell
+from hwtop.model.job import DataFile, Rank, Spell
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.overhead import hottest, told
@@ -23,6 +23,7 @@ CHECKPOINT_SHARE = 0.10
 CHECKPOINT_PERIODS = 2
 CHECKPOINT_LEAST_S = 30.0
 """A single save is called too long when the rank's own clock for it has run out, and never under half a minute."""
+_FILE_WINDOW_S = 60.0
 COMPILE_SHARE = 0.10
 """Of the looks over whole periods, proven. Engineering default."""
 COMPILE_PERIODS = 3
@@ -82,12 +83,11 @@ def _often_title(rank: Rank, often: Recurrence) -> str:
 
 def _checkpoint(history: History, rank: Rank, title: str, often: Recurrence | None) -> Observation:
     rate = _write_rate(history, rank)
-    file = rank.file
+    file = _file(history, rank)
     line = hottest(rank, "checkpoint")
     where = (
         f"{file.path} on {file.mount_point or 'an unknown mount'} ({file.fs_type or 'type unknown'})" if file else None
     )
-    target = file.path.rsplit("/", 1)[0] if file else "the checkpoint directory"
     return Observation(
         severity="warning",
         confidence=0.9 if often is not None else 0.75,
@@ -101,10 +101,20 @@ def _checkpoint(history: History, rank: Rank, title: str, often: Recurrence | No
         next_steps=(
             "torch.distributed.checkpoint.async_save   # the training goes on while a thread writes",
             "Save less often, each rank its own shard, or to a local disk and copy from there",
-            f"dd if=/dev/zero of={target}/hwtop-write-test bs=16M count=16 oflag=direct   # what that file system can write; delete it after",
+            "iostat -x 1   # is the device at its limit, and with which latency",
+            *((f"df -h {file.path.rsplit('/', 1)[0]}   # which file system that is",) if file else ()),
         ),
         ranks=(rank.rank,),
     )
+
+
+def _file(history: History, rank: Rank) -> DataFile | None:
+    """The one that was open when it last saved: descriptors are read every few seconds only."""
+    for moment in reversed(history.over(_FILE_WINDOW_S)):
+        for seen in moment.job.ranks if moment.job is not None else ():
+            if seen.pid == rank.pid and seen.file is not None:
+                return seen.file
+    return None
 
 
 def _write_rate(history: History, rank: Rank) -> float | None:
