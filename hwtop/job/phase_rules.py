@@ -143,7 +143,7 @@ INNER: tuple[Rule, ...] = (
         ("megatron/core/pipeline_parallel/p2p_communication.py", "*core/pipeline_parallel/p2p_communication.py"),
     ),
     Rule("collective", names=COLLECTIVES),
-    Rule("checkpoint", ("torch/serialization.py",), _names("save load _save _legacy_save _load _legacy_load")),
+    Rule("checkpoint", ("torch/serialization.py",), _names("save _save _legacy_save")),
     Rule(
         "checkpoint",
         (
@@ -228,12 +228,14 @@ INNER: tuple[Rule, ...] = (
 )
 
 FORWARD: tuple[Rule, ...] = (
+    Rule("checkpoint", ("torch/serialization.py",), _names("load _load _legacy_load")),
     Rule("forward", ("torch/nn/modules/module.py",), _names("_call_impl")),
     Rule("forward", ("torch/_inductor/output_code.py",), _names("__call__")),
     Rule("forward", names=_names("forward"), is_users=True),
     Rule("forward", ("jax/_src/interpreters/pxla.py",), _names("__call__")),
 )
-"""What is left when nothing else is on the stack: an evaluation runs the module's forward too."""
+"""What is left when nothing else is on the stack: an evaluation runs the module's forward too, and a function that loads
+batches may read them with torch.load."""
 
 QUEUE_WAITS: tuple[tuple[str, frozenset[str]], ...] = (
     ("multiprocessing/queues.py", _names("get")),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from hwtop.collectors.pyspy import PySpy
 from hwtop.job.frames import normalise, own_frames, user_frame
@@ -67,6 +68,8 @@ ROOT = ("train train.py 10", "<module> train.py 99")
         ("forward", ["forward model.py 1", "train_and_evaluate train.py 5"]),
         ("checkpoint", ["write_shard io.py 1", "save_checkpoint train.py 5"]),
         ("checkpoint", ["load_ckpt train.py 5"]),
+        ("checkpoint", ["_load torch/serialization.py 1", "main train.py 5"]),
+        ("data-main", ["_load torch/serialization.py 1", "next_batch data.py 5"]),
         ("other", ["checkpointed_forward_pass train.py 5"]),
         ("logging", ["emit logging/__init__.py 7"]),
         ("logging", ["refresh tqdm/std.py 7"]),
@@ -84,6 +87,53 @@ ROOT = ("train train.py 10", "<module> train.py 99")
 )
 def test_phase_of_frames(phase: str, inner: list[str]) -> None:
     assert phase_of(stack(*inner, *ROOT)) == phase
+
+
+NEWER = [
+    ("compile", ["backend_compile_and_load jax/_src/compiler.py 1", "_pjit_call_impl_python jax/_src/pjit.py 2"]),
+    ("sync", ["block_until_ready jax/_src/api.py 1"]),
+    ("sync", ["_value jax/_src/array.py 1", "wrapper jax/_src/profiler.py 2"]),
+    ("collective", ["sync_global_devices jax/experimental/multihost_utils.py 1", "save_checkpoint train.py 3"]),
+    ("rendezvous", ["initialize jax/_src/distributed.py 1"]),
+    ("checkpoint", ["save orbax/checkpoint/checkpointer.py 1"]),
+    ("data", ["_try_get_data torchdata/stateful_dataloader/stateful_dataloader.py 1"]),
+    ("collective", ["wait_for_unshard torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py 1"]),
+    ("checkpoint", ["_atomic_save lightning/fabric/utilities/cloud_io.py 1"]),
+    ("checkpoint", ["_save_checkpoint lightning/pytorch/callbacks/model_checkpoint.py 1"]),
+    ("sync", ["to_item lightning/fabric/utilities/apply_func.py 1"]),
+    ("logging", ["log_metrics lightning/fabric/loggers/csv_logs.py 1"]),
+    ("logging", ["write_events deepspeed/monitor/monitor.py 1"]),
+    ("checkpoint", ["save deepspeed/runtime/checkpoint_engine/torch_checkpoint_engine.py 1"]),
+    ("compile", ["benchmark_all_configs torch/_inductor/runtime/triton_heuristics.py 1", "forward model.py 2"]),
+]
+
+
+@pytest.mark.parametrize(("phase", "inner"), NEWER)
+def test_names_of_newer_libraries(phase: str, inner: list[str]) -> None:
+    assert phase_of(stack(*inner, *ROOT)) == phase
+
+
+@pytest.mark.parametrize(
+    ("code", "has_device", "phase"),
+    [
+        ("running += loss.item()", True, "sync"),
+        ("running += loss.item()", False, "other"),
+        ('print(f"loss {loss.item()}")', True, "sync"),
+        ('print(f"loss {loss.item()}")', False, "logging"),
+        ("x = step * 2", True, "other"),
+        (None, True, "other"),
+    ],
+)
+def test_the_text_of_the_users_line_tells_what_c_code_hides(code: str | None, has_device: bool, phase: str) -> None:
+    thread = stack(*ROOT)
+    frames = (structs.replace(thread.frames[0], code=code), *thread.frames[1:])
+    assert phase_of(structs.replace(thread, frames=frames), has_device=has_device) == phase
+
+
+def test_only_the_innermost_line_counts() -> None:
+    thread = stack("forward torch/nn/modules/linear.py 5", *ROOT)
+    frames = (thread.frames[0], structs.replace(thread.frames[1], code="y = model(x).item()"), thread.frames[2])
+    assert phase_of(structs.replace(thread, frames=frames), has_device=True) == "other"
 
 
 def test_a_job_that_runs_inside_an_import_is_not_starting_up() -> None:
