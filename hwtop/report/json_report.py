@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from hwtop import __version__
+from hwtop.job.conclusion import conclusion
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.job import Job, Rank
 from hwtop.model.symptom import Finding
@@ -63,13 +64,15 @@ def snapshot(frame: Frame) -> dict[str, Any]:
 
 
 def job_object(job: Job) -> dict[str, Any]:
-    """Launcher, world size, ranks, processes."""
+    """Launcher, world size, place, what all stacks and Flight Recorder dumps come to, ranks, processes."""
     return {
         "target_pid": job.target_pid,
         "launcher": plain(job.launcher) if job.launcher else None,
         "world_size": job.world_size,
         "restarts": job.restarts,
         "place": plain(job.place) if job.place else None,
+        "conclusion": conclusion(job),
+        "flight": plain(job.flight) if job.flight else None,
         "has_ended": job.has_ended,
         "ranks": [_rank(rank) for rank in job.ranks],
         "processes": [plain(process) for process in job.processes],

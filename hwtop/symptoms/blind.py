@@ -31,7 +31,7 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
         ]
         if not any(file.reason is None for file in job.log_files) and not job.has_ended:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
-        if not job.ranks and not job.has_ended:
+        if not job.ranks and not job.has_ended and job.rendezvous is None:
             reason = f"no training rank under PID {job.target_pid}: give a Python process of the training job"
             spots.append(Blind(source="ranks", reason=f"{reason}; `hwtop` alone lists them"))
         here = sum(rank.is_alive for rank in job.ranks)
