@@ -203,8 +203,8 @@ def test_phase_of_a_live_torch_process(which: str, phase: str) -> None:
         found = until(lambda: [phase_of(t) for t in spy.look(pid).dump.threads[:1]], lambda seen: seen == [phase])
         assert found == [phase]
         if which == "workers":
-            worker = until(lambda: _leaf(spy, children(pid)[0]), lambda leaf: leaf == "decode")
-            assert worker == "decode"
+            worker = until(lambda: [_leaf(spy, child) for child in children(pid)[:1]], lambda leaf: leaf == ["decode"])
+            assert worker == ["decode"]
 
 
 def test_a_live_ddp_rank_that_waits_for_another_is_seen_waiting() -> None:
