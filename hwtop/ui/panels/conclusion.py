@@ -70,7 +70,7 @@ def _sentence(job: Job) -> str:
     if not job.stack_groups:
         return "no stack could be read" if job.stack_errors else "no stacks yet"
     if len(job.stack_groups) == 1 and len(job.stack_groups[0].ranks) > 1:
-        return f"all {sentence(job.stack_groups)}: the same place"
+        return f"{sentence(job.stack_groups)}, all at the same place"
     return sentence(job.stack_groups)
 
 

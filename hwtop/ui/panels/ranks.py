@@ -11,7 +11,7 @@ from hwtop.model.log import Severity
 from hwtop.ui import marks, rank_view, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
-from hwtop.ui.widgets.bar import stacked
+from hwtop.ui.widgets.bar import bar, stacked
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
@@ -49,7 +49,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     title = heading(view, "Ranks")
     if not ranks:
         return box([none(view)], width, height, title, Line())
-    columns = table.chosen(COLUMNS, room)
+    has_gpus = any(rank.gpus for rank in ranks)
+    columns = table.chosen([column for column in _COLUMNS if has_gpus or column is not _GPU], room)
     visible = shown(view, height)
     lines = [table.header(columns)]
     for index in visible:
@@ -187,6 +188,10 @@ def _phase(row: Row, _: int) -> Line:
     return Line(row.rank.phase, marks.PHASE[row.rank.phase]) if row.rank.phase else Line(units.UNKNOWN, "dim")
 
 
+def _phases(row: Row, width: int) -> Line:
+    return stacked(mix(row.rank), width) if row.rank.phase_shares else bar(None, width)
+
+
 def _wait(row: Row, _: int) -> Line:
     share = row.rank.wait_share
     return _plain(units.pct(None if share is None else 100 * share))
@@ -206,21 +211,22 @@ MARK: Column[Row] = Column("", 1, _mark)
 NUMBER: Column[Row] = Column("rank", 4, lambda row, _: Line(str(row.rank.rank), "strong"), align="right")
 STATE: Column[Row] = Column("state", 17, state)
 STEP: Column[Row] = Column("step", 9, _step, 1, align="right")
+_GPU: Column[Row] = Column("GPU", 7, _gpu, 5, align="right")
 
-COLUMNS: tuple[Column[Row], ...] = (
+_COLUMNS: tuple[Column[Row], ...] = (
     MARK,
     NUMBER,
-    Column("pid", 7, lambda row, _: Line(str(row.rank.pid), "dim"), 8, align="right"),
-    Column("GPU", 7, _gpu, 5, align="right"),
+    Column("pid", 7, lambda row, _: Line(str(row.rank.pid), "dim"), 7, align="right"),
+    _GPU,
     STATE,
     STEP,
     Column("ago", 4, lambda row, _: _plain(units.short_duration(row.rank.step_age_s)), 4, align="right"),
     Column("s/step", 6, lambda row, _: _plain(units.step_time(row.rank.step_time_s)), 2, align="right"),
     Column("phase", 15, _phase, 1),
-    Column("phases", 6, lambda row, width: stacked(mix(row.rank), width), 6, grow=1, most=30),
+    Column("phases", 6, _phases, 6, grow=1, most=30),
     Column("wait", 4, _wait, 3, align="right"),
     Column("CPU", 5, lambda row, _: _plain(units.pct(row.rank.tree_cpu_pct)), 3, align="right"),
-    Column("mem", 5, lambda row, _: _plain(units.size(row.rank.rss_bytes)), 7, align="right"),
+    Column("mem", 5, lambda row, _: _plain(units.size(row.rank.rss_bytes)), 8, align="right"),
     Column("workers", 8, lambda row, _: worker_states(row.rank), 9),
     Column("log", 4, _log_age, 4, align="right"),
     Column("last line", 24, lambda row, _: Line(row.rank.last_line or "", "dim"), 10, grow=3),

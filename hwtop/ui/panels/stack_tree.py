@@ -57,7 +57,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     room = height - 2
     first = max(0, min(mine[-1] - room + 2, len(rows) - room)) if mine else 0
     visible = table.window(len(rows), room, first)
-    widest = min(_RANKS_WIDEST, max(len(rank_set(row.ranks)) for row in rows))
+    widest = min(_RANKS_WIDEST, inner(width) // 6, max(len(rank_set(row.ranks)) for row in rows))
     codes = _codes(job)
     lines = [_line(rows[index], codes, widest, inner(width), is_mine=index in mine) for index in visible]
     groups = len(job.stack_groups)
