@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -46,10 +47,8 @@ class Children:
         if end_at_exit:
             atexit.register(self.close)
 
-    def run(self, command: Sequence[str], deadline_s: float, quiet_s: float = 0.0) -> Ended:
+    def run(self, command: Sequence[str], deadline_s: float) -> Ended:
         """Its output goes to files in memory: no pipe that could fill and no reader that could block.
-
-        It is not expected to end within `quiet_s`, so nobody looks after it that long.
 
         Raises:
             OSError: it cannot be started.
@@ -57,7 +56,7 @@ class Children:
         self._reap()
         with _memory_file() as out, _memory_file() as err:
             child = self._start(command, out, err)
-            status, cpu_s = self._await(child, time.monotonic() + deadline_s, quiet_s)
+            status, cpu_s = self._await(child, time.monotonic() + deadline_s)
             out.seek(0)
             err.seek(0)
             return Ended(status, out.read(), err.read().decode(errors="replace"), cpu_s)
@@ -90,16 +89,13 @@ class Children:
                 _kill(child)
         return child
 
-    def _await(self, child: subprocess.Popen[bytes], ends_s: float, quiet_s: float) -> tuple[int | None, float]:
+    def _await(self, child: subprocess.Popen[bytes], ends_s: float) -> tuple[int | None, float]:
         """(exit status, CPU seconds); at the deadline its process group is killed and left behind."""
-        pause_s = quiet_s
-        while True:
+        _sleep_until_end(child.pid, ends_s)
+        pause_s = _POLL_S
+        while (cpu_s := _reaped(child)) is None and time.monotonic() < ends_s:
             time.sleep(pause_s)
-            cpu_s = _reaped(child)
-            is_late = time.monotonic() >= ends_s
-            if cpu_s is not None or is_late:
-                break
-            pause_s = _POLL_S if pause_s == quiet_s else min(pause_s * 1.5, _LONGEST_POLL_S)
+            pause_s = min(pause_s * 1.5, _LONGEST_POLL_S)
         with self._lock:
             self._running.discard(child)
             if cpu_s is None:
@@ -110,6 +106,20 @@ class Children:
     def _reap(self) -> None:
         with self._lock:
             self.abandoned = [child for child in self.abandoned if child.poll() is None]
+
+
+def _sleep_until_end(pid: int, ends_s: float) -> None:
+    """Until the child has ended or its time is over; at once where the kernel (before Linux 5.3) cannot tell."""
+    try:
+        handle = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return
+    try:
+        select.select([handle], [], [], max(0.0, ends_s - time.monotonic()))
+    except ValueError:  # more than 1024 files are open
+        return
+    finally:
+        os.close(handle)
 
 
 def _reaped(child: subprocess.Popen[bytes]) -> float | None:

@@ -92,9 +92,7 @@ class PySpyRecord:
         if not self._command:
             return self._failed(pid, began_s, no_binary(), 0.0)
         try:
-            ended = self._children.run(
-                self._arguments(pid, seconds, rate_per_s), 2 * seconds + _SLACK_S, quiet_s=seconds / 2
-            )
+            ended = self._children.run(self._arguments(pid, seconds, rate_per_s), 2 * seconds + _SLACK_S)
         except OSError as error:
             reason = Explained(f"py-spy cannot be started: {error}", "pip install -U py-spy")
             return self._failed(pid, began_s, reason, 0.0)

@@ -8,22 +8,36 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from hwtop.collectors.pyspy import PySpy
-from hwtop.collectors.stack_schedule import StackSchedule
-from hwtop.errors import CannotError
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hwtop.collectors.attach import Ladder
+from hwtop.collectors.pyspy_record import PySpyRecord
+from hwtop.collectors.source_lines import SourceLines
+from hwtop.collectors.stack_schedule import Order, StackSchedule
+from hwtop.collectors.target_state import read_state
+from hwtop.job.short_names import ShortNames
 from hwtop.model.aim import Aim
-from hwtop.model.stack import StackDump, StackReading
+from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
 READ_DEADLINE_S = 0.25
 """A read waits at most so long, and only for the first look at new processes."""
-_LANES = 2
-"""Threads that look; one may hang on a process that does not answer while the other goes on."""
+_WHATEVER_IT_COSTS_PCT = 10_000.0
+
+
+class _Found(Struct, frozen=True):
+    """What one order gave: the window ended right before the dump was taken."""
+
+    dump: StackDump
+    profile: StackProfile | None
 
 
 class StackSource:
-    """Fills `Snapshot.stacks`. The looking is done by threads of its own; a read hands over what they have found.
+    """Fills `Snapshot.stacks`. The looking is done in threads of its own; a read hands over what they have found.
 
-    So a py-spy that hangs holds up no tick, and looks fall at random times, not always at the start of a tick.
+    So a py-spy that hangs holds up no tick, and looks fall at random times, not always at the start of a tick. Each look at a
+    process is a window of many samples (cheap, but without OS states), closed by one dump, so that the newest dump is never
+    older than the newest sample.
     """
 
     name = "stacks"
@@ -33,81 +47,128 @@ class StackSource:
         self,
         *,
         budget_pct: float = 1.0,
+        has_windows: bool = True,
         command: Sequence[str] | None = None,
         now: Callable[[], float] = time.monotonic,
         proc: str = "/proc",
         max_per_read: int = 64,
         dump_deadline_s: float = 5.0,
     ) -> None:
-        """`budget_pct` is the share of one core that looks may take in all (see `StackSchedule`); `command` replaces py-spy;
-        `max_per_read` bounds the dumps of one reading, the rest come with the next.
+        """`budget_pct` is the share of one core that looks may take in all (see `StackSchedule`); without `has_windows` there
+        are dumps only; `command` replaces py-spy; `max_per_read` bounds the dumps of one reading, the rest come with the next.
         """
-        self._spy = PySpy(command, proc=proc, deadline_s=dump_deadline_s, now=now)
+        names = ShortNames()
+        self._names = names
+        self._ladder = Ladder(command, proc=proc, deadline_s=dump_deadline_s, now=now)
+        self._record = PySpyRecord(command, names=names, proc=proc, now=now)
+        self._lines = SourceLines(proc, now)
         self._now = now
+        self._proc = proc
         self._max_per_read = max_per_read
-        self._schedule = StackSchedule(budget_pct, random.random)  # no secret: spacing only
+        self._schedule = StackSchedule(budget_pct, random.random, has_windows=has_windows)  # no secret: spacing only
         self._changed = threading.Condition()
-        self._found: deque[StackDump] = deque(maxlen=4096)
-        self._lanes: list[threading.Thread] = []
+        self._found: deque[_Found] = deque(maxlen=4096)
+        self._seen: set[int] = set()
+        self._focus: int | None = None
+        self._foreman: threading.Thread | None = None
         self._is_closing = False
 
     def probe(self) -> str | None:
-        """py-spy must be there."""
-        return self._spy.probe()
+        """Always: a dump says for itself why it failed."""
+        return None
 
     def aim(self, aim: Aim) -> None:
         """Take on the processes to look at."""
         with self._changed:
             self._schedule.want(aim.stack_pids, aim.focus_pid)
+            self._seen &= {*aim.stack_pids}
+            self._focus = aim.focus_pid
             self._changed.notify_all()
 
     def read(self) -> StackReading:
-        """The dumps that have ended since the last read, each once; a failed one carries its error and advice."""
+        """What has been found since the last read, each once; a failed dump carries its error and advice."""
         self._start()
         with self._changed:
             self._changed.wait_for(lambda: not self._schedule.is_first_pass, timeout=READ_DEADLINE_S)
-            count = min(len(self._found), self._max_per_read)
-            dumps = tuple(self._found.popleft() for _ in range(count))
-        return StackReading(at_s=self._now(), dumps=dumps)
+            found = [self._found.popleft() for _ in range(min(len(self._found), self._max_per_read))]
+            focus = self._focus
+        return StackReading(
+            at_s=self._now(),
+            dumps=tuple(each.dump for each in found),
+            profiles=tuple(each.profile for each in found if each.profile is not None),
+            focus_pid=focus,
+        )
 
     def close(self) -> None:
-        """Let the threads end after the look they are at. Does not wait for them."""
+        """End the windows that are open, and start nothing more. Does not wait."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
+        self._record.close()
 
     def _start(self) -> None:
-        while len(self._lanes) < _LANES and not self._is_closing:
-            lane = threading.Thread(target=self._look_on, name=f"hwtop-stacks-{len(self._lanes)}", daemon=True)
-            self._lanes.append(lane)
-            lane.start()
+        if self._foreman is None and not self._is_closing:
+            self._foreman = threading.Thread(target=self._give_orders, name="hwtop-stacks", daemon=True)
+            self._foreman.start()
 
-    def _look_on(self) -> None:
+    def _give_orders(self) -> None:
+        counted_s = 0.0
         while True:
             with self._changed:
-                pid = self._schedule.next(self._now())
-                while pid is None and not self._is_closing:
+                order = self._schedule.next(self._now())
+                while order is None and not self._is_closing:
                     self._changed.wait(self._schedule.wait_s(self._now()))
-                    pid = self._schedule.next(self._now())
-                if self._is_closing or pid is None:
+                    order = self._schedule.next(self._now())
+                if self._is_closing or order is None:
                     return
-            look = self._spy.look(pid)
-            with self._changed:
-                self._schedule.done(pid, self._now(), look.cpu_s, look.is_lasting)
-                self._found.append(look.dump)
-                self._changed.notify_all()
+            taken_s, counted_s = time.thread_time() - counted_s, time.thread_time()
+            name = f"hwtop-look-{order.pid}"
+            threading.Thread(target=self._carry_out, args=(order, taken_s), name=name, daemon=True).start()
+
+    def _carry_out(self, order: Order, taken_s: float) -> None:
+        """What hwtop's own threads take counts as well: `taken_s` to give the order, and this thread."""
+        began_cpu_s = time.thread_time() - taken_s
+        take = self._record.take(order.pid) if order.has_window else None
+        look = self._ladder.look(order.pid)
+        dump = self._lines.dump_with_code(look.dump)
+        profile = None if take is None or take.profile.error else self._with_code(take.profile)
+        cost_s = look.cpu_s + (take.cpu_s if take else 0.0) + time.thread_time() - began_cpu_s
+        with self._changed:
+            self._names.learn((dump,))
+            self._schedule.done(
+                order,
+                self._now(),
+                cost_s,
+                is_lasting=look.is_lasting,
+                has_samples=dump.via == "py-spy" and (take is None or bool(take.profile.samples)),
+            )
+            if dump.error is None:
+                self._seen.add(order.pid)
+            if not self._is_closing and not self._has_ended(dump):
+                self._found.append(_Found(dump, profile))
+            self._changed.notify_all()
+
+    def _with_code(self, profile: StackProfile) -> StackProfile:
+        """Equal stacks stay one object."""
+        known: dict[int, tuple[StackFrame, ...]] = {}
+        for sample in profile.samples:
+            if id(sample.frames) not in known:
+                known[id(sample.frames)] = self._lines.with_code(sample.frames, profile.pid)
+        return replace(
+            profile, samples=tuple(replace(sample, frames=known[id(sample.frames)]) for sample in profile.samples)
+        )
+
+    def _has_ended(self, dump: StackDump) -> bool:
+        """It failed because a process that was seen before is no more: the process table tells that, not a py-spy error."""
+        if dump.error is None or dump.pid not in self._seen:
+            return False
+        state = read_state(dump.pid, self._proc)
+        return state is None or state.state in ("Z", "X")
 
 
 def dump_all(pids: Sequence[int], ends_s: float) -> tuple[StackDump, ...]:
-    """One dump of each process; fewer when some have not answered by `ends_s` (monotonic seconds).
-
-    Raises:
-        CannotError: py-spy is not installed.
-    """
-    source = StackSource(max_per_read=len(pids))
-    reason = source.probe()
-    if reason is not None:
-        raise CannotError(reason)
+    """One dump of each process, whatever it costs; fewer when some have not answered by `ends_s` (monotonic seconds)."""
+    source = StackSource(budget_pct=_WHATEVER_IT_COSTS_PCT, has_windows=False, max_per_read=len(pids))
     source.aim(Aim(stack_pids=tuple(pids)))
     found: dict[int, StackDump] = {}
     while len(found) < len(set(pids)) and time.monotonic() < ends_s:

@@ -1,45 +1,79 @@
-"""Which process to look at next, and when, so that looking stays cheap. Pure; the clock is an argument."""
+"""Which process to look at next, how closely, and when, so that looking stays cheap. Pure; the clock is an argument."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
-FOCUS_S = 1.0
-"""The rank on screen is looked at at least so often."""
+from msgspec import Struct
+
+from hwtop.collectors.pyspy_record import WINDOW_S
+
+MINUTE_S = 60.0
+OPENING_SHARE = 0.5
+"""What a person who has just attached may have at once: this much of the first minute's allowance. The rest of the minute is
+spread evenly, so the first minute as a whole keeps to the budget like any other."""
+_COUNTED = 0.95
+"""The rest of the budget is for handing over what was found, which nobody measures."""
+FOCUS_SHARE = 0.67
+"""The focused process takes at most this much of what is spent, so that the others are never forgotten."""
+DUMPS_APART_S = 1.0
+"""The focused process is not looked at more often than that where there are only dumps."""
 RETRY_S = 10.0
 """A process that cannot be read for a reason that stays is tried again so often."""
-OPENING_S = 15.0
-OPENING_FACTOR = 4.0
-_OPENING_RATE = 0.04
-"""A person who has just attached wants to know why within seconds: the first quarter of a minute may take a minute's
-budget, up to 4 % of a core. Over any longer time the average stays near `budget_pct`."""
-_FIRST_GUESS_S = 0.01
-"""CPU time of one dump until one was measured (py-spy 0.4 on a torch rank)."""
+WINDOW_RETRY_S = 20.0
+"""A process whose window gave nothing is looked at by dumps alone for so long."""
+_LONGEST_ROUND_S = 120.0
+"""Where one round of windows over all processes would take longer, breadth comes before depth."""
+_FIRST_LOOKS = 2
+"""First dumps of many processes are taken two at a time: a job on a full machine must not feel them."""
+_DUE_BUT_DEAR_S = 0.25
+"""What is due but beyond the allowance is asked again so often."""
+_MOST_OUT = 12
+_MOST_REMEMBERED = 1000
+"""Loader workers come and go with what their rank waits for: who is wanted again is not new."""
+_USUAL_COST_S = {False: 0.010, True: 0.024}
+"""CPU time of a dump, and of a window with its dump (py-spy 0.4 on a torch rank, a core of 2 to 3 GHz). What is measured on
+this machine scales both."""
 _SMOOTHING = 0.2
 
 
-class StackSchedule:
-    """Round-robin over the wanted processes.
+class Order(Struct, frozen=True):
+    """Look at this process."""
 
-    A process that was never looked at comes at once, whatever it costs: a person wants to see all stacks within two
-    seconds. After that the looks are spaced, at random, so that their measured CPU time takes `budget_pct` of one core.
-    The focused process is looked at about once a second within that budget; where it alone would eat it, the others
-    still get half of `budget_pct`, so the whole is at most one and a half budgets, or what the focus takes if that is more.
+    pid: int
+    has_window: bool = False
+    """Take a window of samples first (`pyspy_record`), then a dump; else the dump alone."""
+
+
+class StackSchedule:
+    """Round-robin over the wanted processes, within `budget_pct` of one core over any minute from the first one on.
+
+    A process that is new gets a dump, then a window, at once, as far as the opening allowance goes; a person wants to see all
+    stacks within seconds. After that the orders are spaced so that their measured CPU time keeps to the budget, whatever
+    the number of processes. The focused process is looked at without a pause, a window after the other, in at most
+    `FOCUS_SHARE` of the budget. Where one round of windows would take over `_LONGEST_ROUND_S`, all but the focused process
+    are looked at by dumps alone: seeing all of them comes before seeing some of them closely.
     """
 
-    def __init__(self, budget_pct: float, random: Callable[[], float]) -> None:
+    def __init__(self, budget_pct: float, random: Callable[[], float], *, has_windows: bool = True) -> None:
         """`random` gives numbers from 0 to 1. Even spacing would look at the same spot of every training step."""
-        self._rate = budget_pct / 100.0
+        self._rate = budget_pct / 100.0 * _COUNTED
         self._random = random
+        self._has_windows = has_windows
         self._wanted: tuple[int, ...] = ()
         self._focus: int | None = None
-        self._out: set[int] = set()
+        self._out: dict[int, Order] = {}
         self._looked_s: dict[int, float] = {}
+        self._windowed: set[int] = set()
         self._not_before_s: dict[int, float] = {}
+        self._no_window_before_s: dict[int, float] = {}
+        self._spent: deque[tuple[float, float]] = deque()
+        self._scale: float | None = None
+        self._opening_left_s = self._allowance_s * OPENING_SHARE
+        self._began_s: float | None = None
         self._next_s = 0.0
         self._focus_next_s = 0.0
-        self._cost_s = _FIRST_GUESS_S
-        self._began_s: float | None = None
 
     def want(self, pids: Sequence[int], focus: int | None) -> None:
         """New aim, the most wanted first."""
@@ -47,60 +81,127 @@ class StackSchedule:
         if focus != self._focus:
             self._focus_next_s = 0.0
         self._focus = focus
+        if len(self._looked_s) > _MOST_REMEMBERED + len(self._wanted):
+            self._forget()
+
+    def _forget(self) -> None:
         kept = set(self._wanted)
-        self._looked_s = {pid: at_s for pid, at_s in self._looked_s.items() if pid in kept}
-        self._not_before_s = {pid: at_s for pid, at_s in self._not_before_s.items() if pid in kept}
+        self._windowed &= kept
+        for times in (self._looked_s, self._not_before_s, self._no_window_before_s):
+            for pid in times.keys() - kept:
+                del times[pid]
 
-    def next(self, now: float) -> int | None:
-        """The process to look at now, or None. It is out until `done`."""
-        pid = self._pick(now)
-        if pid is None:
-            return None
-        if self._began_s is None:
+    def next(self, now: float) -> Order | None:
+        """What to do now, or None. The process is out until `done`."""
+        if self._began_s is None and self._wanted:
             self._began_s = now
-        self._out.add(pid)
-        if pid == self._focus:
-            self._focus_next_s = now + FOCUS_S * self._between(0.6, 1.0)
-        else:
-            self._next_s = now + self._cost_s / self._rate_of_others(now) * self._between(0.5, 1.5)
-        return pid
+        ready = [pid for pid in self._wanted if pid not in self._out and self._not_before_s.get(pid, 0.0) <= now]
+        if not ready or len(self._out) >= _MOST_OUT:
+            return None
+        order = self._opening(ready, now) or self._paced(ready, now)
+        if order is not None:
+            self._out[order.pid] = order
+        return order
 
-    def done(self, pid: int, now: float, cost_s: float, is_lasting: bool) -> None:
-        """A look at `pid` has ended and took `cost_s` of CPU time."""
-        self._out.discard(pid)
-        self._looked_s[pid] = now
-        self._not_before_s[pid] = now + RETRY_S if is_lasting else 0.0
-        self._cost_s += _SMOOTHING * (cost_s - self._cost_s)
+    def done(
+        self, order: Order, now: float, cost_s: float, *, is_lasting: bool = False, has_samples: bool = True
+    ) -> None:
+        """It took `cost_s` of CPU time. `is_lasting`: the dump failed for a reason that stays; `has_samples`: the window gave
+        some, or, where there was none, one may be tried.
+        """
+        del self._out[order.pid]
+        self._looked_s[order.pid] = now
+        self._spent.append((now, cost_s))
+        scale = cost_s / _USUAL_COST_S[order.has_window]
+        self._scale = scale if self._scale is None else self._scale + _SMOOTHING * (scale - self._scale)
+        if is_lasting:
+            self._not_before_s[order.pid] = now + RETRY_S
+        if order.has_window:
+            self._windowed.add(order.pid)
+        if not has_samples:
+            self._no_window_before_s[order.pid] = now + WINDOW_RETRY_S
 
     @property
     def is_first_pass(self) -> bool:
-        """Some wanted process has not been looked at yet."""
-        return any(pid not in self._looked_s for pid in self._wanted)
+        """Some wanted process has not been looked at yet, and will be at once."""
+        return self._opening_left_s >= self._cost_s(has_window=False) and any(
+            pid not in self._looked_s for pid in self._wanted
+        )
 
     def wait_s(self, now: float) -> float:
-        """How long nothing will be due, unless the aim changes; at least 10 ms, at most 1 s."""
-        due = [self._due_s(pid) for pid in self._wanted if pid not in self._out]
-        return min(max(min(due, default=now + 1.0) - now, 0.01), 1.0)
+        """How long nothing will be due, unless the aim changes or an order is done; at most 1 s."""
+        ready = [pid for pid in self._wanted if pid not in self._out]
+        due = [max(self._not_before_s.get(pid, 0.0), self._due_s(pid)) for pid in ready]
+        soonest_s = min(due, default=now + 1.0) - now
+        return min(soonest_s, 1.0) if soonest_s > 0 else _DUE_BUT_DEAR_S
 
-    def _pick(self, now: float) -> int | None:
-        due = [pid for pid in self._wanted if pid not in self._out and self._due_s(pid) <= now]
-        if self._focus in due:
-            return self._focus
-        return min(due, key=lambda pid: self._looked_s.get(pid, -1.0), default=None)
+    def _opening(self, ready: Sequence[int], now: float) -> Order | None:
+        """A first dump or a first window, on top of the pace."""
+        new = [pid for pid in ready if pid not in self._looked_s]
+        dumps_out = sum(not order.has_window for order in self._out.values())
+        if new:
+            order = Order(new[0]) if dumps_out < _FIRST_LOOKS else None
+        else:
+            unseen = [pid for pid in ready if pid not in self._windowed and self._may_window(pid, now)]
+            order = Order(unseen[0], has_window=True) if unseen else None
+        if (
+            order is None
+            or self._opening_left_s < self._cost_s(has_window=order.has_window)
+            or not self._can_afford(order, now)
+        ):
+            return None
+        self._opening_left_s -= self._cost_s(has_window=order.has_window)
+        return order
+
+    def _paced(self, ready: Sequence[int], now: float) -> Order | None:
+        due = [pid for pid in ready if self._due_s(pid) <= now]
+        if not due:
+            return None
+        pid = self._focus if self._focus in due else min(due, key=lambda each: self._looked_s.get(each, -1.0))
+        order = Order(pid, has_window=pid in self._looked_s and self._may_window(pid, now))
+        if not self._can_afford(order, now):
+            return None
+        cost_s = self._cost_s(has_window=order.has_window)
+        if pid == self._focus:
+            self._focus_next_s = now + cost_s / self._focus_pace(now)
+        else:
+            self._next_s = now + cost_s / (self._pace(now) - self._focus_pace(now)) * (0.5 + self._random())
+        return order
+
+    def _may_window(self, pid: int, now: float) -> bool:
+        if not self._has_windows or now < self._no_window_before_s.get(pid, 0.0):
+            return False
+        return pid == self._focus or len(self._wanted) * self._cost_s(has_window=True) <= self._rate * _LONGEST_ROUND_S
 
     def _due_s(self, pid: int) -> float:
-        if pid not in self._looked_s:
-            return 0.0
-        spaced_s = self._focus_next_s if pid == self._focus else self._next_s
-        return max(spaced_s, self._not_before_s.get(pid, 0.0))
+        return self._focus_next_s if pid == self._focus else self._next_s
 
-    def _rate_of_others(self, now: float) -> float:
-        is_opening = self._began_s is not None and now - self._began_s < OPENING_S
-        opening_rate = max(self._rate, min(self._rate * OPENING_FACTOR, _OPENING_RATE))
-        rate = opening_rate if is_opening else self._rate
+    @property
+    def _allowance_s(self) -> float:
+        """CPU time that one minute may take."""
+        return self._rate * MINUTE_S
+
+    def _pace(self, now: float) -> float:
+        """CPU seconds a second."""
+        is_first_minute = self._began_s is None or now - self._began_s < MINUTE_S
+        taken_s = self._allowance_s * OPENING_SHARE - self._opening_left_s if is_first_minute else 0.0
+        return self._rate - taken_s / MINUTE_S
+
+    def _cost_s(self, *, has_window: bool) -> float:
+        """What an order is expected to take."""
+        return _USUAL_COST_S[has_window] * (1.0 if self._scale is None else self._scale)
+
+    def _focus_pace(self, now: float) -> float:
+        """What the focused process takes of the pace: a window after the other, or less where that is too much."""
         if self._focus is None:
-            return rate
-        return max(rate - self._cost_s / (FOCUS_S * 0.8), rate / 2)
+            return 0.0
+        has_window = self._may_window(self._focus, now)
+        every_s = WINDOW_S if has_window else DUMPS_APART_S
+        return min(FOCUS_SHARE * self._pace(now), self._cost_s(has_window=has_window) / every_s)
 
-    def _between(self, low: float, high: float) -> float:
-        return low + (high - low) * self._random()
+    def _can_afford(self, order: Order, now: float) -> bool:
+        while self._spent and self._spent[0][0] <= now - MINUTE_S:
+            self._spent.popleft()
+        taken_s = sum(cost_s for _, cost_s in self._spent)
+        promised_s = sum(self._cost_s(has_window=each.has_window) for each in self._out.values())
+        return taken_s + promised_s + self._cost_s(has_window=order.has_window) <= self._allowance_s

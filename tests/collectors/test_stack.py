@@ -13,9 +13,8 @@ import pytest
 from hwtop.collectors.pyspy import PySpy, is_whole, parse
 from hwtop.collectors.pyspy_errors import Circumstance, circumstance, explain
 from hwtop.collectors.stack import StackSource, dump_all
-from hwtop.collectors.stack_schedule import OPENING_S, StackSchedule
 from hwtop.model.aim import Aim
-from hwtop.model.stack import StackDump
+from hwtop.model.stack import StackDump, StackReading
 from tests.stack_jobs import FOLDER, QUEUE_JOB, os_state, running, until
 
 DENIED = "Permission Denied: Try running again with elevated permissions by going 'sudo env \"PATH=$PATH\" !!'\n"
@@ -194,7 +193,7 @@ def test_a_hung_pyspy_is_killed_at_its_deadline(tmp_path: Path) -> None:
     spy = PySpy(fake_pyspy(tmp_path, "time.sleep(1000)"), deadline_s=0.3)
     look = spy.look(os.getpid())
     assert look.dump.error is not None and "did not answer within 0.3 s" in look.dump.error
-    (child,) = spy._abandoned
+    (child,) = spy._children.abandoned
     assert until(child.poll, lambda code: code is not None) == -9
 
 
@@ -209,8 +208,10 @@ def test_a_target_that_is_stopped_meanwhile_is_reported(tmp_path: Path) -> None:
     (tmp_path / "proc" / "42").mkdir(parents=True)
     status = tmp_path / "proc" / "42" / "status"
     status.write_text("State:\tS (sleeping)\nTracerPid:\t0\n")
+    stat = tmp_path / "proc" / "42" / "stat"
+    stat.write_text(f"42 (python) S {' '.join(['0'] * 49)}\n")
     (tmp_path / "bin").mkdir()
-    stops = f"open({str(status)!r}, 'w').write('State:\\tT (stopped)\\nTracerPid:\\t0\\n')\n{good()}"
+    stops = f"open({str(stat)!r}, 'w').write('42 (python) T {' '.join(['0'] * 49)}')\n{good()}"
     look = PySpy(fake_pyspy(tmp_path / "bin", stops), proc=str(tmp_path / "proc")).look(42)
     assert look.dump.error is not None and "was stopped" in look.dump.error
     assert look.dump.advice is not None and "kill -CONT 42" in look.dump.advice
@@ -298,12 +299,51 @@ def test_a_new_aim_is_followed(job: int) -> None:
 
 
 def test_a_reading_is_bounded_and_loses_nothing(tmp_path: Path) -> None:
-    source = StackSource(command=fake_pyspy(tmp_path, good()), max_per_read=2, budget_pct=0.01)
+    source = StackSource(command=fake_pyspy(tmp_path, good()), max_per_read=2, has_windows=False)
     source.aim(Aim(stack_pids=(1, 2, 3, 4, 5)))
-    sizes: list[int] = []
-    until(lambda: sizes.append(len(source.read().dumps)), lambda _: sum(sizes) >= 5)
+    readings: list[tuple[StackDump, ...]] = []
+    until(
+        lambda: readings.append(source.read().dumps),
+        lambda _: len({dump.pid for each in readings for dump in each}) == 5,
+    )
     source.close()
-    assert sum(sizes) == 5 and max(sizes) <= 2
+    assert max(map(len, readings)) <= 2
+
+
+def test_windows_come_with_their_dump_and_the_focus_is_told(job: int) -> None:
+    source = StackSource()
+    source.aim(Aim(stack_pids=(job,), focus_pid=job))
+    readings: list[StackReading] = []
+    until(lambda: readings.append(source.read()), lambda _: bool(readings[-1].profiles))
+    source.close()
+    (profile,), dumps = readings[-1].profiles, readings[-1].dumps
+    assert (profile.pid, profile.error, readings[-1].focus_pid) == (job, None, job)
+    assert len(profile.samples) >= 10
+    assert [dump.pid for dump in dumps] == [job]
+    assert profile.samples[-1].at_s <= dumps[0].at_s
+    from_profile = {frame.filename: frame for frame in profile.samples[-1].frames}
+    assert all(
+        from_profile[frame.filename].short_filename == frame.short_filename
+        for frame in dumps[0].threads[0].frames
+        if frame.filename in from_profile
+    )
+
+
+def test_the_end_of_a_process_is_no_error() -> None:
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+    source = StackSource(budget_pct=100.0, has_windows=False)
+    source.aim(Aim(stack_pids=(sleeper.pid, os.getpid())))
+    found: list[StackDump] = []
+    until(
+        lambda: found.extend(source.read().dumps),
+        lambda _: any(dump.pid == sleeper.pid and dump.error is None for dump in found),
+    )
+    sleeper.kill()
+    sleeper.wait()
+    found.clear()
+    until(lambda: found.extend(source.read().dumps), lambda _: len(found) >= 4)
+    source.close()
+    assert {dump.pid for dump in found} == {os.getpid()}
 
 
 def test_nothing_to_look_at_is_an_empty_reading() -> None:
@@ -315,74 +355,6 @@ def test_nothing_to_look_at_is_an_empty_reading() -> None:
 def test_dump_all_gives_one_dump_each(job: int) -> None:
     dumps = dump_all([job, os.getpid()], ends_s=time.monotonic() + 30)
     assert sorted(dump.pid for dump in dumps) == sorted([job, os.getpid()])
-
-
-def simulate(
-    schedule: StackSchedule, seconds: float, cost_s: float, *, begin_s: float = 0.0, fails: frozenset[int] = frozenset()
-) -> list[int]:
-    """Every pid looked at in `seconds` of made-up time in steps of 10 ms."""
-    looked = []
-    for tick in range(int(seconds * 100)):
-        now = begin_s + tick / 100
-        while (pid := schedule.next(now)) is not None:
-            looked.append(pid)
-            schedule.done(pid, now, cost_s, pid in fails)
-    return looked
-
-
-def even() -> float:
-    return 0.5
-
-
-def test_first_all_at_once_then_within_the_budget() -> None:
-    schedule = StackSchedule(1.0, even)
-    schedule.want(tuple(range(8)), None)
-    assert [schedule.next(0.0) for _ in range(9)] == [0, 1, 2, 3, 4, 5, 6, 7, None]
-    for pid in range(8):
-        schedule.done(pid, 0.0, 0.01, False)
-    opening = simulate(schedule, OPENING_S, 0.01)
-    assert 58 <= len(opening) <= 61  # 10 ms each, 4 % of a core
-    later = simulate(schedule, 100.0, 0.01, begin_s=OPENING_S)
-    assert 98 <= len(later) <= 101  # 1 % of a core
-    assert {later.count(pid) for pid in range(8)} <= {12, 13}
-
-
-def test_dearer_looks_come_less_often() -> None:
-    schedule = StackSchedule(1.0, even)
-    schedule.want((1, 2), None)
-    assert len(simulate(schedule, 1000.0, 0.1)) == pytest.approx(100, abs=10)
-
-
-def test_the_focused_rank_is_seen_every_second_and_the_others_go_on() -> None:
-    schedule = StackSchedule(1.0, even)
-    schedule.want((0, 1, 2, 3), 3)
-    assert simulate(schedule, OPENING_S, 0.01)[0] == 3
-    looked = simulate(schedule, 100.0, 0.01, begin_s=OPENING_S)
-    assert looked.count(3) >= 100
-    assert all(looked.count(pid) >= 15 for pid in (0, 1, 2))
-    assert len(looked) * 0.01 / 100.0 <= 0.02  # focus included
-
-
-def test_a_process_that_refuses_is_tried_every_ten_seconds() -> None:
-    schedule = StackSchedule(100.0, even)
-    schedule.want((1, 2), None)
-    looked = simulate(schedule, 60.0, 0.001, fails=frozenset({1}))
-    assert looked.count(1) == 6
-
-
-def test_one_look_at_a_process_at_a_time() -> None:
-    schedule = StackSchedule(100.0, even)
-    schedule.want((1,), None)
-    assert schedule.next(0.0) == 1
-    assert schedule.next(100.0) is None
-
-
-def test_a_process_that_joins_comes_at_once() -> None:
-    schedule = StackSchedule(1.0, even)
-    schedule.want((1,), None)
-    simulate(schedule, 10.0, 0.01)
-    schedule.want((1, 2), None)
-    assert schedule.next(10.0) == 2
 
 
 def _names(dump: StackDump) -> list[str]:
