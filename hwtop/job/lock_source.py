@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-WITH = re.compile(r"^\s*(?:async\s+)?with\s+(.+):(?:\s*#.*)?$")
+WITH = re.compile(r"^\s*(?:async\s+)?with\s+([^:#]+):")
+"""Its body may stand on the same line."""
 ACQUIRE = re.compile(r"([\w.\[\]]+)\.acquire\(")
 _CALL = re.compile(r"([\w.\[\]]+)\.(acquire|release)\(")
 _FUNCTION = re.compile(r"^\s*(?:async\s+)?def\s")

@@ -41,6 +41,7 @@ COND_WAIT = lib("Condition.wait", "threading.py")
         ),
         ((own("get", "with self._lock:"),), "waits for the lock self._lock (train.py:10 get)"),  # Python 3.10
         ((own("f", "table_lock.acquire()"),), "waits for the lock table_lock (train.py:10 f)"),
+        ((own("f", "with table_lock: pass"),), "waits for the lock table_lock (train.py:10 f)"),
         (
             (lib("SemLock.__enter__", "multiprocessing/synchronize.py"), own("f", "with shared:")),
             "waits for the multiprocessing lock shared (train.py:10 f)",
