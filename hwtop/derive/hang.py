@@ -10,19 +10,14 @@ from msgspec.structs import replace
 from hwtop.job.collective_timeout import timeout_of
 from hwtop.job.frames import training_thread
 from hwtop.job.locks import lock_wait
-from hwtop.job.phase import phase_of
 from hwtop.job.rank_state import rank_state, settled
 from hwtop.job.rendezvous import address_of, endpoint_of, nodes_of
 from hwtop.job.stack_samples import StackSamples
 from hwtop.model.hang import BlockedThread, Rendezvous, WorkerLock
-from hwtop.model.job import Job, Phase, Rank
+from hwtop.model.job import Job, Rank
 from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackDump
-
-_MANY_STACKS_S = 30.0
-"""A gap between two dumps that is longer than this ends a phase: nobody knows what was in between."""
-
 
 _WORKS_PCT = 2.0
 """As for a rank itself: under this share of a core a process does nothing."""
@@ -36,20 +31,11 @@ class _Sleep(Struct):
     """Context switches of a main thread, CPU ticks of another: a change means that it ran."""
 
 
-class _Spell(Struct):
-    """One phase of one process, without a gap."""
-
-    phase: Phase
-    since_s: float
-    seen_s: float
-
-
 class HangWatch:
     """Takes in every process reading and every job, in order; answers with the job completed."""
 
     def __init__(self) -> None:
         self._asleep: dict[tuple[int, int], _Sleep] = {}
-        self._spells: dict[int, _Spell] = {}
         self._helped_s: dict[int, float] = {}
         """Rank -> when a process that it started, loader workers aside, last worked."""
 
@@ -68,8 +54,6 @@ class HangWatch:
                 is_same = before is not None and before.work == work
                 asleep[key] = before if is_same and before is not None else _Sleep(reading.at_s, work)
         self._asleep = asleep
-        pids = {process.pid for process in reading.processes}
-        self._spells = {pid: spell for pid, spell in self._spells.items() if pid in pids}
 
     def complete(self, job: Job, snapshot: Snapshot, samples: StackSamples) -> Job:
         """The job with what time tells of its ranks, their states, the collective's timeout and the rendezvous."""
@@ -104,7 +88,7 @@ class HangWatch:
         rank = replace(
             rank,
             idle_for_s=idle_for_s,
-            phase_for_s=self._phase_for_s(rank.pid, samples),
+            phase_for_s=samples.phase_for_s(rank.pid),
             blocked=self._blocked(rank, processes, at_s),
             worker_locks=_worker_locks(rank, samples),
         )
@@ -130,17 +114,6 @@ class HangWatch:
                 )
             )
         return max(found, key=lambda each: (each.for_s, not each.is_worker, each.is_main), default=None)
-
-    def _phase_for_s(self, pid: int, samples: StackSamples) -> float | None:
-        dump = samples.newest(pid)
-        thread = training_thread(dump) if dump is not None else None
-        if dump is None or thread is None:
-            return None
-        phase, spell = phase_of(thread), self._spells.get(pid)
-        if spell is None or spell.phase != phase or dump.at_s - spell.seen_s > _MANY_STACKS_S:
-            spell = self._spells[pid] = _Spell(phase, dump.at_s, dump.at_s)
-        spell.seen_s = dump.at_s
-        return spell.seen_s - spell.since_s
 
     def _rendezvous(
         self, job: Job, processes: Mapping[int, ProcessInfo], snapshot: Snapshot, samples: StackSamples
@@ -168,8 +141,8 @@ class HangWatch:
         launcher, reading = job.launcher, snapshot.process
         if launcher is None or launcher.pid not in processes or reading is None:
             return None
-        waiting_s = self._phase_for_s(launcher.pid, samples)
-        if waiting_s is None or self._spells[launcher.pid].phase != "rendezvous":
+        waiting_s, standing = samples.phase_for_s(launcher.pid), samples.standing(launcher.pid)
+        if waiting_s is None or standing is None or standing.meaning.phase != "rendezvous":
             return None
         started_s = processes[launcher.pid].start_ticks / reading.ticks_per_s
         boot_s = reading.boot_time_s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -17,7 +17,6 @@ from hwtop.derive.process import ProcessRates, process_rates
 from hwtop.derive.rank import rank_now
 from hwtop.derive.seat import Crew, Seat
 from hwtop.job.environment import restarts_of
-from hwtop.job.frames import training_thread
 from hwtop.job.place import place_of
 from hwtop.job.spawner import is_spawner
 from hwtop.job.stack_groups import group
@@ -72,10 +71,14 @@ class JobTracker:
         self._members = members(reading.processes, self._members, self._spawners)
         processes = {process.pid: process for process in reading.processes}
         seen = set()
+        workers_of: dict[int | None, list[Member]] = {}
+        for member in self._members:
+            if member.role == "loader-worker":
+                workers_of.setdefault(member.rank, []).append(member)
         for member in self._members:
             if member.role != "rank" or member.rank is None:
                 continue
-            crew = self._crew(member, processes)
+            crew = self._crew(member, workers_of.get(member.rank, []), processes)
             self._seats.setdefault(member.rank, Seat(crew)).sit(crew, reading.at_s)
             seen.add(member.rank)
         gone = {process.pid: process for process in reading.gone}
@@ -93,14 +96,10 @@ class JobTracker:
         self._place = place_of(reading, self._members) or self._place
         self._reading = reading
 
-    def _crew(self, member: Member, processes: Mapping[int, ProcessInfo]) -> Crew:
-        workers = tuple(
-            (processes[other.pid], self._rates.get(other.pid, ProcessRates()))
-            for other in self._members
-            if other.role == "loader-worker" and other.rank == member.rank
-        )
-        rates = self._rates.get(member.pid, ProcessRates())
-        return Crew(member=member, process=processes[member.pid], rates=rates, workers=workers)
+    def _crew(self, member: Member, workers: Sequence[Member], processes: Mapping[int, ProcessInfo]) -> Crew:
+        rated = [(processes[each.pid], self._rates.get(each.pid, ProcessRates())) for each in (member, *workers)]
+        (process, rates), *others = rated
+        return Crew(member=member, process=process, rates=rates, workers=tuple(others))
 
     def _see_launcher(self, processes: Mapping[int, ProcessInfo]) -> None:
         member = main_launcher(self._members)
@@ -112,18 +111,17 @@ class JobTracker:
             self._launcher = replace(self._launcher, is_alive=False)
 
     def _forget(self, processes: Mapping[int, ProcessInfo]) -> None:
+        ranks = {seat.crew.process.pid for seat in self._seats.values()}
         for process in self._reading.processes if self._reading else ():
-            if process.pid not in processes and not any(
-                s.crew.process.pid == process.pid for s in self._seats.values()
-            ):
+            if process.pid not in processes and process.pid not in ranks:
                 self._samples.forget(process.pid)
 
     def _job(self, reading: ProcessReading, snapshot: Snapshot) -> Job:
         ranks = tuple(self._rank(number, seat, snapshot) for number, seat in sorted(self._seats.items()))
         stacks = {
-            rank.rank: thread
+            rank.rank: standing.thread
             for rank in ranks
-            if rank.is_alive and rank.stack is not None and (thread := training_thread(rank.stack)) is not None
+            if rank.is_alive and (standing := self._samples.standing(rank.pid)) is not None
         }
         crews = [seat.crew for seat in self._seats.values()]
         world = [crew.member.world_size for crew in crews if crew.member.world_size is not None]

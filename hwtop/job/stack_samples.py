@@ -22,6 +22,8 @@ from hwtop.model.job import FlameNode, HotLine, HotSpot, Phase, PhaseShare, Spel
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading, ThreadStack
 
 WINDOW_S = 60.0
+_GAP_S = 30.0
+"""A longer time without a look ends a phase: nobody knows what was in between."""
 _MOST_SAMPLES = 400
 """A process is kept with at most so many samples: 5 Hz over the window, and as many dumps again."""
 _HOT_SPOTS = 5
@@ -87,6 +89,8 @@ class _Series:
         self.looks = 0
         self.place: tuple[tuple[str, str, int], ...] = ()
         self.same_since_s = 0.0
+        self.phase: Phase | None = None
+        self.phase_since_s = 0.0
         self.seen_s = 0.0
         self.started_until_s = float("-inf")
         self.has_trained = False
@@ -98,6 +102,8 @@ class _Series:
         said = sample.meaning
         if self.looks == 0 or said.place != self.place:
             self.place, self.same_since_s = said.place, sample.at_s
+        if said.phase != self.phase or sample.at_s - self.seen_s > _GAP_S:
+            self.phase, self.phase_since_s = said.phase, sample.at_s
         self.looks += 1
         self.seen_s = sample.at_s
         self.has_trained = self.has_trained or said.phase in _OF_TRAINING
@@ -201,6 +207,11 @@ class StackSamples:
         if series is None or series.looks < 2 or now - series.seen_s > WINDOW_S:
             return None
         return series.seen_s - series.same_since_s
+
+    def phase_for_s(self, pid: int) -> float | None:
+        """For which every look up to the newest has shown the same phase; None before the first."""
+        series = self._series.get(pid)
+        return None if series is None else series.seen_s - series.phase_since_s
 
     def standing(self, pid: int) -> Standing | None:
         """Where the newest dump that succeeded showed it."""

@@ -86,7 +86,7 @@ def test_the_focused_rank_is_sampled_faster_than_once_a_second_and_the_others_go
 
 def test_eight_ranks_share_evenly() -> None:
     found = Sampling(8).run(240.0).samples(60.0, 240.0)
-    assert min(found.values()) >= 150
+    assert min(found.values()) >= 120
     assert max(found.values()) <= 2 * min(found.values())
 
 

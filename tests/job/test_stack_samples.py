@@ -212,3 +212,16 @@ def test_answers_are_kept_until_something_changes() -> None:
     assert samples.shares(7, 61.5).samples == 1
     assert samples.flame(7, 3.0) is samples.flame(7, 4.0)
     assert samples.covered_s(7, 4.0) == 1.0
+
+
+def test_a_phase_lasts_while_every_look_shows_it_and_looks_are_not_far_apart() -> None:
+    samples = StackSamples()
+    assert samples.phase_for_s(7) is None
+    samples.add(dump(7, 10.0, COLLECTIVE))
+    samples.add(dump(7, 25.0, COLLECTIVE))
+    assert samples.phase_for_s(7) == 15.0
+    samples.add_profile(profile(7, 26.0, FORWARD, COLLECTIVE))
+    samples.add(dump(7, 30.0, COLLECTIVE))
+    assert samples.phase_for_s(7) == 30.0 - 26.4, "the profile saw it leave in between"
+    samples.add(dump(7, 70.0, COLLECTIVE))
+    assert samples.phase_for_s(7) == 0.0, "nobody looked for 40 s"

@@ -1,0 +1,39 @@
+"""The job of attach_cost.py: one rank of a small DDP training over gloo that notes the time of each step.
+
+RANK=.. WORLD_SIZE=.. MASTER_ADDR=.. MASTER_PORT=.. python attach_job.py STEPS_FILE EXTRA_THREADS
+"""
+
+from __future__ import annotations
+
+import signal
+import struct
+import sys
+import threading
+import time
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+WIDTH = 384
+
+
+def main() -> None:
+    signal.alarm(1800)
+    torch.set_num_threads(1)
+    for _ in range(int(sys.argv[2])):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    dist.init_process_group("gloo")
+    model = DistributedDataParallel(torch.nn.Sequential(*[torch.nn.Linear(WIDTH, WIDTH) for _ in range(8)]))
+    optimizer = torch.optim.AdamW(model.parameters())
+    with open(sys.argv[1], "ab", buffering=0) as steps:
+        while True:
+            loss = model(torch.randn(64, WIDTH)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            steps.write(struct.pack("d", time.monotonic()))
+
+
+if __name__ == "__main__":
+    main()
