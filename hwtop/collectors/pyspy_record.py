@@ -27,8 +27,8 @@ from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackSample, 
 WINDOW_S = 4
 """Whole seconds (py-spy takes no others). After a kill -9 of hwtop a py-spy goes on for as long at most, or twice that on
 a busy machine."""
-RATE_PER_S = 5
-"""20 samples a window."""
+SAMPLES = 20
+"""In one window."""
 _SLACK_S = 5.0
 _THREAD = re.compile(r'Thread (\S+) "(.*)"', re.DOTALL)
 """Name of a profile; the thread is named by its OS id where that is known, else by its pthread address."""
@@ -83,7 +83,7 @@ class PySpyRecord:
         self._now = now
         self._children = Children(end_at_exit=True)
 
-    def take(self, pid: int, seconds: int = WINDOW_S, rate_per_s: int = RATE_PER_S) -> Take:
+    def take(self, pid: int, seconds: int = WINDOW_S, rate_per_s: int = SAMPLES // WINDOW_S) -> Take:
         """Samples of the training thread of `pid` for about so long. Never raises for what the target or py-spy does.
 
         A target that ends meanwhile gives the samples until then. Torn stacks are left out.

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.collectors.attach import Ladder
-from hwtop.collectors.pyspy_record import PySpyRecord
+from hwtop.collectors.pyspy_record import SAMPLES, WINDOW_S, PySpyRecord, Take
 from hwtop.collectors.source_lines import SourceLines
 from hwtop.collectors.stack_schedule import Order, StackSchedule
 from hwtop.collectors.target_state import read_state
@@ -23,6 +23,9 @@ from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 READ_DEADLINE_S = 0.25
 """A read waits at most so long, and only for the first look at new processes."""
 _WHATEVER_IT_COSTS_PCT = 10_000.0
+_SHORT_WINDOW_S = 2
+_AMPLE_BUDGET_PCT = 2.0
+"""From here on windows are shorter, so that there are more dumps among as many samples."""
 
 
 class _Found(Struct, frozen=True):
@@ -65,7 +68,9 @@ class StackSource:
         self._now = now
         self._proc = proc
         self._max_per_read = max_per_read
-        self._schedule = StackSchedule(budget_pct, random.random, has_windows=has_windows)  # no secret: spacing only
+        self._window_s = WINDOW_S if budget_pct < _AMPLE_BUDGET_PCT else _SHORT_WINDOW_S
+        window_s = self._window_s if has_windows else None
+        self._schedule = StackSchedule(budget_pct, random.random, window_s=window_s)  # no secret: spacing only
         self._changed = threading.Condition()
         self._found: deque[_Found] = deque(maxlen=4096)
         self._seen: set[int] = set()
@@ -128,7 +133,7 @@ class StackSource:
     def _carry_out(self, order: Order, taken_s: float) -> None:
         """What hwtop's own threads take counts as well: `taken_s` to give the order, and this thread."""
         began_cpu_s = time.thread_time() - taken_s
-        take = self._record.take(order.pid) if order.has_window else None
+        take = self._take(order.pid) if order.has_window else None
         look = self._ladder.look(order.pid)
         dump = self._lines.dump_with_code(look.dump)
         profile = None if take is None or take.profile.error else self._with_code(take.profile)
@@ -147,6 +152,9 @@ class StackSource:
             if not self._is_closing and not self._has_ended(dump):
                 self._found.append(_Found(dump, profile))
             self._changed.notify_all()
+
+    def _take(self, pid: int) -> Take:
+        return self._record.take(pid, self._window_s, SAMPLES // self._window_s)
 
     def _with_code(self, profile: StackProfile) -> StackProfile:
         """Equal stacks stay one object."""

@@ -56,11 +56,13 @@ class StackSchedule:
     are looked at by dumps alone: seeing all of them comes before seeing some of them closely.
     """
 
-    def __init__(self, budget_pct: float, random: Callable[[], float], *, has_windows: bool = True) -> None:
-        """`random` gives numbers from 0 to 1. Even spacing would look at the same spot of every training step."""
+    def __init__(self, budget_pct: float, random: Callable[[], float], *, window_s: float | None = WINDOW_S) -> None:
+        """`random` gives numbers from 0 to 1. Even spacing would look at the same spot of every training step. `window_s` is
+        how long a window takes; None: dumps only.
+        """
         self._rate = budget_pct / 100.0 * _COUNTED
         self._random = random
-        self._has_windows = has_windows
+        self._window_s = window_s
         self._wanted: tuple[int, ...] = ()
         self._focus: int | None = None
         self._out: dict[int, Order] = {}
@@ -169,7 +171,7 @@ class StackSchedule:
         return order
 
     def _may_window(self, pid: int, now: float) -> bool:
-        if not self._has_windows or now < self._no_window_before_s.get(pid, 0.0):
+        if self._window_s is None or now < self._no_window_before_s.get(pid, 0.0):
             return False
         return pid == self._focus or len(self._wanted) * self._cost_s(has_window=True) <= self._rate * _LONGEST_ROUND_S
 
@@ -196,7 +198,7 @@ class StackSchedule:
         if self._focus is None:
             return 0.0
         has_window = self._may_window(self._focus, now)
-        every_s = WINDOW_S if has_window else DUMPS_APART_S
+        every_s = self._window_s if has_window and self._window_s is not None else DUMPS_APART_S
         return min(FOCUS_SHARE * self._pace(now), self._cost_s(has_window=has_window) / every_s)
 
     def _can_afford(self, order: Order, now: float) -> bool:

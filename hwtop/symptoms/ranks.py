@@ -104,7 +104,7 @@ def check_straggler(history: History) -> Observation | None:
     others = [rank for rank in history.live_ranks if rank is not slow]
     numbers = [rank.rank for rank in others]
     typical = median(rank.wait_share or 0.0 for rank in others)
-    samples = min(rank.samples for rank in others)
+    samples = min(rank.wait_samples for rank in others)
     if share_at_least(typical, samples) < OTHERS_WAIT:
         return None
     work = next((share for share in slow.phase_shares if share.phase not in ("collective", "sync")), None)
@@ -118,7 +118,7 @@ def check_straggler(history: History) -> Observation | None:
         + (f" while it is in {_doing(slow, work)}" if work else ""),
         evidence=(
             f"{named(numbers)} {do(numbers, 'wait')} in collectives in {typical:.0%} of {samples} samples",
-            f"rank {slow.rank} waits in only {slow.wait_share or 0.0:.0%} of {slow.samples} samples",
+            f"rank {slow.rank} waits in only {slow.wait_share or 0.0:.0%} of {slow.wait_samples} samples",
             f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
             *(f"its hottest line: {spot.function} ({at(spot)}), {spot.share:.0%}" for spot in slow.hot[:1]),
         ),

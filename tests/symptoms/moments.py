@@ -40,6 +40,7 @@ def rank(number: int = 0, **fields: Any) -> Rank:
         "is_waiting": False,
         "wait_share": 0.1,
         "samples": 20,
+        "wait_samples": 20,
         "same_stack_for_s": 0.0,
         "idle_for_s": 0.0,
         "state": "training",
