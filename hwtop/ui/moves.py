@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hwtop.ui import flame_view, process_view, rank_view
 from hwtop.ui.layout import arrange, scrollable
-from hwtop.ui.panels import picker, rank_map
+from hwtop.ui.panels import picker, processes, rank_map, ranks
 from hwtop.ui.view import View
 
 Size = tuple[int, int]
@@ -47,3 +47,17 @@ def opened(view: View) -> View:
     if view.page in ("stacks", "flame") and view.rank is None and view.shown_rank is not None:
         return replace(view, selected=view.shown_rank.rank)
     return process_view.closed(view)
+
+
+def clicked(view: View, panel: str, at: tuple[int, int], size: Size) -> View:
+    """The view after a click at this cell of a panel: a rank or process that stands there is selected."""
+    rank = None
+    if panel == "ranks":
+        rank = ranks.rank_at(view, at[1], size[1])
+    elif panel == "rank-map":
+        rank = rank_map.rank_at(view, *at, *size)
+    elif panel == "processes" and not view.inside:
+        rows = processes.shown(view, size[1])
+        if 0 <= at[1] - 2 < len(rows):
+            return process_view.chosen(view, rows[at[1] - 2])
+    return view if rank is None else replace(view, selected=rank)

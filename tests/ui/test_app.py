@@ -524,6 +524,16 @@ def test_a_moved_selection_repaints_few_rows() -> None:
     assert 0 < sum(painted) <= 8
 
 
+def test_a_click_on_the_map_selects_a_rank_and_between_cells_none() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("2")
+        for offset, rank in (((7, 1), 0), ((6 + 3 * 8 + 2, 2), 40), ((6 + 3 * 8, 2), 40), ((3, 3), 40), ((7, 16), 480)):
+            assert await pilot.click("#rank-map", offset=offset)
+            assert view_of(app).selected == rank, offset
+
+    drive(act, crowds.sick(512), size=(200, 60))
+
+
 def test_quit_stops_the_feed_once_and_keeps_the_last_frame() -> None:
     frame = frames.healthy()
 

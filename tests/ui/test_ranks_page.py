@@ -158,7 +158,8 @@ def test_only_some_ranks_are_on_this_box() -> None:
 def test_the_header_names_the_place() -> None:
     base = frames.healthy()
     place = JobPlace(slurm_job="4711", slurm_step="0", slurm_name="gpt2", container="docker 3f2a1b9c0d1e")
-    lines = lines_of(page(with_job(base, replace(job_of(base), place=place))), (160, 50))
+    lines = lines_of(page(with_job(base, replace(job_of(base), place=place, restarts=2))), (160, 50))
+    assert "8 ranks · restarted 2 times" in lines[1]
     assert "slurm 4711.0 gpt2 · docker 3f2a1b9c0d1e" in lines[1]
 
 

@@ -74,6 +74,20 @@ def columns(view: View, width: int, height: int) -> int:
     return grid(view, inner(width), height - 2 - len(_counts(view, inner(width)))).columns
 
 
+def rank_at(view: View, x: int, y: int, width: int, height: int) -> int | None:
+    """The rank whose cell is at this place of a panel of this size."""
+    ranks = rank_view.ordered(view)
+    rows = max(1, height - 2 - len(_counts(view, inner(width))))
+    form = grid(view, inner(width), rows)
+    across = x - 2 - form.label
+    block, within = divmod(across, _BLOCK * form.cell + 1)
+    column = block * _BLOCK + within // form.cell
+    if across < 0 or within == _BLOCK * form.cell or column >= form.columns or not 1 <= y <= rows:
+        return None
+    index = (_visible(view, form, rows).start + y - 1) * form.columns + column
+    return ranks[index].rank if index < len(ranks) else None
+
+
 def draw(view: View, width: int, height: int) -> list[Line]:
     """Rows of ranks, then how many are in each state."""
     room = inner(width)
@@ -84,8 +98,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     counts = _counts(view, room)
     rows = max(1, height - 2 - len(counts))
     form = grid(view, room, rows)
-    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), 0)
-    visible = table.around(-(-len(ranks) // form.columns), rows, at // form.columns)
+    visible = _visible(view, form, rows)
     lines = [_row(view, form, number) for number in visible]
     note = Line(f"{len(ranks)} ranks, {form.columns} a row", "dim")
     if len(visible) * form.columns < len(ranks):
@@ -113,6 +126,13 @@ def draw_differing(view: View, width: int, height: int) -> list[Line]:
 def wanted_differing(view: View) -> int:
     """Rows for all of them, with titles and frame."""
     return 2 + max(1, len(rank_view.differing(view)) + 1)
+
+
+def _visible(view: View, form: Grid, rows: int) -> range:
+    """The rows of the map in sight: with the selected rank."""
+    ranks = rank_view.ordered(view)
+    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), 0)
+    return table.around(-(-len(ranks) // form.columns), rows, at // form.columns)
 
 
 def _row(view: View, form: Grid, number: int) -> Line:

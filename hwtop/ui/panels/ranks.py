@@ -73,6 +73,12 @@ def shown(view: View, height: int) -> range:
     return table.around(len(ranks), max(1, height - 3 - _legend_rows(view)), place)
 
 
+def rank_at(view: View, y: int, height: int) -> int | None:
+    """The rank whose row is at this place of a panel of this height."""
+    rows = shown(view, height)
+    return rank_view.ordered(view)[rows[y - 2]].rank if 0 <= y - 2 < len(rows) else None
+
+
 def heading(view: View, word: str) -> Line:
     """The title with the order and, where this box has only some of the job's ranks, how many."""
     title = Line(word, "title")

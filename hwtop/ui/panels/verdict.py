@@ -75,6 +75,8 @@ def _parts(view: View) -> list[tuple[str, str]]:
     if job.restarts:
         parts.append((f"restarted {job.restarts} time{'' if job.restarts == 1 else 's'}", "warn"))
     parts += [(text, "text") for text in _place(job.place)]
+    if job.restarts:
+        parts.insert(2, (f"restarted {job.restarts} time{'s' * (job.restarts != 1)}", "warn"))
     if launcher and launcher.pid != job.target_pid:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))

@@ -16,7 +16,7 @@ from hwtop.ui import flame_view, keys, log_view, moves, process_view, rank_view
 from hwtop.ui.filter import typed
 from hwtop.ui.layout import PANELS, arrange
 from hwtop.ui.options import ScreenOptions, Stopper
-from hwtop.ui.panels import conclusion, detail, footer, logs, picker, processes, ranks
+from hwtop.ui.panels import conclusion, detail, footer, logs, picker
 from hwtop.ui.screens.orders import Orders
 from hwtop.ui.view import PAGES, Inside, Page, View
 from hwtop.ui.widgets.line import Line
@@ -285,15 +285,8 @@ class MonitorScreen(Screen[None]):
             return
         if panel.id == "footer" and not view.is_picking and (page := footer.page_at(view, event.x, panel.size.width)):
             self.action_page(page)
-        elif panel.id == "processes" and not view.inside:
-            rows_shown = processes.shown(view, panel.size.height)
-            if 0 <= event.y - 2 < len(rows_shown):
-                self._set(process_view.chosen(replace(view, note=""), rows_shown[event.y - 2]))
-        elif panel.id == "ranks" and view.job:
-            rows = ranks.shown(view, panel.size.height)
-            row = event.y - 2
-            if 0 <= row < len(rows) and rows[row] < len(view.job.ranks):
-                self._look(selected=rank_view.ordered(view)[rows[row]].rank)
+        elif panel.id:
+            self._set(moves.clicked(replace(view, note=""), panel.id, (event.x, event.y), panel.size))
 
     def on_mouse_scroll_down(self) -> None:
         """As the down key."""

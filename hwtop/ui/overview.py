@@ -1,0 +1,107 @@
+"""Where the panels of the overview stand: what is wrong first, then devices, ranks and the host. Pure."""
+
+from __future__ import annotations
+
+from hwtop.ui.panels import cpu, disk, findings, gpu, memory, network, processes, ranks
+from hwtop.ui.place import SMALL, Place, row, stack
+from hwtop.ui.view import View
+
+_BUSIEST_LEAST, _BUSIEST_FEW = 5, 8
+"""Titles, frame and two processes; five are worth some of the trend's rows."""
+_RANKS_LEAST = 4
+"""Titles, frame and the rank that matters."""
+_LOGS_FROM = 5
+"""Rows that are left over from here on show the newest log lines."""
+
+
+def narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """One column: findings, devices, ranks, host. The least of each first, then room by weight."""
+    room = bottom - top
+    is_small = room < SMALL
+    rows = {
+        "findings": min(findings.least(view, width), room // 2),
+        "gpu": 3,
+        "ranks": ranks.least(view),
+        "host": 1 if is_small else 3,
+    }
+    # In a small terminal the device table, where the findings leave room for it, is worth more than a third rank.
+    lines = gpu.wanted(view, width) - 1
+    if is_small and rows["findings"] + lines + _RANKS_LEAST + rows["host"] <= room:
+        rows["gpu"], rows["ranks"] = lines, min(rows["ranks"], room - rows["findings"] - lines - rows["host"])
+    limits = {
+        "findings": min(findings.wanted(view, width), max(rows["findings"], room * 3 // 10)),
+        "ranks": ranks.wanted(view, width),
+        "gpu": gpu.wanted(view, width),
+    }
+    left = room - sum(rows.values())
+    spare = room - sum(limits.values()) - rows["host"]
+    has_panels = width >= 110 and spare >= 3
+    more = min(5, spare) if has_panels else 1 if left >= 6 and not is_small else 0
+    rows["host"] += more
+    left -= more
+    # A device table is worth its room only as a whole, titles aside.
+    for name in ("findings", "gpu", "ranks"):
+        more = min(limits[name] - rows[name], left)
+        is_cut = name == "gpu" and rows[name] + more < limits["gpu"] - 1
+        if more > 0 and not is_cut:
+            rows[name] += more
+            left -= more
+    more = max(0, min(findings.wanted(view, width) - rows["findings"], left))
+    rows["findings"] += more
+    left -= more
+    if left >= 2 and is_small:
+        rows["host"] += min(left, 3) if left > 2 else 2
+        left = room - sum(rows.values())
+    rows["logs"] = left if left >= _LOGS_FROM else 0
+    rows["ranks"] += left - rows["logs"]
+    places = stack([(name, rows[name]) for name in ("findings", "gpu", "ranks", "logs", "host")], top, width)
+    if has_panels:
+        at = places.pop("host")
+        places |= row(("cpu", "memory", "disk", "network"), at)
+    return places
+
+
+def wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """Findings across; devices and ranks on the left, the host in a column on the right."""
+    side = max(48, min(64, width * 3 // 10))
+    main = width - side
+    room = bottom - top
+    found = min(findings.wanted(view, width), room * 2 // 5)
+    devices = min(gpu.wanted(view, main), max(3, (room - found) // 2))
+    places = stack([("findings", found)], top, width)
+    table = room - found - devices
+    tail = table - ranks.wanted(view, main)
+    tail = tail if tail >= _LOGS_FROM else 0
+    places |= stack([("gpu", devices), ("ranks", table - tail), ("logs", tail)], top + found, main)
+    return places | _side(view, Place(main, top + found, side, room - found))
+
+
+def _side(view: View, at: Place) -> dict[str, Place]:
+    """The host in a column: all that its panels have to say, then the busiest processes, then air where it is least
+    seen; cut from the end where it is too much."""
+    wants = {
+        "cpu": cpu.wanted(view, at.width),
+        "memory": memory.wanted(view, at.width),
+        "disk": disk.wanted(view, at.width),
+        "network": network.wanted(view, at.width),
+    }
+    left = at.height - sum(wants.values())
+    for name, least in (("cpu", 10), ("network", 4), ("disk", 4), ("memory", 4), ("cpu", 4)):
+        cut = max(0, min(-left, wants[name] - least))
+        wants[name] -= cut
+        left += cut
+    busiest = processes.wanted_busiest(view, at.width)
+    few = min(busiest, _BUSIEST_FEW)
+    # A trend of half the height tells as much.
+    cut = max(0, min(few - left, wants["cpu"] - cpu.least(view, at.width)))
+    if left + cut >= min(few, _BUSIEST_LEAST):
+        wants["cpu"] -= cut
+        left += cut
+        wants["busiest"] = min(left, busiest)
+        left -= wants["busiest"]
+    wants["network"] += left
+    order = ("cpu", "busiest", "memory", "disk", "network")
+    return {
+        name: Place(at.x, place.y, at.width, place.height)
+        for name, place in stack([(name, wants.get(name, 0)) for name in order], at.y, at.width).items()
+    }
