@@ -108,9 +108,10 @@ def check_straggler(history: History) -> Observation | None:
     if share_at_least(typical, samples) < OTHERS_WAIT:
         return None
     work = next((share for share in slow.phase_shares if share.phase not in ("collective", "sync")), None)
-    is_still = (slow.same_stack_for_s or 0.0) >= STILL_S
-    if work is None or work.phase in _EXPLAINED or is_still or slow.state in ("stopped", "starting"):
+    if work is None or work.phase in _EXPLAINED or slow.state in ("stopped", "starting"):
         return None
+    if (slow.same_stack_for_s or 0.0) >= STILL_S:
+        return _keeps_waiting(slow, others)
     return Observation(
         severity="warning",
         confidence=min(0.95, 0.6 + share_at_least(typical, samples) / 2),
@@ -126,6 +127,35 @@ def check_straggler(history: History) -> Observation | None:
             f"hwtop stacks {slow.pid}   # what rank {slow.rank} does that the others do not",
             f"Compare its data, its GPU's clocks and temperature, and the load on its cores: taskset -cp {slow.pid}",
             "Swap its GPU with another rank's: if the slowness stays with the GPU it is hardware, else data or code",
+        ),
+        ranks=(slow.rank,),
+    )
+
+
+def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
+    """It computes at one place while the others wait: a long step, or an endless loop that `hang` will tell in time."""
+    if is_still(slow) or not all(waits(rank) for rank in others) or not slow.hot:
+        return None
+    numbers, spot = [rank.rank for rank in others], slow.hot[0]
+    for_s = slow.same_stack_for_s or 0.0
+    told = [rank.step_age_s for rank in (slow, *others) if rank.step_age_s is not None]
+    usual = next((rank.step_time_s for rank in (slow, *others) if rank.step_time_s is not None), None)
+    return Observation(
+        severity="info",
+        confidence=0.6,
+        title=f"Rank {slow.rank} keeps {named(numbers)} waiting: it has been in {spot.function} ({at(spot)}) for {for_s:.0f} s",
+        evidence=(
+            f"every look at rank {slow.rank} for {for_s:.0f} s showed the same line; it uses {slow.cpu_pct or 0.0:.0f} % of a core",
+            f"{named(numbers)} {do(numbers, 'wait')} in collectives",
+            *(
+                (f"last step {min(told):.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
+                if told
+                else ()
+            ),
+        ),
+        next_steps=(
+            f"hwtop stacks {slow.pid}   # is it still there? An endless loop shows the same line for ever",
+            f"py-spy dump --nonblocking --locals --pid {slow.pid}   # the values that the loop runs on",
         ),
         ranks=(slow.rank,),
     )
