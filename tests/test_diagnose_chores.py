@@ -52,7 +52,10 @@ SLEEPY = (
         "dataloader-worker-stuck",
         ("look_up", "worker_stuck.py:31", "futex", "forkserver"),
         25,
-        "step 24",
+        r"step 24\b",
+    ),
+    Case(
+        "worker_dstate", "dataloader-worker-stuck", ("D state", "__getitem__", "shard.bin", "stat -f"), 25, r"step 24\b"
     ),
     Case("worker_killed", "dataloader-worker-killed", ("Killed",), 20, meanwhile=kill_a_worker),
     Case("producer_killed", "dataloader-worker-killed", ("SIGKILL",), 18, r"step 40\b"),
@@ -68,7 +71,7 @@ SLEEPY = (
     ),
 )
 BUSY = (
-    Case("gil_thread", "gil-contention", ("word-counter", "count_words"), 28, r"step 3\b"),
+    Case("gil_thread", "gil-contention", ("word-counter", "count_words"), 30, r"step 3\b"),
     Case("gc_each_step", "gc-thrash", ("`gc.collect()` (gc_each_step.py:21)",), 16),
     Case("recompile", "recompile-storm", ("recompile.py:17",), 24, r"step 2\b"),
 )

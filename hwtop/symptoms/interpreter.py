@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -13,7 +14,7 @@ from hwtop.job.rank_set import do, named
 from hwtop.model.job import Phase, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
-from hwtop.symptoms.loading import MIN_SAMPLES
+from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
 
@@ -22,6 +23,11 @@ GIL_SHARE = 0.20
 GIL_LOOKS = 4
 """Looks at all threads are seldom (one ends each window of samples); 4 of 4 prove 60 %, 3 of 4 prove 35 %."""
 GIL_WINDOW_S = 60.0
+STARVED_SHARE = 0.10
+STARVED_PART = 0.7
+ONE_CORE_PCT = (80.0, 125.0)
+"""Where the process as a whole uses one core, and its main thread less than this part of the time that it wants to run, a
+smaller proven share will do: threads that share one lock share one core. Engineering defaults."""
 GC_SHARE = 0.05
 """Of the samples, proven, in explicit collections. One a second that takes 50 ms; Megatron-LM runs it once in many steps
 (`--manual-gc-interval`). Engineering default."""
@@ -76,13 +82,11 @@ def check_gil(history: History) -> Observation | None:
         f"{share:.0%} of the looks while the training thread waits",
         evidence=(
             *(
-                f"rank {each.rank.rank}: in {each.robbed} of {each.looks} looks another thread ran Python and the main thread slept"
+                f"rank {each.rank.rank}: in {each.robbed} of {each.looks} looks another thread ran Python while the main thread wanted to"
                 for each in hit[:4]
             ),
             *((f"thread {worst.thread} is at: {worst.code}",) if worst.code else ()),
-            f"rank {worst.rank.rank} has {worst.python_threads} Python threads; all of it together used "
-            + ("an unknown part" if worst.rank.cpu_pct is None else f"{worst.rank.cpu_pct:.0f} %")
-            + " of a core",
+            f"rank {worst.rank.rank} has {worst.python_threads} Python threads{_cores(worst.rank)}",
         ),
         next_steps=(
             f"py-spy record --gil --nonblocking -d 5 -f raw -o /dev/stdout --pid {worst.rank.pid}   # who holds the lock, by line",
@@ -93,13 +97,22 @@ def check_gil(history: History) -> Observation | None:
     )
 
 
+def _cores(rank: Rank) -> str:
+    if rank.cpu_pct is None or rank.main_thread_cpu_pct is None:
+        return ""
+    return f"; they use {rank.cpu_pct:.0f} % of a core together, the main thread {rank.main_thread_cpu_pct:.0f} %"
+
+
 def robbery_of(history: History, rank: Rank) -> Robbery | None:
     """None where it is not proven."""
     dumps = _dumps(history, rank)
     if len(dumps) < GIL_LOOKS:
         return None
-    found = [owner for dump in dumps if (owner := _robber(dump, has_device=bool(rank.gpus))) is not None]
-    if share_at_least(len(found) / len(dumps), len(dumps)) < GIL_SHARE:
+    wanting = [dump for dump in dumps if _wants_to_run(dump, has_device=bool(rank.gpus))]
+    is_starved = _is_starved(history, rank, len(wanting) / len(dumps))
+    found = [owner for dump in wanting if (owner := _robber(dump, may_be_active=is_starved)) is not None]
+    needed = STARVED_SHARE if is_starved else GIL_SHARE
+    if len(found) < 2 or share_at_least(len(found) / len(dumps), len(dumps)) < needed:
         return None
     places = Counter((thread.name, user_frame(own_frames(thread))) for thread in found)
     (name, frame), _ = places.most_common(1)[0]
@@ -114,26 +127,46 @@ def robbery_of(history: History, rank: Rank) -> Robbery | None:
     )
 
 
+def _is_starved(history: History, rank: Rank, wants: float) -> bool:
+    """The main thread gets clearly less CPU than it wants, sleeps for locks (futex) only, and the process uses one core."""
+    every = history.rank_mean(WINDOW_S, rank.rank, lambda seen: seen.cpu_pct)
+    main = history.rank_mean(WINDOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)
+    if every is None or main is None or not ONE_CORE_PCT[0] <= every <= ONE_CORE_PCT[1]:
+        return False
+    sleeps_for = [seen.wchan for seen in _seen(history, WINDOW_S, rank) if seen.wchan is not None]
+    for_locks = sum(wchan.startswith("futex") for wchan in sleeps_for)
+    return main <= 100.0 * STARVED_PART * wants and 2 * for_locks > len(sleeps_for)
+
+
+def _seen(history: History, seconds: float, rank: Rank) -> Iterator[Rank]:
+    for moment in history.over(seconds):
+        yield from (seen for seen in (moment.job.ranks if moment.job is not None else ()) if seen.pid == rank.pid)
+
+
 def _dumps(history: History, rank: Rank) -> list[StackDump]:
     """Each look at all threads of this process once."""
-    found: dict[float, StackDump] = {}
-    for moment in history.over(GIL_WINDOW_S):
-        for seen in moment.job.ranks if moment.job is not None else ():
-            if seen.pid == rank.pid and seen.stack is not None:
-                found[seen.stack.at_s] = seen.stack
+    found = {seen.stack.at_s: seen.stack for seen in _seen(history, GIL_WINDOW_S, rank) if seen.stack is not None}
     return list(found.values())
 
 
-def _robber(dump: StackDump, *, has_device: bool) -> ThreadStack | None:
-    """The thread that runs Python while the training thread of the same process sleeps but is at no wait of its own."""
-    owner = next((thread for thread in dump.threads if thread.owns_gil), None)
+def _wants_to_run(dump: StackDump, *, has_device: bool) -> bool:
+    """The training thread is at no wait of its own: it runs Python, or would."""
     main = training_thread(dump)
-    if owner is None or main is None or owner is main or main.is_active or not main.frames:
-        return None
+    if main is None or not main.frames:
+        return False
     leaf = main.frames[0]
     if sleeps(leaf.code) or (is_stdlib_frame(leaf) and leaf.short_filename.startswith(_WAITING_MODULES)):
+        return False
+    return phase_of(main, has_device=has_device) in _NEEDS_GIL
+
+
+def _robber(dump: StackDump, *, may_be_active: bool) -> ThreadStack | None:
+    """Another thread that runs Python meanwhile. A main thread that is on a CPU may compute in C, without the lock."""
+    main = training_thread(dump)
+    owner = next((thread for thread in dump.threads if thread.owns_gil), None)
+    if main is None or owner is None or owner is main:
         return None
-    return owner if phase_of(main, has_device=has_device) in _NEEDS_GIL else None
+    return owner if may_be_active or not main.is_active else None
 
 
 def check_gc(history: History) -> Observation | None:
@@ -179,7 +212,7 @@ RULES = (
         category="performance",
         threshold=(
             f"in surely over {GIL_SHARE:.0%} of the looks of {GIL_WINDOW_S:.0f} s another thread owns the interpreter lock while the "
-            "training thread sleeps where it would run Python"
+            f"training thread sleeps where it would run Python ({STARVED_SHARE:.0%} where it surely gets less CPU than it wants)"
         ),
         raise_s=3.0,
         clear_s=20.0,

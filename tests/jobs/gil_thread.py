@@ -1,4 +1,4 @@
-"""Fault: a Python thread that counts words all the time takes the interpreter lock from the training loop."""
+"""Fault: Python threads that count words all the time take the interpreter lock from the training loop."""
 
 import signal
 import threading
@@ -24,7 +24,8 @@ def augment(row):
 
 
 def main():
-    threading.Thread(target=count_words, name="word-counter", daemon=True).start()
+    for _ in range(2):
+        threading.Thread(target=count_words, name="word-counter", daemon=True).start()
     model = torch.nn.Linear(16, 16)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     for step in range(1, 1_000_000):

@@ -35,13 +35,14 @@ def dump(at_s: float, *, owner: str, main: StackFrame = AUGMENT, is_active: bool
     )
 
 
-def looks(robbed: int, count: int, **fields: Any) -> History:
+def looks(robbed: int, count: int, of_rank: dict[str, Any] | None = None, **fields: Any) -> History:
     """So many looks in half a minute; in the first `robbed` of them the other thread has the lock."""
 
     def at(second: int) -> Any:
         index = second * count // 31
         owner = "counter" if index < robbed else "MainThread"
-        return moment(float(second), job(rank(stack=dump(float(index), owner=owner, **fields))))
+        stack = dump(float(index), owner=owner, **fields)
+        return moment(float(second), job(rank(stack=stack, **(of_rank or {}))))
 
     return history(30, at)
 
@@ -52,6 +53,24 @@ def looks(robbed: int, count: int, **fields: Any) -> History:
 )
 def test_few_looks_must_prove_more(robbed: int, count: int, expected: bool) -> None:
     assert (check_gil(looks(robbed, count)) is not None) is expected
+
+
+@pytest.mark.parametrize(
+    ("robbed", "fields", "expected"),
+    [
+        (2, {}, True),
+        (1, {}, False),
+        (2, {"main_thread_cpu_pct": 71.0}, False),  # it gets what it wants
+        (2, {"cpu_pct": 126.0}, False),  # they do not share a core
+        (2, {"cpu_pct": 79.0}, False),
+        (2, {"wchan": "hrtimer_nanosleep"}, False),  # it sleeps of its own will
+    ],
+)
+def test_a_main_thread_that_gets_too_little_is_believed_sooner(
+    robbed: int, fields: dict[str, Any], expected: bool
+) -> None:
+    starved = {"cpu_pct": 100.0, "main_thread_cpu_pct": 30.0, "wchan": "futex_do_wait"}
+    assert (check_gil(looks(robbed, 6, of_rank=starved | fields, is_active=True)) is not None) is expected
 
 
 def test_the_thread_is_named_with_its_line() -> None:
