@@ -83,12 +83,14 @@ def parting(groups: Sequence[StackGroup]) -> str:
 def sentence(groups: Sequence[StackGroup], note: Callable[[StackGroup], str] = lambda _: "") -> str:
     """ "ranks 0-6 wait in all_reduce (train.py:231 train_step), rank 7 is in _try_get_data (train.py:40 main)".
 
-    `note` may add to what is said of a group.
+    Of many groups the largest is named, and the smallest: those that differ. `note` may add to what is said of a group.
     """
     if not groups:
         return "no stack could be read"
-    parts = [_clause(entry) + note(entry) for entry in groups[:_NAMED_GROUPS]]
-    rest = groups[_NAMED_GROUPS:]
+    few = len(groups) <= _NAMED_GROUPS
+    told = groups if few else (groups[0], *sorted(groups[1:], key=_smallest)[: _NAMED_GROUPS - 1])
+    parts = [_clause(entry) + note(entry) for entry in told]
+    rest = [entry for entry in groups if entry not in told]
     if rest:
         ranks = [rank for entry in rest for rank in entry.ranks]
         parts.append(f"{named(ranks)} {'is' if len(ranks) == 1 else 'are'} elsewhere")
@@ -103,6 +105,10 @@ def call_site(entry: StackGroup) -> StackFrame | None:
         return entry.leaf
     outer = entry.frames[: entry.frames.index(entry.leaf)]
     return user_frame(reversed(outer)) or entry.user_frame
+
+
+def _smallest(entry: StackGroup) -> tuple[int, int]:
+    return len(entry.ranks), entry.ranks[0]
 
 
 def _place_of(stack: ThreadStack) -> tuple[StackFrame, ...]:

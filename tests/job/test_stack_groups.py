@@ -117,3 +117,16 @@ def test_live_gloo_ranks_that_disagree_are_grouped_with_both_call_sites() -> Non
     assert "share_result)" in said
     assert ", rank 1 waits in all_reduce (torch_trainer.py:" in said
     assert said.endswith("sync_step)")
+
+
+def test_of_many_groups_the_majority_and_those_that_differ_are_named() -> None:
+    places = {0: 8, 8: 4, 12: 4, 16: 1, 17: 2}  # first rank -> how many ranks
+    stacks = {
+        rank: stack(f"place{first} train.py {first + 1}", "<module> train.py 9")
+        for first, count in places.items()
+        for rank in range(first, first + count)
+    }
+    assert sentence(group(stacks)) == (
+        "ranks 0-7 are in place0 (train.py:1), rank 16 is in place16 (train.py:17), "
+        "ranks 17-18 are in place17 (train.py:18), ranks 8-15 are elsewhere"
+    )

@@ -112,6 +112,7 @@ def test_the_rank_that_went_first_is_named_when_the_others_failed_after_it() -> 
 def test_a_rank_that_computes_at_one_line_while_the_others_wait_is_worth_knowing() -> None:
     waiting = {**WAITS, "is_waiting": True, "phase": "collective", "step_age_s": 18.0, "step_time_s": 0.3}
     loops = {**SLOW, "same_stack_for_s": 18.0, "phase": "other", "cpu_pct": 99.0, "idle_for_s": 0.0}
+    loops = {**loops, "step_age_s": 18.0, "step_time_s": 0.3}
     seen = check_straggler(constant(job(rank(0, **waiting), rank(1, **loops), rank(2, **waiting))))
     assert seen is not None
     assert (seen.severity, seen.ranks) == ("info", (1,))
