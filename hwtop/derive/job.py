@@ -16,6 +16,7 @@ from hwtop.derive.output import log_targets, ranks_by_path
 from hwtop.derive.process import ProcessRates, process_rates
 from hwtop.derive.rank import rank_now
 from hwtop.derive.seat import Crew, Seat
+from hwtop.derive.slow_vote import SlowVotes
 from hwtop.job.environment import restarts_of
 from hwtop.job.place import place_of
 from hwtop.job.spawner import is_spawner
@@ -39,6 +40,7 @@ class JobTracker:
         self._launcher: Launcher | None = None
         self._place: JobPlace | None = None
         self._samples = StackSamples()
+        self._votes = SlowVotes()
         self._hang = HangWatch()
         self._attachment = Attachment()
         self._logs = LogBook()
@@ -123,6 +125,7 @@ class JobTracker:
             for rank in ranks
             if rank.is_alive and (standing := self._samples.standing(rank.pid)) is not None
         }
+        groups = group(stacks)
         crews = [seat.crew for seat in self._seats.values()]
         world = [crew.member.world_size for crew in crews if crew.member.world_size is not None]
         local = [
@@ -135,7 +138,8 @@ class JobTracker:
             local_world_size=max(local, default=None),
             ranks=ranks,
             processes=process_rows(reading, self._members, self._rates),
-            stack_groups=group(stacks),
+            stack_groups=groups,
+            slow_vote=self._votes.take(ranks, groups, snapshot.at_s),
             flame=flame_of(ranks, self._samples, snapshot),
             log_files=self._logs.files,
             events=self._logs.events,

@@ -102,6 +102,7 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
         hot=samples.hot(rank.pid),
         hot_lines=samples.lines(rank.pid, at_s),
         spells=samples.spells(rank.pid),
+        held=samples.held(rank.pid, at_s),
         worker_hot=max(workers, key=lambda spots: spots[0].samples if spots else 0, default=()),
     )
 

@@ -18,7 +18,8 @@ from hwtop.job.frames import short_name, training_thread
 from hwtop.job.hot_lines import hot_lines
 from hwtop.job.spells import Spells
 from hwtop.job.stack_meaning import Meaning, meaning
-from hwtop.model.job import FlameNode, HotLine, HotSpot, Phase, PhaseShare, Spell
+from hwtop.job.stack_time import LOOK_EVERY_S, LOOKS, held
+from hwtop.model.job import FlameNode, Held, HotLine, HotSpot, Phase, PhaseShare, Spell
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading, ThreadStack
 
 WINDOW_S = 60.0
@@ -193,6 +194,11 @@ class StackSamples:
         samples = [] if series is None else series.window(now)
         return samples[-1].at_s - samples[0].at_s if samples else 0.0
 
+    def held(self, pid: int, now: float) -> Held | None:
+        """What stayed on its stack over the newest looks of the minute that ends now."""
+        series = self._series.get(pid)
+        return None if series is None else series.answer("held", now, _held)
+
     def spells(self, pid: int) -> tuple[Spell, ...]:
         """When it saved or compiled."""
         series = self._series.get(pid)
@@ -281,6 +287,16 @@ def _lines(samples: Sequence[_Sample]) -> tuple[HotLine, ...]:
 
 def _flame(samples: Sequence[_Sample]) -> tuple[FlameNode, ...]:
     return flame_roots(Counter(sample.meaning.own for sample in samples))
+
+
+def _held(samples: Sequence[_Sample]) -> Held | None:
+    looks: list[tuple[float, tuple[StackFrame, ...]]] = []
+    for sample in reversed(samples):
+        if len(looks) == LOOKS:
+            break
+        if not looks or looks[-1][0] - sample.at_s >= LOOK_EVERY_S:
+            looks.append((sample.at_s, sample.meaning.path))
+    return held(looks[::-1])
 
 
 def _ended_s(look: StackProfile | StackDump) -> float:

@@ -13,6 +13,8 @@ from hwtop.model.stack import StackFrame
 
 LOOKS = 6
 """Looks that are compared (engineering default)."""
+LOOK_EVERY_S = 2.0
+"""Nearer ones see the same step (engineering default)."""
 
 
 def held(looks: Sequence[tuple[float, tuple[StackFrame, ...]]]) -> Held | None:

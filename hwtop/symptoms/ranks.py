@@ -121,6 +121,7 @@ def check_straggler(history: History) -> Observation | None:
             f"{named(numbers)} {do(numbers, 'wait')} in collectives in {typical:.0%} of {samples} samples",
             f"rank {slow.rank} waits in only {slow.wait_share or 0.0:.0%} of {slow.wait_samples} samples",
             f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
+            *_voted(history.job, slow),
             *(f"its hottest line: {spot.function} ({at(spot)}), {spot.share:.0%}" for spot in slow.hot[:1]),
         ),
         next_steps=(
@@ -130,6 +131,13 @@ def check_straggler(history: History) -> Observation | None:
         ),
         ranks=(slow.rank,),
     )
+
+
+def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
+    vote = job.slow_vote if job is not None else None
+    if vote is None or vote.rank != slow.rank:
+        return ()
+    return (f"in {vote.votes} of {vote.rounds} rounds of stacks it stood apart while the majority waited",)
 
 
 def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:

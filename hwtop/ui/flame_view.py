@@ -92,7 +92,7 @@ def told(flame: Flame, node: FlameNode) -> str:
 
 
 def sentence(view: View) -> str:
-    """The innermost user function on the hottest way, and what it waits or works in."""
+    """The innermost user function on the hottest path, and what it waits or works in."""
     flame = flame_of(view)
     if flame is None:
         return view.frame.verdict.text

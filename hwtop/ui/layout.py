@@ -71,7 +71,7 @@ COMPACT_BELOW = (60, 15)
 _DIFFER_LEAST, _DIFFER_WIDE = 4, 56
 """Rows for titles, frame and one rank that differs; cells from which the list of them stands beside the map."""
 _FLAME_LEAST, _FLAME_BESIDE = 80, 110
-"""Cells from which functions have boxes, and from which the list of the hottest way stands beside them."""
+"""Cells from which functions have boxes, and from which the list of the hottest path stands beside them."""
 _STACK_LEAST = 16
 """Rows from which a rank's stack stands beside its card."""
 
@@ -162,7 +162,7 @@ def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 
 
 def _flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """The boxes with the hottest way beside or below them; in a narrow terminal, where no name fits a box, the way alone."""
+    """The boxes with the hottest path beside or below them; in a narrow terminal, where no name fits a box, the way alone."""
     room = bottom - top
     if width < _FLAME_LEAST or flame_view.flame_of(view) is None:
         return stack([("flame-path", room)], top, width)

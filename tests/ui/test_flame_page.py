@@ -1,4 +1,4 @@
-"""The flame page: boxes as wide as their share, the hottest way, why there are none."""
+"""The flame page: boxes as wide as their share, the hottest path, why there are none."""
 
 from __future__ import annotations
 

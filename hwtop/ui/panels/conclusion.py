@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hwtop.job.conclusion import conclusion
 from hwtop.job.rank_set import named
-from hwtop.job.stack_groups import sentence
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
 from hwtop.ui import flame_view, rank_view, units
@@ -70,8 +70,8 @@ def _sentence(job: Job) -> str:
     if not job.stack_groups:
         return "no stack could be read" if job.stack_errors else "no stacks yet"
     if len(job.stack_groups) == 1 and len(job.stack_groups[0].ranks) > 1:
-        return f"{sentence(job.stack_groups)}, all at the same place"
-    return sentence(job.stack_groups)
+        return f"{conclusion(job)}, all at the same place"
+    return conclusion(job)
 
 
 def _ends(job: Job) -> str:

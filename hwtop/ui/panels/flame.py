@@ -1,4 +1,4 @@
-"""The flame: where the samples of one rank fell, root on top, a box as wide as its share; and the hottest way as a list."""
+"""The flame: where the samples of one rank fell, root on top, a box as wide as its share; and the hottest path as a list."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wanted(view: View, _: int) -> int:
 
 
 def wanted_path(view: View, _: int) -> int:
-    """Rows for the hottest way, titles and frame included."""
+    """Rows for the hottest path, titles and frame included."""
     flame = flame_view.flame_of(view)
     return 3 + (len(_path(view, flame)) if flame else 0)
 
@@ -65,7 +65,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 def draw_path(view: View, width: int, height: int) -> list[Line]:
     """From the root to the selected function, then the way that most samples went: a line each."""
     flame = flame_view.flame_of(view)
-    title = Line("Hottest way", "title")
+    title = Line("Hottest path", "title")
     room = inner(width)
     if flame is None:
         return box(_why_empty(view, room), width, height, _title(view), Line())
