@@ -42,7 +42,12 @@ IRREGULAR = 2.0
 MIN_SAMPLES = 8
 _MOSTLY = 0.5
 _EVENT_LOOPS = frozenset(
-    {("asyncio/base_events.py", "_run_once"), ("selectors.py", "select"), ("code.py", "interact"), ("cmd.py", "cmdloop")}
+    {
+        ("asyncio/base_events.py", "_run_once"),
+        ("selectors.py", "select"),
+        ("code.py", "interact"),
+        ("cmd.py", "cmdloop"),
+    }
 )
 """Functions of Python's own library in which a process waits for something to do."""
 

@@ -29,7 +29,11 @@ def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = ()) -> bool:
     live = [rank for rank in ranks if rank.is_alive]
     spinning = [rank for rank in live if not _is_halted(rank, live)]
     all_spin = len(spinning) == len(live)
-    if not any(_trains(rank) for rank in live) or not all(_spins(rank) for rank in spinning) or (all_spin and not _spin_on_gpus(live, gpus)):
+    if (
+        not any(_trains(rank) for rank in live)
+        or not all(_spins(rank) for rank in spinning)
+        or (all_spin and not _spin_on_gpus(live, gpus))
+    ):
         return False
     busy = any(each is not None and each >= GPU_BUSY_PCT for rank in live for each in utils(rank, gpus))
     quiet_s = BUSY_GPU_QUIET_S if busy else STUCK_S
