@@ -55,7 +55,7 @@ SLEEPY = (
         r"step 24\b",
     ),
     Case(
-        "worker_dstate", "dataloader-worker-stuck", ("D state", "__getitem__", "shard.bin", "stat -f"), 25, r"step 24\b"
+        "worker_dstate", "dataloader-worker-stuck", ("D state", "__getitem__", "shard.bin", "stat -f"), 24, r"step 24\b"
     ),
     Case("worker_killed", "dataloader-worker-killed", ("Killed",), 20, meanwhile=kill_a_worker),
     Case("producer_killed", "dataloader-worker-killed", ("SIGKILL",), 18, r"step 40\b"),
@@ -71,13 +71,13 @@ SLEEPY = (
     ),
 )
 BUSY = (
-    Case("gil_thread", "gil-contention", ("word-counter", "count_words"), 30, r"step 3\b"),
+    Case("gil_thread", "gil-contention", ("word-counter", "count_words"), 26, r"step 3\b"),
     Case("gc_each_step", "gc-thrash", ("`gc.collect()` (gc_each_step.py:21)",), 16),
-    Case("recompile", "recompile-storm", ("recompile.py:17",), 24, r"step 2\b"),
+    Case("recompile", "recompile-storm", ("recompile.py:17",), 22, r"step 2\b"),
 )
 LONE = (
-    Case("small_kernels", "launch-bound", ("GPU 0", "torch.compile"), 20, r"step 20\b", {"util": 55, "power": 240}),
-    Case("healthy_chores", "", seconds=20),
+    Case("small_kernels", "launch-bound", ("GPU 0", "torch.compile"), 18, r"step 20\b", {"util": 55, "power": 240}),
+    Case("healthy_chores", "", seconds=18),
 )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
+from statistics import fmean
 
 from msgspec import Struct
 
@@ -25,9 +26,11 @@ GIL_LOOKS = 4
 GIL_WINDOW_S = 60.0
 STARVED_SHARE = 0.10
 STARVED_PART = 0.7
-ONE_CORE_PCT = (80.0, 125.0)
-"""Where the process as a whole uses one core, and its main thread less than this part of the time that it wants to run, a
-smaller proven share will do: threads that share one lock share one core. Engineering defaults."""
+STARVED_ASLEEP = 0.3
+ONE_CORE_PCT = 125.0
+"""A smaller proven share will do where the main thread uses less than this part of the time that it wants to run, sleeps for
+a lock (futex) in so many of the ticks and hardly for anything else, and the process as a whole uses no more than one core:
+threads that share one lock share one core. Engineering defaults."""
 GC_SHARE = 0.05
 """Of the samples, proven, in explicit collections. One a second that takes 50 ms; Megatron-LM runs it once in many steps
 (`--manual-gc-interval`). Engineering default."""
@@ -64,10 +67,12 @@ class Robbery(Struct, frozen=True, kw_only=True):
 
 def check_gil(history: History) -> Observation | None:
     """Other Python threads of a rank hold the interpreter lock while its main thread waits for it."""
+    past = _past(history)
     hit = [
         robbery
         for rank in history.live_ranks
-        if rank.state not in ("starting", "stopped") and (robbery := robbery_of(history, rank)) is not None
+        if rank.state not in ("starting", "stopped")
+        and (robbery := robbery_of(history, rank, past.get(rank.pid, []))) is not None
     ]
     if not hit:
         return None
@@ -103,13 +108,15 @@ def _cores(rank: Rank) -> str:
     return f"; they use {rank.cpu_pct:.0f} % of a core together, the main thread {rank.main_thread_cpu_pct:.0f} %"
 
 
-def robbery_of(history: History, rank: Rank) -> Robbery | None:
-    """None where it is not proven."""
-    dumps = _dumps(history, rank)
-    if len(dumps) < GIL_LOOKS:
+def robbery_of(history: History, rank: Rank, past: Sequence[tuple[float, Rank]]) -> Robbery | None:
+    """None where it is not proven. `past`: (time, this rank then) over the window."""
+    dumps = list({seen.stack.at_s: seen.stack for _, seen in past if seen.stack is not None}.values())
+    if len(dumps) < GIL_LOOKS or sum(_other_owner(dump) is not None for dump in dumps) < 2:
         return None
     wanting = [dump for dump in dumps if _wants_to_run(dump, has_device=bool(rank.gpus))]
-    is_starved = _is_starved(history, rank, len(wanting) / len(dumps))
+    since_s = history.now.at_s - WINDOW_S
+    newest = [seen for at_s, seen in past if at_s >= since_s]
+    is_starved = history.covers(WINDOW_S) and _is_starved(newest, len(wanting) / len(dumps))
     found = [owner for dump in wanting if (owner := _robber(dump, may_be_active=is_starved)) is not None]
     needed = STARVED_SHARE if is_starved else GIL_SHARE
     if len(found) < 2 or share_at_least(len(found) / len(dumps), len(dumps)) < needed:
@@ -127,26 +134,24 @@ def robbery_of(history: History, rank: Rank) -> Robbery | None:
     )
 
 
-def _is_starved(history: History, rank: Rank, wants: float) -> bool:
-    """The main thread gets clearly less CPU than it wants, sleeps for locks (futex) only, and the process uses one core."""
-    every = history.rank_mean(WINDOW_S, rank.rank, lambda seen: seen.cpu_pct)
-    main = history.rank_mean(WINDOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)
-    if every is None or main is None or not ONE_CORE_PCT[0] <= every <= ONE_CORE_PCT[1]:
+def _is_starved(ticks: Sequence[Rank], wants: float) -> bool:
+    """The main thread gets clearly less CPU than it wants, and that because it sleeps for a lock."""
+    every = [seen.cpu_pct for seen in ticks if seen.cpu_pct is not None]
+    main = [seen.main_thread_cpu_pct for seen in ticks if seen.main_thread_cpu_pct is not None]
+    if not every or not main or fmean(every) > ONE_CORE_PCT or fmean(main) > 100.0 * STARVED_PART * wants:
         return False
-    sleeps_for = [seen.wchan for seen in _seen(history, WINDOW_S, rank) if seen.wchan is not None]
-    for_locks = sum(wchan.startswith("futex") for wchan in sleeps_for)
-    return main <= 100.0 * STARVED_PART * wants and 2 * for_locks > len(sleeps_for)
+    asleep = [seen for seen in ticks if seen.os_state == "S"]
+    for_locks = sum((seen.wchan or "").startswith("futex") for seen in asleep)
+    return for_locks >= STARVED_ASLEEP * len(ticks) and 2 * for_locks > len(asleep)
 
 
-def _seen(history: History, seconds: float, rank: Rank) -> Iterator[Rank]:
-    for moment in history.over(seconds):
-        yield from (seen for seen in (moment.job.ranks if moment.job is not None else ()) if seen.pid == rank.pid)
-
-
-def _dumps(history: History, rank: Rank) -> list[StackDump]:
-    """Each look at all threads of this process once."""
-    found = {seen.stack.at_s: seen.stack for seen in _seen(history, GIL_WINDOW_S, rank) if seen.stack is not None}
-    return list(found.values())
+def _past(history: History) -> dict[int, list[tuple[float, Rank]]]:
+    """PID -> (time, rank) of the window, oldest first; in one pass, for there may be hundreds of ranks."""
+    found: dict[int, list[tuple[float, Rank]]] = {}
+    for moment in history.over(GIL_WINDOW_S):
+        for seen in moment.job.ranks if moment.job is not None else ():
+            found.setdefault(seen.pid, []).append((moment.at_s, seen))
+    return found
 
 
 def _wants_to_run(dump: StackDump, *, has_device: bool) -> bool:
@@ -163,10 +168,12 @@ def _wants_to_run(dump: StackDump, *, has_device: bool) -> bool:
 def _robber(dump: StackDump, *, may_be_active: bool) -> ThreadStack | None:
     """Another thread that runs Python meanwhile. A main thread that is on a CPU may compute in C, without the lock."""
     main = training_thread(dump)
+    return _other_owner(dump) if main is not None and (may_be_active or not main.is_active) else None
+
+
+def _other_owner(dump: StackDump) -> ThreadStack | None:
     owner = next((thread for thread in dump.threads if thread.owns_gil), None)
-    if main is None or owner is None or owner is main:
-        return None
-    return owner if may_be_active or not main.is_active else None
+    return None if owner is None or owner is training_thread(dump) else owner
 
 
 def check_gc(history: History) -> Observation | None:

@@ -152,10 +152,11 @@ def check_recompile(history: History) -> Observation | None:
 
 
 def _recompiles(history: History, rank: Rank) -> Recurrence | None:
-    warm_s = _warm_at_s(history, rank)
+    spells = [spell for spell in rank.spells if spell.phase == "compile"]
+    warm_s = _warm_at_s(history, rank) if len(spells) > COMPILE_PERIODS else None
     if warm_s is None:
         return None
-    spells = [spell for spell in rank.spells if spell.phase == "compile" and spell.from_s > warm_s]
+    spells = [spell for spell in spells if spell.from_s > warm_s]
     return _often(history, spells, COMPILE_SHARE, COMPILE_PERIODS)
 
 

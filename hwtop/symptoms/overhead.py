@@ -24,7 +24,9 @@ SYNC_GPU_PCT = 70.0
 LAUNCH_WINDOW_S = 15.0
 LAUNCH_GPU_PCT = (GPU_IDLE_PCT, 80.0)
 LAUNCH_CPU_PCT = 90.0
-"""Of a core, main thread (or the process, while autograd's own thread launches)."""
+"""Of a core, main thread (or the process, while autograd's own thread launches) ..."""
+LAUNCH_WANTED_SHARE = 0.9
+"""... or on the run queue in so many of the looks: the same need on a full machine."""
 LAUNCH_COMPUTE_SHARE = 0.5
 """Of the samples, proven, in forward, backward, optimizer or user code."""
 LAUNCH_OTHER_SHARE = 0.15
@@ -149,7 +151,9 @@ def _launch_bound_util(history: History, rank: Rank) -> float | None:
     if not rank.gpus or rank.samples < MIN_SAMPLES or rank.state not in ("training", "slow"):
         return None
     util, busy = gpu_util(history, rank, LAUNCH_WINDOW_S), _busy_pct(history, rank)
-    if util is None or not LAUNCH_GPU_PCT[0] <= util <= LAUNCH_GPU_PCT[1] or busy is None or busy < LAUNCH_CPU_PCT:
+    if util is None or busy is None or not LAUNCH_GPU_PCT[0] <= util <= LAUNCH_GPU_PCT[1]:
+        return None
+    if busy < LAUNCH_CPU_PCT and _runnable_share(history, rank) < LAUNCH_WANTED_SHARE:
         return None
     power = _power_share(history, rank)
     if power is not None and power > LAUNCH_POWER_SHARE:
@@ -171,6 +175,16 @@ def _busy_pct(history: History, rank: Rank) -> float | None:
         return max((value for value in known if value is not None), default=None)
 
     return history.rank_mean(LAUNCH_WINDOW_S, rank.rank, busy)
+
+
+def _runnable_share(history: History, rank: Rank) -> float:
+    states = [
+        seen.os_state
+        for moment in history.over(LAUNCH_WINDOW_S)
+        for seen in (moment.job.ranks if moment.job is not None else ())
+        if seen.pid == rank.pid
+    ]
+    return states.count("R") / len(states) if states else 0.0
 
 
 def _power_share(history: History, rank: Rank) -> float | None:
@@ -219,7 +233,7 @@ RULES = (
         category="performance",
         threshold=(
             f"GPU {LAUNCH_GPU_PCT[0]:.0f} to {LAUNCH_GPU_PCT[1]:.0f} % busy and under {LAUNCH_POWER_SHARE:.0%} of its power limit for "
-            f"{LAUNCH_WINDOW_S:.0f} s, a core over {LAUNCH_CPU_PCT:.0f} %, surely over {LAUNCH_COMPUTE_SHARE:.0%} of the samples in "
+            f"{LAUNCH_WINDOW_S:.0f} s, a core over {LAUNCH_CPU_PCT:.0f} % (or always wanted), surely over {LAUNCH_COMPUTE_SHARE:.0%} of the samples in "
             f"forward, backward or optimizer, at most {LAUNCH_OTHER_SHARE:.0%} beside them"
         ),
         raise_s=2.0,

@@ -62,14 +62,15 @@ def test_few_looks_must_prove_more(robbed: int, count: int, expected: bool) -> N
         (1, {}, False),
         (2, {"main_thread_cpu_pct": 71.0}, False),  # it gets what it wants
         (2, {"cpu_pct": 126.0}, False),  # they do not share a core
-        (2, {"cpu_pct": 79.0}, False),
+        (2, {"cpu_pct": 40.0, "main_thread_cpu_pct": 15.0}, True),  # on a full machine
+        (2, {"os_state": "R"}, False),  # it waits for a core, not for a lock
         (2, {"wchan": "hrtimer_nanosleep"}, False),  # it sleeps of its own will
     ],
 )
 def test_a_main_thread_that_gets_too_little_is_believed_sooner(
     robbed: int, fields: dict[str, Any], expected: bool
 ) -> None:
-    starved = {"cpu_pct": 100.0, "main_thread_cpu_pct": 30.0, "wchan": "futex_do_wait"}
+    starved = {"cpu_pct": 100.0, "main_thread_cpu_pct": 30.0, "os_state": "S", "wchan": "futex_do_wait"}
     assert (check_gil(looks(robbed, 6, of_rank=starved | fields, is_active=True)) is not None) is expected
 
 

@@ -115,7 +115,8 @@ def launching(**fields: Any) -> Rank:
         ({}, gpu(power_w=430.0), False),  # 61 % of its limit: the kernels are large
         ({}, gpu(power_w=410.0), True),
         ({}, gpu(power_w=None), True),
-        ({"main_thread_cpu_pct": 40.0, "cpu_pct": 89.0}, gpu(), False),
+        ({"main_thread_cpu_pct": 40.0, "cpu_pct": 89.0, "os_state": "S"}, gpu(), False),
+        ({"main_thread_cpu_pct": 60.0, "cpu_pct": 60.0, "os_state": "R"}, gpu(), True),  # on a full machine
         ({"main_thread_cpu_pct": 40.0, "cpu_pct": 99.0}, gpu(), True),  # autograd's thread launches
         ({"phase_shares": shares(forward=0.7, data=0.3)}, gpu(), False),
         ({"phase_shares": shares(forward=0.7, sync=0.3)}, gpu(), False),  # spins in a wait for the device
