@@ -29,6 +29,8 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
         return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}")
     if all(rank.state == "starting" for rank in job.ranks):
         return Verdict(level="ok", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].phase}")
+    if findings:
+        return Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {findings[0].title}")
     return _overdue(job) or Verdict(level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}")
 
 

@@ -48,9 +48,7 @@ def test_a_finding_of_a_job_that_has_ended_comes_before_the_end() -> None:
 
 
 def test_what_is_only_worth_knowing_is_not_what_is_wrong() -> None:
-    level, text = verdict(job(rank()), finding("By the way", "info"))
-    assert level == "ok"
-    assert text.startswith("Nothing wrong found in 12 s")
+    assert verdict(job(rank()), finding("By the way", "info")) == ("info", "Nothing proven wrong in 12 s; By the way")
 
 
 def test_a_healthy_job_tells_its_pace() -> None:
