@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 import time
@@ -12,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.collectors.attach import Ladder
-from hwtop.collectors.pyspy_record import SAMPLES, WINDOW_S, PySpyRecord, Take
+from hwtop.collectors.pyspy_record import WINDOW_S, PySpyRecord
 from hwtop.collectors.source_lines import SourceLines
 from hwtop.collectors.stack_schedule import Order, StackSchedule
 from hwtop.collectors.target_state import read_state
@@ -84,8 +85,9 @@ class StackSource:
 
     def aim(self, aim: Aim) -> None:
         """Take on the processes to look at."""
+        threads = {pid: count for pid in aim.stack_pids if (count := _thread_count(pid, self._proc)) is not None}
         with self._changed:
-            self._schedule.want(aim.stack_pids, aim.focus_pid)
+            self._schedule.want(aim.stack_pids, aim.focus_pid, threads)
             self._seen &= {*aim.stack_pids}
             self._focus = aim.focus_pid
             self._changed.notify_all()
@@ -133,7 +135,7 @@ class StackSource:
     def _carry_out(self, order: Order, taken_s: float) -> None:
         """What hwtop's own threads take counts as well: `taken_s` to give the order, and this thread."""
         began_cpu_s = time.thread_time() - taken_s
-        take = self._take(order.pid) if order.has_window else None
+        take = self._record.take(order.pid, self._window_s, order.rate_per_s) if order.has_window else None
         look = self._ladder.look(order.pid)
         dump = self._lines.dump_with_code(look.dump)
         profile = None if take is None or take.profile.error else self._with_code(take.profile)
@@ -153,9 +155,6 @@ class StackSource:
                 self._found.append(_Found(dump, profile))
             self._changed.notify_all()
 
-    def _take(self, pid: int) -> Take:
-        return self._record.take(pid, self._window_s, SAMPLES // self._window_s)
-
     def _with_code(self, profile: StackProfile) -> StackProfile:
         """Equal stacks stay one object."""
         known: dict[int, tuple[StackFrame, ...]] = {}
@@ -172,6 +171,14 @@ class StackSource:
             return False
         state = read_state(dump.pid, self._proc)
         return state is None or state.state in ("Z", "X")
+
+
+def _thread_count(pid: int, proc: str) -> int | None:
+    """OS threads, from the number of links of the folder that holds them: cheap enough for hundreds of ranks a tick."""
+    try:
+        return os.stat(f"{proc}/{pid}/task").st_nlink - 2
+    except OSError:
+        return None
 
 
 def dump_all(pids: Sequence[int], ends_s: float) -> tuple[StackDump, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from hwtop.collectors.pyspy_record import WINDOW_S
+from hwtop.collectors.pyspy_record import SAMPLES, WINDOW_S
+from hwtop.collectors.stack_cost import LookCost
 
 MINUTE_S = 60.0
 OPENING_SHARE = 0.5
@@ -32,18 +33,22 @@ _DUE_BUT_DEAR_S = 0.25
 _MOST_OUT = 12
 _MOST_REMEMBERED = 1000
 """Loader workers come and go with what their rank waits for: who is wanted again is not new."""
-_USUAL_COST_S = {False: 0.010, True: 0.024}
-"""CPU time of a dump, and of a window with its dump (py-spy 0.4 on a torch rank, a core of 2 to 3 GHz). What is measured on
-this machine scales both."""
-_SMOOTHING = 0.2
+_WINDOW_SHARE = 0.1
+"""Of a minute's allowance: a window over a process with very many threads has fewer samples, rather than being rare."""
+_USUAL_THREADS = 10
 
 
 class Order(Struct, frozen=True):
     """Look at this process."""
 
     pid: int
-    has_window: bool = False
-    """Take a window of samples first (`pyspy_record`), then a dump; else the dump alone."""
+    rate_per_s: int = 0
+    """Take a window of samples first (`pyspy_record`), so many a second, then a dump; 0: the dump alone."""
+
+    @property
+    def has_window(self) -> bool:
+        """Not only a dump."""
+        return self.rate_per_s > 0
 
 
 class StackSchedule:
@@ -56,7 +61,7 @@ class StackSchedule:
     are looked at by dumps alone: seeing all of them comes before seeing some of them closely.
     """
 
-    def __init__(self, budget_pct: float, random: Callable[[], float], *, window_s: float | None = WINDOW_S) -> None:
+    def __init__(self, budget_pct: float, random: Callable[[], float], *, window_s: int | None = WINDOW_S) -> None:
         """`random` gives numbers from 0 to 1. Even spacing would look at the same spot of every training step. `window_s` is
         how long a window takes; None: dumps only.
         """
@@ -71,14 +76,16 @@ class StackSchedule:
         self._not_before_s: dict[int, float] = {}
         self._no_window_before_s: dict[int, float] = {}
         self._spent: deque[tuple[float, float]] = deque()
-        self._scale: float | None = None
+        self._cost = LookCost()
+        self._threads: Mapping[int, int] = {}
         self._opening_left_s = self._allowance_s * OPENING_SHARE
         self._began_s: float | None = None
         self._next_s = 0.0
         self._focus_next_s = 0.0
 
-    def want(self, pids: Sequence[int], focus: int | None) -> None:
-        """New aim, the most wanted first."""
+    def want(self, pids: Sequence[int], focus: int | None, threads: Mapping[int, int] | None = None) -> None:
+        """New aim, the most wanted first. `threads`: how many OS threads a process has, where known."""
+        self._threads = threads or {}
         self._wanted = tuple(dict.fromkeys(pids if focus is None or focus in pids else (focus, *pids)))
         if focus != self._focus:
             self._focus_next_s = 0.0
@@ -114,8 +121,7 @@ class StackSchedule:
         del self._out[order.pid]
         self._looked_s[order.pid] = now
         self._spent.append((now, cost_s))
-        scale = cost_s / _USUAL_COST_S[order.has_window]
-        self._scale = scale if self._scale is None else self._scale + _SMOOTHING * (scale - self._scale)
+        self._cost.learn(self._threads_of(order.pid), self._samples(order), cost_s)
         if is_lasting:
             self._not_before_s[order.pid] = now + RETRY_S
         if order.has_window:
@@ -126,8 +132,8 @@ class StackSchedule:
     @property
     def is_first_pass(self) -> bool:
         """Some wanted process has not been looked at yet, and will be at once."""
-        return self._opening_left_s >= self._cost_s(has_window=False) and any(
-            pid not in self._looked_s for pid in self._wanted
+        return any(
+            pid not in self._looked_s and self._opening_left_s >= self._cost_s(Order(pid)) for pid in self._wanted
         )
 
     def wait_s(self, now: float) -> float:
@@ -144,15 +150,11 @@ class StackSchedule:
         if new:
             order = Order(new[0]) if dumps_out < _FIRST_LOOKS else None
         else:
-            unseen = [pid for pid in ready if pid not in self._windowed and self._may_window(pid, now)]
-            order = Order(unseen[0], has_window=True) if unseen else None
-        if (
-            order is None
-            or self._opening_left_s < self._cost_s(has_window=order.has_window)
-            or not self._can_afford(order, now)
-        ):
+            unseen = [pid for pid in ready if pid not in self._windowed]
+            order = next((each for pid in unseen if (each := self._closest(pid, now)).has_window), None)
+        if order is None or self._opening_left_s < self._cost_s(order) or not self._can_afford(order, now):
             return None
-        self._opening_left_s -= self._cost_s(has_window=order.has_window)
+        self._opening_left_s -= self._cost_s(order)
         return order
 
     def _paced(self, ready: Sequence[int], now: float) -> Order | None:
@@ -160,20 +162,28 @@ class StackSchedule:
         if not due:
             return None
         pid = self._focus if self._focus in due else min(due, key=lambda each: self._looked_s.get(each, -1.0))
-        order = Order(pid, has_window=pid in self._looked_s and self._may_window(pid, now))
+        order = self._closest(pid, now) if pid in self._looked_s else Order(pid)
         if not self._can_afford(order, now):
             return None
-        cost_s = self._cost_s(has_window=order.has_window)
+        cost_s = self._cost_s(order)
         if pid == self._focus:
             self._focus_next_s = now + cost_s / self._focus_pace(now)
         else:
             self._next_s = now + cost_s / (self._pace(now) - self._focus_pace(now)) * (0.5 + self._random())
         return order
 
-    def _may_window(self, pid: int, now: float) -> bool:
+    def _closest(self, pid: int, now: float) -> Order:
+        """A window where one may be taken, else a dump."""
+        dump = Order(pid)
         if self._window_s is None or now < self._no_window_before_s.get(pid, 0.0):
-            return False
-        return pid == self._focus or len(self._wanted) * self._cost_s(has_window=True) <= self._rate * _LONGEST_ROUND_S
+            return dump
+        limit_s = _WINDOW_SHARE * self._allowance_s
+        samples = self._cost.samples_for(self._threads_of(pid), limit_s, SAMPLES)
+        order = Order(pid, max(1, samples // self._window_s))
+        if self._cost_s(order) > self._allowance_s / 2:
+            return dump
+        fits = len(self._wanted) * self._cost_s(order) <= self._rate * _LONGEST_ROUND_S
+        return order if fits or pid == self._focus else dump
 
     def _due_s(self, pid: int) -> float:
         return self._focus_next_s if pid == self._focus else self._next_s
@@ -189,21 +199,27 @@ class StackSchedule:
         taken_s = self._allowance_s * OPENING_SHARE - self._opening_left_s if is_first_minute else 0.0
         return self._rate - taken_s / MINUTE_S
 
-    def _cost_s(self, *, has_window: bool) -> float:
-        """What an order is expected to take."""
-        return _USUAL_COST_S[has_window] * (1.0 if self._scale is None else self._scale)
+    def _threads_of(self, pid: int) -> int:
+        return self._threads.get(pid, _USUAL_THREADS)
+
+    def _samples(self, order: Order) -> int:
+        return order.rate_per_s * (self._window_s or 0)
+
+    def _cost_s(self, order: Order) -> float:
+        """What it is expected to take."""
+        return self._cost.cost_s(self._threads_of(order.pid), self._samples(order))
 
     def _focus_pace(self, now: float) -> float:
         """What the focused process takes of the pace: a window after the other, or less where that is too much."""
         if self._focus is None:
             return 0.0
-        has_window = self._may_window(self._focus, now)
-        every_s = self._window_s if has_window and self._window_s is not None else DUMPS_APART_S
-        return min(FOCUS_SHARE * self._pace(now), self._cost_s(has_window=has_window) / every_s)
+        order = self._closest(self._focus, now)
+        every_s = self._window_s if order.has_window and self._window_s is not None else DUMPS_APART_S
+        return min(FOCUS_SHARE * self._pace(now), self._cost_s(order) / every_s)
 
     def _can_afford(self, order: Order, now: float) -> bool:
         while self._spent and self._spent[0][0] <= now - MINUTE_S:
             self._spent.popleft()
         taken_s = sum(cost_s for _, cost_s in self._spent)
-        promised_s = sum(self._cost_s(has_window=each.has_window) for each in self._out.values())
-        return taken_s + promised_s + self._cost_s(has_window=order.has_window) <= self._allowance_s
+        promised_s = sum(self._cost_s(each) for each in self._out.values())
+        return taken_s + promised_s + self._cost_s(order) <= self._allowance_s

@@ -83,7 +83,12 @@ def is_stuck(rank: Rank) -> bool:
 
 
 def is_idle_loop(rank: Rank) -> bool:
-    """Its main thread is in an event loop and no event comes: a notebook between two cells, a server without a request."""
+    """Its main thread is in an event loop and no event comes: a notebook between two cells, a server without a request.
+
+    A wait for loader workers ends in the same `select`, and is none.
+    """
+    if rank.phase == "data":
+        return False
     thread = training_thread(rank.stack) if rank.stack is not None else None
     if thread is None:
         return False

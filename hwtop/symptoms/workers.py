@@ -15,9 +15,9 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.rule import Observation, Rule
 
-STUCK_S = 15.0
-"""Main thread and worker have not moved for so long: three of torch's own looks at its workers (MP_STATUS_CHECK_INTERVAL, 5 s)
-without a batch. Engineering default."""
+STUCK_S = 12.0
+"""Main thread and worker have not moved for so long: two of torch's own looks at its workers (MP_STATUS_CHECK_INTERVAL, 5 s)
+without a batch, and some. Engineering default."""
 QUIET_INTERVALS = 3.0
 """... and for so many of the job's usual intervals between two steps: some batches take a minute by nature."""
 IDLE_CPU_PCT = 2.0

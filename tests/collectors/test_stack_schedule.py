@@ -7,17 +7,16 @@ import pytest
 
 from hwtop.collectors.stack_schedule import MINUTE_S, RETRY_S, Order, StackSchedule
 
-DUMP_S, WINDOW_S = 0.009, 0.024
-"""CPU time of a dump, and of a window with its dump, as measured with py-spy 0.4."""
 WINDOW_LASTS_S = 4.2
 
 
 class Sampling:
     """A schedule over made-up time, in steps of 20 ms."""
 
-    def __init__(self, ranks: int, focus: int | None = None, *, budget_pct: float = 1.0, cost: float = 1.0) -> None:
-        self.schedule = StackSchedule(budget_pct, random.Random(7).random)
-        self.schedule.want(range(ranks), focus)
+    def __init__(self, ranks: int, focus: int | None = None, *, cost: float = 1.0, threads: int = 10) -> None:
+        self.schedule = StackSchedule(1.0, random.Random(7).random)
+        self.threads = dict.fromkeys(range(ranks), threads)
+        self.schedule.want(range(ranks), focus, self.threads)
         self.now = 0.0
         self.cost = cost
         self.out: list[tuple[float, Order]] = []
@@ -27,7 +26,7 @@ class Sampling:
         ends_s = self.now + seconds
         while self.now < ends_s:
             for ends, order in [each for each in self.out if each[0] <= self.now]:
-                cost_s = (WINDOW_S if order.has_window else DUMP_S) * self.cost
+                cost_s = self.cost_s(order)
                 self.out.remove((ends, order))
                 self.schedule.done(order, self.now, cost_s)
                 self.done.append((self.now, order, cost_s))
@@ -36,11 +35,17 @@ class Sampling:
             self.now += 0.02
         return self
 
+    def cost_s(self, order: Order) -> float:
+        """As measured with py-spy 0.4: the start, and a part for each sample and thread."""
+        threads = self.threads.get(order.pid, 10)
+        sample_s = 0.000_3 + 0.000_025 * threads
+        return self.cost * (0.008 + sample_s + (0.008 + 4 * order.rate_per_s * sample_s if order.has_window else 0.0))
+
     def samples(self, from_s: float, to_s: float) -> Counter[int]:
         found: Counter[int] = Counter()
         for at_s, order, _ in self.done:
             if from_s <= at_s < to_s:
-                found[order.pid] += 20 if order.has_window else 1
+                found[order.pid] += 1 + 4 * order.rate_per_s
         return found
 
     def worst_minute_pct(self) -> float:
@@ -61,6 +66,15 @@ def test_no_minute_takes_more_than_its_budget(ranks: int, focus: int | None, cos
 
 
 @pytest.mark.parametrize("ranks", [2, 8])
+@pytest.mark.parametrize("threads", [100, 300, 600, 3000])
+@pytest.mark.parametrize("focus", [None, 0])
+def test_many_threads_mean_fewer_samples_not_a_larger_bill(threads: int, focus: int | None) -> None:
+    sampling = Sampling(2, focus, threads=threads).run(180.0)
+    assert sampling.worst_minute_pct() <= 1.05
+    for minute in (0.0, 60.0, 120.0):
+        assert min(sampling.samples(minute, minute + 60.0)[pid] for pid in (0, 1)) >= (10 if threads <= 600 else 2)
+
+
 def test_twenty_samples_of_every_rank_within_five_seconds(ranks: int) -> None:
     sampling = Sampling(ranks).run(5.0)
     assert min(sampling.samples(0.0, 5.0).values()) >= 20

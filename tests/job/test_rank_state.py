@@ -91,6 +91,13 @@ def test_a_notebook_between_two_cells_is_not_stuck() -> None:
     assert rank_state(idle) == "unknown"
 
 
+def test_a_wait_for_loader_workers_is_no_event_loop() -> None:
+    frames = (("PollSelector.select", "selectors.py"), ("_try_get_data", "torch/utils/data/dataloader.py"))
+    waits = still(0, 60.0, phase="data", is_waiting=False, stack=dump(*frames, ("main", "train.py")))
+    assert not is_idle_loop(waits)
+    assert is_stuck(waits)
+
+
 def test_a_cell_that_hangs_is_stuck() -> None:
     cell = still(0, 60.0, phase="other", is_waiting=False, stack=dump(("fetch", "train.py"), *NOTEBOOK))
     assert not is_idle_loop(cell)

@@ -70,8 +70,8 @@ def test_a_worker_in_d_state_is_named_with_its_file_system() -> None:
 @pytest.mark.parametrize(
     ("seconds", "fields", "expected"),
     [
-        (15.0, {}, True),
-        (14.0, {}, False),
+        (12.0, {}, True),
+        (11.0, {}, False),
         (20.0, {"log_interval_s": 8.0}, False),  # a batch takes 8 s by nature
         (25.0, {"log_interval_s": 8.0}, True),
         (20.0, {"step_age_s": 2.0}, False),  # steps are told: its waits only look the same
