@@ -65,16 +65,16 @@ def test_no_minute_takes_more_than_its_budget(ranks: int, focus: int | None, cos
     assert 0.25 < sampling.worst_minute_pct() <= 1.05
 
 
-@pytest.mark.parametrize("ranks", [2, 8])
 @pytest.mark.parametrize("threads", [100, 300, 600, 3000])
 @pytest.mark.parametrize("focus", [None, 0])
 def test_many_threads_mean_fewer_samples_not_a_larger_bill(threads: int, focus: int | None) -> None:
     sampling = Sampling(2, focus, threads=threads).run(180.0)
     assert sampling.worst_minute_pct() <= 1.05
     for minute in (0.0, 60.0, 120.0):
-        assert min(sampling.samples(minute, minute + 60.0)[pid] for pid in (0, 1)) >= (10 if threads <= 600 else 2)
+        assert min(sampling.samples(minute, minute + 60.0)[pid] for pid in (0, 1)) >= (10 if threads <= 600 else 1)
 
 
+@pytest.mark.parametrize("ranks", [2, 8])
 def test_twenty_samples_of_every_rank_within_five_seconds(ranks: int) -> None:
     sampling = Sampling(ranks).run(5.0)
     assert min(sampling.samples(0.0, 5.0).values()) >= 20
