@@ -99,7 +99,7 @@ def watched(pid: int) -> Iterator[None]:
         if not select.select([master], [], [], 20.0)[0]:
             sys.exit("hwtop drew nothing")
         drawn += len(os.read(master, 1 << 16))
-    drain = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL)
+    drain = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
     finally:

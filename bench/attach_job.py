@@ -1,5 +1,8 @@
 """The job of attach_cost.py: one rank of a small DDP training over gloo that notes the time of each step.
 
+In each step it waits a little, as for a device: ranks that fill every core of the machine would lose what hwtop takes
+whatever hwtop does, and training on accelerators leaves cores free.
+
 RANK=.. WORLD_SIZE=.. MASTER_ADDR=.. MASTER_PORT=.. python attach_job.py STEPS_FILE EXTRA_THREADS
 """
 
@@ -16,6 +19,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 WIDTH = 384
+DEVICE_S = 0.01
 
 
 def main() -> None:
@@ -29,6 +33,7 @@ def main() -> None:
     with open(sys.argv[1], "ab", buffering=0) as steps:
         while True:
             loss = model(torch.randn(64, WIDTH)).pow(2).mean()
+            time.sleep(DEVICE_S)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from hwtop.job.frames import place
+from hwtop.job.frames import place, short_name
 from hwtop.job.stack_groups import sentence
 from hwtop.model.job import DataFile, Job, StackGroup, Worker
 
+_WITHOUT_WORK = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/pool.py", "worker"))
+"""Where a worker stands that has nothing to do: it waits for the number of its next batch."""
 _FEW_RANKS = 2
 """Of more ranks that wait for data, the workers are no detail of one sentence."""
 
@@ -24,21 +26,31 @@ def conclusion(job: Job) -> str:
     return conclude(job.stack_groups, {rank.rank: rank.workers for rank in job.ranks})
 
 
-def workers_do(workers: Sequence[Worker]) -> str:
-    """ "4 workers are in D state (nfs_wait) on /data (nfs)", "2 workers are in decode (data.py:12)"; "" without workers."""
+def workers_do(workers: Sequence[Worker], whose: str) -> str:
+    """ "its 4 workers are in D state (nfs_wait) on /data (nfs)", "1 of its 2 workers is in decode (data.py:12)": what most of
+    those do that have something to do; "" without workers."""
     if not workers:
         return ""
-    (doing, count), *rest = Counter(_doing(worker) for worker in workers).most_common()
-    who = f"{count} worker{' is' if count == 1 else 's are'}" if not rest else f"{count} of {len(workers)} workers are"
-    shown = next(worker for worker in workers if _doing(worker) == doing)
-    return f"{who} {doing}{_on(shown.file) if shown.state == 'D' else ''}"
+    busy = [worker for worker in workers if not has_nothing_to_do(worker)] or list(workers)
+    doing, count = Counter(_doing(worker) for worker in busy).most_common(1)[0]
+    all_of_them = f"{len(workers)} worker{'s' if len(workers) > 1 else ''}"
+    who = f"{whose} {all_of_them}" if count == len(workers) else f"{count} of {whose} {all_of_them}"
+    shown = next(worker for worker in busy if _doing(worker) == doing)
+    return f"{who} {'is' if count == 1 else 'are'} {doing}{_on(shown.file) if shown.state == 'D' else ''}"
 
 
 def _of_workers(entry: StackGroup, workers_of: Mapping[int, Sequence[Worker]]) -> str:
     if entry.phase != "data" or len(entry.ranks) > _FEW_RANKS:
         return ""
-    told = workers_do([worker for number in entry.ranks for worker in workers_of.get(number, ())])
-    return f": {'its' if len(entry.ranks) == 1 else 'their'} {told}" if told else ""
+    workers = [worker for number in entry.ranks for worker in workers_of.get(number, ())]
+    told = workers_do(workers, "its" if len(entry.ranks) == 1 else "their")
+    return f": {told}" if told else ""
+
+
+def has_nothing_to_do(worker: Worker) -> bool:
+    """It is not the one that keeps its rank waiting."""
+    leaf = worker.leaf
+    return worker.state == "S" and leaf is not None and (leaf.short_filename, short_name(leaf.name)) in _WITHOUT_WORK
 
 
 def _doing(worker: Worker) -> str:

@@ -191,7 +191,7 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
             f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.os_state}{wchan}{load}"
         )
         if rank.workers:
-            lines.append(f"rank {rank.rank}: its {workers_do(rank.workers)}")
+            lines.append(f"rank {rank.rank}: {workers_do(rank.workers, 'its')}")
     return tuple(lines)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from hwtop.job.conclusion import has_nothing_to_do
 from hwtop.job.frames import place
 from hwtop.job.rank_set import do, named
 from hwtop.model.job import Rank, Worker
@@ -27,8 +28,6 @@ LOST_WAIT_S = 10.0
 the end of an epoch workers end as well. Engineering default."""
 _REMEMBERED_S = 120.0
 _NAMED = 4
-_IDLE_LEAVES = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/pool.py", "worker"))
-"""Where a worker stands that has nothing to do: it waits for an index."""
 _ENDED = ("Z", "X")
 
 
@@ -79,7 +78,7 @@ def _is_stuck(history: History, rank: Rank, worker: Worker, need_s: float) -> bo
     leaf = worker.leaf
     if leaf is None or (worker.same_stack_for_s or 0.0) < min(need_s, STUCK_S) / 2:
         return False
-    return (leaf.short_filename, leaf.name.rsplit(".", 1)[-1]) not in _IDLE_LEAVES
+    return not has_nothing_to_do(worker)
 
 
 def _did_nothing(history: History, rank: Rank, worker: Worker, need_s: float) -> bool:

@@ -39,10 +39,23 @@ def test_a_rank_without_workers_has_nothing_to_add() -> None:
 
 
 def test_what_most_workers_do() -> None:
-    assert workers_do([worker("R", leaf=DECODE)] * 2) == "2 workers are in decode (data.py:12)"
-    assert workers_do([worker("R", leaf=DECODE)]) == "1 worker is in decode (data.py:12)"
-    assert workers_do([worker("D"), worker("D"), worker()]) == "2 of 3 workers are in D state"
-    assert workers_do([worker("D", file=DataFile(path="/x/y"))]) == "1 worker is in D state on /x/y"
-    assert workers_do([worker("T")] * 3) == "3 workers are stopped"
-    assert workers_do([worker("R")]) == "1 worker is running"
-    assert workers_do([]) == ""
+    assert workers_do([worker("R", leaf=DECODE)] * 2, "its") == "its 2 workers are in decode (data.py:12)"
+    assert workers_do([worker("R", leaf=DECODE)], "its") == "its 1 worker is in decode (data.py:12)"
+    assert workers_do([worker("D"), worker("D"), worker()], "their") == "2 of their 3 workers are in D state"
+    assert workers_do([worker("D", file=DataFile(path="/x/y"))], "its") == "its 1 worker is in D state on /x/y"
+    assert workers_do([worker("T")] * 3, "its") == "its 3 workers are stopped"
+    assert workers_do([worker("R")], "its") == "its 1 worker is running"
+    assert workers_do([], "its") == ""
+
+
+def test_workers_without_work_are_not_the_story() -> None:
+    idle = worker(
+        leaf=StackFrame(
+            name="_worker_loop",
+            filename="/site-packages/torch/utils/data/_utils/worker.py",
+            short_filename="torch/utils/data/_utils/worker.py",
+            line=0,
+        )
+    )
+    assert workers_do([idle, worker(leaf=DECODE), idle], "its") == "1 of its 3 workers is in decode (data.py:12)"
+    assert workers_do([idle, idle], "its") == "its 2 workers are in _worker_loop (worker.py)"
