@@ -7,8 +7,9 @@ from functools import cache
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame, Verdict
-from hwtop.model.job import Phase, PhaseShare, Rank, StackGroup
+from hwtop.model.job import StackGroup
 from hwtop.model.log import Progress
+from hwtop.model.rank import Phase, PhaseShare, Rank
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from tests import frames

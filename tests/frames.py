@@ -9,13 +9,16 @@ from msgspec.structs import replace
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.cpu import CoreRates, CpuRates, Pressure, PressureLine
 from hwtop.model.disk import DiskRates, MountReading
+from hwtop.model.flame import Flame, FlameNode
 from hwtop.model.frame import Frame, Moment, Verdict
 from hwtop.model.gpu import Gpu, GpuProcess
-from hwtop.model.job import Flame, FlameNode, Job, JobProcess, Launcher, PhaseShare, Rank, StackGroup, Worker
+from hwtop.model.job import Job, StackGroup
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
+from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.memory import MemoryRates
 from hwtop.model.network import NetworkRates, NicRates
 from hwtop.model.process import JobCandidate
+from hwtop.model.rank import PhaseShare, Rank, Worker
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.model.symptom import Blind, Finding

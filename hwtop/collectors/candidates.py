@@ -26,7 +26,7 @@ from hwtop.job.programs import SHELLS
 from hwtop.job.root import find_root, orphaned_tops
 from hwtop.job.tree import members
 from hwtop.model.aim import Aim
-from hwtop.model.job import Member
+from hwtop.model.member import Member
 from hwtop.model.process import CandidateReading, JobCandidate, ProcessInfo
 
 _OTHER_LIMIT = 20

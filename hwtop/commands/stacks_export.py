@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from hwtop.errors import CannotError, UsageError
-from hwtop.model.job import Member
+from hwtop.model.member import Member
 from hwtop.model.stack import StackSample
 
 FORMATS = ("speedscope", "collapsed")

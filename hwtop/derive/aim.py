@@ -5,7 +5,8 @@ from __future__ import annotations
 from hwtop.job.rank_state import share_of
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Moment
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank
 
 _DATA_WAIT = 0.1
 """From this share of samples in data loading on, the loader workers are looked at too."""

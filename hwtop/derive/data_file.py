@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection, Sequence
 
 from hwtop.model.disk import MountReading
-from hwtop.model.job import DataFile
 from hwtop.model.process import ProcessInfo
+from hwtop.model.rank import DataFile
 
 _NO_DATA = ("/dev/", "/proc/", "/sys/", "/memfd:", "pipe:", "socket:", "anon_inode:")
 _LIBRARY = (".so", ".py", ".pyc")

@@ -12,8 +12,9 @@ from hwtop.job.flight_settings import dump_files, dump_pipe, sentences
 from hwtop.job.frames import training_thread, user_frame
 from hwtop.model.aim import FlightTarget
 from hwtop.model.flight import FlightDump, FlightReading, FlightVerdict
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
 from hwtop.model.process import ProcessInfo, ProcessReading
+from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackFrame
 

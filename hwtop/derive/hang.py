@@ -14,8 +14,9 @@ from hwtop.job.rank_state import rank_state, settled
 from hwtop.job.rendezvous import address_of, endpoint_of, nodes_of
 from hwtop.job.stack_samples import StackSamples
 from hwtop.model.hang import BlockedThread, Rendezvous, WorkerLock
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
 from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo
+from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackDump
 

@@ -23,8 +23,10 @@ from hwtop.job.spawner import is_spawner
 from hwtop.job.stack_groups import group
 from hwtop.job.stack_samples import StackSamples
 from hwtop.job.tree import main_launcher, members
-from hwtop.model.job import Job, JobPlace, Launcher, Member, Rank
+from hwtop.model.job import Job, JobPlace
+from hwtop.model.member import Launcher, Member
 from hwtop.model.process import ProcessInfo, ProcessReading
+from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 
 

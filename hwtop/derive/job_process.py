@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hwtop.derive.process import ProcessRates
-from hwtop.model.job import JobProcess, Member
+from hwtop.model.member import JobProcess, Member
 from hwtop.model.process import ProcessInfo, ProcessReading
 
 

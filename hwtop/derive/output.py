@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hwtop.derive.seat import Seat
 from hwtop.model.aim import LogTarget
-from hwtop.model.job import Member
+from hwtop.model.member import Member
 from hwtop.model.process import OpenFile, ProcessReading
 
 _RAY_LOGS = re.compile(r"/session_[^/]+/logs/")

@@ -14,7 +14,7 @@ from hwtop.job.gpu_owner import gpus_of
 from hwtop.job.stack_samples import StackSamples, Standing
 from hwtop.model.disk import MountReading
 from hwtop.model.gpu import Gpu
-from hwtop.model.job import Rank, Worker
+from hwtop.model.rank import Rank, Worker
 from hwtop.model.snapshot import Snapshot
 
 _DUMP_IS_NEW_S = 30.0

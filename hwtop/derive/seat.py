@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hwtop.derive.process import ProcessRates
-from hwtop.model.job import Member
+from hwtop.model.member import Member
 from hwtop.model.process import GoneProcess, ProcessInfo
 
 _IDLE_CPU_SHARE = 0.02

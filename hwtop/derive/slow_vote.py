@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 
 from hwtop.job.slow_vote import ROUNDS, outliers, vote
-from hwtop.model.job import Rank, SlowVote, StackGroup
+from hwtop.model.job import SlowVote, StackGroup
+from hwtop.model.rank import Rank
 
 ROUND_S = 3.0
 """Rounds nearer than that would catch the same step twice. ByteRobust takes one every 10 s; a person waits (engineering default)."""

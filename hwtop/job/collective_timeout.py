@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hwtop.model.flight import FlightDump
 from hwtop.model.hang import Backend, CollectiveTimeout
-from hwtop.model.job import Rank
 from hwtop.model.log import LogEvent
+from hwtop.model.rank import Rank
 
 DEFAULT_S: dict[Backend, float] = {"nccl": 600.0, "gloo": 1800.0}
 _NAMES: dict[Backend, str] = {"nccl": "NCCL", "gloo": "gloo"}

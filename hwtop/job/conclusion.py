@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from hwtop.job.frames import place, short_name
 from hwtop.job.stack_groups import sentence
-from hwtop.model.job import DataFile, Job, StackGroup, Worker
+from hwtop.model.job import Job, StackGroup
+from hwtop.model.rank import DataFile, Worker
 
 _WITHOUT_WORK = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/pool.py", "worker"))
 """Where a worker stands that has nothing to do: it waits for the number of its next batch."""

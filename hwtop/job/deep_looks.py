@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Collection
 
-from hwtop.model.job import JobProcess
+from hwtop.model.member import JobProcess
 from hwtop.model.stack import DeepChoice
 
 PYSTACK_ADVICE = "pip install 'hwtop[pystack]'"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from hwtop.job.frames import is_plumbing, is_user_frame, short_name
-from hwtop.model.job import FlameNode
+from hwtop.model.flame import FlameNode
 from hwtop.model.stack import StackFrame
 
 MOST_DEPTH = 100

@@ -18,7 +18,8 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import STUCK_S
 from hwtop.job.standstill import GPU_BUSY_PCT, GPU_SPINS_PCT, is_standing_still, still_s, utils, waits
 from hwtop.model.gpu import Gpu
-from hwtop.model.job import Job, Rank, StackGroup
+from hwtop.model.job import Job, StackGroup
+from hwtop.model.rank import Rank
 
 HangKind = Literal[
     "dead",

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from hwtop.job.frames import short_name
-from hwtop.model.job import HotLine, Phase
+from hwtop.model.rank import HotLine, Phase
 from hwtop.model.stack import StackFrame
 
 MOST_LINES = 12

@@ -24,7 +24,7 @@ from hwtop.job.programs import (
     WRAPPERS,
 )
 from hwtop.job.ray import is_ray_controller
-from hwtop.model.job import HelperKind
+from hwtop.model.member import HelperKind
 from hwtop.model.process import ProcessInfo
 
 _PYTHON = re.compile(r"(i?python|pypy)\d*(\.\d+)*t?(-config)?$")

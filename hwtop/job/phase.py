@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from hwtop.job.code_line import prints, waits_for_device
 from hwtop.job.frames import is_user_frame, own_frames, short_name
 from hwtop.job.phase_rules import COLLECTIVES, FORWARD, INNER, OUTER, QUEUE_WAITS, QUEUE_WORDS, Rule
-from hwtop.model.job import Phase
+from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _COMPUTING: frozenset[Phase] = frozenset({"backward", "sync", "optimizer"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hwtop.model.job import Phase
+from hwtop.model.rank import Phase
 
 
 class Rule(NamedTuple):

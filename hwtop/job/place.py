@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from hwtop.job.environment import slurm_job_of, slurm_step_of
-from hwtop.model.job import JobPlace, Member
+from hwtop.model.job import JobPlace
+from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo, ProcessReading
 
 _SLURM_CGROUP = re.compile(r"/job_(\d+)(?:/step_(\w+))?")

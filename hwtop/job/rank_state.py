@@ -12,7 +12,7 @@ from statistics import median
 from msgspec.structs import replace
 
 from hwtop.job.frames import is_user_frame, own_frames, short_name, training_thread
-from hwtop.model.job import Phase, Rank, RankState
+from hwtop.model.rank import Phase, Rank, RankState
 
 STUCK_S = 10.0
 """Two identical dumps at least this far apart, and no work in between, are called stuck (ByteRobust,

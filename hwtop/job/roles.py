@@ -19,7 +19,7 @@ from hwtop.job.launcher import (
 )
 from hwtop.job.ray import has_process_group, is_ray_process, is_ray_train_worker
 from hwtop.job.root import is_multiprocessing_child, rank_number, unread_ranks
-from hwtop.model.job import Member, ProcessRole
+from hwtop.model.member import Member, ProcessRole
 from hwtop.model.process import ProcessInfo
 
 _TRAINING_THREADS = ("pt_autograd", "pt_nccl", "pt_gloo", "gloo_tcp_loop", "pt_data_pin", "cuda-EvtHandlr", "cuda0000")

@@ -12,7 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.model.job import Job, JobProcess
+from hwtop.model.job import Job
+from hwtop.model.member import JobProcess
 
 SIGNALS = ("SIGTERM", "SIGINT", "SIGCONT", "SIGSTOP", "SIGUSR1", "SIGUSR2", "SIGKILL")
 """What the menu offers, the politest first."""

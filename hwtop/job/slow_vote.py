@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hwtop.model.job import Phase, SlowVote, StackGroup
+from hwtop.model.job import SlowVote, StackGroup
+from hwtop.model.rank import Phase
 
 ROUNDS = 5
 """As ByteRobust."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hwtop.model.job import Phase, Spell
+from hwtop.model.rank import Phase, Spell
 
 KEPT: frozenset[Phase] = frozenset({"checkpoint", "compile"})
 """Phases whose spells are remembered: those that come now and then and stop the training."""

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from hwtop.job.frames import is_user_frame, leaf_of, normalise, place, short_name, user_frame
 from hwtop.job.phase import phase_and_frame
 from hwtop.job.rank_set import named
-from hwtop.model.job import Phase, StackGroup
+from hwtop.model.job import StackGroup
+from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _NAMED_GROUPS = 3

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hwtop.job.frames import normalise, own_frames, short_name, user_frame
 from hwtop.job.phase import is_waiting, phase_and_frame
-from hwtop.model.job import Phase
+from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _BARRIERS = frozenset({"barrier", "monitored_barrier", "wait_for_everyone"})

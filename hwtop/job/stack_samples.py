@@ -19,7 +19,8 @@ from hwtop.job.hot_lines import hot_lines
 from hwtop.job.spells import Spells
 from hwtop.job.stack_meaning import Meaning, meaning
 from hwtop.job.stack_time import LOOK_EVERY_S, LOOKS, held
-from hwtop.model.job import FlameNode, Held, HotLine, HotSpot, Phase, PhaseShare, Spell
+from hwtop.model.flame import FlameNode
+from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseShare, Spell
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading, ThreadStack
 
 WINDOW_S = 60.0

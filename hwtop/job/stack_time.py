@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.model.job import Held
+from hwtop.model.rank import Held
 from hwtop.model.stack import StackFrame
 
 LOOKS = 6

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hwtop.job.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_loop, is_still, is_stuck
 from hwtop.model.gpu import Gpu
-from hwtop.model.job import Phase, Rank
+from hwtop.model.rank import Phase, Rank
 
 UNKNOWN_INTERVAL_S = 15.0
 """Silence that is asked of a job whose logging interval nobody knows. Engineering default."""

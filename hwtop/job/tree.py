@@ -8,7 +8,7 @@ from hwtop.job.environment import job_key, local_rank_of, world_size_of
 from hwtop.job.launcher import local_rank_argument
 from hwtop.job.roles import Place, Tree
 from hwtop.job.root import is_slurm_task
-from hwtop.model.job import Member
+from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo
 
 

@@ -14,7 +14,8 @@ import msgspec
 from hwtop import __version__
 from hwtop.job.conclusion import conclusion
 from hwtop.model.frame import Frame, Moment
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank
 from hwtop.model.symptom import Finding
 
 

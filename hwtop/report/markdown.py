@@ -5,7 +5,8 @@ from __future__ import annotations
 from hwtop.job.log_text import visible
 from hwtop.job.rank_set import named
 from hwtop.model.frame import Frame
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank
 from hwtop.model.symptom import Finding
 
 _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}

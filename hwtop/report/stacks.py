@@ -12,8 +12,10 @@ from hwtop.job.frames import leaf_of, normalise, training_thread
 from hwtop.job.phase import is_waiting, phase_of
 from hwtop.job.stack_groups import group
 from hwtop.model.disk import MountReading
-from hwtop.model.job import Member, Phase, StackGroup, Worker
+from hwtop.model.job import StackGroup
+from hwtop.model.member import Member
 from hwtop.model.process import ProcessReading
+from hwtop.model.rank import Phase, Worker
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.model.symptom import Blind
 

@@ -11,7 +11,8 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import STUCK_S, is_still
 from hwtop.job.standstill import waits
 from hwtop.model.hang import BlockedThread
-from hwtop.model.job import DataFile, Job, Rank
+from hwtop.model.job import Job
+from hwtop.model.rank import DataFile, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 

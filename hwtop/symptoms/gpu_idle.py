@@ -7,7 +7,7 @@ from statistics import fmean
 from hwtop.job.rank_set import named, rank_set
 from hwtop.job.rank_state import share_of
 from hwtop.model.frame import Moment
-from hwtop.model.job import Rank
+from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import DATA_SHARE, WINDOW_S, at, hot_spot, state_share
 from hwtop.symptoms.rule import Observation, Rule

@@ -16,7 +16,8 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import LOG_INTERVALS, STUCK_S, is_still
 from hwtop.job.stack_groups import call_site, parting
 from hwtop.job.standstill import BUSY_GPU_QUIET_S, waits
-from hwtop.model.job import Job, Rank, StackGroup
+from hwtop.model.job import Job, StackGroup
+from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, median
 
 from hwtop.model.frame import Moment
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank
 
 
 class History:

@@ -12,7 +12,7 @@ from hwtop.job.code_line import collects_garbage, sleeps
 from hwtop.job.frames import is_stdlib_frame, own_frames, place, training_thread, user_frame
 from hwtop.job.phase import phase_of
 from hwtop.job.rank_set import do, named
-from hwtop.model.job import Phase, Rank
+from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S

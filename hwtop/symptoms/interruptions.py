@@ -10,7 +10,7 @@ from msgspec import Struct
 from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import CHECKPOINT_CLOCK_S, CHECKPOINTS, usual_checkpoint_s
 from hwtop.job.spells import Recurrence, recurrence
-from hwtop.model.job import DataFile, Rank, Spell
+from hwtop.model.rank import DataFile, Rank, Spell
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.overhead import hottest, told

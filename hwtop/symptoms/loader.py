@@ -7,7 +7,7 @@ from statistics import fmean
 
 from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import share_of
-from hwtop.model.job import HotSpot, Rank
+from hwtop.model.rank import HotSpot, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import (
     DATA_SHARE,

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Literal
 
 from hwtop.job.rank_state import share_of
-from hwtop.model.job import HotSpot, Rank, Worker
+from hwtop.model.rank import HotSpot, Rank, Worker
 from hwtop.symptoms.history import History
 
 DATA_SHARE = 0.20

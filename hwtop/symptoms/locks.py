@@ -14,7 +14,8 @@ from hwtop.job.locks import Deadlock, deadlock, thread_name, waits_text
 from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import STUCK_S
 from hwtop.job.standstill import waits
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hwtop.job.rank_state import STARTING
-from hwtop.model.job import Rank
+from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import line_fit

@@ -8,7 +8,7 @@ from statistics import fmean
 from hwtop.job.rank_set import do, named, rank_set
 from hwtop.job.rank_state import share_of
 from hwtop.model.frame import Moment
-from hwtop.model.job import HotLine, Phase, Rank
+from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.symptoms.gpu_idle import GPU_IDLE_PCT, gpu_util
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S

@@ -10,7 +10,8 @@ from hwtop.job.conclusion import conclusion
 from hwtop.job.rank_set import do, named
 from hwtop.job.rank_state import OTHERS_WAIT, WAITS_LEAST, is_still, slowest
 from hwtop.job.standstill import waits
-from hwtop.model.job import Job, PhaseShare, Rank
+from hwtop.model.job import Job
+from hwtop.model.rank import PhaseShare, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import at
 from hwtop.symptoms.rule import Observation, Rule

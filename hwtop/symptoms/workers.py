@@ -10,8 +10,8 @@ from msgspec import Struct
 from hwtop.job.conclusion import has_nothing_to_do
 from hwtop.job.frames import place
 from hwtop.job.rank_set import do, named
-from hwtop.model.job import Rank, Worker
 from hwtop.model.log import LogEvent
+from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.rule import Observation, Rule

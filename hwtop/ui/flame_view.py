@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hwtop.job.frames import place
-from hwtop.model.job import Flame, FlameNode
+from hwtop.model.flame import Flame, FlameNode
 from hwtop.ui.view import View
 
 

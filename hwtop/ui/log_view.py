@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hwtop.model.frame import Frame
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.rank import Rank
 from hwtop.ui.filter import matches
 from hwtop.ui.view import View
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hwtop.model.frame import VerdictLevel
-from hwtop.model.job import Phase, RankState
 from hwtop.model.log import Severity
+from hwtop.model.rank import Phase, RankState
 
 SEVERITY: dict[Severity, tuple[str, str, str]] = {
     "critical": ("✖", "CRITICAL", "bad"),

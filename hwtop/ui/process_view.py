@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.model.job import JobProcess
+from hwtop.model.member import JobProcess
 from hwtop.ui.filter import matches
 from hwtop.ui.view import Inside, View
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from statistics import median
 
 from hwtop.job.frames import place
-from hwtop.model.job import Job, Rank, RankState
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank, RankState
 from hwtop.ui.view import ORDERS, View
 
 WORST_FIRST: tuple[RankState, ...] = (

@@ -8,8 +8,9 @@ from typing import Literal
 
 from hwtop.model.aim import Request, Wish
 from hwtop.model.frame import Frame
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
 from hwtop.model.log import LogLine
+from hwtop.model.rank import Rank
 
 Page = Literal["overview", "ranks", "stacks", "flame", "logs", "processes"]
 PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "processes")

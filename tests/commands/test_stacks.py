@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hwtop.model.job import Member
+from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.stack import StackDump
 from hwtop.report.stacks import stacks_report, watched

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hwtop.derive.aim import aim_of
 from hwtop.model.aim import Aim, LogTarget, Wish
-from hwtop.model.job import Launcher
+from hwtop.model.member import Launcher
 from tests.symptoms.moments import job, moment, rank, shares, worker
 
 LOGS = (LogTarget(path="/logs/rank_0.log", pids=(1000,)),)

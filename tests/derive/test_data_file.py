@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from hwtop.derive.data_file import data_file
 from hwtop.model.disk import MountReading
-from hwtop.model.job import DataFile
 from hwtop.model.process import OpenFile, ProcessInfo
+from hwtop.model.rank import DataFile
 
 MOUNTS = tuple(
     MountReading(mount_point=point, device=device, fs_type=kind)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hwtop.derive.job import JobTracker
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
 from hwtop.model.process import ProcessInfo, ThreadInfo
+from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 from tests.derive.readings import (
     BOOT_S,

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from hwtop.derive.job import JobTracker
-from hwtop.model.job import Job, Rank
+from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.model.process import OpenFile, ProcessInfo, ThreadInfo
+from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackDump
 from tests.derive.readings import (

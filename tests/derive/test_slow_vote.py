@@ -3,7 +3,8 @@ from __future__ import annotations
 from hwtop.derive.slow_vote import ROUND_S, SlowVotes
 from hwtop.job.slow_vote import ROUNDS
 from hwtop.job.stack_groups import group
-from hwtop.model.job import Rank, SlowVote
+from hwtop.model.job import SlowVote
+from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump
 from tests.stack_jobs import stack
 

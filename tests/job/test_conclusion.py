@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from hwtop.job.conclusion import conclusion, workers_do
 from hwtop.job.stack_groups import group
-from hwtop.model.job import DataFile, Job, Rank, Worker
+from hwtop.model.job import Job
+from hwtop.model.rank import DataFile, Rank, Worker
 from hwtop.model.stack import StackFrame
 from tests.stack_jobs import stack
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hwtop.job.deep_looks import cannot_pause, faulthandler_signal, no_signal, possible
-from hwtop.model.job import JobProcess
+from hwtop.model.member import JobProcess
 from hwtop.model.stack import DeepChoice, DeepKind
 
 PLAIN_PYTHON = 1 << (signal.SIGINT - 1)

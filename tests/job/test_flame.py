@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from hwtop.job.flame import MOST_DEPTH, MOST_NODES, flame_roots
-from hwtop.model.job import FlameNode
+from hwtop.model.flame import FlameNode
 from hwtop.model.stack import StackFrame
 from tests.stack_jobs import frame, recorded
 

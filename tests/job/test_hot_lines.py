@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.job.hot_lines import MOST_LINES, hot_lines
-from hwtop.model.job import Phase
+from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from hwtop.job.rank_state import is_idle_loop, is_still, is_stuck, rank_state, settled, share_of, slowest, stall_clock_s
 from hwtop.model.hang import BlockedThread
-from hwtop.model.job import Spell
 from hwtop.model.log import Progress
+from hwtop.model.rank import Spell
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from tests.symptoms.moments import rank, shares, still
 

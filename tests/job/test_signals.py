@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hwtop.job.signals import aftermath, effect, fate, harms, targets
-from hwtop.model.job import Job, JobProcess, Launcher
+from hwtop.model.job import Job
+from hwtop.model.member import JobProcess, Launcher
 from tests.symptoms.moments import rank
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.spells import Spells, recurrence
-from hwtop.model.job import Phase, Spell
+from hwtop.model.rank import Phase, Spell
 
 
 def spells_of(*looks: tuple[float, Phase]) -> tuple[Spell, ...]:

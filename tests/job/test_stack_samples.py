@@ -3,7 +3,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from hwtop.job.stack_samples import Shares, StackSamples
-from hwtop.model.job import PhaseShare
+from hwtop.model.rank import PhaseShare
 from hwtop.model.stack import StackDump, StackProfile, StackReading, StackSample, ThreadStack
 from tests.stack_jobs import recorded, stack
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hwtop.job.root import find_root, orphaned_tops
 from hwtop.job.tree import main_launcher, members
-from hwtop.model.job import Member
+from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo, ThreadInfo
 
 SPAWN = "/opt/bin/python|-c|from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5, pipe_handle=7)|--multiprocessing-fork"

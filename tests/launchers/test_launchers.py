@@ -15,7 +15,8 @@ from hwtop.errors import UsageError
 from hwtop.feed.watch import watch
 from hwtop.job.tree import main_launcher, members
 from hwtop.model.frame import Frame
-from hwtop.model.job import Job, Member
+from hwtop.model.job import Job
+from hwtop.model.member import Member
 from tests.launchers.launched import Launched
 
 RANK = ("PYTHON", "SCRIPTS/rank.py", "ROSTER")

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from hwtop.model.cpu import CpuRates, Pressure, PressureLine
 from hwtop.model.frame import Moment
-from hwtop.model.job import HotSpot, Job, Phase, PhaseShare, Rank, StackGroup, Worker
+from hwtop.model.job import Job, StackGroup
 from hwtop.model.log import LogEvent, Progress, Role
 from hwtop.model.memory import MemoryRates
+from hwtop.model.rank import HotSpot, Phase, PhaseShare, Rank, Worker
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.history import History
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.hang import BlockedThread
-from hwtop.model.job import DataFile, Rank
+from hwtop.model.rank import DataFile, Rank
 from hwtop.symptoms.blocked import check_blocked
 from tests.symptoms.moments import constant, event, job, rank, still, worker
 

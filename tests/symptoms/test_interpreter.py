@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.model.job import HotLine
+from hwtop.model.rank import HotLine
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.interpreter import check_gc, check_gil

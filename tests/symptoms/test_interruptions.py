@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hwtop.job.spells import Spells
-from hwtop.model.job import DataFile, Phase, Spell
 from hwtop.model.log import Progress
+from hwtop.model.rank import DataFile, Phase, Spell
 from hwtop.symptoms.history import History
 from hwtop.symptoms.interruptions import check_checkpoint, check_recompile
 from tests.symptoms.moments import constant, event, history, job, moment, rank

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu import Gpu
-from hwtop.model.job import Rank
+from hwtop.model.rank import Rank
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.gpu_idle import check_gpu_idle
 from hwtop.symptoms.history import History

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.hang import LockWait, WorkerLock
-from hwtop.model.job import Rank
+from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.locks import check_locks

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu import Gpu
-from hwtop.model.job import HotLine, Phase, Rank
+from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.symptoms.overhead import check_launch, check_logging, check_sync
 from tests.symptoms.moments import constant, job, rank, shares, spot
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.model.job import Rank
+from hwtop.model.rank import Rank
 from hwtop.symptoms.ranks import check_dead, check_stopped, check_straggler
 from tests.symptoms.moments import constant, job, rank, shares, spot, still
 

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.hang import LockWait, WorkerLock
-from hwtop.model.job import DataFile, Job, JobProcess, Rank, Worker
+from hwtop.model.job import Job
+from hwtop.model.member import JobProcess
+from hwtop.model.rank import DataFile, Rank, Worker
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold

@@ -7,8 +7,10 @@ from dataclasses import replace as changed
 import pytest
 from msgspec.structs import replace
 
+from hwtop.model.flame import Flame, FlameNode
 from hwtop.model.frame import Frame
-from hwtop.model.job import Flame, FlameNode, HotLine, Job
+from hwtop.model.job import Job
+from hwtop.model.rank import HotLine
 from hwtop.model.stack import Refusal
 from hwtop.ui import flame_view
 from hwtop.ui.layout import arrange, picture

@@ -17,7 +17,7 @@ from hwtop.collectors.process_files import read_stat
 from hwtop.collectors.signals import send
 from hwtop.model.aim import FlightTarget, Request, Wish
 from hwtop.model.frame import Frame
-from hwtop.model.job import JobProcess
+from hwtop.model.member import JobProcess
 from hwtop.model.process import OpenFile, ProcessDetail
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.stack import DeepDump

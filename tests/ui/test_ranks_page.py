@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.model.hang import BlockedThread
-from hwtop.model.job import HotLine, Job, JobPlace, PhaseShare, Rank, RankState
+from hwtop.model.job import Job, JobPlace
+from hwtop.model.rank import HotLine, PhaseShare, Rank, RankState
 from hwtop.ui import marks, rank_view
 from hwtop.ui.layout import arrange, picture
 from hwtop.ui.view import ORDERS, View

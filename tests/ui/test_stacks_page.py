@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from hwtop.model.flight import FlightVerdict
 from hwtop.model.frame import Frame
 from hwtop.model.hang import CollectiveTimeout
-from hwtop.model.job import Held, Job, SlowVote, StackGroup
+from hwtop.model.job import Job, SlowVote, StackGroup
+from hwtop.model.rank import Held
 from hwtop.model.stack import Refusal, StackDump
 from hwtop.ui.layout import picture
 from hwtop.ui.panels import conclusion

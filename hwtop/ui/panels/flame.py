@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwtop.job.frames import short_name
-from hwtop.model.job import Flame, FlameNode
+from hwtop.model.flame import Flame, FlameNode
 from hwtop.ui import flame_view, units
 from hwtop.ui.panels import ranks
 from hwtop.ui.view import View

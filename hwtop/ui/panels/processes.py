@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.job.signals import fate
-from hwtop.model.job import JobProcess
+from hwtop.model.member import JobProcess
 from hwtop.ui import process_view, units
 from hwtop.ui.filter import told
 from hwtop.ui.panels import detail

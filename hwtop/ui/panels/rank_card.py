@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hwtop.job.frames import place
-from hwtop.model.job import Rank
+from hwtop.model.rank import Rank
 from hwtop.ui import log_view, marks, units
 from hwtop.ui.panels import ranks
 from hwtop.ui.view import View

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hwtop.model.job import Rank
 from hwtop.model.log import Severity
+from hwtop.model.rank import Rank
 from hwtop.ui import marks, rank_view, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from hwtop.job.frames import is_user_frame
 from hwtop.job.rank_set import rank_set
 from hwtop.job.stack_trie import TrieNode, trie
-from hwtop.model.job import Job, Phase, StackGroup
+from hwtop.model.job import Job, StackGroup
+from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame
 from hwtop.ui import marks
 from hwtop.ui.view import View

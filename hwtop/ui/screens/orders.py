@@ -12,7 +12,8 @@ from hwtop.job import deep_looks, signals
 from hwtop.job.signals import SIGNALS, Target
 from hwtop.model.aim import Request, RequestKind
 from hwtop.model.frame import Frame
-from hwtop.model.job import Job, JobProcess
+from hwtop.model.job import Job
+from hwtop.model.member import JobProcess
 from hwtop.model.signal import SignalAnswer, SignalOrder, SignalTarget
 from hwtop.model.stack import DeepDump
 from hwtop.ui import process_view, units

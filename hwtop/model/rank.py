@@ -1,0 +1,226 @@
+"""One rank and its loader workers: what each does now, and what samples of the last minute say."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hwtop.model.hang import BlockedThread, WorkerLock
+from hwtop.model.log import Progress
+from hwtop.model.stack import StackDump, StackFrame
+
+Phase = Literal[
+    "startup",
+    "rendezvous",
+    "compile",
+    "checkpoint",
+    "data",
+    "data-main",
+    "collective",
+    "backward",
+    "optimizer",
+    "sync",
+    "eval",
+    "logging",
+    "agent",
+    "forward",
+    "other",
+]
+"""What a rank's main thread is in (see `hwtop.job.phase`). "data" waits for loader workers, "data-main" loads in
+the training process itself, "sync" waits for the device."""
+
+
+RankState = Literal[
+    "starting",
+    "training",
+    "checkpoint",
+    "eval",
+    "data-wait",
+    "collective-wait",
+    "slow",
+    "stalled",
+    "stuck",
+    "stopped",
+    "dead",
+    "unknown",
+]
+
+
+class DataFile(Struct, frozen=True, kw_only=True):
+    """The file that a process reads or writes, as far as its descriptors tell."""
+
+    path: str
+    mount_point: str | None = None
+    """None where the mount is not among those that are watched."""
+    fs_type: str | None = None
+
+
+class Worker(Struct, frozen=True, kw_only=True):
+    """A data loader worker of a rank."""
+
+    pid: int
+    state: str
+    cpu_pct: float | None
+    """100 = one core."""
+    rss_bytes: int | None
+    wchan: str | None
+    read_bytes_per_s: float | None
+    read_chars_per_s: float | None = None
+    """Through read(2) of any kind: page cache, pipes and files; sockets where they are read so."""
+    leaf: StackFrame | None = None
+    """Where its main thread was last seen, plumbing left out."""
+    file: DataFile | None = None
+    """The file that it opened last, logs aside."""
+    exit_code: int | None = None
+    """Of a zombie: negative = signal."""
+    same_stack_for_s: float | None = None
+    """As of a rank."""
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """What stayed on a rank's stack over several looks."""
+
+    frame: StackFrame
+    """The innermost one that every look shows."""
+    is_still: bool
+    """Nothing changed below it either."""
+    looks: int
+    seconds: float
+    """From the first of the looks to the last."""
+
+
+class PhaseShare(Struct, frozen=True, kw_only=True):
+    """Share of a rank's samples in one phase over the window."""
+
+    phase: Phase
+    share: float
+    """0 to 1."""
+
+
+class HotSpot(Struct, frozen=True, kw_only=True):
+    """A user function that many samples of one process group were in."""
+
+    function: str
+    """Last component of its name."""
+    file: str
+    """Short: relative to its package."""
+    line: int
+    """The one that most of the samples were at."""
+    share: float
+    """Of all samples of the window, 0 to 1."""
+    samples: int
+
+
+class Spell(Struct, frozen=True, kw_only=True):
+    """A stretch of time in which every look at a rank showed one phase."""
+
+    phase: Phase
+    from_s: float
+    """First look that showed it; times are of the snapshots' clock."""
+    to_s: float
+    """Last look that showed it."""
+    looks: int
+    looks_before: int
+    """All looks at this rank before the first of these."""
+    not_before_s: float | None = None
+    """Last look that showed something else before."""
+    over_by_s: float | None = None
+    """First look that showed something else after; None while it goes on."""
+
+
+class HotLine(Struct, frozen=True, kw_only=True):
+    """A line of user code that many samples were at, in one phase; waits count as well."""
+
+    function: str
+    file: str
+    line: int
+    code: str | None
+    """Its text; None where the file cannot be read or has changed since the process started."""
+    phase: Phase
+    share: float
+    """Of all samples of the window, 0 to 1."""
+    samples: int
+
+
+class Rank(Struct, frozen=True, kw_only=True):
+    """One rank: a process that trains."""
+
+    rank: int
+    pid: int
+    local_rank: int | None = None
+    gpus: tuple[int, ...] = ()
+    is_alive: bool
+    exit_code: int | None = None
+    gone_at_s: float | None = None
+    """When it was first missed, on the clock of the snapshots; None while it lives or its zombie is there."""
+    os_state: str
+    """As ThreadInfo.state; "X" when gone."""
+    stopped_for_s: float | None = None
+    """How long its OS state has been T or t."""
+    tracer_pid: int | None = None
+    wchan: str | None = None
+    age_s: float | None = None
+    """Since the process started."""
+    cpu_pct: float | None = None
+    """All its threads; 100 = one core."""
+    tree_cpu_pct: float | None = None
+    """With its workers."""
+    main_thread_cpu_pct: float | None = None
+    runnable_threads: int = 0
+    """Of the rank and its workers, state R, at this tick."""
+    thread_count: int = 0
+    rss_bytes: int | None = None
+    anon_bytes: int | None = None
+    tree_anon_bytes: int | None = None
+    read_bytes_per_s: float | None = None
+    written_bytes_per_s: float | None = None
+    workers: tuple[Worker, ...] = ()
+    file: DataFile | None = None
+    """The file that it opened last, logs aside."""
+    log: str | None = None
+    log_age_s: float | None = None
+    last_line: str | None = None
+    """Newest of its log; of one that is gone, the exception in the error file that torchrun gave it."""
+    progress: Progress | None = None
+    """The newest value of each field seen in its log."""
+    step_time_s: float | None = None
+    """Median of the recent steps, from the log or from the arrival of its lines."""
+    step_age_s: float | None = None
+    """Since the last line that told a new step; None when no line ever did."""
+    step_told_at_s: float | None = None
+    """When a live line last told a new step."""
+    log_interval_s: float | None = None
+    """Learned time between two progress lines."""
+    phase: Phase | None = None
+    is_waiting: bool | None = None
+    """In a collective, or asleep in backward or device sync: waits for others."""
+    phase_shares: tuple[PhaseShare, ...] = ()
+    """Largest first, over the newest 60 s."""
+    wait_share: float | None = None
+    """Share of the same samples in which `is_waiting`, explicit barriers left out."""
+    samples: int = 0
+    """How many samples the shares rest on."""
+    wait_samples: int = 0
+    """How many `wait_share` rests on: fewer where only the OS state of the thread, which dumps alone tell, decides."""
+    stack: StackDump | None = None
+    """The newest dump."""
+    same_stack_for_s: float | None = None
+    """How long every dump showed the same main-thread stack; 0 after a change, None before two dumps."""
+    held: Held | None = None
+    idle_for_s: float | None = None
+    """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
+    hot: tuple[HotSpot, ...] = ()
+    """Hottest user lines of the main thread."""
+    hot_lines: tuple[HotLine, ...] = ()
+    """The lines that the main thread's samples were at, most samples first."""
+    spells: tuple[Spell, ...] = ()
+    """When it saved or compiled, oldest first."""
+    worker_hot: tuple[HotSpot, ...] = ()
+    """Hottest user lines of its loader workers."""
+    phase_for_s: float | None = None
+    """For which every look showed this phase; None without a stack."""
+    blocked: BlockedThread | None = None
+    """The thread of the rank, or of its workers, that has been in state D longest."""
+    worker_locks: tuple[WorkerLock, ...] = ()
+    state: RankState = "unknown"
