@@ -22,6 +22,7 @@ from hwtop.collectors.process_files import (
     read_io,
     read_stat,
     read_status,
+    read_thread,
     read_threads,
     read_wchan,
 )
@@ -34,6 +35,12 @@ _FILES_EVERY_S = 5.0
 _CHILDREN_EVERY_S = 2.0
 _FEW_THREADS = 16
 """Processes with more threads have the children of all but the main thread listed only every 2 s."""
+
+_THREADS_A_LOOK = 64
+"""Of processes with more threads than that all are read at each second, third ... look only: reading one takes 25 µs, and a
+trainer with 300 would cost more than everything else together."""
+_MOST_LOOKS = 5
+"""No thread is older than so many looks."""
 
 _IDENTITY = ("cmdline", "env", "exe", "cwd", "cgroup", "fd_limit")
 _ACTIVITY = ("io", "files")
@@ -65,6 +72,7 @@ class ProcessEntry:
         self._children_of_others: tuple[int, ...] = ()
         self._children_at_s: float | None = None
         self._told_ranks: dict[str, str] = {}
+        self._looks = 0
         self.error: str | None = None
         """Its last words, once `read_error` has found them."""
         self._reasons: dict[str, str] = {}
@@ -92,7 +100,7 @@ class ProcessEntry:
         self.refresh()
         try:
             self._status = read_status(self._directory)
-            self._threads = read_threads(self._directory)
+            self._threads = self._read_threads()
             self._wchan = read_wchan(self._directory)
             self._reasons.pop("wchan", None)
         except PermissionError:
@@ -232,6 +240,17 @@ class ProcessEntry:
         if self.stat.thread_count > THREAD_LIMIT:
             missing["threads"] = f"first {THREAD_LIMIT} of {self.stat.thread_count}"
         return missing
+
+    def _read_threads(self) -> tuple[ThreadInfo, ...]:
+        """All of them, or, between two readings of very many, the main thread anew."""
+        every = min(-(-self.stat.thread_count // _THREADS_A_LOOK), _MOST_LOOKS)
+        is_due = not self._threads or self._looks % max(1, every) == 0
+        self._looks += 1
+        if is_due:
+            return read_threads(self._directory)
+        return tuple(
+            read_thread(self._directory, self.pid) if thread.tid == self.pid else thread for thread in self._threads
+        )
 
     def _program(self) -> tuple[int, str]:
         """Changes when the process executes another program (or only renames itself, which costs one more reading)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import NamedTuple
 
@@ -136,13 +137,19 @@ def read_threads(directory: str) -> tuple[ThreadInfo, ...]:
     """The first `THREAD_LIMIT` tasks. A task that ends meanwhile is left out."""
     threads = []
     for tid in sorted(int(name) for name in os.listdir(f"{directory}/task"))[:THREAD_LIMIT]:
-        try:
-            stat = read_stat(f"{directory}/task/{tid}")
-        except OSError:
-            continue
-        ticks = stat.user_ticks + stat.system_ticks
-        threads.append(ThreadInfo(tid=tid, comm=stat.comm, state=stat.state, cpu_ticks=ticks))
+        with contextlib.suppress(OSError):
+            threads.append(read_thread(directory, tid))
     return tuple(threads)
+
+
+def read_thread(directory: str, tid: int) -> ThreadInfo:
+    """One task.
+
+    Raises:
+        OSError: it has ended.
+    """
+    stat = read_stat(f"{directory}/task/{tid}")
+    return ThreadInfo(tid=tid, comm=stat.comm, state=stat.state, cpu_ticks=stat.user_ticks + stat.system_ticks)
 
 
 def read_children(directory: str, tid: int) -> tuple[int, ...]:

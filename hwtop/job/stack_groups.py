@@ -14,7 +14,7 @@ from hwtop.model.job import StackGroup
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
-_NAMED_GROUPS = 3
+_NAMED_GROUPS = 4
 """Groups that one sentence names; more is no sentence."""
 
 _TOLD_BY_FRAME: frozenset[Phase] = frozenset({"collective", "data", "rendezvous"})

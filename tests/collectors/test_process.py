@@ -430,3 +430,28 @@ def test_the_cgroup_that_tells_something_is_kept(tmp_path: Path) -> None:
     proc = FakeProc(tmp_path, small_job())
     (tmp_path / "22" / "cgroup").write_text("9:memory:/\n4:freezer:/slurm/uid_0/job_12/step_0\n3:cpu,cpuacct:/\n")
     assert info(read(proc, 22), 22).cgroup == "/slurm/uid_0/job_12/step_0"
+
+
+def test_of_very_many_threads_the_main_one_is_read_at_each_look_and_the_others_now_and_then(tmp_path: Path) -> None:
+    code = (
+        "import threading, time\n"
+        "for _ in range(150): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "print('ready', flush=True)\n"
+        "while True: sum(range(1000))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as busy:
+        assert busy.stdout is not None
+        busy.stdout.readline()
+        source = ProcessSource(busy.pid)
+        try:
+            main_ticks, names = set(), set()
+            ends_s = time.monotonic() + 30
+            while len(main_ticks) < 4 and time.monotonic() < ends_s:
+                (process,) = [each for each in source.read().processes if each.pid == busy.pid]
+                assert len(process.threads) == 151
+                main_ticks.add(next(thread.cpu_ticks for thread in process.threads if thread.tid == busy.pid))
+                names.add(tuple(thread.tid for thread in process.threads))
+                time.sleep(0.05)
+        finally:
+            busy.kill()
+    assert len(main_ticks) == 4 and len(names) == 1

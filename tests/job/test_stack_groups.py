@@ -87,7 +87,7 @@ def test_a_user_function_is_given_with_its_own_line() -> None:
 
 def test_many_places_make_one_readable_sentence() -> None:
     stacks = {rank: stack(f"place{rank} train.py {rank + 1}", "<module> train.py 9") for rank in range(6)}
-    assert sentence(group(stacks)).endswith("rank 2 is in place2 (train.py:3), ranks 3-5 are elsewhere")
+    assert sentence(group(stacks)).endswith("rank 3 is in place3 (train.py:4), ranks 4-5 are elsewhere")
 
 
 def test_no_stack_and_no_frame_are_said() -> None:
@@ -128,5 +128,5 @@ def test_of_many_groups_the_majority_and_those_that_differ_are_named() -> None:
     }
     assert sentence(group(stacks)) == (
         "ranks 0-7 are in place0 (train.py:1), rank 16 is in place16 (train.py:17), "
-        "ranks 17-18 are in place17 (train.py:18), ranks 8-15 are elsewhere"
+        "ranks 17-18 are in place17 (train.py:18), ranks 8-11 are in place8 (train.py:9), ranks 12-15 are elsewhere"
     )
