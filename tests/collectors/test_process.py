@@ -444,7 +444,8 @@ def test_of_very_many_threads_the_main_one_is_read_at_each_look_and_the_others_n
         busy.stdout.readline()
         source = ProcessSource(busy.pid)
         try:
-            main_ticks, names = set(), set()
+            main_ticks: set[int] = set()
+            names: set[tuple[int, ...]] = set()
             ends_s = time.monotonic() + 30
             while len(main_ticks) < 4 and time.monotonic() < ends_s:
                 (process,) = [each for each in source.read().processes if each.pid == busy.pid]
