@@ -57,6 +57,7 @@ def command(
     from hwtop.collectors.process import ProcessSource
     from hwtop.collectors.stack import dump_all
     from hwtop.errors import CannotError
+    from hwtop.job.spawner import is_spawner
     from hwtop.job.tree import members
     from hwtop.report.json_report import encode
     from hwtop.report.stacks import stacks_report, watched
@@ -70,6 +71,9 @@ def command(
     processes = ProcessSource(target_pid).read()
     looked_at = watched(members(processes.processes), target_pid)
     dumps = dump_all([member.pid for member in looked_at], ends_s=time.monotonic() + _MOST_S)
+    spawners = [dump.pid for dump in dumps if is_spawner(dump)]
+    if spawners:  # what looked like their loader workers are ranks
+        looked_at = watched(members(processes.processes, spawners=spawners), target_pid)
     report = stacks_report(processes, looked_at, dumps, mounts_of(target_pid))
     if not report.groups:
         raise CannotError(report.blind[0].reason if report.blind else f"no stack of process {target_pid} could be read")
