@@ -66,11 +66,11 @@ class Children:
 
         Nobody does so when hwtop is killed by SIGKILL: start nothing that would go on for long.
         """
-        atexit.unregister(self.close)
         with self._lock:
             self._is_closed = True
             for child in self._running:
                 _kill(child)
+        atexit.unregister(self.close)  # not before: the program may leave while another thread is at this line
 
     def _start(self, command: Sequence[str], out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
         has_file = any(OUTPUT in word for word in command)
