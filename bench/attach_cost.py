@@ -2,10 +2,10 @@
 
     python bench/attach_cost.py [PAIRS [SECONDS]]
 
-Steps a second of a real two-rank DDP job over gloo without and with `hwtop PID` on a terminal, by turns in the same run, from
-the job's own notes of each step; then again with 300 more sleeping threads in each rank. The watched seconds begin when hwtop
-has drawn its first screen, so they hold the opening, in which it looks most. Then the CPU share of the stack sampling alone
-over its first minute, with 2 and 8 ranks, with and without a focused rank.
+Steps a second of a real two-rank DDP job over gloo, from its own notes of each step, while `hwtop PID` runs on a terminal and
+while the same hwtop (with all py-spy) is stopped, by turns; then again with 300 more sleeping threads in each rank. Many short
+turns, because a shared machine drifts by more than hwtop takes; how far two turns without hwtop differ is printed beside.
+Then the CPU share of the stack sampling alone over its first minute, with 2 and 8 ranks, with and without a focused rank.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from fcntl import ioctl
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from termios import TIOCSWINSZ
@@ -31,7 +32,7 @@ from termios import TIOCSWINSZ
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 JOB = Path(__file__).parent / "attach_job.py"
-SETTLE_S = 3.0
+SETTLE_S = 5.0
 BAR_PCT = 1.0
 SAMPLED_S = 60.0
 
@@ -80,8 +81,8 @@ def rate(folder: Path, seconds: float) -> float:
 
 
 @contextlib.contextmanager
-def watched(pid: int) -> Iterator[None]:
-    """`hwtop PID` on a terminal of 160x50, drained by a child of its own."""
+def watched(pid: int) -> Iterator[int]:
+    """The pid of `hwtop PID` on a terminal of 160x50, drained by a child of its own."""
     master, slave = pty.openpty()
     ioctl(master, TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
     hwtop = subprocess.Popen(
@@ -101,37 +102,47 @@ def watched(pid: int) -> Iterator[None]:
         drawn += len(os.read(master, 1 << 16))
     drain = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield
+        yield hwtop.pid
     finally:
-        os.killpg(hwtop.pid, signal.SIGTERM)
+        tell(hwtop.pid, signal.SIGKILL)
         hwtop.wait()
         drain.kill()
         drain.wait()
         os.close(master)
 
 
+def tell(hwtop: int, what: signal.Signals) -> None:
+    """To hwtop and to the py-spys that it has started."""
+    children = Path(f"/proc/{hwtop}/task").glob("*/children")
+    for pid in (hwtop, *(int(child) for file in children for child in file.read_text().split())):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, what)
+
+
 def slow_down(extra_threads: int, pairs: int, seconds: float) -> None:
-    found = []
+    alone: list[float] = []
+    found: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with job(folder, 2, extra_threads) as pids:
+        with job(folder, 2, extra_threads) as pids, watched(pids[0]) as hwtop:
             time.sleep(SETTLE_S)
             for pair in range(pairs):
-                if pair % 2:  # either comes first in half of the pairs: the machine itself gets slower or faster
-                    with watched(pids[0]):
-                        beside = rate(folder, seconds)
-                    time.sleep(SETTLE_S)
-                    alone = rate(folder, seconds)
-                else:
-                    alone = rate(folder, seconds)
-                    with watched(pids[0]):
-                        beside = rate(folder, seconds)
-                    time.sleep(SETTLE_S)
-                found.append(100 * (1 - beside / alone))
-                print(f"  pair {pair + 1}: {alone:7.2f} steps/s alone, {beside:7.2f} watched: {found[-1]:+5.2f} %")
+                turns = (signal.SIGSTOP, signal.SIGCONT) if pair % 2 else (signal.SIGCONT, signal.SIGSTOP)
+                rates = {}
+                for turn in turns:
+                    tell(hwtop, turn)
+                    rates[turn] = rate(folder, seconds)
+                alone.append(rates[signal.SIGSTOP])
+                found.append(100 * (1 - rates[signal.SIGCONT] / rates[signal.SIGSTOP]))
+            tell(hwtop, signal.SIGCONT)
+    print(
+        f"{extra_threads} extra threads a rank: {median(alone):.2f} steps/s alone; slow-down of each pair, in percent:"
+    )
+    print("  " + " ".join(f"{each:+.1f}" for each in found))
+    drift = median(100 * abs(1 - after / before) for before, after in pairwise(alone))
     verdict = "within" if median(found) <= BAR_PCT else "OVER"
     print(
-        f"{extra_threads} extra threads a rank: median slow-down {median(found):+.2f} % ({verdict} the bar of {BAR_PCT:g} %)"
+        f"  median {median(found):+.2f} % ({verdict} the bar of {BAR_PCT:g} %); two turns without hwtop differ by {drift:.1f} %"
     )
 
 
@@ -196,8 +207,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--sample"]:
         sample(sys.argv[2:])
         return
-    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 6
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3.0
     for extra_threads in (0, 300):
         slow_down(extra_threads, pairs, seconds)
     for ranks in (2, 8):

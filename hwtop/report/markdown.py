@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from hwtop.job.log_text import visible
+from hwtop.job.phase_sentence import phase_sentence
 from hwtop.job.rank_set import named
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.symptom import Finding
 
+_TOLD_RANKS = 16
 _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
 
 
@@ -23,6 +25,7 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
         lines += [*_finding(finding, markdown), ""]
     if job is not None and job.ranks:
         lines += [*_ranks(job, markdown), ""]
+        lines += [*phases, ""] if (phases := _phases(job)) else []
     if frame.blind:
         lines.append("## Not seen" if markdown else "Not seen:")
         lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
@@ -63,6 +66,13 @@ def _ranks(job: Job, markdown: bool) -> list[str]:
         ]
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows)]
+
+
+def _phases(job: Job) -> list[str]:
+    """What each rank did in the last minute, for as many as one reads."""
+    sampled = [rank for rank in job.ranks if rank.phase_shares]
+    lines = [f"- rank {rank.rank}: {phase_sentence(rank.phase_shares, rank.samples)}" for rank in sampled[:_TOLD_RANKS]]
+    return lines + ([f"- and {len(sampled) - _TOLD_RANKS} more ranks"] if len(sampled) > _TOLD_RANKS else [])
 
 
 def _row(rank: Rank) -> tuple[str, ...]:

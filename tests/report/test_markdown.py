@@ -26,6 +26,8 @@ Next:
 | 0 | 41012 | 12589 | 0.312 | collective | collective-wait | 101 |
 | 1 | 41021 | 12589 | 0.312 | - | dead | 101 |
 
+- rank 0: data 6 %, forward 30 %, backward 55 %, optimizer 0 %, collective 5 %, checkpoint 0 % (60 samples)
+
 ## Not seen
 - gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
 """
@@ -48,6 +50,8 @@ rank    pid   step  s/step       phase            state  CPU %
    0  41012  12589   0.312  collective  collective-wait    101
    1  41021  12589   0.312           -             dead    101
 
+- rank 0: data 6 %, forward 30 %, backward 55 %, optimizer 0 %, collective 5 %, checkpoint 0 % (60 samples)
+
 Not seen:
 - gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
 """
@@ -65,7 +69,8 @@ def test_a_healthy_job_is_verdict_job_and_ranks() -> None:
     told = diagnosis(frames.healthy(), markdown=False).split("\n\n")
     assert told[0] == "training normally: 0.312 s/step, 8 of 8 ranks in step"
     assert told[1] == "Job: torchrun (PID 41000) on gpu-node-07, ranks 0-7 of 8; watched for 134 s"
-    assert len(told) == 3
+    assert len(told) == 4
+    assert told[3].count("(60 samples)") == 8
     assert len(told[2].strip().split("\n")) == 9
 
 
