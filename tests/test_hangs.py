@@ -9,10 +9,9 @@ import json
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import BoundedSemaphore, Thread
 from typing import Any
 
 import pytest
@@ -68,6 +67,8 @@ HEALTHY = (
     Case("healthy_rank0", None, ready=r"step 20\b", seconds=35),
     Case("healthy_notebook", None, launch="python", ready="idle", seconds=35),
 )
+_AT_ONCE = 5
+"""Jobs that stand still cost nothing, but their start does."""
 CASES = {f"{case.script}-{case.launch}": case for case in (*HANGS, *HEALTHY)}
 
 
@@ -97,20 +98,21 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
     """What `hwtop diagnose` says of each job, with its exit code."""
     found: dict[str, tuple[dict[str, Any], int]] = {}
 
-    def watch(name: str, job: TrainingJob) -> None:
-        if CASES[name].ready:
-            job.wait_for_line(CASES[name].ready)
-        pids = job.rank_pids()
-        found[name] = diagnose(next(iter(pids.values()), job.launcher_pid), CASES[name].seconds)
+    gate = BoundedSemaphore(_AT_ONCE)
 
-    with ExitStack() as stack:
-        jobs = {name: stack.enter_context(start(case, tmp_path_factory.mktemp(name))) for name, case in CASES.items()}
-        threads = [Thread(target=watch, args=each) for each in jobs.items()]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        yield found
+    def watch(name: str, folder: Path) -> None:
+        with gate, start(CASES[name], folder) as job:
+            if CASES[name].ready:
+                job.wait_for_line(CASES[name].ready)
+            pids = job.rank_pids()
+            found[name] = diagnose(next(iter(pids.values()), job.launcher_pid), CASES[name].seconds)
+
+    threads = [Thread(target=watch, args=(name, tmp_path_factory.mktemp(name))) for name in CASES]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    yield found
 
 
 @pytest.mark.parametrize("name", [f"{case.script}-{case.launch}" for case in HANGS])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from hwtop.model.frame import Frame
     from hwtop.ui.options import ScreenOptions
 
+_LEAVE_S = 2.0
+"""What a screen whose terminal is gone may take to end by itself."""
 _ONCE_S = 3.0
 """`--once` watches this long: enough for rates and the first stacks."""
 
@@ -147,6 +151,7 @@ def run(
 
     for signum in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(signum, leave)
+    threading.Thread(target=_end_with_terminal, name="hwtop-terminal", daemon=True).start()
     if seconds is not None:
         timer = threading.Timer(seconds, leave)
         timer.daemon = True
@@ -165,6 +170,16 @@ def offered(options: ScreenOptions) -> ScreenOptions:
     from hwtop.collectors.signals import send
 
     return options if options.is_readonly else replace(options, send=send, has_pystack=find_pystack() is not None)
+
+
+def _end_with_terminal() -> None:
+    """Leave when the terminal is gone, with or without SIGHUP. Its writer then waits for ever and its reader spins: a screen
+    that nobody sees must not take a core from the job."""
+    gone = select.poll()
+    gone.register(0, 0)  # no event is asked for, so only a hang-up or an error ends the wait
+    gone.poll()
+    time.sleep(_LEAVE_S)
+    os._exit(128 + signal.SIGHUP)
 
 
 def print_once(
