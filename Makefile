@@ -29,6 +29,8 @@ bench: $(VENV)/.test ## what hwtop costs
 	$(BIN)/python bench/cold_start.py
 	$(BIN)/python bench/frame_cost.py
 	$(BIN)/python bench/monitor_cost.py
+	$(BIN)/python bench/stack_grouping.py
+	$(BIN)/python bench/attach_cost.py
 
 screenshots: $(VENV)/.test ## the pictures of the README
 	$(BIN)/python -m tests.pictures

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 WARM_UP_S = 20.0
-"""hwtop looks more closely in its first 15 s."""
+"""hwtop spends half of its first minute's allowance for stacks at once."""
 
 
 def cpu_s(pid: int) -> float:
