@@ -20,6 +20,7 @@ PICTURES: tuple[tuple[str, str, tuple[int, int], Page], ...] = (
     ("hang", "hang", FULL, "overview"),
     ("gpu-lost", "gpu-lost", FULL, "overview"),
     ("hang-stacks", "hang", FULL, "stacks"),
+    ("hang-ranks", "hang", FULL, "ranks"),
     ("hang-80x24", "hang", SMALL, "overview"),
 )
 """(file name, recording, columns and rows, page)."""
