@@ -49,6 +49,7 @@ class JobTracker:
         self._flight = FlightTracker()
         self._ranks_of: dict[str, tuple[int, ...]] = {}
         self._ended_at_s: float | None = None
+        self._halted_since_s: float | None = None
 
     def advance(self, snapshot: Snapshot) -> Job | None:
         """The job as this snapshot and those before it show it; None until its processes have been read."""
@@ -97,6 +98,7 @@ class JobTracker:
         is_over = reading.root_pid is None or not any(process.state not in ("Z", "X") for process in reading.processes)
         self._ended_at_s = (self._ended_at_s or reading.at_s) if is_over else None
         self._hang.see(reading)
+        self._see_halt(reading)
         self._place = place_of(reading, self._members) or self._place
         self._reading = reading
 
@@ -104,6 +106,15 @@ class JobTracker:
         rated = [(processes[each.pid], self._rates.get(each.pid, ProcessRates())) for each in (member, *workers)]
         (process, rates), *others = rated
         return Crew(member=member, process=process, rates=rates, workers=tuple(others))
+
+    def _see_halt(self, reading: ProcessReading) -> None:
+        """While a rank is stopped the others wait for it, and not because it is slow."""
+        if any(seat.stopped_since_s is not None for seat in self._seats.values()):
+            before = self._reading or reading  # it may have stopped right after that one
+            self._halted_since_s = before.at_s if self._halted_since_s is None else self._halted_since_s
+        elif self._halted_since_s is not None:
+            self._samples.leave_out(self._halted_since_s, reading.at_s)
+            self._halted_since_s = None
 
     def _see_launcher(self, processes: Mapping[int, ProcessInfo]) -> None:
         member = main_launcher(self._members)

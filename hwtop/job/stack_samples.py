@@ -8,32 +8,23 @@ that phase is taken for all samples of it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Container, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Container, Iterator, Sequence
 
 from msgspec import Struct
 
 from hwtop.job.flame import flame_roots
 from hwtop.job.frames import short_name, training_thread
 from hwtop.job.hot_lines import hot_lines
-from hwtop.job.spells import Spells
-from hwtop.job.stack_meaning import Meaning, meaning
+from hwtop.job.stack_meaning import meaning
+from hwtop.job.stack_series import WINDOW_S, Sample, Series, Standing
 from hwtop.job.stack_time import LOOK_EVERY_S, LOOKS, held
 from hwtop.model.flame import FlameNode
 from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseShare, Spell
-from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading, ThreadStack
+from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
-WINDOW_S = 60.0
-_GAP_S = 30.0
-"""A longer time without a look ends a phase: nobody knows what was in between."""
-_MOST_SAMPLES = 400
-"""A process is kept with at most so many samples: 5 Hz over the window, and as many dumps again."""
 _HOT_SPOTS = 5
+_MOST_HALTS = 16
 _MOSTLY = 0.5
-_BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
-_OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
-"""Once a process was seen in one of these, what it did while it started no longer counts in its shares."""
-T = TypeVar("T")
 
 
 class Shares(Struct, frozen=True, kw_only=True):
@@ -49,109 +40,28 @@ class Shares(Struct, frozen=True, kw_only=True):
     thread's state does."""
 
 
-class Standing(Struct, frozen=True, kw_only=True):
-    """The newest look that showed a process with all its threads."""
-
-    dump: StackDump
-    thread: ThreadStack
-    """The one that trains."""
-    meaning: Meaning
-
-    @property
-    def is_waiting(self) -> bool:
-        """It waited for others or for the device."""
-        return self.meaning.waits(self.thread.is_active)
-
-
-class _Sample(Struct, frozen=True):
-    at_s: float
-    meaning: Meaning
-    is_active: bool | None
-    """None: a profile does not tell."""
-
-    @property
-    def phase(self) -> Phase:
-        return self.meaning.phase
-
-    def waits(self, asleep: dict[Phase, float]) -> float:
-        """Probability that it waits for a slower rank; `asleep`: share of sleep by phase."""
-        if self.meaning.is_at_barrier:
-            return 0.0
-        if self.is_active is not None or not self.meaning.needs_state:
-            return float(self.meaning.waits(bool(self.is_active)))
-        return asleep.get(self.phase, 0.0)
-
-
-class _Series:
-    """The samples of one process."""
-
-    def __init__(self) -> None:
-        self.samples: deque[_Sample] = deque(maxlen=_MOST_SAMPLES)
-        self.standing: Standing | None = None
-        self.looks = 0
-        self.place: tuple[tuple[str, str, int], ...] = ()
-        self.same_since_s = 0.0
-        self.phase: Phase | None = None
-        self.phase_since_s = 0.0
-        self.seen_s = 0.0
-        self.started_until_s = float("-inf")
-        self.has_trained = False
-        self.spells = Spells()
-        self.known: dict[str, tuple[tuple[int, int], object]] = {}
-        """Answers, with the (number of looks, length of the window) that they hold for."""
-
-    def add(self, sample: _Sample) -> None:
-        said = sample.meaning
-        if self.looks == 0 or said.place != self.place:
-            self.place, self.same_since_s = said.place, sample.at_s
-        if said.phase != self.phase or sample.at_s - self.seen_s > _GAP_S:
-            self.phase, self.phase_since_s = said.phase, sample.at_s
-        self.looks += 1
-        self.seen_s = sample.at_s
-        self.has_trained = self.has_trained or said.phase in _OF_TRAINING
-        if said.phase in _BEFORE_TRAINING and not self.has_trained:
-            self.started_until_s = sample.at_s
-        if self.has_trained:  # what a start loads and compiles interrupts nothing
-            self.spells.add(sample.at_s, said.phase)
-        self.samples.append(sample)
-
-    def window(self, now: float) -> list[_Sample]:
-        """Those of the newest minute, without those of start-up once it has trained."""
-        since_s = now - WINDOW_S
-        after_s = self.started_until_s if self.has_trained else float("-inf")
-        return [each for each in self.samples if each.at_s >= since_s and each.at_s > after_s]
-
-    def answer(self, name: str, now: float, compute: Callable[[Sequence[_Sample]], T]) -> T:
-        """`compute` of the window, asked again only when the window has changed."""
-        samples = self.window(now)
-        key = (self.looks, len(samples))
-        known = self.known.get(name)
-        if known is None or known[0] != key:
-            known = self.known[name] = (key, compute(samples))
-        return known[1]  # type: ignore[return-value]  # each name has one `compute`
-
-
 class StackSamples:
     """The samples of the newest 60 s of every process that was looked at. Looks that failed count as nothing."""
 
     def __init__(self) -> None:
-        self._series: dict[int, _Series] = {}
+        self._series: dict[int, Series] = {}
+        self._halts: deque[tuple[float, float]] = deque(maxlen=_MOST_HALTS)
 
     def add(self, dump: StackDump, *, has_device: bool = False) -> None:
         """Take in one dump; of one process looks come in order of time. `has_device`: as in `phase_and_frame`."""
         thread = training_thread(dump)
         if thread is None or not thread.frames:
             return
-        series = self._series.setdefault(dump.pid, _Series())
+        series = self._series.setdefault(dump.pid, Series(self._halts))
         said = meaning(thread.frames, has_device)
-        series.add(_Sample(dump.at_s, said, thread.is_active))
+        series.add(Sample(dump.at_s, said, thread.is_active))
         series.standing = Standing(dump=dump, thread=thread, meaning=said)
 
     def add_profile(self, profile: StackProfile, *, has_device: bool = False) -> None:
         """Take in a window of samples."""
         for sample in profile.samples:
-            series = self._series.setdefault(profile.pid, _Series())
-            series.add(_Sample(sample.at_s, meaning(sample.frames, has_device), None))
+            series = self._series.setdefault(profile.pid, Series(self._halts))
+            series.add(Sample(sample.at_s, meaning(sample.frames, has_device), None))
 
     def take(self, reading: StackReading, on_device: Container[int] = ()) -> None:
         """Take in all of a reading; `on_device`: the processes that compute on an accelerator."""
@@ -161,6 +71,10 @@ class StackSamples:
                 self.add_profile(look, has_device=look.pid in on_device)
             else:
                 self.add(look, has_device=look.pid in on_device)
+
+    def leave_out(self, from_s: float, to_s: float) -> None:
+        """The job could not go on between these times (a rank was stopped): what its ranks did says nothing of how they train."""
+        self._halts.append((from_s, to_s))
 
     def forget(self, pid: int) -> None:
         """Drop a process that has ended."""
@@ -231,7 +145,7 @@ class StackSamples:
         return None if standing is None else standing.dump
 
 
-def _shares(samples: Sequence[_Sample]) -> Shares:
+def _shares(samples: Sequence[Sample]) -> Shares:
     count = len(samples)
     if count == 0:
         return Shares()
@@ -247,7 +161,7 @@ def _shares(samples: Sequence[_Sample]) -> Shares:
     )
 
 
-def _asleep(samples: Sequence[_Sample]) -> dict[Phase, float]:
+def _asleep(samples: Sequence[Sample]) -> dict[Phase, float]:
     """Of each phase the share of its dumps in which the thread slept, where that decides whether it waits."""
     active: dict[Phase, list[bool]] = {}
     for sample in samples:
@@ -256,7 +170,7 @@ def _asleep(samples: Sequence[_Sample]) -> dict[Phase, float]:
     return {phase: 1 - sum(found) / len(found) for phase, found in active.items()}
 
 
-def _hot(samples: Sequence[_Sample]) -> tuple[HotSpot, ...]:
+def _hot(samples: Sequence[Sample]) -> tuple[HotSpot, ...]:
     lines: dict[tuple[str, str, str], Counter[int]] = {}
     for user in _working(samples):
         lines.setdefault((short_name(user.name), user.short_filename, user.filename), Counter())[user.line] += 1
@@ -273,7 +187,7 @@ def _hot(samples: Sequence[_Sample]) -> tuple[HotSpot, ...]:
     return tuple(sorted(spots, key=lambda spot: -spot.samples)[:_HOT_SPOTS])
 
 
-def _working(samples: Sequence[_Sample]) -> Iterator[StackFrame]:
+def _working(samples: Sequence[Sample]) -> Iterator[StackFrame]:
     """User frames of the samples that wait neither for others nor for data."""
     asleep = _asleep(samples)
     for sample in samples:
@@ -282,15 +196,15 @@ def _working(samples: Sequence[_Sample]) -> Iterator[StackFrame]:
             yield user
 
 
-def _lines(samples: Sequence[_Sample]) -> tuple[HotLine, ...]:
+def _lines(samples: Sequence[Sample]) -> tuple[HotLine, ...]:
     return hot_lines((sample.phase, sample.meaning.user) for sample in samples)
 
 
-def _flame(samples: Sequence[_Sample]) -> tuple[FlameNode, ...]:
+def _flame(samples: Sequence[Sample]) -> tuple[FlameNode, ...]:
     return flame_roots(Counter(sample.meaning.own for sample in samples))
 
 
-def _held(samples: Sequence[_Sample]) -> Held | None:
+def _held(samples: Sequence[Sample]) -> Held | None:
     looks: list[tuple[float, tuple[StackFrame, ...]]] = []
     for sample in reversed(samples):
         if len(looks) == LOOKS:

@@ -307,6 +307,24 @@ def test_how_long_a_rank_is_stopped() -> None:
     assert rank_of(woken, 0).stopped_for_s is None
 
 
+def test_what_a_stopped_rank_made_the_others_do_is_not_how_the_job_trains() -> None:
+    def snapshots(*, is_over: bool) -> list[Snapshot]:
+        """Seconds 4 to 7: rank 1 is stopped, and every look at rank 0 shows it wait."""
+        found = []
+        for second in range(12 if is_over else 8):
+            is_stopped = 4 <= second < 8
+            looks = (dump(110, 10.0 + second, WAIT if is_stopped else STEP),)
+            looks += () if is_stopped else (dump(111, 10.0 + second),)
+            state = "T" if is_stopped else "S"
+            found.append(at(10.0 + second, rank(0), rank(1, state=state), stacks=stacks(10.0 + second, *looks)))
+        return found
+
+    while_stopped = rank_of(after(*snapshots(is_over=False)), 0)
+    assert (while_stopped.samples, while_stopped.wait_share) == (8, 0.5)
+    woken = rank_of(after(*snapshots(is_over=True)), 0)
+    assert (woken.samples, woken.wait_share) == (6, 0.0)  # seconds 0 to 2 and 9 to 11: it was stopped between 3 and 8
+
+
 # --- idleness
 
 
