@@ -313,7 +313,7 @@ def test_what_a_stopped_rank_made_the_others_do_is_not_how_the_job_trains() -> N
         found = []
         for second in range(12 if is_over else 8):
             is_stopped = 4 <= second < 8
-            looks = (dump(110, 10.0 + second, WAIT if is_stopped else STEP),)
+            looks: tuple[StackDump, ...] = (dump(110, 10.0 + second, WAIT if is_stopped else STEP),)
             looks += () if is_stopped else (dump(111, 10.0 + second),)
             state = "T" if is_stopped else "S"
             found.append(at(10.0 + second, rank(0), rank(1, state=state), stacks=stacks(10.0 + second, *looks)))

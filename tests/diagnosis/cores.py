@@ -1,0 +1,29 @@
+"""The machine's cores, handed out so that jobs run side by side only as far as it can feed them."""
+
+from __future__ import annotations
+
+import os
+from threading import Condition, Lock
+
+
+class Cores:
+    """All cores of this machine, shared by threads."""
+
+    def __init__(self) -> None:
+        self._all = self._free = float(os.cpu_count() or 1)
+        self._changed = Condition()
+        self._door = Lock()
+
+    def take(self, cores: float) -> float:
+        """Wait until so many are free; how many were taken (no more than there are)."""
+        taken = min(cores, self._all)
+        with self._door, self._changed:  # who needs many cores is not overtaken by those who need few
+            self._changed.wait_for(lambda: self._free >= taken)
+            self._free -= taken
+        return taken
+
+    def give(self, cores: float) -> None:
+        """Hand back."""
+        with self._changed:
+            self._free += cores
+            self._changed.notify_all()
