@@ -1,7 +1,7 @@
 """Which frame means which phase: the tables that `hwtop.job.phase` reads.
 
-Names were checked on torch 2.13, Lightning 2.6, Accelerate 1.15 and DeepSpeed 0.19; JAX, transformers, Orbax, Megatron, Horovod,
-torchdata, DALI and TensorFlow by their sources.
+Names were checked on torch 2.13, Lightning 2.6, Accelerate 1.15 and DeepSpeed 0.19. Those of JAX, transformers, Orbax, Megatron,
+Horovod, torchdata, DALI and TensorFlow come from their public APIs; no stack of a job that runs them was seen.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def test_one_that_has_ended(child: subprocess.Popen[str]) -> None:
     assert send(wanted)[0].error == f"PID {child.pid} has ended already"
 
 
-@pytest.mark.parametrize("pid", [-1, 0, 1, os.getpid()])
+@pytest.mark.parametrize("pid", [-1, 0, 1, os.getpid()], ids=["all", "group", "init", "oneself"])
 def test_never_a_group_the_first_process_or_oneself(pid: int) -> None:
     (answer,) = send(order("SIGKILL", pid, start_ticks=0))
     assert "not one of the job's processes" in (answer.error or "")
