@@ -11,7 +11,8 @@ demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a plan
 	$(BIN)/hwtop demo
 
 test: $(VENV)/.test ## install what the tests need and run all of them
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore tests/diagnosis
+	$(BIN)/python -m pytest tests/diagnosis # real jobs that share out the cores among themselves
 
 check: lint test ## what CI runs
 
