@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hwtop.model.aim import FlightTarget, LogTarget
+from hwtop.model.curve import Curve
 from hwtop.model.flame import Flame
 from hwtop.model.flight import FlightVerdict
 from hwtop.model.hang import CollectiveTimeout, Rendezvous
@@ -69,6 +70,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """All pattern matches kept so far, oldest first (the newest 500)."""
     lines: tuple[LogLine, ...] = ()
     """The newest 500 lines of all logs, oldest first."""
+    curves: tuple[Curve, ...] = ()
+    """What the training told over its steps; one of each name and source."""
     has_ended: bool = False
     ended_for_s: float | None = None
     log_targets: tuple[LogTarget, ...] = ()

@@ -1,0 +1,34 @@
+"""Curves: what the training told over its steps, for the curves page and the numeric symptoms."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+CurveName = Literal["loss", "lr", "grad_norm", "step_time_s", "throughput", "loss_scale"]
+
+
+class CurvePoint(Struct, frozen=True):
+    """One told value."""
+
+    step: int | None
+    at_s: float
+    """On the monotonic clock; when it was read, for what was written before hwtop attached."""
+    value: float
+    """May be nan or inf."""
+    is_past: bool = False
+    """Written before hwtop attached: `at_s` is not when it was told."""
+
+
+class Curve(Struct, frozen=True, kw_only=True):
+    """One quantity over time, from one teller: the rank that tells most, or a metrics file."""
+
+    name: CurveName
+    unit: str = ""
+    """Of throughput: "tokens/s" and the like; seconds and plain numbers have none."""
+    source: str
+    """Where it was read: the path of a log or metrics file, or "heartbeat of rank 0"."""
+    rank: int | None = None
+    points: tuple[CurvePoint, ...] = ()
+    """Oldest first, steps ascending within one run; thinned so that the whole run stays in at most 2,000 points."""
