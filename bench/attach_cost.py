@@ -4,7 +4,8 @@
 
 Steps a second of a real two-rank DDP job over gloo, from its own notes of each step, while `hwtop PID` runs on a terminal and
 while the same hwtop (with all py-spy) is stopped, by turns; then again with 300 more sleeping threads in each rank. Many short
-turns, because a shared machine drifts by more than hwtop takes; how far two turns without hwtop differ is printed beside.
+turns, because a shared machine drifts by more than hwtop takes; how far two turns without hwtop differ is printed beside. Turns
+of 10 s, because an hwtop that goes on first does what it missed.
 Then the CPU share of the stack sampling alone over its first minute, with 2 and 8 ranks, with and without a focused rank.
 """
 
@@ -207,8 +208,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--sample"]:
         sample(sys.argv[2:])
         return
-    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 30
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3.0
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
     for extra_threads in (0, 300):
         slow_down(extra_threads, pairs, seconds)
     for ranks in (2, 8):
