@@ -76,3 +76,9 @@ class LogEvent(Struct, frozen=True, kw_only=True):
     rank: int | None = None
     xid: int | None = None
     groups: dict[str, str] = {}
+    lines: int = 1
+    """How many lines were joined; `line_no` and `text` are those of the line that tells most."""
+    playbook: tuple[str, ...] = ()
+    """Next steps for this very line, before those of the symptom."""
+    title: str = ""
+    """Heading, where `pattern` is no symptom of hwtop."""

@@ -113,6 +113,8 @@ class Matcher:
             rank=rank,
             xid=xid,
             groups=groups,
+            playbook=pattern.playbook,
+            title=pattern.title,
         )
 
     def _numeric(

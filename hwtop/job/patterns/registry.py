@@ -11,6 +11,9 @@ A pattern file holds any number of
     role = "root"                 # root, cascade, confirmation or context
     explanation = "..."           # one sentence for a person
     source = "..."                # where the text comes from
+    playbook = ["..."]            # optional: next steps for this very line; those of the symptom (`symptoms/playbook.py`)
+                                  # follow them
+    title = "..."                 # optional: the heading, for an id that is no symptom of hwtop
 
 Named groups of the regex go into the event; `rank` and `xid` are numbers there. Of the patterns with one id the first
 that matches a line counts.
@@ -46,6 +49,8 @@ class _Entry(Struct, forbid_unknown_fields=True):
     source: str = ""
     regex: str | None = None
     unless: str | None = None
+    playbook: list[str] = []
+    title: str = ""
 
 
 class _Xid(Struct, forbid_unknown_fields=True):
@@ -71,6 +76,8 @@ class Pattern(Struct, frozen=True, kw_only=True):
     role: Role
     explanation: str
     source: str
+    playbook: tuple[str, ...] = ()
+    title: str = ""
 
 
 class XidMeaning(Struct, frozen=True):
@@ -145,4 +152,6 @@ def _compile(entry: _Entry, name: str) -> Pattern:
         role=entry.role,
         explanation=entry.explanation,
         source=entry.source,
+        playbook=tuple(entry.playbook),
+        title=entry.title,
     )
