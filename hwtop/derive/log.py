@@ -11,9 +11,11 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hwtop.derive.curves import CurveBook
 from hwtop.job.log_text import split_rank
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.progress import ProgressTracker
+from hwtop.model.curve import Curve
 from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading, Progress
 
 _KEPT_LINES = 500
@@ -54,6 +56,7 @@ class LogBook:
         self._last_line: dict[tuple[str, int | None], str] = {}
         self._read_at_s = 0.0
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
+        self._curves = CurveBook()
         self._told: deque[_Told] = deque(maxlen=_KEPT_EVENTS)
         self.files: tuple[LogFile, ...] = ()
         self.exit_codes: dict[int, int] = {}
@@ -68,6 +71,11 @@ class LogBook:
     def events(self) -> tuple[LogEvent, ...]:
         """What the patterns found, oldest first."""
         return tuple(told.event for told in self._told)
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """What the logs tell over the steps of the training."""
+        return self._curves.curves
 
     def advance(self, reading: LogReading, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> None:
         """Take in the lines of one reading. `rank_of` maps the PIDs of ranks to their numbers."""
@@ -129,6 +137,8 @@ class LogBook:
         tracker = self._trackers.setdefault(key, ProgressTracker())
         before = tracker.newest.step if tracker.newest else None
         progress = tracker.add(line)
+        if progress is not None:
+            self._curves.take(key, progress, tracker.run_step, line.at_s, line.is_past)
         if progress is None or progress.step is None or progress.step == before:
             return
         self._past_steps[key] = line.is_past

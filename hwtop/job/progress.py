@@ -8,6 +8,7 @@ from statistics import median
 from msgspec import Struct, structs
 
 from hwtop.job.progress_line import parse
+from hwtop.job.step_count import StepCount
 from hwtop.model.log import LogLine, Progress
 
 __all__ = ["ProgressTracker", "StepSample", "parse"]
@@ -46,6 +47,9 @@ class ProgressTracker:
         self._arrived: deque[float] = deque(maxlen=_WINDOW)
         self._gaps: deque[float] = deque(maxlen=_WINDOW)
         self._last_step_at_s: float | None = None
+        self._count = StepCount()
+        self._run_step: int | None = None
+        self._heading_epoch: float | None = None
         self._live: _Arrival | None = None
         self._anchor: _Arrival | None = None
         self._line_at_s: float | None = None
@@ -72,6 +76,11 @@ class ProgressTracker:
         return self._last_step_at_s
 
     @property
+    def run_step(self) -> int | None:
+        """The newest step, counted over all epochs where the told one starts over with each."""
+        return self._run_step
+
+    @property
     def series(self) -> tuple[StepSample, ...]:
         """The newest 512 told steps, oldest first."""
         return tuple(self._series)
@@ -86,11 +95,19 @@ class ProgressTracker:
         previous = self._newest
         self._newest = _merged(previous, progress)
         self._line_at_s = line.at_s
-        if progress.step is not None and (previous is None or progress.step != previous.step):
+        if progress.step is None and progress.loss is None and progress.epoch is not None:
+            self._heading_epoch = progress.epoch
+        if progress.step is not None and self._is_new_step(progress, progress.step, previous):
             self._step(line, progress, progress.step)
         elif progress.loss is not None and self._series and self._series[-1].loss is None:
             self._series[-1] = structs.replace(self._series[-1], loss=progress.loss)
         return progress
+
+    def _is_new_step(self, progress: Progress, step: int, previous: Progress | None) -> bool:
+        epoch = self._newest.epoch if self._newest else None
+        told_epoch = progress.epoch if progress.epoch is not None else self._heading_epoch
+        before, self._run_step = self._run_step, self._count.take(step, progress.total_steps, epoch, told_epoch)
+        return previous is None or previous.step != step or before != self._run_step
 
     def _step(self, line: LogLine, progress: Progress, step: int) -> None:
         if progress.step_time_s is not None:

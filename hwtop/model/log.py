@@ -59,6 +59,18 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     throughput: float | None = None
     throughput_unit: str | None = None
     step_time_s: float | None = None
+    total_epochs: int | None = None
+    mfu_pct: float | None = None
+    """Model FLOP utilisation."""
+    tflops_per_gpu: float | None = None
+    memory_bytes: int | None = None
+    """Of the device, as the line tells it: allocated or reserved, now or at most, whatever the framework prints."""
+    loss_scale: float | None = None
+    skipped_steps: int | None = None
+    data_time_s: float | None = None
+    """Waiting for data in one step."""
+    means: tuple[str, ...] | None = None
+    """Names of fields above that are means since the start of the epoch or of the run, not values of this step."""
 
 
 class LogEvent(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,87 @@
+"""Curves over time: what the training told over its steps, from the one rank that tells most of each quantity."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import get_args
+
+from hwtop.job.curve_series import CurveSeries
+from hwtop.model.curve import Curve, CurveName, CurvePoint
+from hwtop.model.log import Progress
+
+Teller = tuple[str, int | None]
+"""A path, and the rank whose lines these are; None where nothing tells it."""
+_NAMES: tuple[CurveName, ...] = get_args(CurveName)
+_HELD = 8
+"""Tellers whose points are kept for one quantity: hundreds of ranks that all tell their loss would fill the memory."""
+_CLEARLY = 1.5
+"""Another teller takes over when it has this many times the points: two ranks that tell alike never take turns."""
+
+
+class CurveBook:
+    """Takes what each progress line told, and answers with one curve a quantity."""
+
+    def __init__(self) -> None:
+        self._books: dict[CurveName, _Quantity] = {name: _Quantity() for name in _NAMES}
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """Those that have points."""
+        made = (self._books[name].curve(name) for name in _NAMES)
+        return tuple(curve for curve in made if curve is not None)
+
+    def take(self, teller: Teller, progress: Progress, step: int | None, at_s: float, is_past: bool) -> None:
+        """Take in one line. `step` counts over the whole run; None where no step is known yet."""
+        for name in _NAMES:
+            value = getattr(progress, name)
+            if value is None:
+                continue
+            unit = (progress.throughput_unit or "") if name == "throughput" else ""
+            self._books[name].take(teller, unit, CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past))
+
+
+class _Quantity:
+    """The points of one quantity, from the tellers that told most of it."""
+
+    def __init__(self) -> None:
+        self._told: Counter[Teller] = Counter()
+        self._series: dict[Teller, CurveSeries] = {}
+        self._units: dict[Teller, str] = {}
+        self._teller: Teller | None = None
+        self._made: Curve | None = None
+
+    def take(self, teller: Teller, unit: str, point: CurvePoint) -> None:
+        series = self._series.get(teller) or self._admitted(teller)
+        self._told[teller] += 1
+        if series is None:
+            return
+        if self._units.setdefault(teller, unit) != unit:
+            return  # the same line in another unit: not the same quantity
+        last = series.newest
+        if last is not None and point.step is not None and (last.step, last.value) == (point.step, point.value):
+            return  # a bar that is redrawn
+        series.add(point)
+        self._made = None
+        if self._teller is None or self._is_clearly_more(teller, self._teller):
+            self._teller = teller
+
+    def curve(self, name: CurveName) -> Curve | None:
+        if self._teller is None:
+            return None
+        if self._made is None:
+            path, rank = self._teller
+            points = self._series[self._teller].points
+            self._made = Curve(name=name, unit=self._units[self._teller], source=path, rank=rank, points=points)
+        return self._made
+
+    def _admitted(self, teller: Teller) -> CurveSeries | None:
+        """A new series for the teller, in the place of the one that told least where there are too many."""
+        if len(self._series) >= _HELD:
+            least = min((key for key in self._series if key != self._teller), key=lambda key: self._told[key])
+            if self._told[teller] <= self._told[least]:
+                return None
+            del self._series[least], self._units[least]
+        return self._series.setdefault(teller, CurveSeries())
+
+    def _is_clearly_more(self, teller: Teller, other: Teller) -> bool:
+        return teller != other and len(self._series[teller]) > _CLEARLY * len(self._series[other]) + 1

@@ -1,0 +1,57 @@
+"""Curve series: told values in order, thinned so that a run of any length stays in a bounded number of points."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from hwtop.model.curve import CurvePoint
+
+_RECENT = 500
+"""The newest points are all kept: what rules judge (engineering default)."""
+_BODY = 1_500
+"""Of what is older as many at equal distances; with the newest that makes the 2,000 points of `Curve`."""
+
+
+class CurveSeries:
+    """Takes points in order of reading. What is old is thinned evenly over the whole run; values that are no numbers stay."""
+
+    def __init__(self) -> None:
+        self._recent: deque[CurvePoint] = deque()
+        self._body: list[CurvePoint] = []
+        self._stride = 1
+        self._left = 0
+        self._points: tuple[CurvePoint, ...] | None = ()
+
+    def __len__(self) -> int:
+        return len(self._body) + len(self._recent)
+
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """Oldest first."""
+        if self._points is None:
+            self._points = (*self._body, *self._recent)
+        return self._points
+
+    @property
+    def newest(self) -> CurvePoint | None:
+        """The last one taken."""
+        return self._recent[-1] if self._recent else None
+
+    def add(self, point: CurvePoint) -> None:
+        """Take the newest point."""
+        self._points = None
+        self._recent.append(point)
+        if len(self._recent) <= _RECENT:
+            return
+        old = self._recent.popleft()
+        if self._left % self._stride == 0 or not math.isfinite(old.value):
+            self._body.append(old)
+        self._left += 1
+        if len(self._body) >= _BODY:
+            self._thin()
+
+    def _thin(self) -> None:
+        pairs = zip(self._body[::2], self._body[1::2], strict=False)
+        self._body = [second if not math.isfinite(second.value) else first for first, second in pairs]
+        self._stride *= 2

@@ -1,0 +1,45 @@
+"""Step count: the step of the whole run, where the told one starts over with every epoch."""
+
+from __future__ import annotations
+
+_FULL = 0.9
+"""A counter that falls back from this share of its total or more has finished a round (engineering default)."""
+
+
+class StepCount:
+    """Takes each told step in order. A count that falls back without a new epoch is a restart, and stays as told."""
+
+    def __init__(self) -> None:
+        self._base = 0
+        self._step: int | None = None
+        self._epoch: float | None = None
+        self._epoch_of_step: float | None = None
+
+    def take(self, step: int, total: int | None, epoch: float | None, told_epoch: float | None) -> int:
+        """The step over all epochs seen.
+
+        `total` is the length of the counter's round, `epoch` the newest one known, `told_epoch` the one that the same line or the
+        heading above it tells.
+        """
+        if self._step is not None and (step < self._step or self._is_next_round(step, told_epoch)):
+            self._base = self._fallen_back(step, self._step, total, epoch)
+        self._step = step
+        self._epoch = epoch if epoch is not None else self._epoch
+        self._epoch_of_step = told_epoch
+        return self._base + step
+
+    def _is_next_round(self, step: int, told_epoch: float | None) -> bool:
+        """The same step of a later epoch: only the end of each is told."""
+        if told_epoch is None or self._epoch_of_step is None:
+            return False
+        return step == self._step and told_epoch > self._epoch_of_step
+
+    def _fallen_back(self, step: int, last: int, total: int | None, epoch: float | None) -> int:
+        if epoch is not None and self._epoch is not None:
+            if epoch <= self._epoch:
+                return 0  # an earlier epoch, or the same once more: the run was started again
+            skipped = max(0, int(epoch) - int(self._epoch) - 1)
+            return self._base + (total or last + (step == 0)) * (1 + skipped)
+        if total is not None and last >= _FULL * total and step <= (1 - _FULL) * total:
+            return self._base + total
+        return 0
