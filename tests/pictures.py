@@ -21,6 +21,7 @@ PICTURES: tuple[tuple[str, str, tuple[int, int], Page], ...] = (
     ("gpu-lost", "gpu-lost", FULL, "overview"),
     ("hang-stacks", "hang", FULL, "stacks"),
     ("hang-ranks", "hang", FULL, "ranks"),
+    ("input-bound-flame", "input-bound", FULL, "flame"),
     ("hang-80x24", "hang", SMALL, "overview"),
 )
 """(file name, recording, columns and rows, page)."""
