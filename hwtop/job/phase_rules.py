@@ -52,12 +52,23 @@ _WHOLE_RUN = _names("train training fit trainer")
 """A function named train_and_evaluate is the whole run, not its evaluation."""
 
 
+_LOG_WORDS = _names("log logs logging report reporting")
+_METRIC_WORDS = _names("metric metrics stats statistics scalars telemetry histograms wandb tensorboard")
+
+
 def _speaks_of_data(words: frozenset[str]) -> bool:
     return bool(words & _DATA_WORDS) and bool(words & _FETCH_WORDS)
 
 
 def _speaks_of_eval(words: frozenset[str]) -> bool:
     return bool(words & _EVAL_WORDS) and not words & (_WHOLE_RUN | {"config", "args"})
+
+
+def _speaks_of_logging(words: frozenset[str]) -> bool:
+    """`report`, `log_metrics`, `write_stats`, `log_step`; not `log_prob` and other logarithms."""
+    if not words & _LOG_WORDS:
+        return bool(words & {"write", "dump", "push", "publish"}) and bool(words & _METRIC_WORDS)
+    return words <= _LOG_WORDS | _METRIC_WORDS | {"step", "epoch", "progress", "training"}
 
 
 def _speaks_of_checkpoint(words: frozenset[str]) -> bool:
@@ -221,6 +232,7 @@ INNER: tuple[Rule, ...] = (
     ),
     Rule("logging", ("tqdm/",), _names("update refresh display print_status fp_write moveto set_postfix")),
     Rule("checkpoint", user_name=_speaks_of_checkpoint),
+    Rule("logging", user_name=_speaks_of_logging),
     Rule("eval", user_name=_speaks_of_eval),
     Rule("data-main", ("transformers/trainer.py",), _names("get_batch_samples")),
     Rule("data-main", user_name=_speaks_of_data),

@@ -71,6 +71,14 @@ ROOT = ("train train.py 10", "<module> train.py 99")
         ("checkpoint", ["_load torch/serialization.py 1", "main train.py 5"]),
         ("data-main", ["_load torch/serialization.py 1", "next_batch data.py 5"]),
         ("other", ["checkpointed_forward_pass train.py 5"]),
+        ("logging", ["iterencode json/encoder.py 2", "dumps json/__init__.py 1", "report train.py 5"]),
+        ("logging", ["write_metrics train.py 5"]),
+        ("logging", ["log_training_step train.py 5"]),
+        # Logarithms, the step itself, and a crash report that is sent once.
+        ("other", ["log_prob model.py 5"]),
+        ("other", ["log_sum_exp model.py 5"]),
+        ("other", ["step train.py 5"]),
+        ("other", ["write_shard data.py 5"]),
         ("logging", ["emit logging/__init__.py 7"]),
         ("logging", ["refresh tqdm/std.py 7"]),
         # The loop over a bar stands in tqdm's __iter__ while it fetches: that is not logging.
