@@ -42,6 +42,11 @@ def check_dead(history: History) -> Observation | None:
     if not dead:
         return None
     evidence = [_last_words(rank) for rank in (*bad, *gone)]
+    left = () if gone else _left_quietly(job, bad)
+    if left:
+        evidence.append(
+            f"{named(rank.rank for rank in bad)} felt a peer close the connection, and {named(left)} ended without telling an error: look there first"
+        )
     if missing:
         evidence.append(
             f"LOCAL_WORLD_SIZE is {job.local_world_size}, but live rank processes are only {len(live)}: {named(missing)} missing"
@@ -56,7 +61,10 @@ def check_dead(history: History) -> Observation | None:
         severity="critical",
         confidence=0.95 if bad else 0.85,
         title=f"{named(dead).capitalize()} {do(dead, 'be')} dead{_how(bad)}"
-        + (f"; {named(others)} {do(others, 'wait')} for it" if they_wait else ""),
+        + (f"; {named(others)} {do(others, 'wait')} for it" if they_wait else "")
+        + (
+            f"; {named(left)} ended too, without an error of {'its' if len(left) == 1 else 'their'} own" if left else ""
+        ),
         evidence=tuple(evidence),
         next_steps=(
             f"Read the last lines of {named(dead)}: {_log_of(job, dead)}",
@@ -187,6 +195,15 @@ def _first_to_go(job: Job) -> list[Rank]:
         return []
     lead_s = (went[1].gone_at_s or 0.0) - (went[0].gone_at_s or 0.0)
     return went[:1] if lead_s >= FIRST_GONE_S else []
+
+
+def _left_quietly(job: Job, bad: list[Rank]) -> tuple[int, ...]:
+    """Ranks that ended quietly, where those that failed say that a peer had closed the connection."""
+    numbers = {rank.rank for rank in bad}
+    felt = {event.rank for event in job.events if event.pattern == "nccl-error" and event.role == "cascade"}
+    if not numbers or not felt & numbers:
+        return ()
+    return tuple(rank.rank for rank in job.ranks if not rank.is_alive and rank.exit_code in (None, 0))
 
 
 def _missing(job: Job) -> tuple[int, ...]:

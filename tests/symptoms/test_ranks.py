@@ -8,7 +8,7 @@ import pytest
 
 from hwtop.model.rank import Rank
 from hwtop.symptoms.ranks import check_dead, check_stopped, check_straggler
-from tests.symptoms.moments import constant, job, rank, shares, spot, still
+from tests.symptoms.moments import constant, event, job, rank, shares, spot, still
 
 
 def gone(number: int, **fields: object) -> Rank:
@@ -107,6 +107,17 @@ def test_the_rank_that_went_first_is_named_when_the_others_failed_after_it() -> 
     together = check_dead(constant(job(second, gone(1, gone_at_s=20.9))))
     assert together is not None
     assert together.ranks == (0,), "two that went in one look cannot be ordered"
+
+
+def test_a_rank_that_left_quietly_is_named_where_the_failed_one_lost_its_peer() -> None:
+    closed = event("nccl-error", "cascade", rank=0)
+    seen = check_dead(constant(job(gone(0, exit_code=1), gone(1), events=(closed,))))
+    assert seen is not None
+    assert seen.title == "Rank 0 is dead (exit code 1); rank 1 ended too, without an error of its own"
+    assert any("rank 1 ended without telling an error: look there first" in line for line in seen.evidence)
+    alone = check_dead(constant(job(gone(0, exit_code=1), gone(1))))
+    assert alone is not None
+    assert alone.title == "Rank 0 is dead (exit code 1)"
 
 
 def test_a_rank_that_computes_at_one_line_while_the_others_wait_is_worth_knowing() -> None:
