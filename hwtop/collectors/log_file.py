@@ -1,4 +1,4 @@
-"""Log file: whole files and streams, line by line in bounded memory, as `hwtop scan` reads them."""
+"""Log file: whole files and streams, block by block in bounded memory, as `hwtop scan` reads them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from hwtop.collectors.log_tail import LONGEST_CHARS
 from hwtop.errors import UsageError
-from hwtop.job.log_text import clean
-from hwtop.model.log import LogLine
+from hwtop.job.log_block import LONGEST_CHARS, LogBlock, block_of
 
 _BLOCK_BYTES = 1 << 20
 _LONGEST_BYTES = 4 * LONGEST_CHARS
+"""Kept of a line without an end, whatever its encoding."""
 _GZIP = b"\x1f\x8b"
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "unzip -p"}
 _TEXT_CONTROLS = frozenset(b"\x00\x07\b\t\n\f\r\x1b")
@@ -36,17 +35,18 @@ def check_file(path: str) -> None:
         _refuse_binary(_read(file), path)
 
 
-def read_file(path: str) -> Iterator[list[LogLine]]:
-    """The lines of a file, plain or gzip, or of standard input for "-", some thousands at a time.
+def read_file(path: str) -> Iterator[LogBlock]:
+    """The lines of a file, plain or gzip, or of standard input for "-", about a megabyte at a time.
 
     Raises:
         UsageError: as `check_file`; or the file cannot be read to its end.
     """
     if path == "-":
-        yield from _lines(sys.stdin.buffer, "-")
+        with _telling(path):
+            yield from _blocks(_unpacked(sys.stdin.buffer), path)
         return
     with _telling(path), _open(path) as file:
-        yield from _lines(file, path)
+        yield from _blocks(file, path)
 
 
 @contextmanager
@@ -68,7 +68,10 @@ def _is_regular(path: str) -> bool:
 
 
 def _open(path: str) -> BinaryIO:
-    file = open(path, "rb")  # noqa: SIM115 the caller closes it
+    return _unpacked(open(path, "rb"))  # the caller closes it
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO:
     if _head(file).startswith(_GZIP):
         return gzip.GzipFile(fileobj=file, mode="rb")  # type: ignore[return-value]
     return file
@@ -81,20 +84,27 @@ def _head(file: BinaryIO) -> bytes:
     return head
 
 
-def _lines(file: BinaryIO, path: str) -> Iterator[list[LogLine]]:
-    pending, number, is_first = b"", 1, True
-    while block := _read(file):
+def _blocks(file: BinaryIO, path: str) -> Iterator[LogBlock]:
+    """Whole lines; what follows the last line end waits for the next read. An endless line comes in parts at its carriage
+    returns, and without any only its start comes. NULs go first: the hole in a truncated log may be huge."""
+    waiting, line_no, lost_bytes, is_first = b"", 1, 0, True
+    while raw := _read(file):
         if is_first:
-            _refuse_binary(block, path)
+            _refuse_binary(raw, path)
             is_first = False
-        *ended, rest = block.split(b"\n")
-        if ended:
-            ended[0], pending = pending + ended[0], b""
-        pending = _bounded(pending + rest)
-        yield [_line(path, number + index, raw) for index, raw in enumerate(ended)]
-        number += len(ended)
-    if pending:
-        yield [_line(path, number, pending)]
+        waiting += raw.replace(b"\0", b"") if b"\0" in raw else raw
+        end = waiting.rfind(b"\n") + 1
+        if not end and len(waiting) > _LONGEST_BYTES:
+            end = waiting.rfind(b"\r") + 1
+            if not end:
+                lost_bytes += len(waiting) - _LONGEST_BYTES
+                waiting = waiting[:_LONGEST_BYTES]
+        if end:
+            block = block_of(path, line_no, waiting[:end], lost_bytes)
+            line_no, lost_bytes, waiting = line_no + block.data.count(b"\n"), 0, waiting[end:]
+            yield block
+    if waiting:
+        yield block_of(path, line_no, waiting, lost_bytes)
 
 
 def _read(file: BinaryIO) -> bytes:
@@ -102,18 +112,6 @@ def _read(file: BinaryIO) -> bytes:
     read1 = getattr(file, "read1", None)
     block: bytes = file.read(_BLOCK_BYTES) if read1 is None else read1(_BLOCK_BYTES)
     return block
-
-
-def _bounded(raw: bytes) -> bytes:
-    """Of an endless line the start, of an endless bar its last states."""
-    if len(raw) <= _LONGEST_BYTES:
-        return raw
-    return raw[-_LONGEST_BYTES:] if b"\r" in raw[-_LONGEST_BYTES:] else raw[:_LONGEST_BYTES]
-
-
-def _line(path: str, number: int, raw: bytes) -> LogLine:
-    text = clean(_bounded(raw).decode("utf-8", "replace"))[:LONGEST_CHARS]
-    return LogLine(path=path, line_no=number, text=text, at_s=0.0, is_past=True)
 
 
 def _refuse_binary(block: bytes, path: str) -> None:

@@ -18,6 +18,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool) -> None:
     """
     from hwtop.collectors.log_file import check_file, read_file
     from hwtop.errors import UsageError
+    from hwtop.job.log_block import all_lines
     from hwtop.job.patterns.match import Matcher
     from hwtop.job.progress import parse
     from hwtop.report.scan import ScanText, event_json, progress_json, progress_text
@@ -30,12 +31,12 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool) -> None:
     is_bad = False
     for path in files or ("-",):
         matcher = Matcher(repeat_limit=None)
-        for lines in read_file(path):
+        for block in read_file(path):
             if with_progress:
-                for line in lines:
+                for line in all_lines(block):
                     if (progress := parse(line.text)) is not None:
                         print(progress_json(line, progress) if as_json else progress_text(line, progress))
-            for event in matcher.match(lines):
+            for event in matcher.match_block(block):
                 is_bad = is_bad or event.severity != "info"
                 for row in [event_json(event)] if as_json else text.add(event):
                     print(row)

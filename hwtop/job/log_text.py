@@ -6,12 +6,19 @@ import re
 
 _ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor moves
-    r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links
-    r"|[PX^_][^\x1b]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
+    r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
     r"|[ -/]*[0-~])?"
 )
-"""ECMA-48 escape sequences. A lone ESC is dropped too."""
+"""ECMA-48 escape sequences. A lone ESC is dropped too. None goes on after the line's end."""
+_ANSI_BYTES = re.compile(_ANSI.pattern.encode())
 _DIRTY = re.compile(r"[\x00\x08\r\x1b]")
+_OTHER_LINE = re.compile(r"\x1b(?:\[[\d;]*[ABEFHdf]|[DEM])")
+"""Cursor up, down, to another row (ECMA-48 CUU, CUD, CNL, CPL, CUP, VPA; IND, NEL, RI): bars below each other use them."""
+_OTHER_LINE_BYTES = re.compile(_OTHER_LINE.pattern.encode())
+
+_RUBBED_CHARS = 20_000
+"""Of a line with backspaces: a bar of Keras rubs itself out whole at each step, for a whole epoch in one line."""
 
 _RANK_PREFIX = re.compile(
     r"""\s*(?:
@@ -57,7 +64,26 @@ def clean(raw: str) -> str:
     if "\r" in text:
         parts = [part for part in text.split("\r") if part.strip(" \b")]
         text = parts[-1] if parts else ""
-    return _rub_out(text) if "\x08" in text else text
+    return _rub_out(text[-_RUBBED_CHARS:]) if "\x08" in text else text
+
+
+def plain(raw: bytes) -> bytes:
+    """Many raw lines without escape sequences: a word that is coloured in parts is one word again.
+
+    A move to another row becomes a carriage return: what follows is another text.
+    """
+    return _ANSI_BYTES.sub(b"", _OTHER_LINE_BYTES.sub(b"\r", raw)) if b"\x1b" in raw else raw
+
+
+def shown(raw: str) -> list[str]:
+    """The same of a line that moves the cursor to other rows, as several bars below each other do: one text for each row.
+
+    Never empty: a line that shows nothing is [""].
+    """
+    if "\x1b" not in raw:
+        return [clean(raw)]
+    rows = [clean(part) for part in _OTHER_LINE.split(raw)]
+    return [row for row in rows if row.strip()] or [""]
 
 
 def split_rank(text: str) -> tuple[int | None, str]:

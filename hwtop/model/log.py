@@ -94,3 +94,5 @@ class LogEvent(Struct, frozen=True, kw_only=True):
     """Next steps for this very line, before those of the symptom."""
     title: str = ""
     """Heading, where `pattern` is no symptom of hwtop."""
+    source: str = ""
+    """Where the wording comes from."""

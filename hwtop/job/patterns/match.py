@@ -1,20 +1,23 @@
-"""Match: log lines -> events. One pass for the literals over many lines at once, regexes only where one was met."""
+"""Match: log text -> events. One pass for all literals over a large text, regexes only on the lines where one was met."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
+from msgspec import Struct
+
+from hwtop.job.log_block import LogBlock, line_at
 from hwtop.job.log_text import split_rank
+from hwtop.job.patterns.assembly import Assembler
 from hwtop.job.patterns.numeric import NOT_A_NUMBER, numeric_event
+from hwtop.job.patterns.prefilter import Hit, Prefilter
 from hwtop.job.patterns.registry import Pattern, Registry, builtin
 from hwtop.job.patterns.traceback import Tracebacks
 from hwtop.job.progress_line import parse
 from hwtop.model.log import LogEvent, LogLine
 
-_CHUNK = 4096
-"""Lines joined for one search of a literal: `in` over one long text is far cheaper than over each line."""
 _MANY = 20
 
 
@@ -28,53 +31,65 @@ class Matcher:
     def __init__(self, registry: Registry | None = None, repeat_limit: int | None = _MANY) -> None:
         self._registry = registry or builtin()
         self._repeat_limit = repeat_limit
-        self._tracebacks = Tracebacks()
-        self._users: dict[str, list[int]] = {}
+        self._assemblers: tuple[Assembler, ...] = (Tracebacks(),)
+        users: dict[str, list[int]] = {}
         for number, pattern in enumerate(self._registry.patterns):
             for literal in pattern.literals:
-                self._users.setdefault(literal, []).append(number)
+                users.setdefault(literal, []).append(number)
+        for assembler in self._assemblers:
+            for literal in assembler.literals:
+                users.setdefault(literal, [])
+        self._users = tuple(users.values())
+        self._prefilter = Prefilter(tuple(users), (NOT_A_NUMBER,))
 
     def match(self, lines: Iterable[LogLine]) -> list[LogEvent]:
         """The events of `lines`, in their order. A line may raise several patterns, each once."""
-        kept = list(lines)
+        return self._limited(self._events(_Lines(list(lines))))
+
+    def match_block(self, block: LogBlock) -> list[LogEvent]:
+        """As `match`, of a block of raw lines. Every state of a bar is looked at, not only the last one."""
+        return self._limited(self._events(_Block(block)))
+
+    def _events(self, text: _Text) -> list[LogEvent]:
         events: list[LogEvent] = []
-        for start in range(0, len(kept), _CHUNK):
-            events.extend(self._chunk(kept[start : start + _CHUNK]))
-        return self._limited(events)
+        told: set[tuple[int, str]] = set()
+        at, ordinal = 0, 0  # the first line that the assemblers have not been offered yet
+        for piece in _pieces(text.data, self._prefilter.hits(text.data)):
+            self._offer(text, at, ordinal, piece.start, events)
+            line = text.line(piece.ordinal, piece.start, piece.end)
+            found = [event for event in self._found(line, piece.numbers) if (piece.ordinal, event.pattern) not in told]
+            told.update((piece.ordinal, event.pattern) for event in found)
+            events.extend(self._assembled(line, found))
+            at, ordinal = piece.end_of_line + 1, piece.ordinal + 1
+        self._offer(text, at, ordinal, len(text.data), events)
+        return events
 
-    def _chunk(self, lines: Sequence[LogLine]) -> list[LogEvent]:
-        lowered = [line.text.lower() for line in lines]
-        text = "\n".join(lowered)
-        candidates = self._candidates(text, _starts(lowered))
-        found: list[tuple[int, LogEvent]] = []
-        for index in sorted(candidates):
-            found.extend(
-                (index, event) for event in self._line(lines[index], lowered[index], sorted(candidates[index]))
-            )
-        found.extend(self._numeric(lines, text, lowered, found))
-        explained = {index for index, event in found if event.severity != "info" and event.pattern != "rank-crash"}
-        found.extend(self._tracebacks.add(lines, "traceback (most" in text, explained))
-        found.sort(key=lambda item: item[0])
-        return [event for _, event in found]
+    def _offer(self, text: _Text, at: int, ordinal: int, until: int, events: list[LogEvent]) -> None:
+        """The lines between two pieces, as long as an assembler waits for more."""
+        while at < until and any(assembler.is_open for assembler in self._assemblers):
+            end = _end_of_line(text.data, at)
+            if until <= end < len(text.data):
+                return  # the next piece is a later state of this very line
+            events.extend(self._assembled(text.line(ordinal, at, end), []))
+            at, ordinal = end + 1, ordinal + 1
 
-    def _candidates(self, text: str, starts: Sequence[int]) -> dict[int, set[int]]:
-        candidates: dict[int, set[int]] = {}
-        for literal, users in self._users.items():
-            at = text.find(literal)
-            while at >= 0:
-                index = bisect_right(starts, at) - 1
-                candidates.setdefault(index, set()).update(users)
-                if index + 1 == len(starts):
-                    break
-                at = text.find(literal, starts[index + 1])
-        return candidates
+    def _assembled(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+        for assembler in self._assemblers:
+            found = assembler.add(line, found)
+        return found
 
-    def _line(self, line: LogLine, lowered: str, numbers: Iterable[int]) -> list[LogEvent]:
+    def _found(self, line: LogLine, hits: set[int]) -> list[LogEvent]:
+        """What the patterns whose literals were hit say of the line, each id once, and what its numbers say."""
         events: dict[str, LogEvent] = {}
-        for number in numbers:
+        lowered = line.text.lower()
+        for number in sorted({number for hit in hits if hit < len(self._users) for number in self._users[hit]}):
             pattern = self._registry.patterns[number]
             if pattern.id not in events and (event := self._try(pattern, line, lowered)) is not None:
                 events[pattern.id] = event
+        if len(self._users) in hits and (progress := parse(line.text)) is not None:
+            numeric = numeric_event(line, progress)
+            if numeric is not None:
+                events.setdefault(numeric.pattern, numeric)
         return list(events.values())
 
     def _try(self, pattern: Pattern, line: LogLine, lowered: str) -> LogEvent | None:
@@ -115,22 +130,8 @@ class Matcher:
             groups=groups,
             playbook=pattern.playbook,
             title=pattern.title,
+            source=pattern.source,
         )
-
-    def _numeric(
-        self, lines: Sequence[LogLine], text: str, lowered: Sequence[str], found: Sequence[tuple[int, LogEvent]]
-    ) -> list[tuple[int, LogEvent]]:
-        if NOT_A_NUMBER.search(text) is None:
-            return []
-        known = {(index, event.pattern) for index, event in found}
-        events: list[tuple[int, LogEvent]] = []
-        for index, line in enumerate(lines):
-            if NOT_A_NUMBER.search(lowered[index]) is None or (progress := parse(line.text)) is None:
-                continue
-            event = numeric_event(line, progress)
-            if event is not None and (index, event.pattern) not in known:
-                events.append((index, event))
-        return events
 
     def _limited(self, events: list[LogEvent]) -> list[LogEvent]:
         if self._repeat_limit is None or len(events) <= self._repeat_limit:
@@ -150,10 +151,70 @@ def match(lines: Iterable[LogLine]) -> list[LogEvent]:
     return Matcher(repeat_limit=None).match(lines)
 
 
-def _starts(texts: Sequence[str]) -> list[int]:
-    """Where each text begins once they are joined by newlines."""
-    starts, at = [], 0
-    for text in texts:
-        starts.append(at)
-        at += len(text) + 1
-    return starts
+class _Text(Protocol):
+    """Lines joined by newlines, and a LogLine of any part of it."""
+
+    @property
+    def data(self) -> bytes: ...
+
+    def line(self, ordinal: int, start: int, end: int) -> LogLine: ...
+
+
+class _Lines:
+    """LogLines that are there already."""
+
+    def __init__(self, lines: Sequence[LogLine]) -> None:
+        self._lines = lines
+        self.data = "\n".join([line.text for line in lines]).encode("utf-8", "replace")
+        if self.data.count(b"\n") >= max(1, len(lines)):  # a line that holds newlines must not shift the others
+            texts = (" ".join(line.text.split("\n")) for line in lines)
+            self.data = "\n".join(texts).encode("utf-8", "replace")
+
+    def line(self, ordinal: int, _start: int, _end: int) -> LogLine:
+        return self._lines[ordinal]
+
+
+class _Block:
+    """Raw lines, of which few will be asked for."""
+
+    def __init__(self, block: LogBlock) -> None:
+        self._block = block
+        self.data = block.data
+
+    def line(self, ordinal: int, start: int, end: int) -> LogLine:
+        return line_at(self._block, ordinal, start, end)
+
+
+class _Piece(Struct, frozen=True):
+    """A line, or one state of a bar in it, with the literals that were met there."""
+
+    ordinal: int
+    start: int
+    end: int
+    end_of_line: int
+    numbers: set[int]
+
+
+def _pieces(data: bytes, hits: Sequence[Hit]) -> Iterator[_Piece]:
+    has_bars = b"\r" in data
+    index = ordinal = counted = 0
+    while index < len(hits):
+        inside = hits[index][0] - 1
+        start = data.rfind(b"\n", counted, inside) + 1 or counted
+        ordinal += data.count(b"\n", counted, start)
+        counted = start
+        end = end_of_line = _end_of_line(data, inside)
+        if has_bars:
+            start = data.rfind(b"\r", start, inside) + 1 or start
+            redrawn = data.find(b"\r", inside, end_of_line)
+            end = end_of_line if redrawn < 0 else redrawn
+        numbers: set[int] = set()
+        while index < len(hits) and hits[index][0] <= end + 1:
+            numbers.add(hits[index][1])
+            index += 1
+        yield _Piece(ordinal, start, end, end_of_line, numbers)
+
+
+def _end_of_line(data: bytes, at: int) -> int:
+    end = data.find(b"\n", at)
+    return len(data) if end < 0 else end

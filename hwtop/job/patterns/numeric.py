@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 
 from hwtop.job.log_text import split_rank
 from hwtop.model.log import LogEvent, LogLine, Progress, Severity
 
-NOT_A_NUMBER = re.compile(r"(?<![a-z_])(?:nan|inf|infinity)(?![a-z_])")
-"""In lower-cased text: a line without it holds no such value."""
+NOT_A_NUMBER = rb"(?:^|[^a-z_ \n]|(?:^|[^f\n]) )(?:nan|inf|infinity)(?:$|[^a-z_\n])"
+"""For the prefilter: a line without it holds no such value. Megatron's "number of nan iterations: 0" is none."""
 
 
 def numeric_event(line: LogLine, progress: Progress) -> LogEvent | None:

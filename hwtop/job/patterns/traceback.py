@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwtop.job.log_text import split_rank
@@ -41,22 +40,22 @@ class _Open:
 class Tracebacks:
     """Follows the tracebacks of each file, also of ranks that write over each other with prefixes of their own."""
 
+    literals: tuple[str, ...] = (_HEADER.lower(),)
+
     def __init__(self) -> None:
         self._open: dict[str, list[_Open]] = {}
 
-    def add(self, lines: Sequence[LogLine], has_header: bool, explained: set[int]) -> list[tuple[int, LogEvent]]:
-        """(index, event) for each exception line in `lines` that no other pattern has `explained` already.
+    @property
+    def is_open(self) -> bool:
+        """An exception line is still to come."""
+        return bool(self._open)
 
-        `has_header`: a traceback begins somewhere in `lines`; without one and without an open traceback nothing is done.
-        """
-        if not has_header and not self._open:
-            return []
-        events = []
-        for index, line in enumerate(lines):
-            event = self._line(line)
-            if event is not None and index not in explained:
-                events.append((index, event))
-        return events
+    def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+        """What is found in the line, and the exception that ends a traceback there unless a pattern explains it already."""
+        event = self._line(line)
+        if event is None or any(one.severity != "info" and one.pattern != "rank-crash" for one in found):
+            return found
+        return [*found, event]
 
     def _line(self, line: LogLine) -> LogEvent | None:
         at = line.text.find(_HEADER)

@@ -1,0 +1,62 @@
+"""Prefilter: one pass over a text for all literals at once; everything slower is done only where one was met.
+
+The library is Hyperscan (as Vectorscan, with wheels for x86_64 and aarch64). Measured over 34 MB of healthy log with 315
+literals on one core: Hyperscan 2,000 MB/s ignoring case; ahocorasick_rs 380 with the text lowered before; re2.Set, line
+by line, 150; pyahocorasick 90; `re` with an alternation 1. `bench/scan_speed.py` measures the whole path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import hyperscan
+
+_FLAGS = hyperscan.HS_FLAG_CASELESS | hyperscan.HS_FLAG_MULTILINE
+Hit = tuple[int, int]
+"""(offset behind the match, number of the literal)."""
+
+
+class Prefilter:
+    """Finds literals, ignoring the case of ASCII letters, and expressions in Hyperscan's dialect, which follow them in number.
+
+    None may match a line's end. One object serves one thread: it owns the scratch space of the search.
+    """
+
+    def __init__(self, literals: Sequence[str], expressions: Sequence[bytes] = ()) -> None:
+        self._source = (*map(_escaped, literals), *expressions)
+        self._scratch: hyperscan.Scratch | None = None
+
+    def hits(self, text: bytes) -> list[Hit]:
+        """All matches in the order of their ends; several may end at one place."""
+        if not self._source or not text:
+            return []
+        database = _database(self._source)
+        if self._scratch is None:
+            self._scratch = hyperscan.Scratch(database)
+        found: list[Hit] = []
+
+        def keep(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            found.append((end, number))
+
+        database.scan(text, match_event_handler=keep, scratch=self._scratch)
+        return found
+
+
+@lru_cache(maxsize=4)
+def _database(source: tuple[bytes, ...]) -> hyperscan.Database:
+    """Compiled when first needed (0.1 s for 300 literals), and shared: it is never written to."""
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=source, ids=list(range(len(source))), elements=len(source), flags=[_FLAGS] * len(source)
+    )
+    return database
+
+
+def _escaped(literal: str) -> bytes:
+    """As an expression that matches just this; UTF-8 beyond ASCII byte by byte."""
+    plain = (
+        char if char.isascii() and char.isalnum() else "".join(f"\\x{byte:02x}" for byte in char.encode())
+        for char in literal
+    )
+    return "".join(plain).encode()
