@@ -132,7 +132,7 @@ class LogBook:
 
     def _take(self, line: LogLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
         key = (line.path, self._owner(line.path, line.text, ranks_of))
-        if line.text.strip():
+        if any(map(str.isalnum, line.text)):  # a rule of ===== says nothing
             self._last_line[key] = line.text
         tracker = self._trackers.setdefault(key, ProgressTracker())
         before = tracker.newest.step if tracker.newest else None
