@@ -19,6 +19,8 @@ from hwtop.job.progress_line import parse
 from hwtop.model.log import LogEvent, LogLine
 
 _MANY = 20
+_ASSEMBLERS: tuple[type[Assembler], ...] = (Tracebacks,)
+"""Each takes what those before it made of a line."""
 
 
 class Matcher:
@@ -31,16 +33,9 @@ class Matcher:
     def __init__(self, registry: Registry | None = None, repeat_limit: int | None = _MANY) -> None:
         self._registry = registry or builtin()
         self._repeat_limit = repeat_limit
-        self._assemblers: tuple[Assembler, ...] = (Tracebacks(),)
-        users: dict[str, list[int]] = {}
-        for number, pattern in enumerate(self._registry.patterns):
-            for literal in pattern.literals:
-                users.setdefault(literal, []).append(number)
-        for assembler in self._assemblers:
-            for literal in assembler.literals:
-                users.setdefault(literal, [])
-        self._users = tuple(users.values())
-        self._prefilter = Prefilter(tuple(users), (NOT_A_NUMBER,))
+        self._assemblers: tuple[Assembler, ...] = tuple(kind() for kind in _ASSEMBLERS)
+        self._users = tuple(_users(self._registry).values())
+        self._prefilter = prefilter_of(self._registry)
 
     def match(self, lines: Iterable[LogLine]) -> list[LogEvent]:
         """The events of `lines`, in their order. A line may raise several patterns, each once."""
@@ -149,6 +144,23 @@ class Matcher:
 def match(lines: Iterable[LogLine]) -> list[LogEvent]:
     """All events of lines that are complete in themselves, with the patterns that come with hwtop."""
     return Matcher(repeat_limit=None).match(lines)
+
+
+def prefilter_of(registry: Registry) -> Prefilter:
+    """Finds every line that a Matcher with these patterns looks at by itself, and no more."""
+    return Prefilter(tuple(_users(registry)), (NOT_A_NUMBER,))
+
+
+def _users(registry: Registry) -> dict[str, list[int]]:
+    """Literal -> numbers of the patterns that begin with it; an assembler's literal may have none."""
+    users: dict[str, list[int]] = {}
+    for number, pattern in enumerate(registry.patterns):
+        for literal in pattern.literals:
+            users.setdefault(literal, []).append(number)
+    for kind in _ASSEMBLERS:
+        for literal in kind.literals:
+            users.setdefault(literal, [])
+    return users
 
 
 class _Text(Protocol):
