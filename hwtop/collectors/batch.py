@@ -11,17 +11,20 @@ from hwtop.collectors.abandon import Abandonable
 K = TypeVar("K", bound=Hashable)
 
 _SLICE_S = 0.05
-"""How long one key may hold up the others; a read of /proc takes 0.05 ms."""
+"""How long one key may hold up the others unless told otherwise; a read of /proc takes 0.05 ms."""
 
 
 class Batch(Generic[K]):
     """Calls `function` for key after key in a thread; a key that blocks keeps its thread, and the rest goes on in another."""
 
-    def __init__(self, name: str, function: Callable[[K], None], now: Callable[[], float]) -> None:
-        """`function` leaves its result where its caller finds it. It must not raise."""
+    def __init__(
+        self, name: str, function: Callable[[K], None], now: Callable[[], float], slice_s: float = _SLICE_S
+    ) -> None:
+        """`function` leaves its result where its caller finds it. It must not raise. `slice_s`: how long one key may take."""
         self._name = name
         self._function = function
         self._now = now
+        self._slice_s = slice_s
         self._stuck: dict[K, _Run[K]] = {}
 
     def run(self, keys: Iterable[K], deadline_s: float) -> dict[K, str]:
@@ -34,7 +37,7 @@ class Batch(Generic[K]):
             if left_s <= 0:
                 break
             run = _Run(self._name, open_keys, self._function, self._now)
-            run.wait(left_s)
+            run.wait(left_s, self._slice_s)
             if run.is_over():
                 continue
             key, open_keys = run.leave()
@@ -54,16 +57,16 @@ class _Run(Generic[K]):
         self._current: K | None = None
         self._is_over = False
 
-    def wait(self, deadline_s: float) -> None:
+    def wait(self, deadline_s: float, slice_s: float) -> None:
         """Until all keys are done, `deadline_s` have passed, or one key has taken longer than its slice."""
         waited_s = 0.0
         while not self._is_over and waited_s < deadline_s:
             current, left = self._current, len(self._keys)
             try:
-                self._call.poll(min(_SLICE_S, deadline_s - waited_s))
+                self._call.poll(min(slice_s, deadline_s - waited_s))
                 self._is_over = True
             except TimeoutError:
-                waited_s += _SLICE_S
+                waited_s += slice_s
                 if (current, left) == (self._current, len(self._keys)) and current is not None:
                     return
 

@@ -2,41 +2,78 @@
 
 from __future__ import annotations
 
-import glob
 import os
+import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from hwtop.collectors.abandon import Abandonable
-from hwtop.collectors.log_pipe import PipeReader, find_reader
+from hwtop.collectors.batch import Batch
+from hwtop.collectors.log_glob import Glob
+from hwtop.collectors.log_output import DELETED, Output, Outputs
 from hwtop.collectors.log_tail import Tail, TailReading
+from hwtop.collectors.log_words import Words
+from hwtop.job.patterns.match import prefilter_of
 from hwtop.job.patterns.registry import builtin
 from hwtop.model.aim import Aim, LogTarget
 from hwtop.model.log import LogFile, LogLine, LogReading
 
-_GLOB_EVERY_S = 5.0
-_DELETED = " (deleted)"
 _TOGETHER_S = 0.15
 """Time that all files together get in one read: well under the sampler's 40 % of an interval."""
+_LINES = 4_000
+"""Lines that all files together bring in one read, a small share for each (see `_Room`) included."""
+_FEWEST_LINES = 50
+_BYTES = 64 << 20
+"""What is read of all files together in one read; the rest waits in the files."""
+_FEWEST_BYTES = 1 << 18
 _KEEP_S = 60.0
 """A file that the job no longer has open is followed for this long: a crash writes last."""
-_MOST_FILES = 256
-_PIPE_EVERY_S = 30.0
+_MOST_FILES = 512
+_SLOW_S = 0.5
+"""A read that is out for longer is told."""
+_DEAD_S = 2.0
+"""From then on the other files of a folder are not tried while one of it does not answer."""
 
 
 @dataclass
 class _Followed:
-    """One file with the thread that reads it."""
+    """One file, and what it has brought."""
 
-    pids: tuple[int, ...]
+    output: Output
     tail: Tail
-    reader: Abandonable[TailReading]
     wanted_at_s: float
+    reading: TailReading | None = None
+    """Not taken yet."""
+    error: str | None = None
+    began_s: float | None = None
+    """When the read that is out began."""
+    brought: int = 0
+    """Lines of the last read."""
+    skipped: int = 0
     size_bytes: int | None = None
+    behind_bytes: int = 0
     modified_s: float | None = None
+
+
+class _Room:
+    """Lines and bytes that one read may take, in equal shares; what one file does not need is left for those after it."""
+
+    def __init__(self, lines: int, files: int) -> None:
+        self._lines = lines
+        self._bytes = _BYTES
+        self._files = files
+
+    def share(self) -> tuple[int, int]:
+        """For the next file."""
+        files = max(1, self._files)
+        return max(_FEWEST_LINES, self._lines // files), max(_FEWEST_BYTES, self._bytes // files)
+
+    def take(self, lines: int, read_bytes: int) -> None:
+        """What it took."""
+        self._lines -= lines
+        self._bytes -= read_bytes
+        self._files -= 1
 
 
 class LogSource:
@@ -52,22 +89,23 @@ class LogSource:
         now: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         proc: str = "/proc",
-        line_limit: int = 20_000,
+        root: str = "",
+        line_limit: int = _LINES,
+        together_s: float = _TOGETHER_S,
     ) -> None:
-        self._globs = globs
+        """`root` stands before the places of container logs; one read takes about `together_s` at most."""
+        self._globs = tuple(Glob(pattern, proc, now) for pattern in globs)
         self._now = now
         self._wall = wall
         self._proc = proc
         self._line_limit = line_limit
-        self._literals = tuple(literal.encode() for literal in builtin().literals())
+        self._together_s = together_s
+        self._outputs = Outputs(proc, now, root)
         self._targets: tuple[LogTarget, ...] = ()
         self._followed: dict[str, _Followed] = {}
-        self._untailed: dict[str, LogFile] = {}
-        self._pipes: dict[str, Abandonable[PipeReader | None]] = {}
-        self._readers: dict[str, tuple[float, PipeReader | None]] = {}
-        self._globbing: Abandonable[list[str]] = Abandonable("log-globs", self._expand, now)
-        self._globbed: list[str] = []
-        self._globbed_at_s: float | None = None
+        self._most_files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        self._batch: Batch[str] = Batch("logs", self._read_one, now, slice_s=together_s / 3)
+        self._room = _Room(line_limit, 0)
 
     def probe(self) -> str | None:
         """Always able to run."""
@@ -76,193 +114,160 @@ class LogSource:
     def aim(self, aim: Aim) -> None:
         """Take the files that the job's processes have open as output."""
         self._targets = aim.logs
+        for pattern in self._globs:
+            pattern.pids = tuple(pid for target in aim.logs for pid in target.pids)
 
     def close(self) -> None:
         """Let go of the files; one whose read hangs is left to its thread."""
         for followed in self._followed.values():
-            if followed.reader.out_for_s() == 0.0:
+            if followed.began_s is None:
                 followed.tail.close()
 
     def read(self) -> LogReading:
-        """New lines of all files. Waits at most 0.15 s for all of them together."""
+        """New lines of all files. Waits at most `together_s` for all of them together."""
         at_s = self._now()
         missing: dict[str, str] = {}
-        wanted = self._wanted(at_s, missing)
-        if not wanted and not self._untailed:
+        outputs, untailed = self._outputs.resolve(self._targets)
+        wanted = self._wanted([*outputs, *self._globbed(missing)])
+        if not wanted and not untailed:
             missing["files"] = "no log file known: name it with --logs GLOB"
         self._choose(wanted, at_s, missing)
-        files: list[LogFile] = []
+        self._room = _Room(self._line_limit, len(self._followed))
+        self._batch.run(self._by_appetite(), self._together_s)
         lines: list[LogLine] = []
         skipped = 0
-        for path, reading in self._poll_all(at_s + _TOGETHER_S).items():
-            followed = self._followed[path]
-            skipped += reading.skipped
-            files.append(self._file(path, followed, reading))
-            lines.extend(
-                LogLine(path=path, line_no=line.line_no, text=line.text, at_s=at_s, is_past=line.is_past)
-                for line in reading.lines
-            )
-        files.extend(self._untailed.values())
-        return LogReading(at_s=at_s, files=tuple(files), lines=tuple(lines), skipped_lines=skipped, missing=missing)
+        for path, followed in self._followed.items():
+            reading = self._taken(followed)
+            if reading is not None:
+                skipped += reading.skipped
+                lines.extend(_lines(path, reading, at_s))
+        files = [self._file(followed) for followed in self._followed.values() if not _is_nothing(followed)]
+        return LogReading(
+            at_s=at_s, files=(*files, *untailed), lines=tuple(lines), skipped_lines=skipped, missing=missing
+        )
 
-    def _wanted(self, at_s: float, missing: dict[str, str]) -> dict[str, LogTarget]:
-        wanted: dict[str, LogTarget] = {}
-        self._untailed = {}
-        for target in self._targets:
-            resolved = self._resolve(target)
-            if resolved is not None:
-                before = wanted.get(resolved.path)
-                pids = resolved.pids if before is None else tuple(dict.fromkeys((*before.pids, *resolved.pids)))
-                wanted[resolved.path] = LogTarget(path=resolved.path, pids=pids)
-        for path in self._matching(at_s, missing):
-            wanted.setdefault(path, LogTarget(path=path))
+    def _globbed(self, missing: dict[str, str]) -> list[Output]:
+        found: list[Output] = []
+        for pattern in self._globs:
+            paths, reason = pattern.paths()
+            found.extend(map(Output, paths))
+            if reason is not None:
+                missing["globs"] = f"{missing['globs']}; {reason}" if "globs" in missing else reason
+        return found
+
+    def _wanted(self, outputs: Iterable[Output]) -> dict[str, Output]:
+        wanted: dict[str, Output] = {}
+        for output in outputs:
+            path = output.path
+            if path.endswith(DELETED) and path.removesuffix(DELETED) in self._followed:
+                # its tail still holds the deleted file open: the same lines must not come twice
+                path = path.removesuffix(DELETED)
+            before = wanted.get(path, output)
+            pids = tuple(dict.fromkeys((*before.pids, *output.pids)))
+            wanted[path] = Output(path, pids, before.may_lack and output.may_lack)
         return wanted
 
-    def _resolve(self, target: LogTarget) -> LogTarget | None:
-        """The file behind a target; None, with a LogFile that says why, when there is none."""
-        path = target.path
-        if path.startswith("/dev/null"):
-            return self._no_tail(target, "output goes to /dev/null: nothing to tail; start with > train.log 2>&1")
-        if path.startswith(("/dev/pts/", "/dev/tty", "/dev/console")):
-            advice = "nothing to tail; start with > train.log 2>&1 or | tee train.log"
-            return self._no_tail(target, f"stdout is a terminal ({path}): {advice}")
-        if path.startswith("socket:"):
-            return self._no_tail(target, f"stdout is a {path}: nothing to tail; start with > train.log 2>&1")
-        if path.startswith("pipe:"):
-            return self._behind_pipe(target)
-        if path.endswith(_DELETED) and path[: -len(_DELETED)] in self._followed:
-            # its tail still holds the deleted file open: the same lines must not come twice
-            return LogTarget(path=path[: -len(_DELETED)], pids=target.pids)
-        return target if path.startswith("/") else None
-
-    def _behind_pipe(self, target: LogTarget) -> LogTarget | None:
-        reader = self._reader_of(target)
-        if reader is None:
-            return self._no_tail(target, "stdout is a pipe whose reader was not found: name its file with --logs GLOB")
-        if reader.file is not None:
-            return LogTarget(path=reader.file, pids=target.pids)
-        advice = "name the file it writes with --logs GLOB"
-        return self._no_tail(target, f"stdout is a pipe read by {reader.comm} (PID {reader.pid}): {advice}")
-
-    def _reader_of(self, target: LogTarget) -> PipeReader | None:
-        """Looked up once; again after 30 s while there is none."""
-        known = self._readers.get(target.path)
-        if known is not None and (known[1] is not None or self._now() - known[0] < _PIPE_EVERY_S):
-            return known[1]
-        search = self._pipes.setdefault(
-            target.path,
-            Abandonable("log-pipe", lambda: find_reader(self._proc, target.path, target.pids), self._now),
-        )
-        try:
-            reader = search.poll(0.05)
-        except (TimeoutError, OSError):
-            return None
-        self._readers[target.path] = (self._now(), reader)
-        return reader
-
-    def _no_tail(self, target: LogTarget, reason: str) -> LogTarget | None:
-        self._untailed[target.path] = LogFile(
-            path=target.path, pids=target.pids, size_bytes=None, age_s=None, reason=reason
-        )
-        return None
-
-    def _matching(self, at_s: float, missing: dict[str, str]) -> Sequence[str]:
-        """Paths that the globs match, looked up anew every 5 s."""
-        if not self._globs:
-            return ()
-        is_due = self._globbed_at_s is None or at_s - self._globbed_at_s >= _GLOB_EVERY_S
-        if is_due or self._globbing.out_for_s() > 0.0:
-            try:
-                self._globbed = self._globbing.poll(0.1)
-                self._globbed_at_s = at_s
-            except TimeoutError as error:
-                missing["globs"] = f"--logs: the file system is {error}"
-        if not self._globbed and "globs" not in missing:
-            missing["globs"] = f"--logs {' '.join(self._globs)}: no such file yet"
-        return self._globbed
-
-    def _expand(self) -> list[str]:
-        paths: dict[str, None] = {}
-        for pattern in self._globs:
-            found = sorted(glob.glob(str(Path(pattern).expanduser()), recursive=True))
-            paths.update(dict.fromkeys(os.path.abspath(path) for path in found if os.path.isfile(path)))
-        return list(paths)
-
-    def _choose(self, wanted: dict[str, LogTarget], at_s: float, missing: dict[str, str]) -> None:
-        for path, target in wanted.items():
+    def _choose(self, wanted: dict[str, Output], at_s: float, missing: dict[str, str]) -> None:
+        for path, output in wanted.items():
             followed = self._followed.get(path)
             if followed is not None:
-                followed.wanted_at_s, followed.pids = at_s, target.pids
-            elif len(self._followed) < _MOST_FILES:
-                self._followed[path] = self._follow(target, at_s)
+                followed.wanted_at_s, followed.output = at_s, output
+            elif len(self._followed) < self._most_files:
+                self._followed[path] = _Followed(output, self._tail(output), at_s)
             else:
-                missing["files"] = f"only {_MOST_FILES} of {len(wanted)} log files are followed"
+                reason = f"only {self._most_files} of {len(wanted)} log files are followed"
+                missing["files"] = f"{reason}: name those that matter with --logs GLOB"
         for path, followed in list(self._followed.items()):
-            if at_s - followed.wanted_at_s > _KEEP_S and followed.reader.out_for_s() == 0.0:
+            if at_s - followed.wanted_at_s > _KEEP_S and followed.began_s is None:
                 followed.tail.close()
                 del self._followed[path]
 
-    def _follow(self, target: LogTarget, at_s: float) -> _Followed:
-        path = target.path
-        fallbacks: list[str] = []
-        for pid in target.pids[:4]:
-            if path.endswith(_DELETED):
-                fallbacks.extend(f"{self._proc}/{pid}/fd/{fd}" for fd in self._fds_of(pid, path))
-            else:
-                fallbacks.append(f"{self._proc}/{pid}/root{path}")
-        tail = Tail(path, tuple(fallbacks), self._matters)
-        return _Followed(target.pids, tail, Abandonable("log", tail.read, self._now), at_s)
+    def _tail(self, output: Output) -> Tail:
+        words = Words(prefilter_of(builtin()))
+        return Tail(output.path, lambda: _other_names(self._proc, output), words)
 
-    def _fds_of(self, pid: int, path: str) -> list[str]:
-        names = []
-        for fd in ("1", "2"):
-            with suppress(OSError):
-                if os.readlink(f"{self._proc}/{pid}/fd/{fd}") == path:
-                    names.append(fd)
-        return names
-
-    def _matters(self, raws: list[bytes]) -> list[int]:
-        """Which lines of a flood hold a literal of a pattern."""
-        lowered = [raw.lower() for raw in raws]
-        text = b"\n".join(lowered)
-        literals = [literal for literal in self._literals if literal in text]
-        if not literals:
-            return []
-        return [index for index, line in enumerate(lowered) if any(literal in line for literal in literals)]
-
-    def _poll_all(self, until_s: float) -> dict[str, TailReading]:
-        """All files at once; one that was still out from an earlier tick is looked at but not waited for."""
-        limit = max(500, self._line_limit // max(1, len(self._followed)))
-        readings: dict[str, TailReading] = {}
-        waiting: list[str] = []
+    def _by_appetite(self) -> list[str]:
+        """Those that bring little first: they leave their share to those that flood. Folders that do not answer are left out."""
+        now_s = self._now()
+        dead = {
+            os.path.dirname(path)
+            for path, followed in self._followed.items()
+            if followed.began_s is not None and now_s - followed.began_s > _DEAD_S
+        }
         for path, followed in self._followed.items():
-            was_out = followed.reader.out_for_s() > 0.0
-            followed.tail.line_limit = limit
-            readings[path], is_late = self._poll(followed, 0.0)
-            if is_late and not was_out:
-                waiting.append(path)
-        for path in waiting:
-            readings[path], _ = self._poll(self._followed[path], max(0.0, until_s - self._now()))
-        return readings
+            if os.path.dirname(path) in dead and followed.began_s is None and followed.size_bytes is None:
+                followed.error = "file system not answering: another file of its folder is waited for"
+        paths = [path for path in self._followed if os.path.dirname(path) not in dead]
+        return sorted(paths, key=lambda path: self._followed[path].brought)
 
-    def _poll(self, followed: _Followed, deadline_s: float) -> tuple[TailReading, bool]:
-        """(reading, still out)."""
+    def _read_one(self, path: str) -> None:
+        followed = self._followed[path]
+        followed.began_s = self._now()
         try:
-            reading = followed.reader.poll(deadline_s)
-        except TimeoutError as error:
-            return TailReading(reason=f"file system {error}"), True
+            lines, read_bytes = self._room.share()
+            reading = followed.tail.read(lines, read_bytes)
+            self._room.take(len(reading.lines), reading.read_bytes)
+            followed.brought = len(reading.lines) + reading.skipped
+            followed.reading, followed.error = reading, None
         except OSError as error:
-            return TailReading(reason=f"cannot read: {error.strerror or error}"), False
+            followed.error = f"cannot read: {error.strerror or error}"
+        finally:
+            followed.began_s = None
+
+    def _taken(self, followed: _Followed) -> TailReading | None:
+        """What it has brought since the last time; also of a read that was late."""
+        reading, followed.reading = followed.reading, None
+        if reading is None:
+            return None
         if reading.size_bytes is not None:
             followed.size_bytes, followed.modified_s = reading.size_bytes, reading.modified_s
-        return reading, False
+        followed.behind_bytes = reading.behind_bytes
+        followed.skipped += reading.skipped
+        followed.error = reading.reason
+        return reading
 
-    def _file(self, path: str, followed: _Followed, reading: TailReading) -> LogFile:
-        modified_s = followed.modified_s
+    def _file(self, followed: _Followed) -> LogFile:
+        modified_s, began_s, reason = followed.modified_s, followed.began_s, followed.error
+        out_s = 0.0 if began_s is None else self._now() - began_s
+        if began_s is not None and (followed.size_bytes is None or out_s > _SLOW_S):
+            reason = f"file system not answering for {out_s:.0f} s"
         return LogFile(
-            path=path,
-            pids=followed.pids,
+            path=followed.tail.path,
+            pids=followed.output.pids,
             size_bytes=followed.size_bytes,
             age_s=None if modified_s is None else max(0.0, self._wall() - modified_s),
-            reason=reading.reason,
+            reason=reason,
+            skipped_lines=followed.skipped,
+            behind_bytes=followed.behind_bytes,
         )
+
+
+def _is_nothing(followed: _Followed) -> bool:
+    return followed.output.may_lack and followed.size_bytes is None
+
+
+def _lines(path: str, reading: TailReading, at_s: float) -> Iterable[LogLine]:
+    return [
+        LogLine(path=path, line_no=line.line_no, text=line.text, at_s=at_s, is_past=line.is_past)
+        for line in reading.lines
+    ]
+
+
+def _other_names(proc: str, output: Output) -> Sequence[str]:
+    """Names of the same file under which it may be opened when its path does not work. May block."""
+    names: list[str] = []
+    for pid in output.pids[:4]:
+        if output.path.endswith(DELETED):
+            with suppress(OSError):
+                names.extend(
+                    f"{proc}/{pid}/fd/{fd}" for fd in os.listdir(f"{proc}/{pid}/fd") if _is(proc, pid, fd, output)
+                )
+        else:
+            names.append(f"{proc}/{pid}/root{output.path}")
+    return names
+
+
+def _is(proc: str, pid: int, fd: str, output: Output) -> bool:
+    with suppress(OSError):
+        return os.readlink(f"{proc}/{pid}/fd/{fd}") == output.path
+    return False

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hwtop.job.log_text import clean
+from hwtop.collectors.log_lines import LineBuffer, Run, texts
+from hwtop.collectors.log_words import Words
+from hwtop.job.log_wrapping import Unwrap, unwrapping
 
 PAST_BYTES = 64 * 1024
 """What is read of a file that is older than hwtop's look at it."""
-LONGEST_CHARS = 16_384
-_LONGEST_BYTES = 4 * LONGEST_CHARS
-_BLOCK_BYTES = 1 << 18
-_MOST_BYTES = 16 << 20
-"""Of one read; what is left is read at the next tick."""
-_COUNTED_BYTES = 16 << 20
+PAST_LINES = 500
+_BLOCK_BYTES = 1 << 20
+_COUNTED_BYTES = 4 << 20
 """Line numbers are counted when no more than this stands before the first line that is read."""
 _FINGERPRINT_BYTES = 64
 _QUIET_READS = 2
 """A last line without its newline is told once it has not grown for so many reads: a crashing program's last words."""
+_OLD_READS = 60
+"""A file that was rotated away and has not grown for so many reads is let go."""
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+"""Byte order marks: what PowerShell's > writes."""
 
 
 @dataclass(frozen=True)
@@ -39,161 +42,128 @@ class TailReading:
 
     lines: list[RawLine] = field(default_factory=list)
     skipped: int = 0
+    read_bytes: int = 0
     size_bytes: int | None = None
+    behind_bytes: int = 0
+    """In the file already, not read yet."""
     modified_s: float | None = None
     reason: str | None = None
 
 
-class Flood:
-    """Keeps the newest `limit` lines, and of the others those that `matters` picks (at most `limit` too)."""
-
-    def __init__(self, limit: int, matters: Callable[[list[bytes]], Iterable[int]]) -> None:
-        self._limit = limit
-        self._matters = matters
-        self._newest: deque[tuple[int | None, bytes, bool]] = deque()
-        self._picked: list[tuple[int | None, bytes, bool]] = []
-        self.skipped = 0
-
-    def add(self, line_no: int | None, raw: bytes, is_past: bool) -> None:
-        """Take one line; its bytes are without the newline."""
-        self._newest.append((line_no, raw, is_past))
-        if len(self._newest) >= 2 * self._limit:
-            self._thin()
-
-    def lines(self) -> list[tuple[int | None, bytes, bool]]:
-        """What is kept, in the file's order."""
-        if len(self._newest) > self._limit:
-            self._thin()
-        return [*self._picked, *self._newest]
-
-    def _thin(self) -> None:
-        old = [self._newest.popleft() for _ in range(len(self._newest) - self._limit)]
-        picked = [old[index] for index in self._matters([raw for _, raw, _ in old])]
-        picked = picked[: max(0, self._limit - len(self._picked))]
-        self._picked.extend(picked)
-        self.skipped += len(old) - len(picked)
-
-
 class _Handle:
-    """An open file: where reading stands in it, and the line that has no end yet."""
+    """An open file, and where reading stands in it."""
 
-    def __init__(self, fd: int, start: int, line_no: int | None, is_past: bool) -> None:
+    def __init__(self, fd: int, start: int, line_no: int | None, is_past: bool, words: Words) -> None:
         self.fd = fd
         self.offset = start
-        self.line_no = line_no
         self.is_past = is_past
-        self.skip_first = line_no is None or start > 0
-        self._pending = b""
-        self._is_cut = False
-        self._told = b""
-        self._quiet = 0
+        self.quiet = 0
+        self._words = words
+        self._unwrap: Unwrap | None = None
+        self._is_known = False
         self._fingerprint = b""
+        self._decoder = self._decoder_at(start)
+        self._buffer = LineBuffer(words, line_no, is_fragment=start > 0)
 
     def identity(self) -> tuple[int, int]:
         status = os.fstat(self.fd)
         return status.st_dev, status.st_ino
 
-    def drain(self, flood: Flood) -> None:
-        """Read what is new. Never more than `_MOST_BYTES`."""
+    def drain(self, most_lines: int, most_bytes: int) -> tuple[list[RawLine], int, int]:
+        """What is new: (lines, skipped lines, bytes read). Reads at most `most_bytes`."""
         self._notice_truncation()
-        left = _MOST_BYTES
-        grew = False
-        while left > 0:
-            block = os.pread(self.fd, min(_BLOCK_BYTES, left), self.offset)
+        self._buffer.limit = most_lines
+        read = 0
+        while read < most_bytes:
+            block = os.pread(self.fd, min(_BLOCK_BYTES, most_bytes - read), self.offset)
+            if block[:1] == b"\0" and self._skip_hole():
+                continue
             if not block:
                 break
-            grew = True
-            left -= len(block)
+            read += len(block)
             self.offset += len(block)
-            self._fingerprint = (self._fingerprint + block)[-_FINGERPRINT_BYTES:]
-            self._split(block, flood)
-        self._tell_unfinished(grew, flood)
+            self._fingerprint = (self._fingerprint + block[-_FINGERPRINT_BYTES:])[-_FINGERPRINT_BYTES:]
+            self._buffer.feed(self._decoded(block))
+        self.quiet = 0 if read else self.quiet + 1
+        runs = self._buffer.take()
+        last = self._buffer.unfinished(is_still=self.quiet >= _QUIET_READS)
+        lines = [line for run in (*runs, *([last] if last else ())) for line in self._lines(run)]
+        skipped, self._buffer.skipped = self._buffer.skipped, 0
         self.is_past = False
+        return lines, skipped, read
+
+    def _lines(self, run: Run) -> list[RawLine]:
+        if not self._is_known and run.raw:
+            self._is_known = True
+            self._unwrap = unwrapping(run.raw.partition(b"\n")[0].decode("utf-8", "replace"))
+        return [RawLine(line_no, text, self.is_past) for line_no, text in texts(run, self._words, self._unwrap)]
 
     def _notice_truncation(self) -> None:
         """The file is shorter, or other bytes stand where we last read: copytruncate, or written anew from the start."""
         size = os.fstat(self.fd).st_size
         since = self.offset - len(self._fingerprint)
         if size < self.offset or os.pread(self.fd, len(self._fingerprint), since) != self._fingerprint:
-            self.offset, self.line_no = 0, 1
-            self._pending, self._fingerprint, self._told, self._is_cut = b"", b"", b"", False
-            self.skip_first = False
+            self.offset, self._fingerprint, self._is_known = 0, b"", False
+            self._decoder = self._decoder_at(0)
+            self._buffer = LineBuffer(self._words)
 
-    def _split(self, block: bytes, flood: Flood) -> None:
-        *ended, rest = block.split(b"\n")
-        for part in ended:
-            whole = self._pending + part
-            self._pending, self._is_cut = b"", False
-            raw = self._after_cut(whole) if self.skip_first else whole
-            if raw is not None and not (self._told and raw == self._told):
-                flood.add(self.line_no, raw[:_LONGEST_BYTES] if b"\r" not in raw else raw, self.is_past)
-            self._told = b""
-            if self.line_no is not None:
-                self.line_no += 1
-        if not self._is_cut:
-            self._pending += rest
-        if self.skip_first and b"\r" in self._pending:
-            self._pending = self._after_cut(self._pending) or b""
-        if len(self._pending) > _LONGEST_BYTES:
-            self._shorten()
+    def _skip_hole(self) -> bool:
+        """A writer that goes on where it was before its file was truncated leaves a hole, which may be huge."""
+        try:
+            data = os.lseek(self.fd, self.offset, os.SEEK_DATA)
+        except OSError:  # a hole up to the end (ENXIO), or a file system that does not tell
+            return False
+        if data <= self.offset:
+            return False
+        self.offset, self._fingerprint = data, b""
+        return True
 
-    def _after_cut(self, raw: bytes) -> bytes | None:
-        """Reading began in the middle of this line: only what follows a carriage return is whole."""
-        self.skip_first = False
-        _, returned, rest = raw.partition(b"\r")
-        return b"\r" + rest if returned else None
+    def _decoder_at(self, offset: int) -> codecs.IncrementalDecoder | None:
+        """Of UTF-16; None for everything that is ASCII where it matters."""
+        encoding = _MARKS.get(os.pread(self.fd, 2, 0))
+        if encoding is not None and offset % 2:
+            self.offset += 1
+        return codecs.getincrementaldecoder(encoding)("replace") if encoding else None
 
-    def _shorten(self) -> None:
-        """A bar redraws its line for ever and only its last states matter; of any other endless line the start is kept."""
-        if b"\r" in self._pending:
-            self._pending = b"\r".join(self._pending.rsplit(b"\r", 2)[-2:])
-        if len(self._pending) > _LONGEST_BYTES:
-            self._pending, self._is_cut = self._pending[:_LONGEST_BYTES], True
-
-    def _tell_unfinished(self, grew: bool, flood: Flood) -> None:
-        self._quiet = 0 if grew else self._quiet + 1
-        pending = self._pending
-        if not pending or pending == self._told or self.skip_first:
-            return
-        if b"\r" in pending or self._quiet >= _QUIET_READS:
-            flood.add(self.line_no, pending, self.is_past)
-            self._told = pending
+    def _decoded(self, block: bytes) -> bytes:
+        if self._decoder is None and self.offset == len(block):  # the first of the file, which may have been empty
+            self._decoder = self._decoder_at(0)
+            block = block.removeprefix(codecs.BOM_UTF8)
+        if self._decoder is not None:
+            return self._decoder.decode(block).lstrip("\ufeff").encode("utf-8", "replace")
+        return block.replace(b"\0", b"") if b"\0" in block else block
 
 
 class Tail:
     """Follows one path. `read` may block for ever on a dead mount: call it where it can be abandoned.
 
-    `fallbacks`: other names of the same file, tried when the path cannot be opened (/proc/PID/fd/1 of a deleted file,
+    `fallbacks` gives other names of the same file, tried when the path cannot be opened (/proc/PID/fd/1 of a deleted file,
     /proc/PID/root/... of a container's).
     """
 
-    def __init__(
-        self,
-        path: str,
-        fallbacks: tuple[str, ...],
-        matters: Callable[[list[bytes]], Iterable[int]],
-    ) -> None:
+    def __init__(self, path: str, fallbacks: Callable[[], Sequence[str]], words: Words) -> None:
         self.path = path
-        self.fallbacks = fallbacks
-        self.line_limit = 20_000
-        self._matters = matters
+        self._fallbacks = fallbacks
+        self._words = words
         self._handle: _Handle | None = None
         self._previous: _Handle | None = None
         self._name: str | None = None
+        self._seen: tuple[int, ...] = ()
 
-    def read(self) -> TailReading:
-        """New lines since the last call; on the first call the last 64 KiB."""
-        flood = Flood(self.line_limit, self._matters)
-        reason = self._follow(flood) if self._handle is not None else self._open()
-        reading = TailReading(reason=reason)
-        if self._handle is not None:
-            self._handle.drain(flood)
-            status = os.fstat(self._handle.fd)
-            reading.size_bytes, reading.modified_s = status.st_size, status.st_mtime
-        for line_no, raw, is_past in flood.lines():
-            text = clean(raw.decode("utf-8", "replace"))[:LONGEST_CHARS]
-            reading.lines.append(RawLine(line_no, text, is_past))
-        reading.skipped = flood.skipped
+    def read(self, most_lines: int, most_bytes: int) -> TailReading:
+        """New lines since the last call; on the first call the last 64 KiB. Reads at most `most_bytes`."""
+        reading = TailReading()
+        reading.reason = self._open() if self._handle is None else self._follow(reading, most_lines, most_bytes)
+        if self._handle is None:
+            return reading
+        status = os.fstat(self._handle.fd)
+        reading.size_bytes, reading.modified_s = status.st_size, status.st_mtime
+        seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        if seen != self._seen or self._handle.quiet < _QUIET_READS or self._handle.offset != status.st_size:
+            limit = max(most_lines, PAST_LINES) if self._handle.is_past else most_lines
+            self._drain(self._handle, reading, limit, most_bytes)
+            self._seen = seen
+        reading.behind_bytes = max(0, status.st_size - self._handle.offset)
         return reading
 
     def close(self) -> None:
@@ -203,48 +173,65 @@ class Tail:
                 os.close(handle.fd)
         self._handle = self._previous = None
 
+    def _drain(self, handle: _Handle, reading: TailReading, most_lines: int, most_bytes: int) -> int:
+        lines, skipped, read = handle.drain(most_lines, most_bytes)
+        reading.lines.extend(lines)
+        reading.skipped += skipped
+        reading.read_bytes += read
+        return read
+
     def _open(self) -> str | None:
         problem: OSError | None = None
-        for name in (self.path, *self.fallbacks):
-            try:
-                status = os.stat(name)
-                if not stat.S_ISREG(status.st_mode):
-                    return f"{name} is no regular file: not followed"
-                fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-            except OSError as error:
-                problem = problem or error
-                continue
-            self._name = name
-            self._begin(fd)
-            return self._deleted(os.fstat(fd))
+        for names in (lambda: (self.path,), self._fallbacks):
+            for name in names():
+                try:
+                    status = os.stat(name)
+                    if not stat.S_ISREG(status.st_mode):
+                        return f"{name} is no regular file: not followed"
+                    fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+                except OSError as error:
+                    problem = problem or error
+                    continue
+                self._name = name
+                self._begin(fd)
+                return self._deleted(os.fstat(fd))
         return _why(self.path, problem)
 
     def _begin(self, fd: int) -> None:
         size = os.fstat(fd).st_size
         start = max(0, size - PAST_BYTES)
         line_no = 1 if start == 0 else _lines_before(fd, start)
-        self._handle = _Handle(fd, start, line_no, is_past=True)
+        self._handle = _Handle(fd, start, line_no, is_past=True, words=self._words)
 
-    def _follow(self, flood: Flood) -> str | None:
+    def _follow(self, reading: TailReading, most_lines: int, most_bytes: int) -> str | None:
         """Notice that the name now means another file."""
         assert self._handle is not None
-        if self._previous is not None:
-            self._previous.drain(flood)
+        self._drain_previous(reading, most_lines, most_bytes)
         try:
             status = os.stat(self._name or self.path)
         except OSError:
             return self._deleted(os.fstat(self._handle.fd), is_gone=True)
         if (status.st_dev, status.st_ino) == self._handle.identity() or not stat.S_ISREG(status.st_mode):
             return self._deleted(os.fstat(self._handle.fd))
-        self._handle.drain(flood)
+        if self._drain(self._handle, reading, most_lines, most_bytes) >= most_bytes:
+            return None  # the old one is not read to its end yet
         try:
             fd = os.open(self._name or self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         except OSError as error:
             return _why(self.path, error)
         if self._previous is not None:
             os.close(self._previous.fd)
-        self._previous, self._handle = self._handle, _Handle(fd, 0, 1, is_past=False)
+        self._previous, self._handle = self._handle, _Handle(fd, 0, 1, is_past=False, words=self._words)
         return None
+
+    def _drain_previous(self, reading: TailReading, most_lines: int, most_bytes: int) -> None:
+        """Its writer may not have noticed the rotation yet."""
+        if self._previous is None:
+            return
+        self._drain(self._previous, reading, most_lines, most_bytes)
+        if self._previous.quiet > _OLD_READS:
+            os.close(self._previous.fd)
+            self._previous = None
 
     def _deleted(self, status: os.stat_result, is_gone: bool = False) -> str | None:
         if status.st_nlink == 0:

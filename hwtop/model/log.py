@@ -21,6 +21,10 @@ class LogFile(Struct, frozen=True, kw_only=True):
     """Since the last write."""
     reason: str | None = None
     """Why it cannot be read."""
+    skipped_lines: int = 0
+    """Lines of floods that were not kept since it is followed; each was searched for what the log patterns know."""
+    behind_bytes: int = 0
+    """In the file already and not read yet: it is written faster than it is read."""
 
 
 class LogLine(Struct, frozen=True, kw_only=True):
