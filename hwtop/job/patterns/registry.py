@@ -40,6 +40,10 @@ else:
     import tomli as tomllib
 
 
+_ID = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+_HELP = "`hwtop patterns -h` shows the format"
+
+
 class _Entry(Struct, forbid_unknown_fields=True):
     id: str
     literals: list[str]
@@ -61,7 +65,7 @@ class _Xid(Struct, forbid_unknown_fields=True):
 
 
 class _File(Struct, forbid_unknown_fields=True):
-    pattern: list[_Entry] = []
+    pattern: list[dict[str, Any]] = []
     xid: list[_Xid] = []
 
 
@@ -109,8 +113,8 @@ def parse_file(text: str, name: str) -> Registry:
         data: dict[str, Any] = tomllib.loads(text)
         file = msgspec.convert(data, _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{name}: {error}; see `hwtop.job.patterns.registry` for the format") from error
-    patterns = tuple(_compile(entry, name) for entry in file.pattern)
+        raise UsageError(f"{name}: {error}; {_HELP}") from error
+    patterns = tuple(_pattern(number, raw, name) for number, raw in enumerate(file.pattern, start=1))
     xids = {entry.code: XidMeaning(entry.meaning, entry.severity, entry.role) for entry in file.xid}
     return Registry(patterns, xids)
 
@@ -135,19 +139,18 @@ def builtin() -> Registry:
     return merge(parse_file(file.read_text(encoding="utf-8"), file.name) for file in files)
 
 
-def _compile(entry: _Entry, name: str) -> Pattern:
-    if not entry.literals or any(literal != literal.lower() or not literal for literal in entry.literals):
-        raise UsageError(f'{name}: pattern "{entry.id}": literals must be given and in lower case')
+def _pattern(number: int, raw: dict[str, Any], name: str) -> Pattern:
+    where = f'{name}: pattern {number} "{raw.get("id", "without id")}"'
     try:
-        regex = None if entry.regex is None else re.compile(entry.regex, re.IGNORECASE)
-        unless = None if entry.unless is None else re.compile(entry.unless, re.IGNORECASE)
-    except re.error as error:
-        raise UsageError(f'{name}: pattern "{entry.id}": bad regex: {error}') from error
+        entry = msgspec.convert(raw, _Entry)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where}: {error}; {_HELP}") from error
+    _check(entry, where)
     return Pattern(
         id=entry.id,
         literals=tuple(entry.literals),
-        regex=regex,
-        unless=unless,
+        regex=_compiled(entry.regex, "regex", where),
+        unless=_compiled(entry.unless, "unless", where),
         severity=entry.severity,
         role=entry.role,
         explanation=entry.explanation,
@@ -155,3 +158,21 @@ def _compile(entry: _Entry, name: str) -> Pattern:
         playbook=tuple(entry.playbook),
         title=entry.title,
     )
+
+
+def _check(entry: _Entry, where: str) -> None:
+    if _ID.fullmatch(entry.id) is None:
+        raise UsageError(f"{where}: an id is lower-case words joined by hyphens, such as disk-full")
+    if not entry.literals or any(literal != literal.lower() or not literal.strip() for literal in entry.literals):
+        raise UsageError(f"{where}: literals must be given and in lower case")
+    if any("\n" in literal or "\r" in literal for literal in entry.literals):
+        raise UsageError(f"{where}: a literal stands in one line: leave out its line ends")
+    if not entry.explanation.strip():
+        raise UsageError(f"{where}: say in `explanation` what the line means")
+
+
+def _compiled(regex: str | None, key: str, where: str) -> re.Pattern[str] | None:
+    try:
+        return None if regex is None else re.compile(regex, re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise UsageError(f"{where}: bad regex in `{key}`: {error}") from error
