@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 from msgspec.structs import replace
 
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.cpu import CoreRates, CpuRates, Pressure, PressureLine
+from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.flame import Flame, FlameNode
 from hwtop.model.frame import Frame, Moment, Verdict
@@ -276,7 +278,42 @@ def job(ranks: tuple[Rank, ...], second: int, *, groups: tuple[StackGroup, ...] 
             LogFile(path=item.log or "", pids=(item.pid,), size_bytes=4 * M, age_s=item.log_age_s) for item in ranks
         ),
         lines=_lines(ranks, second, ranks[0].step_time_s or 1),
+        curves=curves(second),
         flame=flame(ranks[0].rank),
+    )
+
+
+@cache
+def _told() -> dict[CurveName, tuple[CurvePoint, ...]]:
+    """Every tenth step from 0 on: the first 12,400 were told before hwtop came, the rest one each 3.12 s."""
+    points: dict[CurveName, list[CurvePoint]] = {}
+    for step in range(0, 13_600, 10):
+        noise = math.sin(step * 1.7) * math.cos(step * 0.31)
+        values: dict[CurveName, float] = {
+            "loss": 2.3 + 8.6 * math.exp(-step / 900) + 0.06 * noise,
+            "grad_norm": 0.4 + 3 * math.exp(-step / 500) + 0.08 * noise,
+            "lr": 6e-4 * min(1.0, step / 2_000) * (1 - step / 60_000),
+            "step_time_s": 0.312 + 0.004 * noise,
+            "throughput": 420_000 / (0.312 + 0.004 * noise) * 0.312,
+        }
+        for name, value in values.items():
+            at_s = 1_000.0 + max(0.0, (step - 12_400) * 0.312)
+            points.setdefault(name, []).append(CurvePoint(step=step, at_s=at_s, value=value, is_past=step <= 12_400))
+    return {name: tuple(of_name) for name, of_name in points.items()}
+
+
+def curves(second: int) -> tuple[Curve, ...]:
+    """What rank 0 has told until this second."""
+    count = 1_241 + int(second / 3.12)
+    return tuple(
+        Curve(
+            name=name,
+            unit="tokens/s" if name == "throughput" else "",
+            source="/scratch/runs/42/logs/rank_0.log",
+            rank=0,
+            points=points[:count],
+        )
+        for name, points in _told().items()
     )
 
 

@@ -12,7 +12,7 @@ from hwtop.ui.messages import FrameReady
 from hwtop.ui.options import ScreenOptions, Start, Stopper
 from hwtop.ui.screens.help import HelpScreen
 from hwtop.ui.screens.monitor import MonitorScreen
-from hwtop.ui.theme import HWTOP
+from hwtop.ui.theme import HWTOP, rank_tones
 
 
 class HwtopApp(App[None]):
@@ -42,7 +42,8 @@ class HwtopApp(App[None]):
         tone = theme.foreground or ("#e0e0e0" if theme.dark else "#1f1f1f")
         quiet = "#8f98a8" if theme.dark else "#5a6372"
         faint = "#4a5363" if theme.dark else "#b3bac6"
-        return {"hwtop-dim": quiet, "hwtop-label": tone, "hwtop-border": faint, "hwtop-track": faint}
+        quiet_tones = {"hwtop-dim": quiet, "hwtop-label": tone, "hwtop-border": faint, "hwtop-track": faint}
+        return quiet_tones | rank_tones(is_dark=theme.dark)
 
     async def on_mount(self) -> None:
         """Show the screen, then start the feed."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hwtop.ui import flame_view, overview
+from hwtop.ui import curve_view, flame_view, overview
 from hwtop.ui.panels import (
     compact,
     conclusion,
     cpu,
+    curve,
+    curve_list,
     disk,
     findings,
     flame,
     footer,
     gpu,
     host,
+    log_context,
+    log_others,
     logs,
     memory,
     network,
@@ -53,6 +57,10 @@ PANELS: dict[str, Draw] = {
     "flame": flame.draw,
     "flame-path": flame.draw_path,
     "logs": logs.draw,
+    "log-context": log_context.draw,
+    "log-others": log_others.draw,
+    "curve-list": curve_list.draw,
+    "curve": curve.draw,
     "processes": processes.draw,
     "picker": picker.draw,
     "compact": compact.draw,
@@ -72,6 +80,10 @@ _DIFFER_LEAST, _DIFFER_WIDE = 4, 56
 """Rows for titles, frame and one rank that differs; cells from which the list of them stands beside the map."""
 _FLAME_LEAST, _FLAME_BESIDE = 80, 110
 """Cells from which functions have boxes, and from which the list of the hottest path stands beside them."""
+_LINES_LEAST = 6
+"""Rows for the log lines while one of them is open below."""
+_CURVES_LEAST = 70
+"""Cells from which the small curves stand beside the large one."""
 _STACK_LEAST = 16
 """Rows from which a rank's stack stands beside its card."""
 
@@ -90,6 +102,12 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
         return places | _ranks(view, top, bottom, width)
     if view.page == "flame":
         return places | _flame(view, top, bottom, width)
+    if view.page == "curves":
+        return places | _curves(view, top, bottom, width)
+    if view.page == "logs" and view.log_inside:
+        lines = max(_LINES_LEAST, (bottom - top) // 3)
+        panel = f"log-{view.log_inside}"
+        return places | stack([("logs", lines), (panel, bottom - top - lines)], top, width)
     if view.page in ("logs", "processes"):
         return places | {view.page: Place(0, top, width, bottom - top)}
     if width >= WIDE and height >= 40:
@@ -174,3 +192,14 @@ def _flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         }
     path = min(flame.wanted_path(view, width), room - min(flame.wanted(view, width), room * 2 // 3))
     return stack([("flame", room - path), ("flame-path", path)], top, width)
+
+
+def _curves(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """All curves small beside the large one; one alone has the page."""
+    if width < _CURVES_LEAST or view.is_curve_alone or len(curve_view.curves(view)) < 2:
+        return {"curve": Place(0, top, width, bottom - top)}
+    side = max(29, min(60, width * 3 // 10))
+    return {
+        "curve-list": Place(0, top, side, bottom - top),
+        "curve": Place(side, top, width - side, bottom - top),
+    }

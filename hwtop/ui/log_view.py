@@ -1,15 +1,18 @@
-"""Which log lines are in sight: of whom, through which filter, how far back. Pure; `panels/logs.py` draws them."""
+"""Which log lines are in sight: of whom, through which filter, how far back, which one is marked. Pure; `panels/logs.py`
+draws them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
+from hwtop.job.log_text import split_rank
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.rank import Rank
 from hwtop.ui.filter import matches
-from hwtop.ui.view import View
+from hwtop.ui.view import LogInside, View
 
 
 def owners(job: Job) -> dict[str, int]:
@@ -25,18 +28,52 @@ def owners(job: Job) -> dict[str, int]:
     return found
 
 
+def owner(line: LogLine, owned: dict[str, int]) -> int | None:
+    """The rank that wrote this line: it is its file, or the line says so."""
+    rank = owned.get(line.path)
+    return split_rank(line.text)[0] if rank is None else rank
+
+
+def names(job: Job) -> dict[str, str]:
+    """Log path -> as many of its last parts as tell it from the others."""
+    paths = {line.path for line in job.lines} | {file.path for file in job.log_files}
+    parts = {path: path.split("/") for path in sorted(paths | {event.path for event in job.events})}
+    count = dict.fromkeys(parts, 1)
+    while True:
+        shown = {path: "/".join(split[-count[path] :]) for path, split in parts.items()}
+        times = Counter(shown.values())
+        longer = [path for path in shown if times[shown[path]] > 1 and count[path] < len(parts[path])]
+        if not longer:
+            return shown
+        for path in longer:
+            count[path] += 1
+
+
 def flags(job: Job) -> dict[tuple[str, str], LogEvent]:
     """(path, text) of a line -> what it matched."""
     return {(event.path, event.text): event for event in job.events}
+
+
+def kept(job: Job) -> list[LogLine]:
+    """The newest lines, and the flagged ones that have made room for them: what matters stays in reach."""
+    there = {(line.path, line.text) for line in job.lines}
+    gone = {(event.path, event.text): event for event in job.events if (event.path, event.text) not in there}
+    if not gone:
+        return list(job.lines)
+    flagged = [
+        LogLine(path=event.path, line_no=event.line_no, text=event.text, at_s=event.at_s, is_past=event.is_past)
+        for event in gone.values()
+    ]
+    return sorted([*flagged, *job.lines], key=lambda line: line.at_s)
 
 
 def of_rank(view: View) -> list[LogLine]:
     """The lines of all ranks, or of the selected one with what several share."""
     job = view.job
     if job is None or view.rank is None:
-        return list(job.lines) if job else []
-    owner = owners(job)
-    return [line for line in job.lines if owner.get(line.path) in (view.rank.rank, None)]
+        return kept(job) if job else []
+    owned = owners(job)
+    return [line for line in kept(job) if owner(line, owned) in (view.rank.rank, None)]
 
 
 def lines(view: View) -> list[LogLine]:
@@ -48,8 +85,8 @@ def last_words(job: Job, rank: Rank, most: int) -> list[str]:
     """The newest lines of the rank's own log, oldest first; else its last line, as far as one is known."""
     if most <= 0:
         return []
-    owner = owners(job)
-    own = [line.text for line in job.lines if owner.get(line.path) == rank.rank][-most:]
+    owned = owners(job)
+    own = [line.text for line in job.lines if owned.get(line.path) == rank.rank][-most:]
     return own or [text for text in (rank.last_line,) if text]
 
 
@@ -72,20 +109,53 @@ def with_frame(view: View, frame: Frame) -> View:
 
 
 def jump(view: View, step: int, rows: int) -> View:
-    """To the next (1) or previous (-1) flagged line, round the ends, in the middle of `rows` rows of room."""
+    """To the next (1) or previous (-1) line that holds the searched word, or without one to a flagged line; round the ends,
+    in the middle of `rows` rows of room."""
     job = view.job
     if job is None:
         return view
     found = lines(view)
-    flagged_by = flags(job)
-    flagged = [place for place, line in enumerate(found) if (line.path, line.text) in flagged_by]
-    if not flagged:
-        return replace(view, note="no flagged line among these")
+    if view.search:
+        thing = f"line with “{view.search}”"
+        word = view.search.casefold()
+        wanted = [place for place, line in enumerate(found) if word in line.text.casefold()]
+    else:
+        thing, flagged_by = "flagged line", flags(job)
+        wanted = [place for place, line in enumerate(found) if (line.path, line.text) in flagged_by]
+    if not wanted:
+        return replace(view, note=f"no {thing} among these")
     here = len(found) - view.scroll - (step > 0)
     if view.mark in found:
         here = found.index(view.mark)
-    further = [place for place in flagged if (place > here if step > 0 else place < here)]
-    target = (further or flagged)[0 if step > 0 else -1]
-    scroll = max(0, min(len(found) - rows, len(found) - 1 - target - rows // 2))
-    note = f"flagged line {flagged.index(target) + 1} of {len(flagged)}"
-    return replace(view, mark=found[target], scroll=scroll, is_following=False, note=note)
+    further = [place for place in wanted if (place > here if step > 0 else place < here)]
+    target = (further or wanted)[0 if step > 0 else -1]
+    return replace(marked(view, found, target, rows), note=f"{thing} {wanted.index(target) + 1} of {len(wanted)}")
+
+
+def marked(view: View, found: list[LogLine], place: int, rows: int) -> View:
+    """The line at `place` of `found` is marked, and stands in the middle of `rows` rows of room."""
+    scroll = max(0, min(len(found) - rows, len(found) - 1 - place - rows // 2))
+    return replace(view, mark=found[place], scroll=scroll, is_following=False)
+
+
+def stepped(view: View, step: int, rows: int) -> View:
+    """The line `step` further down is marked."""
+    found = lines(view)
+    if not found:
+        return view
+    here = found.index(view.mark) if view.mark in found else len(found) - 1
+    return marked(view, found, max(0, min(len(found) - 1, here + step)), rows)
+
+
+def opened(view: View, inside: LogInside) -> View:
+    """The view with the marked line opened, or closed where that is open already. Without a mark it is the newest flagged
+    line, else the newest one."""
+    if view.log_inside == inside:
+        return replace(view, log_inside="")
+    found = lines(view)
+    if view.job is None or not found:
+        return replace(view, note="no line to open")
+    flagged_by = flags(view.job)
+    flagged = (line for line in reversed(found) if (line.path, line.text) in flagged_by)
+    mark = view.mark if view.mark in found else next(flagged, found[-1])
+    return replace(view, log_inside=inside, mark=mark)

@@ -65,6 +65,14 @@ MIX: dict[str, tuple[str, str]] = {
 }
 """Role -> (what its part of a bar is drawn with, its word in the legend), in the order in which bars show them."""
 
+RANK_TONES = 8
+"""Colours for the numbers of ranks; after as many ranks they come again, so that the number tells, never the colour alone."""
+
+
+def rank(number: int | None) -> str:
+    """The role of this rank's number, the same on every page and in every run."""
+    return "label" if number is None else f"rank-{number % RANK_TONES}"
+
 
 def high(value: float | None, warn: float, bad: float) -> tuple[str, str]:
     """(role, mark) of a number whose high end is the bad one."""

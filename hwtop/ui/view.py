@@ -7,21 +7,29 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hwtop.model.aim import Request, Wish
+from hwtop.model.curve import CurveName
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.model.rank import Rank
 
-Page = Literal["overview", "ranks", "stacks", "flame", "logs", "processes"]
-PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "processes")
+Page = Literal["overview", "ranks", "stacks", "flame", "logs", "curves", "processes"]
+PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "curves", "processes")
 """In the order in which Tab turns them."""
 
 Inside = Literal["", "env", "files"]
 """What the processes page shows of one process; "" = the tree of all."""
 
+LogInside = Literal["", "context", "others"]
+"""What the logs page shows below the lines: nothing, the marked line with those around it, what the other ranks said then."""
+
 Order = Literal["rank", "state", "step", "wait"]
 ORDERS: tuple[Order, ...] = ("rank", "state", "step", "wait")
 """Of the ranks page: by number, the sickest first, the fewest steps first, the least waiting first."""
+
+
+SEARCH = "search"
+"""Where `View.filters` keeps the word that is looked for."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +57,23 @@ class View:
     is_following: bool = True
     """New log lines push the old ones up; else the lines in sight stay."""
     mark: LogLine | None = None
-    """The flagged line that was jumped to."""
+    """The line that was jumped to or clicked at."""
+    log_inside: LogInside = ""
+    """Of the logs page."""
+    curve: CurveName | None = None
+    """The one that is drawn large; None = the first."""
+    curve_source: int = 0
+    """Which of the sources that tell it."""
+    is_curve_alone: bool = False
+    """It has the whole page."""
+    log_scales: frozenset[CurveName] = frozenset()
+    """Curves that are drawn on a log scale."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """What the person has typed, by `subject`."""
     is_typing: bool = False
-    """Keys go into the filter of this page."""
+    """Keys go into the filter of this page, or into the search."""
+    is_searching: bool = False
+    """What is typed is the word to search for in the logs."""
     interval_s: float | None = None
     """What the person has set; None = what the frame says."""
     is_paused: bool = False
@@ -72,6 +92,16 @@ class View:
     def subject(self) -> str:
         """What has a filter of its own: the page, or what it shows of one process."""
         return self.inside if self.page == "processes" and self.inside else self.page
+
+    @property
+    def typed(self) -> str:
+        """What is typed now."""
+        return self.search if self.is_searching else self.filter
+
+    @property
+    def search(self) -> str:
+        """The word that is looked for in the logs; it is marked in the lines, and hides none."""
+        return self.filters.get(SEARCH, "")
 
     @property
     def filter(self) -> str:

@@ -193,8 +193,8 @@ def test_the_ranks_table_starts_where_the_finding_points() -> None:
 def test_logs_flag_the_line_with_its_pattern() -> None:
     lines = text(frames.hang(), (120, 30), page="logs").splitlines()
     flagged = next(line for line in lines if "Watchdog" in line)
-    assert "  0 ✖ " in flagged
-    assert "‹nccl-timeout›" in flagged
+    assert "  0 rank_0.log ✖ " in flagged
+    assert "critical ‹nccl-timeout›" in flagged
 
 
 def test_logs_of_the_selected_rank_only() -> None:

@@ -8,7 +8,7 @@ from hwtop.job.conclusion import conclusion
 from hwtop.job.rank_set import named
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
-from hwtop.ui import flame_view, rank_view, units
+from hwtop.ui import curve_view, flame_view, rank_view, units
 from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -23,6 +23,8 @@ def said(view: View) -> str:
         return view.frame.verdict.text
     if view.page == "flame":
         return flame_view.sentence(view)
+    if view.page == "curves":
+        return curve_view.sentence(view)
     if view.page != "stacks":
         return view.frame.verdict.text
     parts = [_sentence(job)]

@@ -12,6 +12,7 @@ PAGE_KEYS: dict[Page, str] = {
     "stacks": "3",
     "flame": "f",
     "logs": "4",
+    "curves": "5",
     "processes": "7",
 }
 
@@ -21,11 +22,28 @@ _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
     "ranks": (("↑ ↓", "rank"), ("Enter", "its stack"), ("o", "order"), ("y", "copy"), ("Esc", "clear")),
     "stacks": (("y", "copy"), ("↑ ↓", "rank"), ("← →", "group"), ("PgDn", "scroll"), ("d", "deep look")),
     "flame": (("Enter", "zoom"), ("Esc", "back"), ("< >", "rank"), ("y", "copy")),
-    "logs": (("/", "filter"), ("n N", "flagged"), ("F", "follow"), ("p", "pause"), ("Esc", "clear")),
+    "logs": (
+        ("/", "filter"),
+        ("S", "search"),
+        ("n N", "flagged"),
+        ("Enter", "around"),
+        ("a", "others"),
+        ("F", "follow"),
+    ),
+    "curves": (
+        ("↑ ↓", "curve"),
+        ("Enter", "large"),
+        ("L", "log scale"),
+        ("o", "source"),
+        ("y", "copy"),
+        ("Esc", "back"),
+    ),
     "processes": (("e", "environment"), ("l", "files"), ("k", "signal"), ("d", "deep look"), ("/", "filter")),
 }
 _INSIDE_KEYS = (("Esc", "back"), ("/", "filter"), ("e", "environment"), ("l", "files"), ("y", "copy"), ("< >", "rank"))
 """Of one process."""
+_OPEN_KEYS = (("Esc", "back"), ("↑ ↓", "line"), ("n N", "next"), ("Enter", "around"), ("a", "others"), ("< >", "rank"))
+"""Of one log line."""
 _CHANGING = ("k", "d")
 _PICKER_KEYS = (("q", "quit"), ("?", "help"), ("Enter", "attach"), ("↑ ↓", "choose"))
 _MOST_ROWS = 6
@@ -73,6 +91,10 @@ def page_at(view: View, x: int, width: int) -> Page | None:
 def _keys(view: View) -> tuple[tuple[str, str], ...]:
     """Of the page; without those that --readonly takes away."""
     told = _INSIDE_KEYS if view.page == "processes" and view.inside else _KEYS[view.page]
+    if view.page == "logs" and view.search:
+        told = tuple((key, "hit" if key == "n N" else word) for key, word in told)
+    if view.page == "logs" and view.log_inside:
+        told = _OPEN_KEYS
     return tuple(pair for pair in told if not (view.is_readonly and pair[0] in _CHANGING))
 
 
@@ -85,15 +107,17 @@ def _note(view: View, width: int) -> list[Line]:
 
 
 def _input(view: View, width: int) -> Line:
-    help_ = Line("!word leaves out  ", "label").add("Enter", "key").add(" keeps  ", "label")
+    help_ = Line("" if view.is_searching else "!word leaves out  ", "label")
+    help_.add("Enter", "key").add(" finds  " if view.is_searching else " keeps  ", "label")
     help_.add("Esc", "key").add(" clears ", "label")
-    room = width - 4 - help_.width
+    head = " search: " if view.is_searching else " / "
+    room = width - 1 - len(head) - help_.width
     if room < 12:
-        help_, room = Line(), width - 4
-    shown = visible(view.filter)
+        help_, room = Line(), width - 1 - len(head)
+    shown = visible(view.typed)
     while cells(shown) > room:
         shown = shown[1:]  # the end is where one types
-    line = Line(" / ", "key").add(shown, "strong").add("▏", "accent")
+    line = Line(head, "key").add(shown, "strong").add("▏", "accent")
     return line.add(" " * (width - line.width - help_.width)).extend(help_).fitted(width)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent, LogLine
-from hwtop.ui import log_view, marks, units
+from hwtop.model.log import LogLine
+from hwtop.ui import log_view, units
 from hwtop.ui.filter import told
+from hwtop.ui.log_line import Writer
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_middle
+from hwtop.ui.widgets.text import elide_middle, wrap
+
+_REASONS = 3
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -22,11 +27,13 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines = log_view.lines(view)
     if view.filter:
         title.extend(told(view.filter, len(lines), len(log_view.of_rank(view)), "lines"))
+    if view.search:
+        title.add(f"  search: {view.search}", "accent")
     files = _files(job, view, room)
     rows = _rows(files, height)
-    end = max(min(rows, len(lines)), len(lines) - view.scroll)
-    owners, flags = log_view.owners(job), log_view.flags(job)
-    shown = [_line(line, owners, flags, room, is_marked=line == view.mark) for line in lines[max(0, end - rows) : end]]
+    end = _end(view, lines, rows)
+    writer = Writer(view, job, room)
+    shown = [writer.line(line, is_marked=line == view.mark) for line in lines[max(0, end - rows) : end]]
     if not lines:
         shown = [Line("◌ no line matches" if view.filter else "◌ no line yet", "dim")]
     return box([*files, *shown], width, height, title, _note(view, len(lines) - end))
@@ -42,8 +49,21 @@ def rows_of(view: View, width: int, height: int) -> int:
     return _rows(_files(view.job, view, inner(width)) if view.job else [], height)
 
 
+def line_at(view: View, y: int, width: int, height: int) -> LogLine | None:
+    """The line in row `y` of a panel of this size."""
+    rows, lines = rows_of(view, width, height), log_view.lines(view)
+    end = _end(view, lines, rows)
+    place = max(0, end - rows) + y - (height - 1 - rows)
+    return lines[place] if max(0, end - rows) <= place < end and y < height - 1 else None
+
+
 def _rows(files: list[Line], height: int) -> int:
     return max(1, height - 2 - len(files))
+
+
+def _end(view: View, lines: list[LogLine], rows: int) -> int:
+    """One past the last line in sight."""
+    return max(min(rows, len(lines)), len(lines) - view.scroll)
 
 
 def _note(view: View, newer: int) -> Line:
@@ -55,29 +75,23 @@ def _note(view: View, newer: int) -> Line:
 
 
 def _files(job: Job, view: View, width: int) -> list[Line]:
-    """Files that cannot be read, with the reason; of a selected rank also where its log is."""
-    lines = [
-        Line("▲ ", "warn").add(elide_middle(file.path, width // 2), "text").add(f"  {file.reason}", "warn")
-        for file in job.log_files
-        if file.reason
-    ][:3]
+    """Of a selected rank where its log is; files that cannot be read, with the reason and the remedy."""
+    lines: list[Line] = []
     if view.rank is not None:
         path = view.rank.log or "no log file found for this rank"
         age = f"  last written {units.duration(view.rank.log_age_s)} ago" if view.rank.log_age_s is not None else ""
-        lines.insert(0, Line(elide_middle(path, max(8, width - len(age))), "dim").add(age, "dim"))
-    return lines
+        lines.append(Line(elide_middle(path, max(8, width - len(age))), "dim").add(age, "dim"))
+    return [*lines, *list(_reasons(job, width))[:_REASONS]]
 
 
-def _line(
-    line: LogLine, owners: dict[str, int], flags: dict[tuple[str, str], LogEvent], width: int, *, is_marked: bool
-) -> Line:
-    owner = owners.get(line.path)
-    event = flags.get((line.path, line.text))
-    shown = Line(f"{owner if owner is not None else '*':>3} ", "label")
-    if event is None:
-        return shown.add("│ ", "border").add(line.text, "dim" if line.is_past else "text").fitted(width)
-    glyph, _, role = marks.SEVERITY[event.severity]
-    tail = Line(f"  ‹{event.pattern}›", role)
-    shown.add(f"{glyph} ", role).add(line.text, role)
-    shown = shown.fitted(max(8, width - tail.width)).extend(tail)
-    return shown.recoloured("cursor") if is_marked else shown
+def _reasons(job: Job, width: int) -> Iterator[Line]:
+    """Each reason once: a path of its own says more only where it is not in the reason."""
+    paths: dict[str, list[str]] = {}
+    for file in job.log_files:
+        if file.reason:
+            paths.setdefault(file.reason, []).append(file.path)
+    for reason, those in paths.items():
+        whose = "" if those[0] in reason else elide_middle(those[0], max(12, width // 3)) + ": "
+        text = f"{len(those)} outputs: {reason}" if len(those) > 1 else whose + reason
+        for row, piece in enumerate(wrap(text, max(8, width - 2))):
+            yield Line("  " if row else "▲ ", "warn").add(piece, "warn")

@@ -12,11 +12,11 @@ from textual.screen import Screen
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import flame_view, keys, log_view, moves, process_view, rank_view
+from hwtop.ui import curve_view, keys, log_view, moves, process_view, rank_view
 from hwtop.ui.filter import typed
 from hwtop.ui.layout import PANELS, arrange
 from hwtop.ui.options import ScreenOptions, Stopper
-from hwtop.ui.panels import conclusion, detail, footer, logs, picker
+from hwtop.ui.panels import conclusion, detail, footer, picker
 from hwtop.ui.screens.orders import Orders
 from hwtop.ui.view import PAGES, Inside, Page, View
 from hwtop.ui.widgets.line import Line
@@ -100,8 +100,7 @@ class MonitorScreen(Screen[None]):
     def action_page(self, page: str) -> None:
         """Show a page; the selection stays."""
         if self.view is not None:
-            changes = {"scroll": 0, "is_following": True, "mark": None, "is_typing": False, "note": ""}
-            self._set(moves.opened(replace(self.view, page=cast("Page", page), **changes)))  # type: ignore[arg-type]
+            self._set(moves.turned(self.view, cast("Page", page)))
 
     def action_logs_or_files(self) -> None:
         """On the processes page the open files of the process, else the logs."""
@@ -154,21 +153,19 @@ class MonitorScreen(Screen[None]):
             self._look(note=f"copied: {text}")
 
     def action_order(self) -> None:
-        """Order the ranks otherwise."""
+        """Order the ranks otherwise; of curves, the next source of the large one."""
         if self.view is not None and self.view.page == "ranks":
             self._set(rank_view.next_order(replace(self.view, note="")))
+        elif self.view is not None and self.view.page == "curves":
+            self._set(curve_view.next_source(replace(self.view, note="")))
 
     def action_choose(self) -> None:
-        """Attach to the job under the cursor, zoom into the flame, or show the selected rank's stack."""
+        """Attach to the job under the cursor, or show closer what this page has selected."""
         view = self.view
         if view is None:
             return
-        if view.page == "flame" and not view.is_picking:
-            self._set(flame_view.zoomed(replace(view, note="")))
-            return
         if not view.is_picking:
-            if view.selected is not None and view.page in ("overview", "ranks", "processes"):
-                self.action_page("stacks")
+            self._set(moves.chosen(replace(view, note=""), self.app.size))
             return
         found = picker.candidates(view)
         if not found or self.feed is None:
@@ -188,18 +185,9 @@ class MonitorScreen(Screen[None]):
             self._look(is_paused=not view.is_paused, frame=self._newest if view.is_paused else view.frame)
 
     def action_clear(self) -> None:
-        """Forget the filter of this page, or leave the zoom; without them forget selection and scroll. Never quits."""
-        if self.view is None:
-            return
-        outer = flame_view.unzoomed(self.view)
-        if self.view.filter:
-            self._filter("")
-        elif outer is not None:
-            self._set(outer)
-        elif self.view.page == "processes" and self.view.inside:
-            self._set(process_view.closed(self.view))
-        else:
-            self._look(scroll=0, is_following=True, mark=None, selected=None)
+        """Leave what was opened, forget what was typed; without them forget selection and scroll. Never quits."""
+        if self.view is not None:
+            self._set(moves.cleared(replace(self.view, note="")))
 
     def action_filter(self) -> None:
         """Take what is typed next as the filter of this page; pages without lines lead to the logs."""
@@ -208,11 +196,18 @@ class MonitorScreen(Screen[None]):
             return
         if view.page not in ("logs", "processes"):
             self.action_page("logs")
-        self._look(is_typing=True)
+        self._look(is_typing=True, is_searching=False)
 
-    def _filter(self, word: str) -> None:
+    def action_search(self) -> None:
+        """Take what is typed next as the word to look for in the logs."""
+        if self.view is not None and not self.view.is_picking:
+            if self.view.page != "logs":
+                self.action_page("logs")
+            self._look(is_typing=True, is_searching=True)
+
+    def _type(self, word: str) -> None:
         if self.view is not None:
-            self._look(filters={**self.view.filters, self.view.subject: word}, scroll=0, is_following=True, mark=None)
+            self._set(moves.typed(replace(self.view, note=""), word))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """No key does anything else while a filter is typed, and with --readonly some never do."""
@@ -228,36 +223,46 @@ class MonitorScreen(Screen[None]):
         event.stop()
         if event.key == "enter":
             self._look(is_typing=False)
+            if view.is_searching and view.search:
+                self.action_flagged(-1)
         elif event.key == "escape":
-            self._filter("")
+            self._type("")
             self._look(is_typing=False)
         elif event.key in ("backspace", "ctrl+h"):
-            self._filter(view.filter[:-1])
+            self._type(view.typed[:-1])
         elif event.key == "ctrl+u":
-            self._filter("")
+            self._type("")
         elif event.is_printable and event.character:
-            self._filter(typed(view.filter, event.character))
+            self._type(typed(view.typed, event.character))
 
     def on_paste(self, event: events.Paste) -> None:
         """Into the filter, while one is typed."""
         if self.view is not None and self.view.is_typing:
-            self._filter(typed(self.view.filter, event.text))
+            self._type(typed(self.view.typed, event.text))
 
     def action_flagged(self, step: int) -> None:
-        """Show the log line that matched a pattern next, or before."""
-        if self.view is None or self.view.is_picking:
-            return
-        if self.view.page != "logs":
-            self.action_page("logs")
-        place = arrange(self.view, *self.app.size).get("logs")
-        if place:
-            self.view = log_view.jump(self.view, step, logs.rows_of(self.view, place.width, place.height))
-            self.redraw()
+        """Show the log line that holds the searched word next, or that matched a pattern; or the one before."""
+        if self.view is not None and not self.view.is_picking:
+            if self.view.page != "logs":
+                self.action_page("logs")
+            self._set(moves.jumped(replace(self.view, note=""), step, self.app.size))
+
+    def action_others(self) -> None:
+        """Show what the other ranks said when the marked line came, or go back."""
+        if self.view is not None and not self.view.is_picking:
+            if self.view.page != "logs":
+                self.action_page("logs")
+            self._set(moves.inside(replace(self.view, note=""), "others", self.app.size))
+
+    def action_log_scale(self) -> None:
+        """Draw the large curve on a log scale, or on an even one again."""
+        if self.view is not None and self.view.page == "curves":
+            self._set(curve_view.scaled(replace(self.view, note="")))
 
     def action_follow(self) -> None:
         """Show each new log line, or hold those in sight."""
         if self.view is not None and self.view.page == "logs":
-            self._look(is_following=not self.view.is_following, scroll=0, mark=None)
+            self._look(is_following=not self.view.is_following, scroll=0, mark=None, log_inside="")
 
     def action_interval(self, step: int) -> None:
         """Look less or more often."""

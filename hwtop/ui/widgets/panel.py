@@ -42,10 +42,19 @@ ROLES = (
     "mix-5",
     "flame-user",
     "flame-library",
+    "hit",
+    "rank-0",
+    "rank-1",
+    "rank-2",
+    "rank-3",
+    "rank-4",
+    "rank-5",
+    "rank-6",
+    "rank-7",
 )
 """Every colour there is; `app.tcss` gives each one a style from the theme."""
 
-BACKED = frozenset(role for role in ROLES if role.startswith(("cursor", "tab", "band", "flame")))
+BACKED = frozenset(role for role in ROLES if role.startswith(("cursor", "tab", "band", "flame", "hit")))
 """Roles with a background of their own."""
 
 

@@ -10,7 +10,7 @@ ELLIPSIS = "…"
 
 _ASCII = str.maketrans(
     {
-        **dict.fromkeys("╭╮╰╯┬┴├┤┼╷╵", "+"),
+        **dict.fromkeys("╭╮╰╯└┬┴├┤┼╷╵", "+"),
         **dict.fromkeys("─╌", "-"),
         **dict.fromkeys("│┃▏▎▍", "|"),
         **dict.fromkeys("━╸█▉▊▋■", "#"),
