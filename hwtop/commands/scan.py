@@ -3,44 +3,66 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from hwtop.job.log_block import LogBlock
 
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE...|-]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.option("--progress", "with_progress", is_flag=True, help="Print what progress lines tell, too.")
-def command(files: tuple[str, ...], as_json: bool, with_progress: bool) -> None:
+@click.option("--explain", is_flag=True, help="Tell of each pattern found what it means, why, and what to do.")
+def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain: bool) -> None:
     """Look for known errors in log files (plain or gzip), or in standard input (-).
 
-    Exits 0 when nothing was found, 1 with findings of warning or above, 2 when a file cannot be read.
+    Your own patterns are read from ~/.config/hwtop/patterns.d/*.toml (see: hwtop patterns -h). Exits 0 when nothing was
+    found, 1 with findings of warning or above (lines that are mere context do not count), 2 when a file cannot be read.
     """
     from hwtop.collectors.log_file import check_file, read_file
+    from hwtop.collectors.user_patterns import known_patterns
     from hwtop.errors import UsageError
-    from hwtop.job.log_block import all_lines
     from hwtop.job.patterns.match import Matcher
-    from hwtop.job.progress import parse
-    from hwtop.report.scan import ScanText, event_json, progress_json, progress_text
+    from hwtop.report.scan import ScanText, cut_text, event_json
 
+    if explain and as_json:
+        raise UsageError("--explain is text for a person: leave out --json")
     if not files and sys.stdin.isatty():
         raise UsageError("no log given: name files, or pipe one in: hwtop scan - < train.log")
+    known = known_patterns()
+    if known.problems:
+        raise UsageError(known.problems[0])
     for path in files:
         check_file(path)
-    text = ScanText()
+    text = ScanText(explain)
     is_bad = False
+    cut_lines = cut_bytes = 0
     for path in files or ("-",):
-        matcher = Matcher(repeat_limit=None)
+        matcher = Matcher(known.registry, repeat_limit=None)
         for block in read_file(path):
+            cut_lines, cut_bytes = cut_lines + block.cut_lines, cut_bytes + block.cut_bytes
             if with_progress:
-                for line in all_lines(block):
-                    if (progress := parse(line.text)) is not None:
-                        print(progress_json(line, progress) if as_json else progress_text(line, progress))
+                _print_progress(block, as_json)
             for event in matcher.match_block(block):
-                is_bad = is_bad or event.severity != "info"
+                is_bad = is_bad or (event.severity != "info" and event.role != "context")
                 for row in [event_json(event)] if as_json else text.add(event):
                     print(row)
-    if not as_json:
-        for row in text.summary():
-            print(row)
+            sys.stdout.flush()  # of a pipe that goes on, what is known so far
+    for row in () if as_json else text.summary():
+        print(row)
+    if cut_lines:
+        print(cut_text(cut_lines, cut_bytes), file=sys.stderr)
     raise SystemExit(1 if is_bad else 0)
+
+
+def _print_progress(block: LogBlock, as_json: bool) -> None:
+    from hwtop.job.log_block import all_lines
+    from hwtop.job.progress import parse
+    from hwtop.report.scan import progress_json, progress_text
+
+    for line in all_lines(block):
+        if (progress := parse(line.text)) is not None:
+            print(progress_json(line, progress) if as_json else progress_text(line, progress))

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from hwtop.job.log_block import LONGEST_CHARS
 from hwtop.job.log_text import visible
-from hwtop.model.log import LogEvent, LogLine, Progress
+from hwtop.job.rank_set import named
+from hwtop.model.log import LogEvent, LogLine, Progress, Role
 from hwtop.report.json_report import plain
+from hwtop.symptoms.playbook import LOG_SYMPTOMS
 
 _SHOWN = 3
 """Of one pattern in one file; the rest is counted."""
@@ -63,45 +68,116 @@ def progress_text(line: LogLine, progress: Progress) -> str:
     return f"{_place(line.path, line.line_no)} {', '.join(parts)}"
 
 
-class ScanText:
-    """Findings as text for a person: each pattern's first lines in full, then how many more, then the earliest root."""
+def cut_text(lines: int, left_out_bytes: int) -> str:
+    """That not everything was looked at."""
+    what = "1 line was" if lines == 1 else f"{lines:,} lines were"
+    return f"hwtop: {what} longer than {LONGEST_CHARS:,} characters: {left_out_bytes:,} bytes of it not looked at"
 
-    def __init__(self) -> None:
-        self._seen: Counter[tuple[str, str]] = Counter()
+
+class ScanText:
+    """Findings as text for a person: roots in full, what follows from them folded, the earliest root last.
+
+    A line of another role is told in full only while no root is known. `is_explained`: `summary` tells of each pattern that
+    was met what it means and what to do.
+    """
+
+    def __init__(self, is_explained: bool = False) -> None:
+        self._is_explained = is_explained
+        self._met: dict[tuple[str, str, Role], _Met] = {}
         self._severities: Counter[str] = Counter()
         self._root: LogEvent | None = None
 
     def add(self, event: LogEvent) -> list[str]:
         """Lines to print now for one event."""
         self._severities[event.severity] += 1
-        if self._root is None and event.role == "root" and event.severity != "info":
+        is_root = event.role == "root" and event.severity != "info"
+        if is_root and self._root is None:
             self._root = event
-        key = (event.path, event.pattern)
-        self._seen[key] += 1
-        if self._seen[key] > _SHOWN:
+        met = self._met.setdefault((event.path, event.pattern, event.role), _Met(event))
+        met.count += 1
+        if event.rank is not None:
+            met.ranks.add(event.rank)
+        if met.shown >= _SHOWN or not (is_root or self._root is None):
             return []
+        met.shown += 1
         text = visible(event.text.strip())
         text = text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
         head = f"{_place(event.path, event.line_no)}: {event.severity}: {event.pattern} ({event.role})"
         rank = "" if event.rank is None else f", rank {event.rank}"
-        return [head + rank, f"    {text}", f"    {visible(event.explanation)}"]
+        joined = f", {event.lines} lines" if event.lines > 1 else ""
+        rows = [head + rank + joined, f"    {text}"]
+        return rows if self._is_explained else [*rows, f"    {visible(event.explanation)}"]
 
     def summary(self) -> list[str]:
-        """The last lines: what was not shown, how many there are, and where to begin."""
-        more = [
-            f"{visible(path)}: {pattern}: {count - _SHOWN} more"
-            for (path, pattern), count in self._seen.items()
-            if count > _SHOWN
-        ]
-        if not self._seen:
+        """The last lines: what was not shown, what it all means if asked for, how many there are, and where to begin."""
+        if not self._met:
             return ["nothing found"]
+        rows = [row for met in self._met.values() if met.count > met.shown for row in [_folded(met)]]
+        if self._is_explained:
+            rows.extend(row for group in _groups(self._met.values()) for row in ("", *_explained(group, self._root)))
+            rows.append("")
         counts = ", ".join(
             f"{self._severities[name]} {name}" for name in ("critical", "warning", "info") if self._severities[name]
         )
         if self._root is None:
-            return [*more, f"{counts}; no root among them: it stands in another log or was not printed"]
+            return [*rows, f"{counts}; no root among them: it stands in another log or was not printed"]
         place = _place(self._root.path, self._root.line_no)
-        return [*more, f"{counts}; earliest root: {self._root.pattern} at {place}"]
+        return [*rows, f"{counts}; earliest root: {self._root.pattern} at {place}"]
+
+
+@dataclass
+class _Met:
+    """What was found of one pattern in one role in one file."""
+
+    first: LogEvent
+    count: int = 0
+    shown: int = 0
+    ranks: set[int] = field(default_factory=set)
+
+
+def _folded(met: _Met) -> str:
+    what = f"{visible(met.first.path)}: {met.first.pattern}"
+    if met.shown:
+        return f"{what}: {met.count - met.shown} more"
+    lines = "1 line" if met.count == 1 else f"{met.count} lines"
+    ranks = f", {named(sorted(met.ranks))}" if met.ranks else ""
+    return f"{what} ({met.first.role}): {lines}{ranks}, first at line {met.first.line_no}"
+
+
+def _groups(all_met: Iterable[_Met]) -> list[list[_Met]]:
+    """Of all files together: those that say the same."""
+    groups: dict[tuple[str, Role, str], list[_Met]] = {}
+    for met in all_met:
+        groups.setdefault((met.first.pattern, met.first.role, met.first.explanation), []).append(met)
+    return list(groups.values())
+
+
+def _explained(group: list[_Met], root: LogEvent | None) -> list[str]:
+    """A pattern that was met: what it means, why it counts as what, what to do, how we know."""
+    first = group[0].first
+    known = LOG_SYMPTOMS.get(first.pattern)
+    title = known.title if known else first.title
+    ranks = sorted(set().union(*(met.ranks for met in group)))
+    count = sum(met.count for met in group)
+    seen = [f"{count} {'line' if count == 1 else 'lines'}", f"first at {_place(first.path, first.line_no)}"]
+    why = "the earliest root: begin here" if root is first else ROLES[first.role]
+    rows = [
+        f"{first.pattern}: {visible(title)}" if title else first.pattern,
+        f"  seen    {', '.join(seen + ([named(ranks)] if ranks else []))}",
+        f"  means   {visible(first.explanation)}",
+        f"  role    {first.role}: {why}",
+    ]
+    rows.extend(f"  next    {visible(step)}" for step in (*first.playbook, *(known.next_steps if known else ())))
+    return [*rows, f"  source  {visible(first.source or 'the values of the line itself')}"]
+
+
+ROLES: dict[Role, str] = {
+    "root": "it can begin a failure by itself; of several roots the earliest is taken for the cause",
+    "cascade": "it follows when another rank or process has failed, and counts as a cause only where no root is known",
+    "confirmation": "it tells that something ended, not why; the cause stands before it",
+    "context": "it helps to understand the others and raises nothing by itself",
+}
+"""Why a line of this role is told as it is."""
 
 
 def _place(path: str, line_no: int | None) -> str:

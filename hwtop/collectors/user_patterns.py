@@ -1,0 +1,83 @@
+"""User patterns: the log patterns that a person keeps in `~/.config/hwtop/patterns.d/*.toml`, beside those of hwtop."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from hwtop.collectors.abandon import Abandonable
+from hwtop.errors import UsageError
+from hwtop.job.patterns.registry import Registry, builtin, merge, parse_file
+
+_WAIT_S = 1.0
+_LARGEST_BYTES = 1 << 20
+
+
+class KnownPatterns(Struct, frozen=True):
+    """What to look for in logs, and which files of the person could not be used."""
+
+    registry: Registry
+    """The person's patterns first: of one id, the first that matches a line counts."""
+    problems: tuple[str, ...] = ()
+
+
+def folder(environ: Mapping[str, str] = os.environ) -> str:
+    """Where the person's files are looked for, whether it exists or not (XDG base directory specification)."""
+    home = Path(environ.get("XDG_CONFIG_HOME", ""))
+    if not home.is_absolute():  # the specification: a relative path is to be ignored
+        home = Path(environ.get("HOME") or Path("~").expanduser(), ".config")
+    return str(home / "hwtop" / "patterns.d")
+
+
+def read_pattern_file(path: str) -> Registry:
+    """The patterns of one file.
+
+    Raises:
+        UsageError: it cannot be read, or is no pattern file; the message names the file and the pattern.
+    """
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_LARGEST_BYTES + 1)
+        if len(raw) > _LARGEST_BYTES:
+            raise UsageError(f"{path}: larger than 1 MiB: this is no pattern file")
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}: give a pattern file that you may read") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: no UTF-8 text: save it as UTF-8") from error
+    return parse_file(text, path)
+
+
+def known_patterns(environ: Mapping[str, str] = os.environ) -> KnownPatterns:
+    """The person's patterns and those of hwtop. A file that cannot be used is left out, and told."""
+    parts: list[Registry] = []
+    problems: list[str] = []
+    for path in _files(folder(environ), problems):
+        try:
+            parts.append(read_pattern_file(path))
+        except UsageError as error:  # noqa: PERF203 a few files, once
+            problems.append(" ".join(str(error).split()))
+    return KnownPatterns(merge([*parts, builtin()]), tuple(problems))
+
+
+def known_patterns_in_time(environ: Mapping[str, str] = os.environ) -> KnownPatterns:
+    """The same where nobody must wait: a home on a dead mount costs a second, and its patterns."""
+    try:
+        return Abandonable("user-patterns", lambda: known_patterns(environ), time.monotonic).poll(_WAIT_S)
+    except TimeoutError:
+        return KnownPatterns(builtin(), (f"{folder(environ)}: the file system does not answer",))
+
+
+def _files(path: str, problems: list[str]) -> Sequence[str]:
+    try:
+        names = sorted(os.listdir(path))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        problems.append(f"{path}: {error.strerror or error}: make it a folder that you may read")
+        return ()
+    return [os.path.join(path, name) for name in names if name.endswith(".toml") and not name.startswith(".")]
