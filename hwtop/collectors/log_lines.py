@@ -22,6 +22,8 @@ _AFTER_A_HIT = 60
 """Lines kept after one that was picked out of a flood: a traceback ends with what it is about."""
 _MOST_AFTER_HITS = 1000
 """Lines picked out of one file's flood in one reading, from which on only lines with a hit are."""
+_FEWEST_PROGRESS = 8
+"""Lines about progress picked out of a flood at least; a quarter of what is kept otherwise."""
 _EXCERPT = (200, 1000)
 """Bytes told before and after a word that stands in the cut part of an endless line."""
 _MOST_EXCERPTS = 20
@@ -201,7 +203,8 @@ class LineBuffer:
         """Of lines that are not kept: those that a pattern may know with what stands after them, and the newest of progress."""
         after = dict.fromkeys(self._words.flagged(text), _AFTER_A_HIT)
         number, counted_to, until = self._first_no, 0, 0
-        for at in sorted({*after, *self._words.progress(text)}):
+        most = max(_FEWEST_PROGRESS, (self.limit or 0) // 4)
+        for at in sorted({*after, *self._words.progress(text, most)}):
             if at < until:
                 continue
             start = max(until, text.rfind(b"\n", 0, at) + 1)

@@ -14,7 +14,8 @@ from hwtop.job.log_wrapping import Unwrap, unwrapping
 
 PAST_BYTES = 64 * 1024
 """What is read of a file that is older than hwtop's look at it."""
-PAST_LINES = 500
+_PAST_TIMES = 4
+"""So many times as many lines are kept of the past, which is read once."""
 _BLOCK_BYTES = 1 << 20
 _COUNTED_BYTES = 4 << 20
 """Line numbers are counted when no more than this stands before the first line that is read."""
@@ -160,7 +161,7 @@ class Tail:
         reading.size_bytes, reading.modified_s = status.st_size, status.st_mtime
         seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         if seen != self._seen or self._handle.quiet < _QUIET_READS or self._handle.offset != status.st_size:
-            limit = max(most_lines, PAST_LINES) if self._handle.is_past else most_lines
+            limit = _PAST_TIMES * most_lines if self._handle.is_past else most_lines
             self._drain(self._handle, reading, limit, most_bytes)
             self._seen = seen
         reading.behind_bytes = max(0, status.st_size - self._handle.offset)

@@ -9,8 +9,6 @@ from hwtop.job.patterns.prefilter import Hit, Prefilter
 _PROGRESS = rb"step|iter|epoch|batch|loss|it/s|s/it"
 """What lines about the training's progress hold one of."""
 _PIECE_BYTES = 16 * 1024
-_NEWEST = 30
-"""Progress lines kept of a flood: more than the ranks that share a file usually are."""
 _MOST_OF_A_WORD = 100
 """Lines picked for the same word in one search: a word that every line holds must not crowd out a rare one."""
 
@@ -33,18 +31,18 @@ class Words:
                 found.append(end - 1)
         return found
 
-    def progress(self, text: bytes) -> list[int]:
+    def progress(self, text: bytes, most: int) -> list[int]:
         """Ascending offsets, each in one of the newest lines that may tell progress. Looks from the end as far as needed."""
         found: list[int] = []
         end = len(text)
-        while end > 0 and len(found) < _NEWEST:
+        while end > 0 and len(found) < most:
             start = max(0, end - _PIECE_BYTES)
             if start:
                 newline = text.find(b"\n", start, end)
                 start = newline + 1 if newline >= 0 else start
             found = [start + at for at in _one_a_line(text[start:end], self._progress.hits(text[start:end]))] + found
             end = min(end - 1, start)
-        return found[-_NEWEST:]
+        return found[-most:]
 
 
 def _one_a_line(text: bytes, hits: list[Hit]) -> list[int]:
