@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.log_container import READERS, container_files, container_of
-from hwtop.collectors.log_pipe import PipeReader, find_reader
+from hwtop.collectors.log_pipe import SLURMSTEPD, PipeReader, find_reader
 from hwtop.collectors.log_slurm import step_files
 from hwtop.model.aim import LogTarget
 from hwtop.model.log import LogFile
@@ -101,7 +101,7 @@ class Outputs:
         if target.path.startswith(_TERMINALS):
             what = f"stdout is a terminal ({target.path})"
             return _Answer(reason=f"{what}: nothing to tail; {_START} or | tee train.log")
-        if reader is not None and reader.comm == "slurmstepd":
+        if reader is not None and reader.comm == SLURMSTEPD:
             files = step_files(self._proc, reader.pid)
             return _Answer(files, "" if files else _SLURM, reader.pid)
         if reader is None or reader.comm in READERS:

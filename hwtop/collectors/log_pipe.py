@@ -24,6 +24,7 @@ _LOG_NAME = re.compile(
 )
 _RECORDERS = frozenset({"script", "screen", "SCREEN"})
 """Programs that hold a terminal and write down what is shown on it: script(1), `screen -L`."""
+SLURMSTEPD = "slurmstepd"
 _TERMINAL = re.compile(r"/dev/pts/(\d+)$")
 
 
@@ -69,8 +70,10 @@ def find_reader(proc: str, target: str, writers: Sequence[int], known: int | Non
 def written_files(process: str) -> tuple[str, ...]:
     """What it opened itself (tee), else its standard output (`| cat > train.log`); its errors go elsewhere.
 
-    `process`: its directory, /proc/PID.
+    `process`: its directory, /proc/PID. slurmstepd writes into its own log only.
     """
+    if _comm(process) == SLURMSTEPD:
+        return ()
     opened = [fd for fd in fds(process) if fd not in {"0", "1", "2"} and _is_file(_target(process, fd))]
     paths = dict.fromkeys(_target(process, fd) for fd in opened if _flags(process, fd) & _ACCESS_MODE == _WRITE_ONLY)
     if len(paths) > 1 and _comm(process) != "tee":
