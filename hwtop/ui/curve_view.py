@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from statistics import median
 
-from hwtop.model.curve import Curve, CurveName, CurvePoint
+from hwtop.model.curve import Curve, CurveName
 from hwtop.ui.view import View
 
 TITLES: dict[CurveName, str] = {
@@ -98,14 +98,6 @@ def scaled(view: View) -> View:
     """The large curve on a log scale, or on an even one again."""
     here = selected(view)
     return view if here is None else replace(view, log_scales=view.log_scales ^ {here.name})
-
-
-def positions(curve: Curve) -> tuple[list[CurvePoint], bool]:
-    """The points that have a place on the horizontal axis, and whether that is the step. Where few points tell one, it is
-    their number."""
-    with_step = [point for point in curve.points if point.step is not None]
-    has_steps = 2 * len(with_step) >= len(curve.points)
-    return (with_step if has_steps else list(curve.points)), has_steps
 
 
 def trend(curve: Curve) -> Trend | None:

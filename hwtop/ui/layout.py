@@ -32,7 +32,7 @@ from hwtop.ui.panels import (
     verdict,
 )
 from hwtop.ui.place import SMALL, WIDE, Place, row, stack
-from hwtop.ui.view import Page, View
+from hwtop.ui.view import LogInside, Page, View
 from hwtop.ui.widgets.line import Line
 
 Draw = Callable[[View, int, int], list[Line]]
@@ -73,6 +73,11 @@ _SCROLLED: dict[Page, tuple[str, Callable[[View, int, int], int]]] = {
     "processes": ("processes", processes.hidden),
 }
 """The panel of a page that scrolls, and how many of its rows are out of sight."""
+_LOG_INSIDE: dict[LogInside, tuple[str, Callable[[View, int], int]]] = {
+    "context": ("log-context", log_context.wanted),
+    "others": ("log-others", log_others.wanted),
+}
+"""What stands below the log lines, and the rows that it has a use for."""
 
 COMPACT_BELOW = (60, 15)
 """Cells and rows under which panels give way to text."""
@@ -105,9 +110,9 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
     if view.page == "curves":
         return places | _curves(view, top, bottom, width)
     if view.page == "logs" and view.log_inside:
-        lines = max(_LINES_LEAST, (bottom - top) // 3)
-        panel = f"log-{view.log_inside}"
-        return places | stack([("logs", lines), (panel, bottom - top - lines)], top, width)
+        panel, wanted = _LOG_INSIDE[view.log_inside]
+        rows = min(wanted(view, width), bottom - top - max(_LINES_LEAST, (bottom - top) // 3))
+        return places | stack([("logs", bottom - top - rows), (panel, rows)], top, width)
     if view.page in ("logs", "processes"):
         return places | {view.page: Place(0, top, width, bottom - top)}
     if width >= WIDE and height >= 40:

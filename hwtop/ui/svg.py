@@ -157,6 +157,14 @@ def _tee(x: float, y: float, width: float) -> str:
     return _upright(1.0)(x, y, width) + _rect(x + CELL_W / 2, y + CELL_H / 2 - 0.6, CELL_W / 2, 1.2)
 
 
+def _tick_left(x: float, y: float, width: float) -> str:
+    return _upright(1.0)(x, y, width) + _rect(x, y + CELL_H / 2 - 0.6, CELL_W / 2, 1.2)
+
+
+def _tick_down(x: float, y: float, width: float) -> str:
+    return _line(1.2)(x, y, width) + _rect(x + CELL_W / 2 - 0.6, y + CELL_H / 2, 1.2, CELL_H / 2)
+
+
 _SHAPES: dict[str, _Shape] = {
     "─": _line(1.2),
     "━": _line(4.4),
@@ -171,6 +179,8 @@ _SHAPES: dict[str, _Shape] = {
     "╯": _rounded(0, 0),
     "└": _elbow,
     "├": _tee,
+    "┤": _tick_left,
+    "┬": _tick_down,
     "▌": lambda x, y, width: _rect(x, y, width / 2, CELL_H),
     "▏": lambda x, y, width: _rect(x, y, width / 8, CELL_H),
     **{block: _block(level) for level, block in enumerate(_BLOCKS)},

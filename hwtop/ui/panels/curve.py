@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from operator import itemgetter
 
 from hwtop.model.curve import Curve
 from hwtop.model.job import Job
@@ -65,7 +66,7 @@ def _facts(view: View, curve: Curve) -> Iterator[Line]:
         line.add(" at step ", "label").add(units.count(newest.step))
     age_s = max(0.0, view.frame.moment.at_s - newest.at_s)
     yield line.add(", told before hwtop came" if newest.is_past else f", {units.duration(age_s)} ago", "label")
-    finite = [point for point in curve.points if math.isfinite(point.value)]
+    finite = [(point.value, point) for point in curve.points if math.isfinite(point.value)]
     if not finite:
         return
     trend = curve_view.trend(curve)
@@ -74,12 +75,9 @@ def _facts(view: View, curve: Curve) -> Iterator[Line]:
         word = (
             f"{abs(100 * trend.change):.2g}% {'lower' if trend.change < 0 else 'higher'}" if trend.change else "steady"
         )
-        fact = Line(f"{glyph} {word}", role).add(f" over the last {trend.count} values, their median ", "label")
+        fact = Line(f"{glyph} {word}", role).add(f" over {trend.count} values, median ", "label")
         yield fact.add(number(trend.middle))
-    for word, point in (
-        ("lowest ", min(finite, key=lambda point: point.value)),
-        ("highest ", max(finite, key=lambda point: point.value)),
-    ):
+    for word, (_, point) in (("lowest ", min(finite, key=itemgetter(0))), ("highest ", max(finite, key=itemgetter(0)))):
         fact = Line(word, "label").add(number(point.value))
         yield fact.add(f" at step {point.step:,}" if point.step is not None else "", "dim")
 

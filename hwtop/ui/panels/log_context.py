@@ -23,6 +23,8 @@ _STEPS = 4
 _TEXT_ROWS = 6
 """Rows for the line itself, which may be thousands of characters long."""
 _GROUPS = 8
+_AROUND = 24
+"""Rows for the line and those around it, where there is room for more."""
 _NUMBER = 8
 """Cells for a line's number."""
 
@@ -36,6 +38,16 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     told = list(_meaning(event, room))[: max(3, (height - 2) // 2)] if event else []
     lines = [*told, *_around(job, mark, event, room, height - 2 - len(told))]
     return box(lines, width, height, _title(job, mark, event, width), Line("Esc", "key").add(" back", "label"))
+
+
+def wanted(view: View, width: int) -> int:
+    """Rows for what it means and some lines on either side, frame included."""
+    job, mark = view.job, view.mark
+    if job is None or mark is None:
+        return 3
+    event, room = log_view.flags(job).get((mark.path, mark.text)), inner(width)
+    told = len(list(_meaning(event, room))) if event else 0
+    return 2 + told + len(_around(job, mark, event, room, _AROUND))
 
 
 def _title(job: Job, mark: LogLine, event: LogEvent | None, width: int) -> Line:

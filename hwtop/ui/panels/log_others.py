@@ -16,6 +16,8 @@ from hwtop.ui.widgets.line import Line
 
 _AGE = 15
 """Cells for how long before."""
+_LINES_EACH = 8
+"""Most lines of one rank."""
 _ALIKE_S = 0.0005
 
 
@@ -42,7 +44,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     whose = f"rank {here}" if here is not None else "this file"
     title = Line(f"What each said last when {whose} said the marked line", "title")
     rows = max(1, height - 2)
-    each = max(1, rows // max(1, len(voices)))
+    each = max(1, min(_LINES_EACH, rows // max(1, len(voices))))
     if len(voices) > rows:
         voices = sorted(voices, key=lambda voice: -(voice.silent_s or 0.0))[: rows - 1]
         title.add(f", {len(voices)} longest silent", "accent")
@@ -50,6 +52,14 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines = [line for voice in voices for line in _told(voice, mark, writer, each)]
     note = Line("by the times in the lines" if all(voice.is_told for voice in voices) else "by time of arrival", "dim")
     return box(lines or [Line("◌ nobody else has said anything", "dim")], width, height, title, note)
+
+
+def wanted(view: View, _: int) -> int:
+    """Rows for the newest lines of each, frame included."""
+    if view.job is None or view.mark is None:
+        return 3
+    voices = _voices(view.job, view.mark)
+    return 2 + max(1, sum(min(_LINES_EACH, len(voice.lines)) for voice in voices))
 
 
 def _told(voice: _Voice, mark: LogLine, writer: Writer, most: int) -> list[Line]:

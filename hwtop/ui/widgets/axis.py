@@ -11,6 +11,8 @@ _TAIL = 0.05
 """Share of the values at each end that must not set the range; engineering default."""
 _REACH = 1.5
 """How far beyond those tails an end may lie, in widths of the middle, and still be shown (Tukey's fences)."""
+_WORTH = 2.0
+"""What is left out must make the range this many times longer: else there is room for it; engineering default."""
 _FLAT = 0.005
 """A range is at least this share of its own level, so that rounding does not look like a storm; engineering default."""
 
@@ -83,18 +85,18 @@ def logarithmic(low: float, high: float, most: int) -> Axis:
     ticks = [tick for tick in fine if start <= tick <= end]
     if len(ticks) > max(2, most):
         every = max(1, math.ceil((last - first + 1) / max(2, most)))
-        ticks = [10.0**power for power in range(first, last + every, every)]
-        start, end = ticks[0], ticks[-1]
+        ticks = sorted({start, end, *(10.0**power for power in range(first + 1, last, every))})
     return Axis(start, end, tuple(ticks), is_log=True)
 
 
-def robust(values: Sequence[float]) -> tuple[float, float]:
-    """Lowest and highest of those finite `values` that are not far from all others."""
-    ordered = sorted(values)
+def robust(ordered: Sequence[float]) -> tuple[float, float]:
+    """Lowest and highest of finite values in ascending order, without those that are far from all others."""
     cut = int(len(ordered) * _TAIL)
     inner_low, inner_high = ordered[cut], ordered[-1 - cut]
     reach = _REACH * (inner_high - inner_low)
-    return ordered[bisect_left(ordered, inner_low - reach)], ordered[bisect_right(ordered, inner_high + reach) - 1]
+    low = ordered[bisect_left(ordered, inner_low - reach)]
+    high = ordered[bisect_right(ordered, inner_high + reach) - 1]
+    return (ordered[0], ordered[-1]) if ordered[-1] - ordered[0] <= _WORTH * (high - low) else (low, high)
 
 
 def number(value: float) -> str:

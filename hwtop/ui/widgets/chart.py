@@ -70,9 +70,10 @@ def chart(
     marks: Sequence[Mark] = (),
     gutter: int = 0,
     has_x: bool = True,
+    x_name: str = "",
 ) -> list[Line]:
     """`height` lines of `width` cells: ticks and labels at the left, the line, and below it the horizontal axis with its
-    labels, in two of the rows. The labels at the left take `gutter` cells at least.
+    labels and, where it is free, its name, in two of the rows. The labels at the left take `gutter` cells at least.
 
     Values above or below the axis are told by ▲ and ▼ at its ends, never drawn as if they were there.
     """
@@ -87,7 +88,7 @@ def chart(
         label = labels.get(row)
         line = Line(f"{label or '':>{gutter}} ", "label").add("┤" if label else "│", "border")
         lines.append(line.extend(_cells(canvas, row, is_ruled=label is not None)).fitted(width))
-    return [*lines, *_below(x, canvas.width, gutter, marks, width)] if has_x else lines
+    return [*lines, *_below(x, x_name, canvas.width, gutter, marks, width)] if has_x else lines
 
 
 def _draw(stroke: Stroke, x: Axis, y: Axis, canvas: _Canvas) -> None:
@@ -174,7 +175,7 @@ def _rows_of(y: Axis, rows: int) -> dict[int, str]:
     return placed
 
 
-def _below(x: Axis, cells: int, gutter: int, marks: Sequence[Mark], width: int) -> list[Line]:
+def _below(x: Axis, x_name: str, cells: int, gutter: int, marks: Sequence[Mark], width: int) -> list[Line]:
     """The horizontal axis with its marks, and its labels as far as they do not touch."""
     rule = ["─"] * cells
     labels = [" "] * (cells + gutter + 2)
@@ -187,6 +188,8 @@ def _below(x: Axis, cells: int, gutter: int, marks: Sequence[Mark], width: int) 
         rule[at] = "┬"
         labels[first : first + len(label)] = label
         free_from = first + len(label) + 2
+    if free_from + len(x_name) <= len(labels):
+        labels[len(labels) - len(x_name) :] = x_name
     axis = Line(" " * (gutter + 1)).add("└", "border")
     on_it = {_cell(x, mark.x, cells): mark for mark in reversed(marks) if x.low <= mark.x <= x.high}
     start = 0
