@@ -11,6 +11,7 @@ from hwtop.derive.flame import flame_of
 from hwtop.derive.flight import FlightTracker
 from hwtop.derive.hang import HangWatch
 from hwtop.derive.job_process import command_line, process_rows
+from hwtop.derive.kernel import KernelBook
 from hwtop.derive.log import LogBook
 from hwtop.derive.output import log_targets, ranks_by_path
 from hwtop.derive.process import ProcessRates, process_rates
@@ -46,6 +47,7 @@ class JobTracker:
         self._hang = HangWatch()
         self._attachment = Attachment()
         self._logs = LogBook()
+        self._kernel = KernelBook()
         self._flight = FlightTracker()
         self._ranks_of: dict[str, tuple[int, ...]] = {}
         self._ended_at_s: float | None = None
@@ -53,6 +55,7 @@ class JobTracker:
 
     def advance(self, snapshot: Snapshot) -> Job | None:
         """The job as this snapshot and those before it show it; None until its processes have been read."""
+        self._kernel.advance(snapshot)
         reading = snapshot.process
         if reading is None:
             return None
@@ -68,7 +71,8 @@ class JobTracker:
         if snapshot.logs is not None:
             rank_of = {seat.crew.process.pid: number for number, seat in self._seats.items()}
             self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
-        job = self._hang.complete(self._job(reading, snapshot), snapshot, self._samples)
+        job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
+        job = self._hang.complete(job, snapshot, self._samples)
         return self._flight.advance(job, snapshot)
 
     def _see(self, reading: ProcessReading) -> None:

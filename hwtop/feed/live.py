@@ -14,6 +14,7 @@ from hwtop.collectors.deep_look import DeepSource
 from hwtop.collectors.disk import DiskSource
 from hwtop.collectors.flight import FlightSource
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
+from hwtop.collectors.kernel_log import KernelLogSource
 from hwtop.collectors.log import LogSource
 from hwtop.collectors.memory import MemorySource
 from hwtop.collectors.network import NetworkSource
@@ -108,6 +109,7 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         StackSource(budget_pct=stack_budget_pct),
         DeepSource(),
         LogSource(globs=log_globs),
+        KernelLogSource(),
         FlightSource(),
         DetailSource(),
     ]

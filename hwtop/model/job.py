@@ -98,3 +98,5 @@ class Job(Struct, frozen=True, kw_only=True):
     timeout: CollectiveTimeout | None = None
     """Of the rank whose collective will time out first; None while nobody waits unusually long."""
     rendezvous: Rendezvous | None = None
+    kernel_lost_lines: int = 0
+    """Records of the kernel's log that were overwritten before hwtop could read them."""

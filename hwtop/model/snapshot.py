@@ -11,6 +11,7 @@ from hwtop.model.cpu import CpuReading
 from hwtop.model.disk import DiskReading
 from hwtop.model.flight import FlightReading
 from hwtop.model.gpu import GpuReading
+from hwtop.model.kernel import KernelReading
 from hwtop.model.log import LogReading
 from hwtop.model.memory import MemoryReading
 from hwtop.model.network import NetworkReading
@@ -44,7 +45,7 @@ class OwnCost(Struct, frozen=True, kw_only=True):
 class Snapshot(Struct, frozen=True, kw_only=True):
     """One tick. A field is None when its source has never answered; a stale source repeats its last reading.
 
-    `stacks`, `deep` and `logs` carry events, not levels: each dump and each line is in exactly one snapshot.
+    `stacks`, `deep`, `logs` and `kernel` carry events, not levels: each dump and each line is in exactly one snapshot.
     """
 
     time_s: float
@@ -68,5 +69,6 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     stacks: StackReading | None = None
     deep: DeepReading | None = None
     logs: LogReading | None = None
+    kernel: KernelReading | None = None
     flight: FlightReading | None = None
     detail: ProcessDetail | None = None

@@ -31,6 +31,9 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
         ]
         if not any(file.reason is None for file in job.log_files) and not job.has_ended:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
+        if job.kernel_lost_lines:
+            lost = f"{job.kernel_lost_lines} records were overwritten before they could be read"
+            spots.append(Blind(source="kernel", reason=lost))
         if not job.ranks and not job.has_ended and job.rendezvous is None:
             reason = f"no training rank under PID {job.target_pid}: give a Python process of the training job"
             spots.append(Blind(source="ranks", reason=f"{reason}; `hwtop` alone lists them"))
