@@ -34,7 +34,8 @@ class Matcher:
         self._registry = registry or builtin()
         self._repeat_limit = repeat_limit
         self._assemblers: tuple[Assembler, ...] = tuple(kind() for kind in _ASSEMBLERS)
-        self._users = tuple(_users(self._registry).values())
+        literals, expressions = _users(self._registry)
+        self._users = (*literals.values(), *expressions.values())
         self._prefilter = prefilter_of(self._registry)
 
     def match(self, lines: Iterable[LogLine]) -> list[LogEvent]:
@@ -148,19 +149,23 @@ def match(lines: Iterable[LogLine]) -> list[LogEvent]:
 
 def prefilter_of(registry: Registry) -> Prefilter:
     """Finds every line that a Matcher with these patterns looks at by itself, and no more."""
-    return Prefilter(tuple(_users(registry)), (NOT_A_NUMBER,))
+    literals, expressions = _users(registry)
+    return Prefilter(tuple(literals), (*expressions, NOT_A_NUMBER))
 
 
-def _users(registry: Registry) -> dict[str, list[int]]:
-    """Literal -> numbers of the patterns that begin with it; an assembler's literal may have none."""
-    users: dict[str, list[int]] = {}
+def _users(registry: Registry) -> tuple[dict[str, list[int]], dict[bytes, list[int]]]:
+    """Literals, then expressions, each with the numbers of the patterns that begin with it; an assembler's may have none."""
+    literals: dict[str, list[int]] = {}
+    expressions: dict[bytes, list[int]] = {}
     for number, pattern in enumerate(registry.patterns):
         for literal in pattern.literals:
-            users.setdefault(literal, []).append(number)
+            literals.setdefault(literal, []).append(number)
+        for expression in pattern.expressions:
+            expressions.setdefault(expression, []).append(number)
     for kind in _ASSEMBLERS:
         for literal in kind.literals:
-            users.setdefault(literal, [])
-    return users
+            literals.setdefault(literal, [])
+    return literals, expressions
 
 
 class _Text(Protocol):

@@ -43,7 +43,16 @@ class Prefilter:
         return found
 
 
-@lru_cache(maxsize=4)
+def refused(expression: str) -> str | None:
+    """Why Hyperscan does not take the expression; None where it does."""
+    try:
+        found = Prefilter((), (expression.encode(),)).hits(b"\n \n")
+    except (hyperscan.HyperscanError, ValueError) as error:
+        return " ".join(str(error).split())
+    return "it matches nothing at all, or a line's end" if found else None
+
+
+@lru_cache(maxsize=64)
 def _database(source: tuple[bytes, ...]) -> hyperscan.Database:
     """Compiled when first needed (0.1 s for 300 literals), and shared: it is never written to."""
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)

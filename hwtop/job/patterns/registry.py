@@ -5,6 +5,8 @@ A pattern file holds any number of
     [[pattern]]
     id = "disk-full"              # the symptom that it raises
     literals = ["no space left"]  # lower case; a line without any of them is never looked at closer
+    expressions = ['loss.{0,9}nan']     # optional: count like literals, where a word alone stands in too many healthy lines;
+                                  # in Hyperscan's dialect (no look-around), need a regex to decide
     regex = 'No space left on device'   # optional, ignores case; without it a literal is enough
     unless = 'shm'                # optional: lines that look alike but are not
     severity = "critical"         # critical, warning or info
@@ -32,6 +34,7 @@ import msgspec
 from msgspec import Struct
 
 from hwtop.errors import UsageError
+from hwtop.job.patterns.prefilter import refused
 from hwtop.model.log import Role, Severity
 
 if sys.version_info >= (3, 11):
@@ -44,9 +47,10 @@ _ID = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _HELP = "`hwtop patterns -h` shows the format"
 
 
-class _Entry(Struct, forbid_unknown_fields=True):
+class _Entry(Struct, forbid_unknown_fields=True, kw_only=True):
     id: str
-    literals: list[str]
+    literals: list[str] = []
+    expressions: list[str] = []
     severity: Severity
     role: Role
     explanation: str
@@ -82,6 +86,9 @@ class Pattern(Struct, frozen=True, kw_only=True):
     source: str
     playbook: tuple[str, ...] = ()
     title: str = ""
+    expressions: tuple[bytes, ...] = ()
+    origin: str = ""
+    """The file that it was read from: a bare name for those that come with hwtop."""
 
 
 class XidMeaning(Struct, frozen=True):
@@ -147,6 +154,7 @@ def _pattern(number: int, raw: dict[str, Any], name: str) -> Pattern:
         raise UsageError(f"{where}: {error}; {_HELP}") from error
     _check(entry, where)
     return Pattern(
+        origin=name,
         id=entry.id,
         literals=tuple(entry.literals),
         regex=_compiled(entry.regex, "regex", where),
@@ -157,14 +165,21 @@ def _pattern(number: int, raw: dict[str, Any], name: str) -> Pattern:
         source=entry.source,
         playbook=tuple(entry.playbook),
         title=entry.title,
+        expressions=tuple(expression.encode() for expression in entry.expressions),
     )
 
 
 def _check(entry: _Entry, where: str) -> None:
     if _ID.fullmatch(entry.id) is None:
         raise UsageError(f"{where}: an id is lower-case words joined by hyphens, such as disk-full")
-    if not entry.literals or any(literal != literal.lower() or not literal.strip() for literal in entry.literals):
+    is_given = entry.literals or entry.expressions
+    if not is_given or any(literal != literal.lower() or not literal.strip() for literal in entry.literals):
         raise UsageError(f"{where}: literals must be given and in lower case")
+    if entry.expressions and entry.regex is None:
+        raise UsageError(f"{where}: `expressions` only choose lines to look at: give a `regex` that decides")
+    for expression in entry.expressions:
+        if (reason := refused(expression)) is not None:
+            raise UsageError(f"{where}: bad expression {expression!r}: {reason}")
     if any("\n" in literal or "\r" in literal for literal in entry.literals):
         raise UsageError(f"{where}: a literal stands in one line: leave out its line ends")
     if not entry.explanation.strip():

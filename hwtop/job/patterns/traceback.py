@@ -1,9 +1,16 @@
-"""Traceback: a Python traceback and its exception line become one `rank-crash` event."""
+"""Traceback: a Python traceback and its exception line become one event.
+
+What is followed: CPython's own form (`Lib/traceback.py`), with any prefix that a launcher or logger puts before each line,
+ranks mixed line by line, chained exceptions and exception groups; rich's boxes; IPython's form; a traceback whose header was
+not seen; Ray's `RayTaskError(ValueError)`.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from hwtop.job.log_text import split_rank
 from hwtop.model.log import LogEvent, LogLine, Role
@@ -11,8 +18,21 @@ from hwtop.model.log import LogEvent, LogLine, Role
 _HEADER = "Traceback (most recent call last)"
 _LONGEST = 2000
 """Lines after which a traceback without an exception line is given up."""
-_EXCEPTION = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)(?::\s(?P<message>.*)|:?$)")
-_FRAME = re.compile(r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
+_PATIENCE = 400
+"""Lines of others in the same file after which it is given up: 64 ranks take turns within that."""
+_WIDEST_PREFIX = 160
+_EXCEPTION = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)(?:\((?P<inner>[\w.]+)\))?(?::\s(?P<message>.*)|:?$)")
+_NAME_OF_EXCEPTION = re.compile(r"(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Full|Empty|Group)$")
+_BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*(?!Lustre)[A-Z]\w*(?:Error|Exception)(?:\(\w+\))?: \S")
+"""An exception line before which nothing was seen. Lustre begins its lines alike."""
+_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
+_FRAME_ALONE = re.compile(r'(?P<prefix>.*?)  File "[^"]+", line \d+, in \S')
+_FRAME_IN_BOX = re.compile(r"│\s+(?P<file>\S+):(?P<line>\d+) in (?P<function>\S+)")
+_IPYTHON = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)\s{2,}$")
+_IN_TABLE = re.compile(r"(?P<indent>.*?)traceback\s*: $")
+"""torchelastic's table of failures quotes the traceback of a rank."""
+_CHAIN = "the above exception"
+_IGNORED = ("exception ignored in", "--- logging error ---")
 _STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "SignalException", "ChildFailedError"})
 """Someone ended the program, or a launcher reports what its children did."""
 _FOLLOWS = frozenset(
@@ -26,24 +46,43 @@ _FOLLOWS = frozenset(
     }
 )
 """What a process sees when the one at the other end has died."""
+_TOLD_BY_OTHERS = frozenset({"RayTaskError", "ExceptionGroup", "BaseExceptionGroup", "ProcessRaisedException"})
+"""They wrap the exception that was raised elsewhere, and which is printed as well."""
 
 
 @dataclass
 class _Open:
     """A traceback whose exception line has not come yet."""
 
-    prefix: str
-    lines: int = 0
+    prefix: re.Pattern[str]
+    rank: int | None = None
+    """Of the prefix: the lines of other ranks differ from it in digits only."""
+    needs_name: str = ""
+    """IPython: everything is body until the line that begins with this name."""
+    is_alone: bool = False
+    """Without a header: what ends it must be named like an exception."""
+    in_table: bool = False
+    is_ignored: bool = False
+    after: str = ""
+    """The exception that was being handled."""
+    lines: int = 1
+    waited: int = 0
     at: str = ""
 
 
 class Tracebacks:
     """Follows the tracebacks of each file, also of ranks that write over each other with prefixes of their own."""
 
-    literals: tuple[str, ...] = (_HEADER.lower(),)
+    literals: tuple[str, ...] = (_HEADER.lower(), 'file "', _CHAIN, "error: ", "exception: ", *_IGNORED)
 
     def __init__(self) -> None:
         self._open: dict[str, list[_Open]] = {}
+        self._ended: dict[str, str] = {}
+        """Path -> name of the exception that ended last there."""
+        self._chained: dict[str, str] = {}
+        """Path -> the exception during whose handling the next traceback there was begun."""
+        self._ignored: set[str] = set()
+        """Paths where Python has just said that it ignores the exception that follows."""
 
     @property
     def is_open(self) -> bool:
@@ -51,36 +90,78 @@ class Tracebacks:
         return bool(self._open)
 
     def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
-        """What is found in the line, and the exception that ends a traceback there unless a pattern explains it already."""
-        event = self._line(line)
-        if event is None or any(one.severity != "info" and one.pattern != "rank-crash" for one in found):
-            return found
-        return [*found, event]
+        """What is found in the line, and the exception that ends a traceback there.
 
-    def _line(self, line: LogLine) -> LogEvent | None:
+        Where a pattern explains that exception, its event is told where the traceback began instead.
+        """
+        ended = self._line(line)
+        explained = [one for one in found if one.severity != "info" and one.pattern != "rank-crash"]
+        if ended is not None:
+            opened, rest = ended
+            if opened.is_ignored:
+                return [_harmless(one) for one in found]
+            if explained:
+                return [_joined(one, opened) for one in found]
+            event = _event(line, opened, rest)
+            return found if event is None else [*(one for one in found if one.pattern != "rank-crash"), event]
+        if not found and self._may_be_bare(line) and (bare := _BARE.match(split_rank(line.text)[1])):
+            event = _event(line, None, bare.string)
+            return found if event is None else [event]
+        return found
+
+    def _may_be_bare(self, line: LogLine) -> bool:
+        return line.path not in self._open
+
+    def _line(self, line: LogLine) -> tuple[_Open, str] | None:
+        """The traceback that ends with this line, and the line without its prefix."""
         at = line.text.find(_HEADER)
         if at >= 0:
-            self._begin(line.path, line.text[:at])
+            self._begin(line, _opened(line.text[:at]))
             return None
-        opened = self._open.get(line.path)
-        if opened is None:
-            return None
-        fitting = [one for one in opened if line.text.startswith(one.prefix)]
-        if not fitting:
-            return None
-        current = max(fitting, key=lambda one: len(one.prefix))
-        rest = line.text[len(current.prefix) :]
+        lowered = line.text.lower()
+        if _CHAIN in lowered:
+            self._chained[line.path] = self._ended.get(line.path, "another exception")
+        elif any(words in lowered for words in _IGNORED):
+            self._ignored.add(line.path)
+        if line.path in self._open and (fitting := self._fitting(line)) is not None:
+            return self._continued(line, *fitting)
+        alone = _FRAME_ALONE.match(line.text)
+        if alone is not None and len(alone.group("prefix")) <= _WIDEST_PREFIX:
+            self._begin(line, _Open(_any_digits(alone.group("prefix")), is_alone=True, at=_place(line.text)))
+        return None
+
+    def _fitting(self, line: LogLine) -> tuple[_Open, str] | None:
+        """The open traceback with the longest prefix that the line has, too; those waiting for too long are given up."""
+        best: tuple[int, _Open] | None = None
+        rank = split_rank(line.text)[0]
+        for one in list(self._open[line.path]):
+            found = one.prefix.match(line.text) if one.rank in (None, rank) else None
+            one.waited = 0 if found else one.waited + 1
+            if one.waited > _PATIENCE:
+                self._end(line.path, one)
+            elif found and (best is None or found.end() > best[0]):
+                best = (found.end(), one)
+        return None if best is None else (best[1], line.text[best[0] :])
+
+    def _continued(self, line: LogLine, current: _Open, rest: str) -> tuple[_Open, str] | None:
         current.lines += 1
-        if (not rest.strip() or rest[0].isspace()) and current.lines < _LONGEST:
-            if frame := _FRAME.match(rest):
-                current.at = f"{frame.group('file')}:{frame.group('line')} in {frame.group('function')}"
+        if current.lines < _LONGEST and _is_body(current, rest):
+            current.at = _place(rest) or current.at
             return None
         self._end(line.path, current)
-        return _event(line, current, rest)
+        found = _EXCEPTION.match(rest)
+        if found is not None:
+            self._ended[line.path] = found.group("exception").rsplit(".", 1)[-1]
+        return current, rest
 
-    def _begin(self, path: str, prefix: str) -> None:
-        opened = [one for one in self._open.get(path, ()) if one.prefix != prefix]
-        self._open[path] = [*opened[-63:], _Open(prefix)]
+    def _begin(self, line: LogLine, opened: _Open) -> None:
+        opened.rank = split_rank(line.text)[0]
+        opened.after = self._chained.pop(line.path, "")
+        opened.is_ignored = line.path in self._ignored
+        self._ignored.discard(line.path)
+        same = (opened.prefix.pattern, opened.rank)
+        others = [one for one in self._open.get(line.path, ()) if (one.prefix.pattern, one.rank) != same]
+        self._open[line.path] = [*others[-63:], opened]
 
     def _end(self, path: str, current: _Open) -> None:
         self._open[path].remove(current)
@@ -88,25 +169,81 @@ class Tracebacks:
             del self._open[path]
 
 
-def _event(line: LogLine, opened: _Open, rest: str) -> LogEvent | None:
+def _opened(prefix: str) -> _Open:
+    """What follows a header that has this before it."""
+    if found := _IPYTHON.match(prefix):
+        return _Open(_any_digits(""), needs_name=found.group("exception").rsplit(".", 1)[-1])
+    if found := _IN_TABLE.match(prefix):
+        return _Open(_any_digits(found.group("indent")), in_table=True)
+    if prefix.endswith("+ Exception Group "):
+        return _Open(re.compile(re.escape(prefix[: -len("+ Exception Group ")]) + r"\| "))
+    if "╭" in prefix:
+        return _Open(_any_digits(prefix[: prefix.index("╭")]))
+    return _Open(_any_digits(prefix))
+
+
+def _any_digits(prefix: str) -> re.Pattern[str]:
+    """A prefix again: its time, line number and the like may differ from line to line."""
+    return re.compile(re.sub(r"\d+", r"\\d+", re.escape(prefix)))
+
+
+def _is_body(opened: _Open, rest: str) -> bool:
+    if not rest.strip() or rest[0].isspace() or rest[0] in "│╭╰|+":
+        return True
+    if opened.needs_name:
+        return not rest.startswith(opened.needs_name)
+    return False
+
+
+def _place(text: str) -> str:
+    frame = _FRAME.search(text) or _FRAME_IN_BOX.search(text)
+    return f"{frame.group('file')}:{frame.group('line')} in {frame.group('function')}" if frame else ""
+
+
+def _joined(event: LogEvent, opened: _Open) -> LogEvent:
+    groups = {**event.groups, "at": opened.at} if opened.at else event.groups
+    return replace(event, groups=groups, lines=opened.lines)
+
+
+def _harmless(event: LogEvent) -> LogEvent:
+    return replace(event, severity="info", role="context", explanation="Python ignored this exception and went on.")
+
+
+def _event(line: LogLine, opened: _Open | None, rest: str) -> LogEvent | None:
+    """The exception of this line; None where it is none, or only says that somebody ended the program."""
     found = _EXCEPTION.match(rest)
     if found is None:
         return None
     name = found.group("exception").rsplit(".", 1)[-1]
-    if name in _STOPPED:
+    is_sure = opened is not None and not opened.is_alone
+    if name in _STOPPED or not (is_sure or _NAME_OF_EXCEPTION.search(name)):
         return None
-    role: Role = "cascade" if name in _FOLLOWS else "root"
-    groups = {"exception": found.group("exception"), "message": found.group("message") or "", "at": opened.at}
+    at, after = (opened.at, opened.after) if opened else ("", "")
+    groups = {
+        "exception": found.group("exception"), "inner": found.group("inner") or "",
+        "message": found.group("message") or "", "at": at, "after": after,
+    }  # fmt: skip
     return LogEvent(
         pattern="rank-crash",
-        severity="critical",
-        role=role,
+        severity="critical" if opened else "warning",
+        role=_role(name, opened),
         path=line.path,
         line_no=line.line_no,
         text=line.text,
         at_s=line.at_s,
         is_past=line.is_past,
-        explanation="A Python exception was not caught" + (f" at {opened.at}." if opened.at else "."),
+        explanation="A Python exception was not caught"
+        + (f" at {at}" if at else "")
+        + (f", raised while {after} was handled." if after else "."),
         rank=split_rank(line.text)[0],
         groups={key: value for key, value in groups.items() if value},
+        lines=opened.lines if opened else 1,
+        source="CPython Lib/traceback.py",
     )
+
+
+def _role(name: str, opened: _Open | None) -> Role:
+    if name in _FOLLOWS:
+        return "cascade"
+    is_second_hand = opened is not None and (bool(opened.after) or opened.in_table)
+    return "confirmation" if is_second_hand or name in _TOLD_BY_OTHERS else "root"

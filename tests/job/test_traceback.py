@@ -1,0 +1,149 @@
+"""Tracebacks: in every form, each becomes one event that says what was raised, and where."""
+
+from __future__ import annotations
+
+import pytest
+
+from hwtop.job.patterns.match import Matcher, match
+from hwtop.model.log import LogEvent, LogLine
+
+
+def lines(text: str) -> list[LogLine]:
+    return [
+        LogLine(path="a.log", line_no=number, text=one, at_s=0.0)
+        for number, one in enumerate(text.strip("\n").split("\n"), start=1)
+    ]
+
+
+def crashes(text: str) -> list[LogEvent]:
+    return [event for event in match(lines(text)) if event.pattern == "rank-crash"]
+
+
+CHAINED = """
+Traceback (most recent call last):
+  File "/job/data.py", line 8, in load
+    return table[key]
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/job/train.py", line 3, in main
+    load("x")
+ValueError: no such sample
+"""
+
+
+def test_of_chained_exceptions_the_first_is_the_cause() -> None:
+    first, last = crashes(CHAINED)
+    assert (first.role, first.groups["exception"], first.groups["at"]) == ("root", "KeyError", "/job/data.py:8 in load")
+    assert (last.role, last.groups["after"]) == ("confirmation", "KeyError")
+    assert last.lines == 4
+    assert "raised while KeyError was handled" in last.explanation
+
+
+def test_a_prefix_whose_time_goes_on() -> None:
+    (event,) = crashes(
+        "ERROR 03-23 21:43:38 [engine.py:448] Traceback (most recent call last):\n"
+        'ERROR 03-23 21:43:38 [engine.py:448]   File "/job/engine.py", line 12, in run\n'
+        "ERROR 03-23 21:43:39 [engine.py:451]     step()\n"
+        "ERROR 03-23 21:43:39 [engine.py:451] AssertionError: empty batch\n"
+    )
+    assert (event.groups["exception"], event.groups["at"]) == ("AssertionError", "/job/engine.py:12 in run")
+
+
+def test_an_exception_group_tells_what_was_in_it() -> None:
+    outer, inner = crashes(
+        "  + Exception Group Traceback (most recent call last):\n"
+        '  |   File "/job/train.py", line 5, in <module>\n'
+        "  | ExceptionGroup: workers failed (1 sub-exception)\n"
+        "  +-+---------------- 1 ----------------\n"
+        "    | Traceback (most recent call last):\n"
+        '    |   File "/job/work.py", line 2, in work\n'
+        "    | TypeError: no batch\n"
+        "    +------------------------------------\n"
+    )
+    assert outer.role == "confirmation"
+    assert (inner.role, inner.groups["exception"], inner.groups["at"]) == (
+        "root",
+        "TypeError",
+        "/job/work.py:2 in work",
+    )
+
+
+def test_ray_repeats_what_its_worker_raised() -> None:
+    told, raised = crashes(
+        "Traceback (most recent call last):\n"
+        '  File "/job/main.py", line 3, in <module>\n'
+        "    ray.get(train.remote())\n"
+        "ray.exceptions.RayTaskError(ValueError): ray::train() (pid=12, ip=10.0.0.1)\n"
+        '  File "/job/train.py", line 9, in train\n'
+        "ValueError: bad shape\n"
+    )
+    assert (told.role, told.groups["inner"]) == ("confirmation", "ValueError")
+    assert (raised.role, raised.groups["at"]) == ("root", "/job/train.py:9 in train")
+
+
+def test_rich_draws_a_box_around_it() -> None:
+    (event,) = crashes(
+        "╭───────────── Traceback (most recent call last) ─────────────╮\n"
+        "│ /job/train.py:873 in <module>                               │\n"
+        "│ ❱ 873 │   train(args)                                       │\n"
+        "╰─────────────────────────────────────────────────────────────╯\n"
+        "RuntimeError: shapes differ\n"
+    )
+    assert (event.groups["at"], event.groups["message"]) == ("/job/train.py:873 in <module>", "shapes differ")
+
+
+def test_ipython_puts_the_name_before_the_header() -> None:
+    (event,) = crashes(
+        "RuntimeError                              Traceback (most recent call last)\n"
+        "Cell In[3], line 8\n"
+        "      1 # load\n"
+        "----> 8 model(batch)\n"
+        "\n"
+        "RuntimeError: shapes differ\n"
+    )
+    assert event.groups["message"] == "shapes differ"
+
+
+def test_the_start_may_be_missing() -> None:
+    (event,) = crashes('  File "/job/train.py", line 3, in main\n    step()\nIndexError: list index out of range\n')
+    assert (event.severity, event.groups["at"]) == ("critical", "/job/train.py:3 in main")
+    (alone,) = crashes("[rank2]: IndexError: list index out of range")
+    assert (alone.severity, alone.rank) == ("warning", 2)
+
+
+def test_a_pattern_that_explains_the_exception_gets_its_place() -> None:
+    events = match(
+        lines(
+            "Traceback (most recent call last):\n"
+            '  File "/job/train.py", line 3, in main\n'
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB."
+        )
+    )
+    assert [(event.pattern, event.groups["at"], event.lines) for event in events] == [
+        ("cuda-oom", "/job/train.py:3 in main", 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Exception ignored in: <function Pool.__del__ at 0x7f>\nTraceback (most recent call last):\n  File "pool.py", line 2, in __del__\nAttributeError: _x\n',
+        "--- Logging error ---\nTraceback (most recent call last):\n  File \"logging.py\", line 2, in emit\nOSError: [Errno 28] No space left on device\n",
+        'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nKeyboardInterrupt\n',
+        '  File "train.py", line 3, in <module>\n    warnings.warn(x)\ndone\n',
+        "error: 0.01 exception: none",
+    ],
+)  # fmt: skip
+def test_what_ends_no_program(text: str) -> None:
+    assert [event for event in match(lines(text)) if event.severity != "info"] == []
+
+
+def test_a_header_alone_is_given_up() -> None:
+    matcher = Matcher()
+    matcher.match(lines("[rank0]: Traceback (most recent call last):"))
+    filler = [LogLine(path="a.log", line_no=None, text=f"step {number}", at_s=0.0) for number in range(500)]
+    assert matcher.match(filler) == []
+    assert not any(assembler.is_open for assembler in matcher._assemblers)
