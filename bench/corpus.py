@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from hwtop.job.patterns.match import match
-from hwtop.job.progress import parse
+from hwtop.job.progress import ProgressReader
 from hwtop.model.log import LogEvent, LogLine
 
 ALTERNATIVES = {
@@ -38,8 +38,9 @@ def events_of(row: dict[str, Any]) -> list[LogEvent]:
 def last_progress(text: str) -> dict[str, Any]:
     """The newest value of each field over the excerpt."""
     merged: dict[str, Any] = {}
+    reader = ProgressReader()
     for line in text.split("\n"):
-        progress = parse(line)
+        progress = reader.read(line)
         if progress is not None:
             told = {name: getattr(progress, name) for name in progress.__struct_fields__}
             merged.update({name: value for name, value in told.items() if value is not None})

@@ -9,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from hwtop.job.log_block import LogBlock
+    from hwtop.job.progress import ProgressReader
 
 
 @click.command()
@@ -26,6 +27,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     from hwtop.collectors.user_patterns import known_patterns
     from hwtop.errors import UsageError
     from hwtop.job.patterns.match import Matcher
+    from hwtop.job.progress import ProgressReader
     from hwtop.report.scan import ScanText, cut_text, event_json
 
     if explain and as_json:
@@ -41,11 +43,11 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     is_bad = False
     cut_lines = cut_bytes = 0
     for path in files or ("-",):
-        matcher = Matcher(known.registry, repeat_limit=None)
+        matcher, reader = Matcher(known.registry, repeat_limit=None), ProgressReader()
         for block in read_file(path):
             cut_lines, cut_bytes = cut_lines + block.cut_lines, cut_bytes + block.cut_bytes
             if with_progress:
-                _print_progress(block, as_json)
+                _print_progress(block, reader, as_json)
             for event in matcher.match_block(block):
                 is_bad = is_bad or (event.severity != "info" and event.role != "context")
                 for row in [event_json(event)] if as_json else text.add(event):
@@ -58,11 +60,10 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     raise SystemExit(1 if is_bad else 0)
 
 
-def _print_progress(block: LogBlock, as_json: bool) -> None:
+def _print_progress(block: LogBlock, reader: ProgressReader, as_json: bool) -> None:
     from hwtop.job.log_block import all_lines
-    from hwtop.job.progress import parse
     from hwtop.report.scan import progress_json, progress_text
 
     for line in all_lines(block):
-        if (progress := parse(line.text)) is not None:
+        if (progress := reader.read(line.text)) is not None:
             print(progress_json(line, progress) if as_json else progress_text(line, progress))

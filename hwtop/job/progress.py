@@ -8,10 +8,11 @@ from statistics import median
 from msgspec import Struct, structs
 
 from hwtop.job.progress_line import parse
+from hwtop.job.progress_reader import ProgressReader
 from hwtop.job.step_count import StepCount
 from hwtop.model.log import LogLine, Progress
 
-__all__ = ["ProgressTracker", "StepSample", "parse"]
+__all__ = ["ProgressReader", "ProgressTracker", "StepSample", "parse"]
 
 _WINDOW = 20
 """Step times and gaps over which the medians are taken (diagnosis: median of the last 20)."""
@@ -41,6 +42,7 @@ class ProgressTracker:
     """Merges the progress lines of one file and rank over time. Pure: the only clock is `LogLine.at_s`."""
 
     def __init__(self) -> None:
+        self._reader = ProgressReader()
         self._newest: Progress | None = None
         self._series: deque[StepSample] = deque(maxlen=_SERIES)
         self._told: deque[float] = deque(maxlen=_WINDOW)
@@ -87,7 +89,7 @@ class ProgressTracker:
 
     def add(self, line: LogLine) -> Progress | None:
         """Take one line. Returns what it told, None when it is not about this training's progress."""
-        progress = parse(line.text)
+        progress = self._reader.read(line.text)
         if progress is None or self._is_other_bar(progress, line.at_s):
             return None
         if progress.step_time_s is None and progress.throughput and _is_steps(progress.throughput_unit):

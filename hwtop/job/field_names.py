@@ -1,0 +1,109 @@
+"""Field names: what the keys of the frameworks' log lines are called here.
+
+Sources: Megatron-LM training.py, GPT-NeoX, NeMo, nanotron, torchtitan metrics.py, torchtune, nanoGPT train.py, llm.c, MaxText
+metric_logger.py, clu, DeepSpeed engine.py and timer.py, InternEvo, Keras progbar.py, transformers trainer_callback.py, ms-swift,
+LLaMA-Factory, verl, OpenRLHF, fairseq progress_bar.py, timm train.py, Swin, open_clip, torchvision references utils.py, detectron2,
+MMEngine, Paddle (NLP, OCR, Seg, Detection), MindSpore and MindFormers, OpenNMT, Marian, OLMo, Composer.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORD_BREAK = re.compile(r"[_\-\s]+")
+
+_LOSS = """loss, train loss, training loss, lm loss, total loss, reduced train loss, train/loss, loss/train, loss train, loss is,
+ train/total loss, loss/train/total, train loss/train/total, loss/tok, meta loss, avg loss, mean loss, running loss, avr loss,
+ loss total, train/loss step, train loss step, loss step, step loss, batch loss, ce loss, nll loss, mlm loss, loss/total, gpt loss,
+ train total loss, loss/total loss, train/ce loss, train/crossentropyloss, train/cross entropy loss, loss mean, cost, actor/loss,
+ training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value"""
+_MEAN_LOSS = "avg loss, mean loss, running loss, avr loss, average loss"
+_GRAD_NORM = """grad norm, gradnorm, gnorm, gradient norm, global grad norm, total grad norm, train/grad norm, norm, train grad norm,
+ gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm"""
+_LR = """lr, learning rate, lrate, train/lr, train/learning rate, current lr, base lr, learningrate, actor/lr, l/r, train lr, lr/train,
+ learning/current learning rate, optim/learning rate group0, optim/lr"""
+_STEP = """step, global step, train step, training step, completed step, current step, num updates, train/global step, train/step,
+ trainer/global step, total timesteps, steps, update step, optimizer step, global step/max steps, steps[global step/max steps],
+ steps global step/max steps, current steps, global steps, training/global step, optim step, opt step"""
+_ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, batch idx, itr, training iteration, train iter, up,
+ trained batches, learning iteration, iters, batch id, train iteration, iter train, train batch, micro step"""
+_EPOCH = "epoch, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
+_STEP_TIME = """time, step time, iter time, iteration time, time per step, time per iteration, elapsed time per iteration, per step time,
+ elapsed time per iteration ms, elapsed time per iteration s, train step timing in s, train step timing, seconds, s/step,
+ s/it, sec/step, sec/it, sec/batch, s/batch, batch time, took, dt, step avg, avg step time, time/step, step time s, ms/step, step time ms,
+ seconds per step, train/step time, iter time s, time per batch, time s, step duration, batch t, batch cost, avg batch cost,
+ timing s/step, step time in s"""
+_MEAN_STEP_TIME = "step avg, avg step time"
+_DATA_TIME = "data, data time, data t, reader cost, avg reader cost, data cost, dt data, data load time, dataloader time, data loading time"
+_LOSS_SCALE = "loss scale, loss scaler, grad scale, amp scale"
+_SKIPPED = "number of skipped iterations, skipped, skipped steps, inf nan skip batches, skipped iterations, num skipped"
+_MFU = "mfu, train/mfu, perf/mfu, perf/mfu/actor, model flops utilization, bf16 mfu"
+_TFLOPS = """tflops, tflop/s, tflops/gpu, throughput per gpu tflop/s/gpu, tflop/s/gpu, tflop/s/device, model tflops per gpu,
+ approx flops per gpu, train throughput per npu, tflops per gpu, achieved tflops, model tflops, interval hardware tflops per device"""
+_MEMORY = """memory, mem, max mem, max memory, gpu mem, gpumem, memory usage, memory gib, memory gb, max mem gb, memory allocated gb,
+ max memory allocated gb, perf/max memory allocated gb, cuda memory allocated, memallocated, peak memory, gpu memory, gpu mem gb, vram,
+ peak mem, max memory allocated, memory allocated, reserved memory, memory mb, mem gb, max mem mb"""
+_TOTAL = "total steps, max steps, total iters, total iterations"
+
+
+def _names(text: str) -> list[str]:
+    return [spaced(name.strip()) for name in text.split(",")]
+
+
+def spaced(name: str) -> str:
+    """One space between the words of a name, whatever stood there."""
+    return _WORD_BREAK.sub(" ", name)
+
+
+NAMES: dict[str, str] = {
+    alias: name
+    for name, aliases in {
+        "loss": _LOSS,
+        "grad_norm": _GRAD_NORM,
+        "lr": _LR,
+        "step": _STEP,
+        "iteration": _ITERATION,
+        "epoch": _EPOCH,
+        "step_time": _STEP_TIME,
+        "data_time": _DATA_TIME,
+        "loss_scale": _LOSS_SCALE,
+        "skipped": _SKIPPED,
+        "mfu": _MFU,
+        "tflops": _TFLOPS,
+        "memory": _MEMORY,
+        "total": _TOTAL,
+    }.items()
+    for alias in _names(aliases)
+}
+"""Key of a line, normalised -> name of a quantity."""
+
+MEANS: dict[str, str] = {
+    **dict.fromkeys(_names(_MEAN_LOSS), "loss"),
+    **dict.fromkeys(_names(_MEAN_STEP_TIME), "step_time_s"),
+}
+"""Keys of values that are means over the epoch or the run -> the field of Progress."""
+
+_COUNTERS = {"step", "iteration", "iter", "it", "epoch", "batch"}
+_FILLERS = {
+    *("finished", "training", "step", "train", "current", "at", "of", "on", "the", "completed", "processed", "in", "for", "worker"),
+    *("model", "global", "starting", "end", "done", "info", "and", "after"),
+}  # fmt: skip
+
+
+def name_of(key: str) -> str | None:
+    """The quantity a key stands for; None for one that is not known."""
+    name = NAMES.get(key)
+    if name is not None or " " not in key:
+        return name
+    *before, last = key.split(" ")
+    return NAMES[last] if last in _COUNTERS and _FILLERS.issuperset(before) else None
+
+
+_FOREIGN = re.compile(
+    r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|ema)(?:[ /_]|$)|.*[ /](?:val|valid|validation|eval|test)$"
+)
+
+
+def is_foreign(key: str) -> bool:
+    """The key belongs to validation or test, not to training."""
+    return _FOREIGN.match(key) is not None

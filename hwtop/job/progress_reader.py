@@ -1,0 +1,71 @@
+"""Progress reader: the lines of one file and rank in order, with what only the lines before tell of one."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from hwtop.job.field_units import preference
+from hwtop.job.log_text import clean, split_prefix
+from hwtop.job.progress_line import parse
+from hwtop.job.table_columns import Columns, heading
+from hwtop.model.log import Progress
+
+_MAY_BE_ROW = re.compile(r"\s*[|\d]")
+_LONGEST_ROW = 4096
+
+
+class ProgressReader:
+    """Learns the columns of tables and which rate the file's progress lines tell."""
+
+    def __init__(self) -> None:
+        self._columns: Columns | None = None
+        self._unit: str | None = None
+        self._has_step_time = False
+
+    def read(self, text: str) -> Progress | None:
+        """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen."""
+        progress = parse(text)
+        if progress is None:
+            progress = self._row(text)
+        elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
+            progress = self._by_name(progress, text, self._columns)
+        return None if progress is None else self._in_one_unit(progress)
+
+    def _row(self, text: str) -> Progress | None:
+        if self._columns is not None and len(text) <= _LONGEST_ROW:
+            _, bare = split_prefix(clean(text))
+            if _MAY_BE_ROW.match(bare):
+                return self._columns.row(bare)
+        lower = text.lower()
+        if "loss" in lower or "gpu_mem" in lower:
+            _, bare = split_prefix(clean(text))
+            self._columns = heading(bare) or self._columns
+        return None
+
+    def _by_name(self, progress: Progress, text: str, columns: Columns) -> Progress:
+        """YOLO's row with its bar: which loss is the whole one is told by the heading."""
+        row = columns.row(clean(text))
+        return progress if row is None or row.loss is None else replace(progress, loss=row.loss)
+
+    def _in_one_unit(self, progress: Progress) -> Progress | None:
+        """A file that tells several rates at different lines is followed in the one a person would name first."""
+        unit = progress.throughput_unit
+        if progress.step is None and progress.loss is None and unit is not None:
+            return self._rate_alone(progress, unit)
+        self._has_step_time = self._has_step_time or progress.step_time_s is not None
+        if unit is None or unit == self._unit:
+            return progress
+        if self._unit is None or preference(unit) < preference(self._unit):
+            self._unit = unit
+            return progress
+        return replace(progress, throughput=None, throughput_unit=None)
+
+    def _rate_alone(self, progress: Progress, unit: str) -> Progress | None:
+        """TensorFlow's `global_step/sec`: left out where the lines with a step tell a rate of their own."""
+        if self._unit is not None:
+            return None
+        if unit == "steps/s" and not self._has_step_time and progress.throughput:
+            return replace(progress, step_time_s=1.0 / progress.throughput)
+        return progress
