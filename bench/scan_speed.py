@@ -11,15 +11,14 @@ import argparse
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-from bench.healthy_log import healthy_log
+from healthy_log import healthy_log
+
 from hwtop.collectors.log_file import read_file
 from hwtop.job.log_block import all_lines
 from hwtop.job.patterns.match import Matcher

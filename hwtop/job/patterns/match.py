@@ -14,12 +14,13 @@ from hwtop.job.patterns.assembly import Assembler
 from hwtop.job.patterns.numeric import NOT_A_NUMBER, numeric_event
 from hwtop.job.patterns.prefilter import Hit, Prefilter
 from hwtop.job.patterns.registry import Pattern, Registry, builtin
+from hwtop.job.patterns.report_block import FailureTable, KernelOom, NativeEnd
 from hwtop.job.patterns.traceback import Tracebacks
 from hwtop.job.progress_line import parse
 from hwtop.model.log import LogEvent, LogLine
 
 _MANY = 20
-_ASSEMBLERS: tuple[type[Assembler], ...] = (Tracebacks,)
+_ASSEMBLERS: tuple[type[Assembler], ...] = (Tracebacks, FailureTable, KernelOom, NativeEnd)
 """Each takes what those before it made of a line."""
 
 
