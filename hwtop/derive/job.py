@@ -161,6 +161,7 @@ class JobTracker:
             log_files=self._logs.files,
             events=self._logs.events,
             lines=self._logs.lines,
+            flagged_lines=self._logs.flagged_lines,
             curves=self._logs.curves,
             has_ended=self._ended_at_s is not None,
             ended_for_s=None if self._ended_at_s is None else snapshot.at_s - self._ended_at_s,

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.derive.curves import CurveBook
+from hwtop.derive.log_surroundings import Surroundings
 from hwtop.job.log_text import split_rank
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.progress import ProgressTracker
@@ -57,6 +58,7 @@ class LogBook:
         self._read_at_s = 0.0
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
         self._curves = CurveBook()
+        self._surroundings = Surroundings()
         self._told: deque[_Told] = deque(maxlen=_KEPT_EVENTS)
         self.files: tuple[LogFile, ...] = ()
         self.exit_codes: dict[int, int] = {}
@@ -73,6 +75,11 @@ class LogBook:
         return tuple(told.event for told in self._told)
 
     @property
+    def flagged_lines(self) -> tuple[LogLine, ...]:
+        """Lines that matched, with those around them."""
+        return self._surroundings.lines
+
+    @property
     def curves(self) -> tuple[Curve, ...]:
         """What the logs tell over the steps of the training."""
         return self._curves.curves
@@ -82,7 +89,9 @@ class LogBook:
         self.files = reading.files
         self._read_at_s = reading.at_s
         self._lines.extend(reading.lines)
-        for event in self._matcher.match(reading.lines):
+        events = self._matcher.match(reading.lines)
+        self._surroundings.advance(reading.lines, events)
+        for event in events:
             self._told.append(_Told(replace(event, rank=self._blamed(event, ranks_of, rank_of))))
         for line in reading.lines:
             self._take(line, ranks_of)

@@ -70,6 +70,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """All pattern matches kept so far, oldest first (the newest 500)."""
     lines: tuple[LogLine, ...] = ()
     """The newest 500 lines of all logs, oldest first."""
+    flagged_lines: tuple[LogLine, ...] = ()
+    """The first lines that matched a pattern with those around them, which may no longer be among `lines`."""
     curves: tuple[Curve, ...] = ()
     """What the training told over its steps; one of each name and source."""
     has_ended: bool = False

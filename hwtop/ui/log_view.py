@@ -55,16 +55,18 @@ def flags(job: Job) -> dict[tuple[str, str], LogEvent]:
 
 
 def kept(job: Job) -> list[LogLine]:
-    """The newest lines, and the flagged ones that have made room for them: what matters stays in reach."""
-    there = {(line.path, line.text) for line in job.lines}
+    """The newest lines, and the flagged ones with their surroundings that have made room for them."""
+    newest = {(line.path, line.line_no, line.at_s) for line in job.lines} if job.flagged_lines else set()
+    around = [line for line in job.flagged_lines if (line.path, line.line_no, line.at_s) not in newest]
+    there = {(line.path, line.text) for line in (*around, *job.lines)}
     gone = {(event.path, event.text): event for event in job.events if (event.path, event.text) not in there}
-    if not gone:
+    if not gone and not around:
         return list(job.lines)
     flagged = [
         LogLine(path=event.path, line_no=event.line_no, text=event.text, at_s=event.at_s, is_past=event.is_past)
         for event in gone.values()
     ]
-    return sorted([*flagged, *job.lines], key=lambda line: line.at_s)
+    return sorted([*around, *flagged, *job.lines], key=lambda line: line.at_s)
 
 
 def of_rank(view: View) -> list[LogLine]:

@@ -12,7 +12,7 @@ from hwtop.ui.log_line import Writer
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_middle, wrap
+from hwtop.ui.widgets.text import elide_middle, visible, wrap
 
 _REASONS = 3
 
@@ -81,7 +81,23 @@ def _files(job: Job, view: View, width: int) -> list[Line]:
         path = view.rank.log or "no log file found for this rank"
         age = f"  last written {units.duration(view.rank.log_age_s)} ago" if view.rank.log_age_s is not None else ""
         lines.append(Line(elide_middle(path, max(8, width - len(age))), "dim").add(age, "dim"))
-    return [*lines, *list(_reasons(job, width))[:_REASONS]]
+    return [*lines, *list(_reasons(job, width))[:_REASONS], *_floods(job, width)]
+
+
+def _floods(job: Job, width: int) -> Iterator[Line]:
+    """What came faster than it can be shown, and where to read it."""
+    skipped = [file for file in job.log_files if file.skipped_lines]
+    if skipped:
+        worst = max(skipped, key=lambda file: file.skipped_lines)
+        count = f"{sum(file.skipped_lines for file in skipped):,}"
+        where = f"all of them: less {visible(worst.path)}" if len(skipped) == 1 else f"in {len(skipped)} files"
+        text = f"{count} lines of floods are not listed, though searched for faults; {where}"
+        yield Line("● ", "info").add(elide_middle(text, max(8, width - 2)), "label")
+    behind = [file for file in job.log_files if file.behind_bytes]
+    if behind:
+        size = units.size(sum(file.behind_bytes for file in behind))
+        text = f"{size} not read yet: {elide_middle(behind[0].path, max(12, width // 3))} is written faster than read"
+        yield Line("▲ ", "warn").add(text, "warn")
 
 
 def _reasons(job: Job, width: int) -> Iterator[Line]:
