@@ -50,13 +50,13 @@ def children_s(command: list[str]) -> float:
 
 
 def scan(path: str) -> tuple[int, int]:
-    """(blocks, events), as the command does it."""
+    """(blocks, false alarms), as the command does it."""
     matcher = Matcher(repeat_limit=None)
-    blocks = events = 0
+    blocks = alarms = 0
     for block in read_file(path):
         blocks += 1
-        events += len(matcher.match_block(block))
-    return blocks, events
+        alarms += sum(event.severity != "info" for event in matcher.match_block(block))
+    return blocks, alarms
 
 
 def common(path: str) -> None:
@@ -101,8 +101,8 @@ def measure(path: str) -> None:
 
     print(f"{size / 1e6:,.0f} MB, {len(patterns)} patterns with {len(literals)} literals, one core, processor time")
     scan(path)  # compiles the literals, and warms the page cache
-    events = scan(path)[1]
-    speed = told("hwtop scan, files in blocks", best_s(lambda: scan(path)), f"{events} events")
+    alarms = scan(path)[1]
+    speed = told("hwtop scan, files in blocks", best_s(lambda: scan(path)), f"{alarms} false alarms")
     lines = [line for block in read_file(path) for line in all_lines(block)][:200_000]
     share = sum(len(line.text) + 1 for line in lines) / size
     live = Matcher()
@@ -115,7 +115,7 @@ def measure(path: str) -> None:
         alternation = "|".join(map(_extended, literals))
         told("grep -c -i -E, an alternation of them", children_s([grep, "-c", "-i", "-E", alternation, path]))
     print(f"{'reached' if speed >= BAR_MB_S else 'MISSED'}: {BAR_MB_S:.0f} MB/s")
-    raise SystemExit(speed < BAR_MB_S)
+    raise SystemExit(speed < BAR_MB_S or alarms > 0)
 
 
 def _extended(literal: str) -> str:

@@ -77,7 +77,7 @@ def cut_text(lines: int, left_out_bytes: int) -> str:
 class ScanText:
     """Findings as text for a person: roots in full, what follows from them folded, the earliest root last.
 
-    A line of another role is told in full only while no root is known. `is_explained`: `summary` tells of each pattern that
+    A line of another role is told in full only while no root is known, mere context never. `is_explained`: `summary` tells of each pattern that
     was met what it means and what to do.
     """
 
@@ -97,7 +97,8 @@ class ScanText:
         met.count += 1
         if event.rank is not None:
             met.ranks.add(event.rank)
-        if met.shown >= _SHOWN or not (is_root or self._root is None):
+        is_due = is_root or (self._root is None and event.role != "context")
+        if met.shown >= _SHOWN or not is_due:
             return []
         met.shown += 1
         text = visible(event.text.strip())
@@ -119,6 +120,8 @@ class ScanText:
         counts = ", ".join(
             f"{self._severities[name]} {name}" for name in ("critical", "warning", "info") if self._severities[name]
         )
+        if not any(met.first.role != "context" for met in self._met.values()):
+            return [*rows, f"nothing wrong found; {counts} of context"]
         if self._root is None:
             return [*rows, f"{counts}; no root among them: it stands in another log or was not printed"]
         place = _place(self._root.path, self._root.line_no)

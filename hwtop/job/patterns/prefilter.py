@@ -24,7 +24,7 @@ class Prefilter:
     """
 
     def __init__(self, literals: Sequence[str], expressions: Sequence[bytes] = ()) -> None:
-        self._source = (*map(_escaped, literals), *expressions)
+        self._source = (*_escaped(tuple(literals)), *expressions)
         self._scratch: hyperscan.Scratch | None = None
 
     def hits(self, text: bytes) -> list[Hit]:
@@ -62,10 +62,13 @@ def _database(source: tuple[bytes, ...]) -> hyperscan.Database:
     return database
 
 
-def _escaped(literal: str) -> bytes:
-    """As an expression that matches just this; UTF-8 beyond ASCII byte by byte."""
-    plain = (
-        char if char.isascii() and char.isalnum() else "".join(f"\\x{byte:02x}" for byte in char.encode())
-        for char in literal
-    )
-    return "".join(plain).encode()
+@lru_cache(maxsize=64)
+def _escaped(literals: tuple[str, ...]) -> tuple[bytes, ...]:
+    """As expressions that match just these; UTF-8 beyond ASCII byte by byte."""
+    return tuple("".join(map(_escaped_char, literal)).encode() for literal in literals)
+
+
+def _escaped_char(char: str) -> str:
+    if char.isascii() and char.isalnum():
+        return char
+    return "".join(f"\\x{byte:02x}" for byte in char.encode())
