@@ -1,0 +1,172 @@
+"""What the named groups of log events say in words: numbers of out-of-memory messages, ranks behind in a collective, victims.
+
+Pure: events -> sentences, and the next steps that follow from those numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from hwtop.job.rank_set import named
+from hwtop.model.log import LogEvent
+
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_FRAGMENTED_PART = 0.05
+"""Of the GPU's memory, reserved by PyTorch but unallocated: as much as this and the request would have fitted in it (engineering
+default; torch's message says "large")."""
+_OTHERS_PART = 0.05
+"""Of the GPU's memory, held by nobody that the message names: another process, beyond what a CUDA context takes."""
+_GROUP = re.compile(r"PG (?:ID )?(\d+)")
+"""Process group in torch's watchdog lines; work is numbered in each for itself."""
+_WIDTH = 200
+
+
+def sentences(events: Sequence[LogEvent]) -> tuple[str, ...]:
+    """What the numbers in these events of one pattern say; empty where there are none."""
+    teller = _TELLERS.get(events[0].pattern) if events else None
+    told = teller(events) if teller else ()
+    places = dict.fromkeys(event.groups["at"] for event in events if event.groups.get("at"))
+    return (*told, *(f"raised at {place[:_WIDTH]}" for place in list(places)[:2]))
+
+
+def steps(events: Sequence[LogEvent]) -> tuple[str, ...]:
+    """What to do about just these events, before what the playbook says of the symptom."""
+    own = tuple(dict.fromkeys(step for event in events[:3] for step in event.playbook))
+    return (*_memory_steps(_memory(events)), *own) if events and events[0].pattern == "cuda-oom" else own
+
+
+def ranks_behind(events: Sequence[LogEvent]) -> tuple[int, ...]:
+    """The ranks that enqueued the fewest collectives of their process group: the others wait for them."""
+    behind = _behind(events)
+    return behind[0] if behind else ()
+
+
+def _tell_memory(events: Sequence[LogEvent]) -> tuple[str, ...]:
+    told = _memory(events)
+    if "tried" not in told:
+        return ()
+    where = f" on GPU {told['gpu']}" if "gpu" in told else ""
+    parts = [f"{told['tried']} asked for{where}"]
+    if "total" in told and "free" in told:
+        parts.append(f"{told['free']} of {told['total']} free")
+    if "process" in told:
+        parts.append(f"{told['process']} held by this process")
+    if "allocated" in told:
+        parts.append(f"{told['allocated']} of it in tensors")
+    if "reserved" in told:
+        parts.append(f"{told['reserved']} reserved by PyTorch but unallocated")
+    if "other" in told:
+        parts.append(f"{told['other']} held by process {told.get('other_pid', '?')}")
+    return (", ".join(parts),)
+
+
+def _memory(events: Sequence[LogEvent]) -> dict[str, str]:
+    """The numbers of the first out-of-memory message, which may be broken into two lines; old names under the new ones."""
+    told: dict[str, str] = {}
+    for event in events[:2]:
+        if event is not events[0] and event.path != events[0].path:
+            continue
+        for name, value in event.groups.items():
+            told.setdefault(name.removesuffix("_old"), value)
+    return told
+
+
+def _memory_steps(told: Mapping[str, str]) -> tuple[str, ...]:
+    tried, total, free = (_bytes(told.get(name)) for name in ("tried", "total", "free"))
+    process, reserved = _bytes(told.get("process")), _bytes(told.get("reserved"))
+    found = []
+    if tried is not None and total is not None and tried > total:
+        found.append(f"{told['tried']} is more than the whole GPU: one tensor is far too large; look at its shape")
+    if None not in (tried, total, reserved) and reserved >= max(tried, _FRAGMENTED_PART * total):  # type: ignore[operator, type-var]
+        found.append(
+            f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # {told['reserved']} lie unused in pieces: fragmentation"
+        )
+    if total is not None and free is not None and process is not None:
+        others = total - free - process
+        if others > _OTHERS_PART * total:
+            found.append(f"nvidia-smi   # other processes hold about {others / (1 << 30):.1f} GiB of that GPU")
+    return tuple(found)
+
+
+def _bytes(text: str | None) -> float | None:
+    number, _, unit = (text or "").partition(" ")
+    return float(number) * _UNITS[unit] if unit in _UNITS else None
+
+
+def _tell_collective(events: Sequence[LogEvent]) -> tuple[str, ...]:
+    told = []
+    first = next((event.groups for event in events if event.groups.get("op")), None)
+    if first is not None:
+        number = f" number {first['seq']}" if "seq" in first else ""
+        waited = f" waited {int(first['ran_ms']) / 1000:.0f} s" if "ran_ms" in first else " was not completed"
+        limit = f" of {int(first['timeout_ms']) / 1000:.0f} s allowed" if "timeout_ms" in first else ""
+        told.append(f"{first['op']}{number}{waited}{limit}")
+    if (behind := _behind(events)) is not None:
+        ranks, number_behind, number_ahead = behind
+        told.append(f"{named(ranks)} enqueued {number_behind} collectives, others {number_ahead}: they wait for it")
+    late = next((event.groups["late"] for event in events if event.groups.get("late")), None)
+    if late is not None:
+        told.append(f"did not reach the barrier: rank {late.strip(' ,')}")
+    return tuple(told)
+
+
+def _behind(events: Sequence[LogEvent]) -> tuple[tuple[int, ...], int, int] | None:
+    """(ranks, what they enqueued last, what the others did) in the first process group where ranks differ."""
+    last: dict[str, dict[int, int]] = {}
+    for event in events:
+        enqueued = _first(event.groups, "enqueued", "enqueued2", "enqueued3")
+        if enqueued is None or event.rank is None:
+            continue
+        group = _GROUP.search(event.text)
+        last.setdefault(group.group(1) if group else "", {})[event.rank] = int(enqueued)
+    for of_rank in last.values():
+        least, most = min(of_rank.values()), max(of_rank.values())
+        if least < most:
+            return tuple(sorted(rank for rank, number in of_rank.items() if number == least)), least, most
+    return None
+
+
+def _first(groups: Mapping[str, str], *names: str) -> str | None:
+    return next((groups[name] for name in names if name in groups), None)
+
+
+def _tell_victims(events: Sequence[LogEvent]) -> tuple[str, ...]:
+    told = []
+    for groups in (event.groups for event in events if event.groups.get("task")):
+        size = f", {_gib(groups['rss_kb'])} resident" if "rss_kb" in groups else ""
+        limit = (
+            f"; limit of {groups.get('memcg', 'its cgroup')}: {_gib(groups['limit_kb'])}"
+            if "limit_kb" in groups
+            else ""
+        )
+        told.append(f"killed: PID {groups['pid']} ({groups['task']}){size}{limit}")
+    kills = next((event.groups["kills"] for event in events if event.groups.get("kills")), None)
+    if kills is not None and not told:
+        told.append(f"Slurm counted {kills} killed processes in the step")
+    return tuple(told[:3])
+
+
+def _gib(kib: str) -> str:
+    return f"{int(kib) / (1 << 20):.1f} GiB"
+
+
+def _tell_exits(events: Sequence[LogEvent]) -> tuple[str, ...]:
+    told = []
+    for event in events:
+        groups = event.groups
+        if groups.get("exit") and groups.get("first"):
+            host = f" on {groups['host']}" if "host" in groups else ""
+            told.append(f"first to fail: rank {event.rank}{host}, exit code {groups['exit']}")
+        elif groups.get("error_file"):
+            told.append(f"error file of rank {event.rank}: {groups['error_file']}")
+    return tuple(dict.fromkeys(told))[:3]
+
+
+_TELLERS: dict[str, Callable[[Sequence[LogEvent]], tuple[str, ...]]] = {
+    "cuda-oom": _tell_memory,
+    "host-oom-kill": _tell_victims,
+    "nccl-timeout": _tell_collective,
+    "rank-crash": _tell_exits,
+}
