@@ -2,4 +2,8 @@
 
 from __future__ import annotations
 
+from hwtop.heartbeat import heartbeat
+
+__all__ = ["__version__", "heartbeat"]
+
 __version__ = "0.1.0"

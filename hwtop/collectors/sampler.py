@@ -13,7 +13,7 @@ from hwtop.collectors.source import Source
 from hwtop.model.aim import Aim
 from hwtop.model.snapshot import OwnCost, Snapshot
 
-_EVENTS = frozenset({"stacks", "deep", "logs", "kernel"})
+_EVENTS = frozenset({"stacks", "deep", "logs", "kernel", "witness", "heartbeat"})
 """Sources whose readings carry events: each reading goes into one snapshot only."""
 
 

@@ -37,6 +37,7 @@ def aim_of(moment: Moment, wish: Wish) -> Aim | None:
         detail_pid=wish.detail_pid,
         request=wish.request,
         flight=job.flight_targets,
+        witness=job.witness_targets,
     )
 
 

@@ -18,6 +18,7 @@ from hwtop.derive.process import ProcessRates, process_rates
 from hwtop.derive.rank import rank_now
 from hwtop.derive.seat import Crew, Seat
 from hwtop.derive.slow_vote import SlowVotes
+from hwtop.derive.witness import WitnessBook, witness_targets
 from hwtop.job.environment import restarts_of
 from hwtop.job.place import place_of
 from hwtop.job.spawner import is_spawner
@@ -47,6 +48,7 @@ class JobTracker:
         self._hang = HangWatch()
         self._attachment = Attachment()
         self._logs = LogBook()
+        self._witnesses = WitnessBook()
         self._kernel = KernelBook()
         self._flight = FlightTracker()
         self._ranks_of: dict[str, tuple[int, ...]] = {}
@@ -72,6 +74,7 @@ class JobTracker:
             rank_of = {seat.crew.process.pid: number for number, seat in self._seats.items()}
             self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
+        job = self._witnesses.complete(job, snapshot)
         job = self._hang.complete(job, snapshot, self._samples)
         return self._flight.advance(job, snapshot)
 
@@ -166,6 +169,7 @@ class JobTracker:
             has_ended=self._ended_at_s is not None,
             ended_for_s=None if self._ended_at_s is None else snapshot.at_s - self._ended_at_s,
             log_targets=log_targets(reading, self._members),
+            witness_targets=witness_targets(reading, crews),
             place=self._place,
             restarts=max((n for c in crews if (n := restarts_of(c.process.env or {})) is not None), default=None),
             detail=snapshot.detail,

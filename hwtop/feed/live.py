@@ -14,6 +14,7 @@ from hwtop.collectors.deep_look import DeepSource
 from hwtop.collectors.disk import DiskSource
 from hwtop.collectors.flight import FlightSource
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
+from hwtop.collectors.heartbeat import HeartbeatSource
 from hwtop.collectors.kernel_log import KernelLogSource
 from hwtop.collectors.log import LogSource
 from hwtop.collectors.memory import MemorySource
@@ -23,6 +24,7 @@ from hwtop.collectors.process_detail import DetailSource
 from hwtop.collectors.sampler import Sampler
 from hwtop.collectors.source import Source
 from hwtop.collectors.stack import StackSource
+from hwtop.collectors.witness import WitnessSource
 from hwtop.model.aim import Aim
 from hwtop.model.snapshot import Snapshot
 
@@ -110,6 +112,8 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         DeepSource(),
         LogSource(globs=log_globs),
         KernelLogSource(),
+        WitnessSource(),
+        HeartbeatSource(),
         FlightSource(),
         DetailSource(),
     ]

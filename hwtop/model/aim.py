@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hwtop.model.witness import WitnessTarget
+
 RequestKind = Literal["native", "pystack", "faulthandler", "flight-pipe"]
 """Deep looks, and "flight-pipe": write to the Flight Recorder FIFOs of all ranks on this box (a dump of one
 says little), which makes them dump; `pid` may be any of them or the target."""
@@ -67,3 +69,5 @@ class Aim(Struct, frozen=True, kw_only=True):
     detail_pid: int | None = None
     request: Request | None = None
     flight: tuple[FlightTarget, ...] = ()
+    witness: tuple[WitnessTarget, ...] = ()
+    """Processes that may have a heartbeat or leave metrics files."""

@@ -14,6 +14,7 @@ from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.process import ProcessDetail
 from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import DeepDump, Refusal, StackFrame
+from hwtop.model.witness import WitnessFile, WitnessTarget
 
 
 class SlowVote(Struct, frozen=True, kw_only=True):
@@ -76,6 +77,9 @@ class Job(Struct, frozen=True, kw_only=True):
     """What the training told over its steps; one of each name and source."""
     has_ended: bool = False
     ended_for_s: float | None = None
+    witnesses: tuple[WitnessFile, ...] = ()
+    """Metrics files that are read, newest first; without their points, which are in `curves`."""
+    witness_targets: tuple[WitnessTarget, ...] = ()
     log_targets: tuple[LogTarget, ...] = ()
     """Files that its processes write their output to: what to follow."""
     stack_errors: tuple[tuple[str, str], ...] = ()

@@ -11,12 +11,14 @@ from hwtop.model.cpu import CpuReading
 from hwtop.model.disk import DiskReading
 from hwtop.model.flight import FlightReading
 from hwtop.model.gpu import GpuReading
+from hwtop.model.heartbeat import HeartbeatReading
 from hwtop.model.kernel import KernelReading
 from hwtop.model.log import LogReading
 from hwtop.model.memory import MemoryReading
 from hwtop.model.network import NetworkReading
 from hwtop.model.process import CandidateReading, ProcessDetail, ProcessReading
 from hwtop.model.stack import DeepReading, StackReading
+from hwtop.model.witness import WitnessReading
 
 SourceState = Literal["ok", "stale", "unavailable"]
 
@@ -45,7 +47,8 @@ class OwnCost(Struct, frozen=True, kw_only=True):
 class Snapshot(Struct, frozen=True, kw_only=True):
     """One tick. A field is None when its source has never answered; a stale source repeats its last reading.
 
-    `stacks`, `deep`, `logs` and `kernel` carry events, not levels: each dump and each line is in exactly one snapshot.
+    `stacks`, `deep`, `logs`, `kernel`, `witness` and `heartbeat` carry events, not levels: each dump, line and value is in
+    exactly one snapshot.
     """
 
     time_s: float
@@ -72,3 +75,5 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     kernel: KernelReading | None = None
     flight: FlightReading | None = None
     detail: ProcessDetail | None = None
+    witness: WitnessReading | None = None
+    heartbeat: HeartbeatReading | None = None

@@ -1,0 +1,186 @@
+"""Metrics files of the job, found among its open files and in the folders it works in, and what they tell."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from hwtop.collectors.abandon import Abandonable
+from hwtop.collectors.batch import Batch
+from hwtop.collectors.witness_file import Clock, MetricsFile
+from hwtop.collectors.witness_search import Found, search
+from hwtop.job.witness.files import identity, rank_in, writer_pid
+from hwtop.model.aim import Aim
+from hwtop.model.witness import WitnessFile, WitnessPoint, WitnessReading, WitnessTarget
+
+_TOGETHER_S = 0.1
+"""Wall time that all files together get in one reading; what takes longer comes in the next."""
+_PARSE_S = 0.03
+"""CPU time of one reading: 1.5 % of a core while it catches up with the past."""
+_MOST_BYTES = 1 << 18
+"""Of one file in one turn."""
+_SEARCH_EVERY_S = 15.0
+_SEARCH_FIRST_S = 4.0
+"""Distance of the first searches: a job that has just started has no files yet."""
+_FIRST_SEARCHES = 3
+_MOST_FILES = 64
+
+
+class WitnessSource:
+    """Fills `Snapshot.witness` with what is new in the files. One that blocks or fails is a reason, nothing else."""
+
+    name = "witness"
+    every_s = 2.0
+
+    def __init__(
+        self,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        proc: str = "/proc",
+        cpu: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._now = now
+        self._wall = wall
+        self._proc = proc
+        self._cpu = cpu
+        self._targets: tuple[WitnessTarget, ...] = ()
+        self._followed: tuple[str, ...] = ()
+        self._search: Abandonable[list[tuple[Found, str]]] = Abandonable("witness-search", self._find, now)
+        self._searched_at_s: float | None = None
+        self._searches = 0
+        self._began_s: float | None = None
+        self._files: dict[str, MetricsFile] = {}
+        self._points: dict[str, list[WitnessPoint]] = {}
+        self._read: set[str] = set()
+        self._refusals: dict[str, str] = {}
+        self._batch: Batch[str] = Batch("witness", self._read_file, now)
+        self._spent_s = 0.0
+        self._clock: Clock | None = None
+
+    def probe(self) -> str | None:
+        """Always able to run."""
+        return None
+
+    def aim(self, aim: Aim) -> None:
+        """Take the processes that may write such files; what is followed as a log is not read twice."""
+        self._targets = aim.witness
+        self._followed = tuple(target.path for target in aim.logs)
+
+    def close(self) -> None:
+        """No file stays open between two readings."""
+
+    def read(self) -> WitnessReading | None:
+        """What is new; None while no job is known."""
+        if not self._targets:
+            return None
+        at_s = self._now()
+        wall_s = self._wall()
+        missing: dict[str, str] = {}
+        is_first = self._began_s is None
+        if self._began_s is None:
+            self._began_s = wall_s
+        self._look_around(at_s, missing)
+        self._clock = Clock(at_s, wall_s, self._began_s, is_first or self._searches <= 1)
+        self._spent_s = 0.0
+        late = self._batch.run(self._in_turn(), _TOGETHER_S)
+        files = tuple(self._told(key, file, late.get(key), wall_s) for key, file in list(self._files.items()))
+        return WitnessReading(at_s=at_s, files=files, missing=missing)
+
+    def _look_around(self, at_s: float, missing: dict[str, str]) -> None:
+        every_s = _SEARCH_FIRST_S if self._searches <= _FIRST_SEARCHES else _SEARCH_EVERY_S
+        is_due = self._searched_at_s is None or at_s - self._searched_at_s >= every_s
+        if not is_due and self._search.out_for_s() == 0.0:
+            return
+        try:
+            found = self._search.poll(_TOGETHER_S)
+        except TimeoutError as error:
+            missing["files"] = f"looking for metrics files: the file system is {error}"
+            return
+        self._searched_at_s, self._searches = at_s, self._searches + 1
+        self._choose(found)
+
+    def _find(self) -> list[tuple[Found, str]]:
+        """In a thread that may be left behind: (file, what stands before its path)."""
+        groups: dict[str, list[WitnessTarget]] = {}
+        for target in self._targets:
+            groups.setdefault(self._root_of(target), []).append(target)
+        found: list[tuple[Found, str]] = []
+        for root, targets in groups.items():
+            since_s = min((target.started_s for target in targets if target.started_s is not None), default=0.0)
+            files = [path for target in targets for path in target.files]
+            folders = [folder for target in targets for folder in target.folders]
+            folders += [os.path.dirname(path) for path in files]
+            found += [(each, root) for each in search(folders, files, root, since_s, self._now)]
+        return sorted(found, key=lambda pair: -pair[0].modified_s)
+
+    def _root_of(self, target: WitnessTarget) -> str:
+        """ "" where the process sees the same files as hwtop, else /proc/PID/root."""
+        try:
+            if os.readlink(f"{self._proc}/{target.pid}/ns/mnt") != os.readlink(f"{self._proc}/self/ns/mnt"):
+                return f"{self._proc}/{target.pid}/root"
+        except OSError:
+            pass
+        return ""
+
+    def _choose(self, found: Sequence[tuple[Found, str]]) -> None:
+        chosen = {identity(each.path): (each, root) for each, root in found[:_MOST_FILES]}
+        for key, (each, root) in chosen.items():
+            file = self._files.get(key)
+            if each.path in self._followed:
+                continue
+            if file is None:
+                self._files[key] = MetricsFile(each.path, f"{root}{each.path}", each.kind)
+            elif file.path != each.path:
+                file.path, file.access = each.path, f"{root}{each.path}"
+        gone = [key for key in self._files if key not in chosen]
+        for key in gone[: max(0, len(self._files) - _MOST_FILES)]:
+            del self._files[key]
+
+    def _in_turn(self) -> list[str]:
+        """Those first that were not read in the last reading: the time may not be enough for all."""
+        order = sorted(self._files, key=lambda key: key in self._read)
+        self._read = set()
+        return order
+
+    def _read_file(self, key: str) -> None:
+        """In a thread that may be left behind. Never raises."""
+        file, clock = self._files.get(key), self._clock
+        if file is None or clock is None or self._spent_s > _PARSE_S:
+            return
+        started_s = self._cpu()
+        try:
+            self._points.setdefault(key, []).extend(file.read(clock, _MOST_BYTES))
+            self._refusals.pop(key, None)
+        except OSError as error:
+            self._refusals[key] = f"cannot read: {error.strerror or error}"
+        self._read.add(key)
+        self._spent_s += self._cpu() - started_s
+
+    def _told(self, key: str, file: MetricsFile, late: str | None, wall_s: float) -> WitnessFile:
+        return WitnessFile(
+            path=file.path,
+            kind=file.kind,
+            rank=self._rank_of(file.path),
+            size_bytes=file.size_bytes,
+            age_s=None if file.modified_s is None else max(0.0, wall_s - file.modified_s),
+            has_times=file.has_times,
+            points=tuple(self._points.pop(key, ())),
+            unit=file.unit,
+            total_steps=file.total_steps,
+            skipped_bytes=file.skipped_bytes,
+            broken=file.broken,
+            reason=f"file system {late}" if late else self._refusals.get(key, file.reason),
+        )
+
+    def _rank_of(self, path: str) -> int | None:
+        """Who has it open, else whose PID is in its name, else what its name tells."""
+        pid = writer_pid(path)
+        for target in self._targets:
+            if path in target.files and target.rank is not None:
+                return target.rank
+        for target in self._targets:
+            if pid is not None and pid == target.own_pid and target.rank is not None:
+                return target.rank
+        return rank_in(path)

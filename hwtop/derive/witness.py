@@ -1,0 +1,194 @@
+"""What heartbeats and metrics files tell, over time: curves, and the progress of ranks whose logs do not tell it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from msgspec.structs import replace
+
+from hwtop.derive.heartbeat import HeartbeatBook
+from hwtop.derive.seat import Crew
+from hwtop.job.curve_series import CurveSeries
+from hwtop.job.witness.files import kind_of
+from hwtop.job.witness.folders import folders_of
+from hwtop.model.curve import Curve, CurveName, CurvePoint
+from hwtop.model.job import Job
+from hwtop.model.log import Progress
+from hwtop.model.process import ProcessReading
+from hwtop.model.rank import Rank
+from hwtop.model.snapshot import Snapshot
+from hwtop.model.witness import WitnessFile, WitnessPoint, WitnessTarget
+
+_WINDOW = 20
+"""Steps over which the median of the step time is taken."""
+_YOUNG_S = 10.0
+"""A younger step proves life. An older one proves nothing: writers flush late (TensorBoard's after 120 s, tensorboard
+SummaryWriter `flush_secs`), so the age of a file is not the age of a step."""
+_MOST_FILES = 16
+"""Files with curves, the ones written last."""
+_FIELDS: tuple[CurveName, ...] = ("loss", "lr", "grad_norm", "step_time_s", "throughput", "loss_scale")
+
+
+class WitnessBook:
+    """Takes in each snapshot, and completes the job."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _FileBook] = {}
+        self._heartbeats = HeartbeatBook()
+
+    def complete(self, job: Job, snapshot: Snapshot) -> Job:
+        """`job` with the curves of its metrics files and heartbeats, and with the steps that only they tell."""
+        if snapshot.witness is not None:
+            for file in snapshot.witness.files:
+                self._files.setdefault(file.path, _FileBook()).take(file)
+        self._heartbeats.take(snapshot.heartbeat)
+        newest = sorted(self._files.values(), key=lambda book: -book.written_at_s(snapshot.at_s))[:_MOST_FILES]
+        ranks = tuple(self._completed(rank, job.ranks, newest, snapshot.at_s) for rank in job.ranks)
+        curves = (*job.curves, *self._heartbeats.curves(), *(curve for book in newest for curve in book.curves()))
+        files = tuple(book.file for book in newest if book.file is not None)
+        return replace(job, ranks=ranks, curves=curves, witnesses=files)
+
+    def _completed(self, rank: Rank, ranks: Sequence[Rank], books: Sequence[_FileBook], at_s: float) -> Rank:
+        lowest = min((each.rank for each in ranks), default=0)
+        own = [book for book in books if book.speaks_for(rank.rank, lowest)]
+        for book in sorted(own, key=lambda each: -(each.step_at_s or 0.0)):
+            rank = book.completed(rank, at_s)
+        return self._heartbeats.completed(rank, at_s)
+
+
+class _FileBook:
+    """One metrics file."""
+
+    def __init__(self) -> None:
+        self.file: WitnessFile | None = None
+        """The newest reading, without its points."""
+        self.step_at_s: float | None = None
+        """When the newest step was told."""
+        self._is_past = True
+        self._read_at_s = 0.0
+        self._series: dict[CurveName, CurveSeries] = {}
+        self._curves: tuple[Curve, ...] | None = ()
+        self._progress = Progress()
+        self._steps: deque[tuple[float, int]] = deque(maxlen=_WINDOW + 1)
+
+    def take(self, file: WitnessFile) -> None:
+        """The next reading of the file."""
+        self.file = replace(file, points=())
+        for point in file.points:
+            self._take(point)
+        if file.total_steps is not None:
+            self._progress = replace(self._progress, total_steps=file.total_steps)
+
+    def _take(self, point: WitnessPoint) -> None:
+        self._curves = None
+        axis = point.step if point.step is not None else _whole(point.epoch)
+        told = CurvePoint(step=axis, at_s=point.at_s, value=point.value, is_past=point.is_past)
+        self._series.setdefault(point.name, CurveSeries()).add(told)
+        changes: dict[str, object] = {point.name: point.value}
+        if point.name == "throughput" and self.file is not None:
+            changes["throughput_unit"] = self.file.unit or None
+        if point.epoch is not None:
+            changes["epoch"] = point.epoch
+        if point.step is not None and point.step != self._progress.step:
+            changes["step"] = point.step
+            self.step_at_s, self._is_past = point.at_s, point.is_past
+            if self._steps and point.step < self._steps[-1][1]:
+                self._steps.clear()
+            self._steps.append((point.at_s, point.step))
+        self._progress = replace(self._progress, **changes)
+
+    def written_at_s(self, at_s: float) -> float:
+        """When the file was last written, on the clock of `at_s`."""
+        age_s = self.file.age_s if self.file is not None else None
+        return float("-inf") if age_s is None else at_s - age_s
+
+    def curves(self) -> tuple[Curve, ...]:
+        """One a quantity; made anew only when something was told."""
+        if self._curves is None and self.file is not None:
+            self._curves = tuple(
+                Curve(
+                    name=name,
+                    unit=self.file.unit if name == "throughput" else "",
+                    source=self.file.path,
+                    rank=self.file.rank,
+                    points=series.points,
+                )
+                for name, series in self._series.items()
+            )
+        return self._curves or ()
+
+    def speaks_for(self, rank: int, lowest: int) -> bool:
+        """Its writer, or the lowest rank where nobody knows who writes it."""
+        return self.file is not None and rank == (lowest if self.file.rank is None else self.file.rank)
+
+    def completed(self, rank: Rank, at_s: float) -> Rank:
+        """The rank with what its log does not tell. What the log, or a newer file, does tell stays."""
+        told = self._progress
+        known = rank.progress
+        if known is not None and known.step is not None:
+            missing = {
+                name: each
+                for name in _FIELDS
+                if getattr(known, name) is None and (each := getattr(told, name)) is not None
+            }
+            return replace(rank, progress=replace(known, **missing)) if missing else rank
+        if told == Progress():
+            return rank
+        step_age_s = None if self.step_at_s is None else max(0.0, at_s - self.step_at_s)
+        return replace(
+            rank,
+            progress=told if known is None else _merged(known, told),
+            told_by=self.file.path if self.file is not None else None,
+            step_time_s=self._step_time_s() if rank.step_time_s is None else rank.step_time_s,
+            step_age_s=step_age_s if step_age_s is not None and step_age_s < _YOUNG_S else rank.step_age_s,
+            step_told_at_s=rank.step_told_at_s if self._is_past else self.step_at_s,
+        )
+
+    def _step_time_s(self) -> float | None:
+        """As the file tells it, else from its times; rows that were read together share theirs."""
+        if self._progress.step_time_s is not None:
+            return self._progress.step_time_s
+        first_of = dict(self._steps)
+        paces = [
+            (later - earlier) / (after - before)
+            for (earlier, before), (later, after) in pairwise(first_of.items())
+            if after > before and later > earlier
+        ]
+        return median(paces) if paces else None
+
+
+def witness_targets(reading: ProcessReading, crews: Sequence[Crew]) -> tuple[WitnessTarget, ...]:
+    """Where metrics files and heartbeats of the ranks may be; and of processes that have such files open."""
+    rank_of = {crew.process.pid: crew.member.rank for crew in crews}
+    boot_s = reading.boot_time_s
+    targets = []
+    for process in reading.processes:
+        files = tuple(file.target for file in process.files if kind_of(file.target) is not None)
+        if process.pid not in rank_of and not files:
+            continue
+        started_s = None if boot_s is None else boot_s + process.start_ticks / reading.ticks_per_s
+        targets.append(
+            WitnessTarget(
+                pid=process.pid,
+                own_pid=process.ns_pids[-1] if process.ns_pids else process.pid,
+                rank=rank_of.get(process.pid),
+                uid=process.uid,
+                start_ticks=process.start_ticks,
+                started_s=started_s,
+                files=files,
+                folders=folders_of(process),
+            )
+        )
+    return tuple(targets)
+
+
+def _merged(known: Progress, told: Progress) -> Progress:
+    changes = {name: value for name in told.__struct_fields__ if (value := getattr(told, name)) is not None}
+    return replace(known, **changes)
+
+
+def _whole(epoch: float | None) -> int | None:
+    return None if epoch is None or epoch != int(epoch) else int(epoch)

@@ -1,0 +1,147 @@
+"""Weights & Biases: the transaction log run-ID.wandb, which an offline and an online run both write.
+
+A LevelDB log (leveldb doc/log_format.md) with a head of 7 bytes (":W&B", 0xBEE1, version 0) and zlib's CRC-32 (wandb
+sdk/internal/datastore.py), in it `Record` messages (wandb_internal.proto): 2 history: 1 item: 1 key, 2 nested_key,
+16 value_json; 2 step: 1 num.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+
+from hwtop.job.witness.protobuf import fields, signed
+from hwtop.job.witness.rows import numbers, told
+from hwtop.job.witness.told import Told
+
+_BLOCK = 32_768
+_HEAD = struct.Struct("<IHB")
+_FILE_HEAD = struct.pack("<4sHB", b":W&B", 0xBEE1, 0)
+_FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
+_CRC_OF = {kind: zlib.crc32(bytes([kind])) for kind in (_FULL, _FIRST, _MIDDLE, _LAST)}
+_LONGEST = 4 << 20
+"""A longer record is a table or code: it is passed over."""
+
+
+class WandbLog:
+    """One run-ID.wandb file."""
+
+    is_whole = False
+    total_steps: int | None = None
+
+    def __init__(self) -> None:
+        self.broken = 0
+        self._rest = b""
+        self._at = 0
+        """Where `_rest` begins in the file."""
+        self._record: bytes | None = None
+        """Begun in an earlier part; None outside of one."""
+        self._is_other = False
+
+    def feed(self, data: bytes) -> list[Told]:
+        """The history in the records that are complete by now."""
+        self._rest += data
+        found: list[Told] = []
+        if self._at == 0 and not self._begin():
+            return found
+        at = 0
+        while True:
+            left = _BLOCK - (self._at + at) % _BLOCK
+            if left < _HEAD.size:
+                if len(self._rest) - at < left:
+                    break
+                at += left
+                continue
+            if len(self._rest) - at < _HEAD.size:
+                break
+            crc, length, kind = _HEAD.unpack_from(self._rest, at)
+            if length + _HEAD.size > left or kind not in _CRC_OF:
+                if len(self._rest) - at < left:
+                    break  # of a block that is not complete the head may still be written
+                self._lose()
+                at += left
+                continue
+            end = at + _HEAD.size + length
+            if end > len(self._rest):
+                break
+            found += self._part(kind, self._rest[at + _HEAD.size : end], crc)
+            at = end
+        self._rest, self._at = self._rest[at:], self._at + at
+        return found
+
+    def jump(self, offset: int) -> int:
+        """The block that it is in."""
+        self._at = max(_BLOCK, offset - offset % _BLOCK)
+        self._rest, self._record = b"", None
+        return self._at
+
+    def take_skip(self) -> int:
+        """All is read: parts of a long record are short."""
+        return 0
+
+    def _begin(self) -> bool:
+        if len(self._rest) < len(_FILE_HEAD):
+            return False
+        if self._rest[:6] != _FILE_HEAD[:6]:
+            self._is_other = True
+        if self._is_other:
+            self.broken = 1
+            self._rest = b""
+            return False
+        self._rest, self._at = self._rest[len(_FILE_HEAD) :], len(_FILE_HEAD)
+        return True
+
+    def _lose(self) -> None:
+        self.broken += 1
+        self._record = None
+
+    def _part(self, kind: int, data: bytes, crc: int) -> list[Told]:
+        if zlib.crc32(data, _CRC_OF[kind]) != crc:
+            self._lose()
+            return []
+        if kind in (_FULL, _FIRST):
+            self._record = b""
+        if self._record is None:
+            return []  # reading began in the middle of it, or its first part is broken
+        self._record = self._record + data if len(self._record) <= _LONGEST else self._record
+        if kind in (_FIRST, _MIDDLE):
+            return []
+        record, self._record = self._record, None
+        try:
+            return _history(record) if len(record) <= _LONGEST else []
+        except ValueError:
+            self.broken += 1
+            return []
+
+
+def _history(record: bytes) -> list[Told]:
+    row: dict[object, object] = {}
+    for number, value in fields(record):
+        if number == 2 and isinstance(value, bytes):
+            for inner, each in fields(value):
+                if inner == 1 and isinstance(each, bytes):
+                    name, text = _item(each)
+                    row[name] = _number(text)
+                elif inner == 2 and isinstance(each, bytes):
+                    step = next((num for field, num in fields(each) if field == 1 and isinstance(num, int)), 0)
+                    row.setdefault("_step", signed(step))
+    return told(numbers(row)) if row else []
+
+
+def _item(data: bytes) -> tuple[str, bytes]:
+    names, text = [], b""
+    for number, value in fields(data):
+        if number in (1, 2) and isinstance(value, bytes):
+            names.append(value.decode("utf-8", "replace"))
+        elif number == 16 and isinstance(value, bytes):
+            text = value
+    return "/".join(name for name in names if name), text
+
+
+def _number(text: bytes) -> object:
+    """Numbers, and NaN as the text that it is written as; anything longer is a table or a histogram."""
+    try:
+        return json.loads(text) if 0 < len(text) <= 64 else None
+    except (ValueError, RecursionError):
+        return None
