@@ -38,6 +38,23 @@ _HOLDS_A_RANK = (
 """Why one rank does not come: all that the others do is wait for it."""
 _STANDS_STILL = ("collective-mismatch", "rank-missing-from-collective", "hang")
 
+_SLOWS = (
+    *_INPUT_BOUND,
+    *_HOLDS_A_RANK,
+    *_STANDS_STILL,
+    "straggler-rank",
+    "dataloader-oversubscribed",
+    "cpu-oversubscribed",
+    "cgroup-throttled",
+    "swapping",
+    "gpu-thermal-throttle",
+    "gpu-hw-slowdown",
+    "recompile-storm",
+    "gc-thrash",
+)
+"""Why all steps take longer."""
+_LOSS_IS_LOST = ("loss-nan", "loss-diverging")
+
 ROOTS: dict[str, tuple[str, ...]] = {
     "hang": (*_HOLDS_A_RANK, "collective-mismatch", "rank-missing-from-collective", "rendezvous-stuck", *_ENDS_A_RANK),
     "rank-missing-from-collective": (*_HOLDS_A_RANK, "collective-mismatch", *_ENDS_A_RANK),
@@ -53,6 +70,16 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "rank-crash": ("dataloader-worker-killed", *(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash")),
     "straggler-rank": (*_INPUT_BOUND, *_HOLDS_A_RANK, *_STANDS_STILL),
     "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
+    "cpu-oversubscribed": ("dataloader-oversubscribed",),
+    "loss-diverging": ("loss-nan",),
+    "loss-spike": _LOSS_IS_LOST,
+    "grad-explosion": (*_LOSS_IS_LOST, "loss-spike"),
+    "loss-scale-overflow": (*_LOSS_IS_LOST, "grad-explosion"),
+    "lr-stuck": ("loss-scale-overflow",),
+    "grad-vanishing": (*_LOSS_IS_LOST, "loss-scale-overflow"),
+    "loss-plateau": ("lr-stuck", "grad-vanishing", "loss-scale-overflow", *_LOSS_IS_LOST),
+    "throughput-drop": _SLOWS,
+    "step-time-rising": ("throughput-drop", *_SLOWS),
     **dict.fromkeys(_INPUT_BOUND, ("dataloader-worker-killed", "dataloader-worker-stuck")),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""

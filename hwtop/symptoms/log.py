@@ -118,12 +118,23 @@ def _rule(symptom: str, category: Category) -> Rule:
         threshold="a line of the job's log matches (`hwtop scan` tells which)",
         raise_s=CRASH_RAISE_S if symptom == "rank-crash" else 0.0,
         clear_s=60.0,
-        check=check_loss_nan if symptom == "loss-nan" else partial(check_pattern, symptom),
+        check=partial(check_pattern, symptom),
     )
 
 
-_MORE_WITNESSES = frozenset({"gpu-lost", "dataloader-worker-killed", "recompile-storm"})
-"""Symptoms that not only the log tells: their rules stand with the GPUs, the workers and the interruptions."""
+_MORE_WITNESSES = frozenset(
+    {
+        "dataloader-oversubscribed",
+        "dataloader-worker-killed",
+        "gpu-lost",
+        "grad-explosion",
+        "loss-nan",
+        "loss-scale-overflow",
+        "loss-spike",
+        "recompile-storm",
+    }
+)
+"""Symptoms that not only the log tells: their rules stand with the GPUs, the workers, the interruptions and the curves."""
 
 RULES = tuple(
     _rule(symptom, entry.category) for symptom, entry in LOG_SYMPTOMS.items() if symptom not in _MORE_WITNESSES

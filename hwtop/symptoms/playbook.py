@@ -155,6 +155,12 @@ LOG_SYMPTOMS: dict[str, LogSymptom] = {
         "correctness",
         "A few at the start are normal; many in a row: use bf16, or lower the learning rate",
     ),
+    "grad-explosion": _entry(
+        "The gradients explode",
+        "correctness",
+        "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)   # before optimizer.step(), after scaler.unscale_()",
+        "Lower the learning rate, or warm it up longer",
+    ),
     "loss-spike": _entry("The loss jumped", "correctness", "Compare the batch and the gradient norm of that step"),
     "driver-mismatch": _entry(
         "NVIDIA driver and library versions differ",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from hwtop.symptoms import (
     blocked,
+    correctness,
     cpu,
     disk,
     gpu,
     gpu_idle,
+    gradients,
     hang,
     interpreter,
     interruptions,
@@ -16,8 +18,11 @@ from hwtop.symptoms import (
     log,
     memory,
     overhead,
+    plateau,
     ranks,
     rendezvous,
+    trend,
+    worker_count,
     workers,
 )
 from hwtop.symptoms.rule import Rule
@@ -25,6 +30,8 @@ from hwtop.symptoms.rule import Rule
 RULES: tuple[Rule, ...] = (
     *gpu.RULES,
     *log.RULES,
+    *correctness.RULES,
+    *gradients.RULES,
     *ranks.RULES,
     *workers.RULES,
     *blocked.RULES,
@@ -36,8 +43,11 @@ RULES: tuple[Rule, ...] = (
     *interpreter.RULES,
     *overhead.RULES,
     *gpu_idle.RULES,
+    *worker_count.RULES,
     *cpu.RULES,
     *memory.RULES,
     *disk.RULES,
+    *plateau.RULES,
+    *trend.RULES,
 )
 """In the order in which findings of one severity are shown: what is nearer to the cause comes first."""

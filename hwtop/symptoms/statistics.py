@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
 from math import sqrt
-from statistics import fmean
+from statistics import fmean, median
+
+from msgspec import Struct
 
 
 def share_at_least(share: float, samples: int, z: float = 1.64) -> float:
@@ -32,3 +36,83 @@ def line_fit(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
         return 0.0, 0.0
     xy = sum((x - mean_x) * (y - mean_y) for x, y in points)
     return xy / xx, xy * xy / (xx * yy)
+
+
+def spread(values: Sequence[float]) -> float:
+    """Standard deviation of the bulk: 1.4826 x the median distance from the median (Hampel 1974). 0 for fewer than 2 values."""
+    if len(values) < 2:
+        return 0.0
+    centre = median(values)
+    return 1.4826 * median(abs(value - centre) for value in values)
+
+
+def jitter(values: Sequence[float]) -> float:
+    """Standard deviation of one value around a level that moves slowly: `spread` of the differences of neighbours / sqrt(2)."""
+    return spread([later - earlier for earlier, later in pairwise(values)]) / sqrt(2)
+
+
+def block_medians(values: Sequence[float], blocks: int) -> list[float]:
+    """Medians of so many consecutive stretches of (nearly) equal length, fewer where there are fewer values."""
+    count = min(blocks, len(values))
+    edges = [round(number * len(values) / count) for number in range(count + 1)] if count else [0]
+    return [median(values[begin:end]) for begin, end in pairwise(edges)]
+
+
+class Trend(Struct, frozen=True):
+    """A line through equally spaced values, in units of one value to the next."""
+
+    slope: float
+    low: float
+    """Lower end of the 95 % interval of the slope."""
+    high: float
+    tau: float
+    """Kendall's: 1 = each value is above all before it, -1 = below."""
+
+
+_NO_TREND = Trend(0.0, float("-inf"), float("inf"), 0.0)
+
+
+def trend(values: Sequence[float], z: float = 1.96) -> Trend:
+    """Theil-Sen slope with the confidence interval of Sen (1968, JASA 63). Takes n * n / 2 slopes: for at most some 60 values."""
+    n = len(values)
+    if n < 4:
+        return _NO_TREND
+    slopes = sorted((values[j] - values[i]) / (j - i) for i in range(n) for j in range(i + 1, n))
+    ups, downs = sum(slope > 0 for slope in slopes), sum(slope < 0 for slope in slopes)
+    reach = z * sqrt(n * (n - 1) * (2 * n + 5) / 18)
+    low = max(0, round((len(slopes) - reach) / 2) - 1)
+    high = min(len(slopes) - 1, round((len(slopes) + reach) / 2))
+    return Trend(median(slopes), slopes[low], slopes[high], (ups - downs) / len(slopes))
+
+
+def change_point(values: Sequence[float], least: int) -> tuple[int, float]:
+    """Where the level changed most clearly, and how clearly: (index of the first value after it, standard scores).
+
+    The division with the largest standardised rank sum (Mann-Whitney; Hawkins & Deng 2010, J. Quality Technology 42): single
+    slow values weigh no more than a place in the order. At least `least` values on each side, else (0, 0). Positive = up.
+    """
+    n = len(values)
+    ranks = [0.0] * n
+    order = sorted(range(n), key=values.__getitem__)
+    begin = 0
+    while begin < n:  # equal values share their mean rank
+        end = begin
+        while end + 1 < n and values[order[end + 1]] == values[order[begin]]:
+            end += 1
+        for place in order[begin : end + 1]:
+            ranks[place] = (begin + end) / 2 + 1
+        begin = end + 1
+    best, score, total = 0, 0.0, sum(ranks[:least])
+    for index in range(least, n - least + 1):
+        found = (index * (n + 1) / 2 - total) / sqrt(index * (n - index) * (n + 1) / 12)
+        if abs(found) > abs(score):
+            best, score = index, found
+        total += ranks[index] if index < n else 0.0
+    return best, score
+
+
+def resolution(values: Sequence[float]) -> float:
+    """The step in which the values are told: 0.01 of 2.31, 2.4 and 0.07. 0 without values other than 0."""
+    exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in values if value != 0]
+    known = [exponent for exponent in exponents if isinstance(exponent, int)]
+    return 10.0 ** min(known) if known else 0.0

@@ -1,8 +1,21 @@
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from hwtop.symptoms.statistics import line_fit, share_at_least
+from hwtop.symptoms.statistics import (
+    block_medians,
+    change_point,
+    jitter,
+    line_fit,
+    resolution,
+    share_at_least,
+    spread,
+    trend,
+)
+
+NORMAL = random.Random(11)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +56,70 @@ def test_line_fit() -> None:
 )
 def test_no_line_where_there_is_none(points: list[tuple[float, float]]) -> None:
     assert line_fit(points) == (0.0, 0.0)
+
+
+def test_spread_is_the_deviation_of_the_bulk() -> None:
+    bulk = [NORMAL.gauss(10, 2) for _ in range(2000)]
+    assert spread(bulk) == pytest.approx(2.0, rel=0.1)
+    assert spread([*bulk, *[1e9] * 400]) == pytest.approx(2.6, rel=0.15)
+    assert spread([1.0]) == 0.0
+
+
+def test_jitter_knows_no_trend() -> None:
+    assert jitter([index + NORMAL.gauss(0, 0.5) for index in range(2000)]) == pytest.approx(0.5, rel=0.1)
+
+
+def test_block_medians() -> None:
+    assert block_medians([1.0, 2.0, 3.0, 10.0, 20.0, 30.0], 2) == [2.0, 20.0]
+    assert block_medians([1.0, 2.0], 5) == [1.0, 2.0]
+    assert block_medians([], 5) == []
+
+
+def test_a_trend_that_outliers_do_not_bend() -> None:
+    values = [0.5 * index + NORMAL.gauss(0, 0.3) for index in range(40)]
+    values[5] = values[20] = 1e6
+    found = trend(values)
+    assert found.slope == pytest.approx(0.5, abs=0.05)
+    assert found.low < 0.5 < found.high
+    assert found.tau > 0.8
+
+
+def test_the_interval_of_the_slope_holds_the_truth_19_times_of_20() -> None:
+    held = sum((line := trend([NORMAL.gauss(0, 1) for _ in range(20)])).low <= 0 <= line.high for _ in range(400))
+    assert 0.92 <= held / 400 <= 0.985
+
+
+def test_the_slope_is_the_median_of_all_slopes() -> None:
+    assert trend([0.0, 1.0, 4.0, 9.0, 16.0]).slope == 4.0
+    assert trend([1.0, 2.0]).low == float("-inf")
+
+
+@pytest.mark.parametrize(("before", "after", "least"), [(100, 100, 10), (200, 10, 10), (30, 300, 10)])
+def test_where_a_level_changed(before: int, after: int, least: int) -> None:
+    values = [NORMAL.gauss(1.0, 0.05) for _ in range(before)] + [NORMAL.gauss(1.4, 0.05) for _ in range(after)]
+    values[3] = values[-3] = 50.0
+    at, score = change_point(values, least)
+    assert at == pytest.approx(before, abs=2)
+    assert score > 4
+    assert change_point([-value for value in values], least)[1] < -4
+
+
+def test_no_change_where_all_is_equal_or_too_short() -> None:
+    assert change_point([1.0] * 50, 10)[1] == 0.0
+    assert change_point([1.0, 2.0, 3.0], 2) == (0, 0.0)
+    assert abs(change_point([NORMAL.gauss(0, 1) for _ in range(300)], 10)[1]) < 5
+
+
+@pytest.mark.parametrize(
+    ("values", "step"),
+    [
+        ([2.31, 2.4, 0.07], 0.01),
+        ([1e-5, 3e-4], 1e-5),
+        ([100.0, 250.0], 10.0),
+        ([0.0], 0.0),
+        ([], 0.0),
+        ([3.0, 5.0], 1.0),
+    ],
+)
+def test_in_which_steps_values_are_told(values: list[float], step: float) -> None:
+    assert resolution(values) == pytest.approx(step)

@@ -1,0 +1,344 @@
+"""loss-nan, loss-spike, loss-diverging: the loss is no number any more, has jumped, or goes the wrong way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, log
+from statistics import median
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hwtop.job.rank_set import named
+from hwtop.model.curve import CurvePoint
+from hwtop.model.log import Severity
+from hwtop.symptoms.history import History
+from hwtop.symptoms.log import check_loss_nan, check_pattern
+from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.series import Series, curve_of, learning_rates, newest_run, series_of, when
+from hwtop.symptoms.statistics import block_medians, jitter, resolution, spread, trend
+
+NAN_GRADS = 20
+"""Gradient norms in a row that are no numbers while the loss still is one: fp16's first search for a scale takes up to some
+sixteen (2**32 down to 2**16, DeepSpeed's defaults). Engineering default."""
+LEVEL_POINTS = 5
+"""The loss of now is the median of so many: one bad batch is no jump."""
+BASE_POINTS = 200
+"""... and what it is compared with, the values before (as the log tells them, at whatever distance)."""
+BASE_LEAST = 50
+SPIKE_SPREADS = 6.0
+"""A jump is so many standard deviations of the bulk above the median (Iglewicz & Hoaglin 1993 call 3.5 an outlier; losses
+have heavier tails), ..."""
+SPIKE_RATIO = 1.2
+"""... a fifth above it, ..."""
+SPIKE_LOST = 0.5
+"""... and loses half of all that the training had gained: a change of the data costs less. Engineering defaults."""
+SPIKE_STAYS = 20
+"""Points after which a jump that has not come down by a fifth is more than one bad batch. Engineering default."""
+USUAL_SHARE = 0.02
+"""Where so many of the values before reach halfway up as well, jumps are this loss's nature: adversarial games, rewards."""
+RESTART_RATIO = 1.5
+"""A learning rate that rises so much explains a jump: a warm restart."""
+DIVERGING_LEAST = 60
+DIVERGING_STRETCH = 30
+"""Points since the best level: noise of the smoothed loss is over by then."""
+DIVERGING_LOST = 0.3
+"""Share of all that had been gained that is lost again, ..."""
+DIVERGING_RATIO = 1.1
+"""... and a tenth above the best level. Engineering defaults."""
+RUNAWAY_RATIO = 10.0
+"""A loss that never fell is called diverging at ten times its beginning: those of critics and of adversarial games grow by
+less while all is well (measured on small ones). Engineering default."""
+RUNAWAY_LEAST = 20
+_RUNAWAY_TAU = 0.8
+_SURE_TAU = 0.5
+_NEAR_PEAK = 0.6
+"""A loss that has come down by more from its peak is on the way back."""
+_BLOCKS = 40
+_NEAR_ZERO = 2.0
+
+
+class _Jump(Struct, frozen=True):
+    base: float
+    spread: float
+    level: float
+    lost: float
+    onset: int
+    """Index of its first point."""
+
+
+def check_nan(history: History) -> Observation | None:
+    """The newest loss is no number: as the log's lines tell it, else as any curve does; or the gradients have long been none."""
+    seen = check_loss_nan(history)
+    curve = curve_of(history, "loss")
+    run = newest_run(curve.points) if curve is not None else ()
+    if seen is None and curve is not None and run and not isfinite(run[-1].value):
+        ranks = () if curve.rank is None else (curve.rank,)
+        seen = Observation(
+            severity="critical",
+            confidence=0.95,
+            title=f"Loss is {run[-1].value}" + (f" on {named(ranks)}" if ranks else ""),
+            evidence=(f"told in {curve.source}",),
+            next_steps=LOG_SYMPTOMS["loss-nan"].next_steps,
+            ranks=ranks,
+        )
+    if seen is None:
+        return _nan_gradients(history)
+    return replace(seen, evidence=(*seen.evidence, *_last_words(history, run)))
+
+
+def _last_words(history: History, run: Sequence[CurvePoint]) -> tuple[str, ...]:
+    """The way there: last good loss, first bad step, learning rate and gradient norms just before."""
+    first = next((index for index in range(len(run), 0, -1) if isfinite(run[index - 1].value)), 0)
+    if first == 0 or first == len(run):
+        return ()
+    good, bad = run[first - 1], run[first]
+    lines = [
+        f"last loss that is a number: {good.value:.4g} {when(history, good)}; first that is none {when(history, bad)}"
+    ]
+    lr = learning_rates(history)
+    if lr is not None and (value := lr.around(good)) is not None:
+        lines.append(f"learning rate there: {value:.3g}")
+    norms = series_of(history, "grad_norm")
+    if norms is not None:
+        before = [point.value for point in norms.points if point.step is None or point.step <= (good.step or 0)][-5:]
+        if before:
+            lines.append(f"gradient norms before: {', '.join(f'{value:.3g}' for value in before)}")
+    return tuple(lines)
+
+
+def _nan_gradients(history: History) -> Observation | None:
+    curve = curve_of(history, "grad_norm")
+    tail = newest_run(curve.points)[-NAN_GRADS:] if curve is not None else ()
+    if curve is None or len(tail) < NAN_GRADS or any(isfinite(point.value) for point in tail):
+        return None
+    return Observation(
+        severity="warning",
+        confidence=0.7,
+        title=f"Gradient norm has been {tail[-1].value} for {NAN_GRADS} values or more: these steps change nothing, or spoil all",
+        evidence=(
+            f"since {when(history, tail[0])} or longer, told in {curve.source}",
+            "the loss itself is still a number",
+        ),
+        next_steps=LOG_SYMPTOMS["loss-nan"].next_steps,
+        ranks=() if curve.rank is None else (curve.rank,),
+    )
+
+
+def check_spike(history: History) -> Observation | None:
+    """The loss stands far above what it was, and not only for one batch."""
+    series = series_of(history, "loss")
+    jump = _jump(series.values) if series is not None else None
+    if series is None or jump is None:
+        return check_pattern("loss-spike", history)
+    values = series.values
+    peak = max(values[jump.onset :])
+    length = len(values) - jump.onset
+    is_falling = jump.level < jump.base + 0.8 * (peak - jump.base)
+    cause = _restarted(history, series, jump.onset)
+    severity: Severity = "warning" if length >= SPIKE_STAYS and not is_falling and cause is None else "info"
+    onset = series.points[jump.onset]
+    return Observation(
+        severity=severity,
+        confidence=0.75 if severity == "warning" else 0.6,
+        title=f"Loss jumped from {jump.base:.3g} to {peak:.3g} {when(history, onset)}"
+        + (f" and stays at {jump.level:.3g}" if severity == "warning" else f", now {jump.level:.3g}"),
+        evidence=(
+            f"median of the values before {jump.base:.4g}, their spread {jump.spread:.2g}; of the last {LEVEL_POINTS} {jump.level:.4g}",
+            f"{length} values since; " + ("it comes down again" if is_falling else "it does not come down"),
+            *_neighbours(history, onset),
+            *((cause,) if cause else ()),
+        ),
+        next_steps=(
+            f"Look at the batches {when(history, onset)}: was the data changed there, or is it a bad shard?",
+            "Go back to the checkpoint before it, skip some hundred batches, and lower the learning rate if it comes again",
+            "Clip gradients (max_norm 1.0); with Adam a smaller beta2 (0.95) forgets such a batch sooner",
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def _jump(values: Sequence[float]) -> _Jump | None:
+    if len(values) < BASE_LEAST + LEVEL_POINTS:
+        return None
+    level = median(values[-LEVEL_POINTS:])
+    base = values[-LEVEL_POINTS - BASE_POINTS : -LEVEL_POINTS]
+    centre, noise = median(base), max(spread(base), resolution(base))
+    limit = centre + max(SPIKE_SPREADS * noise, (SPIKE_RATIO - 1) * centre)
+    if centre <= _NEAR_ZERO * noise or level <= limit:  # losses around zero have no level to jump from
+        return None
+    half = (centre + level) / 2
+    onset = len(values) - LEVEL_POINTS
+    while onset > 0 and values[onset - 1] > half:
+        onset -= 1
+    before = values[max(0, onset - BASE_POINTS) : onset]
+    if sum(value > half for value in before[10 if onset < BASE_POINTS else 0 :]) > USUAL_SHARE * len(before):
+        return None
+    start = median(values[:10])
+    lost = (level - centre) / (start - centre) if start > centre else float("inf")
+    return _Jump(centre, noise, level, lost, onset) if lost >= SPIKE_LOST else None
+
+
+def _restarted(history: History, series: Series, onset: int) -> str | None:
+    """Why this jump was to be expected: the learning rate was raised there."""
+    lr = learning_rates(history)
+    if lr is None:
+        return None
+    before = lr.around(series.points[max(0, onset - 10)])
+    after = lr.around(series.points[min(len(series.points) - 1, onset + 2)])
+    if before is None or after is None or after <= RESTART_RATIO * before:
+        return None
+    return f"the learning rate was raised there, from {before:.3g} to {after:.3g}: a warm restart does that"
+
+
+def _neighbours(history: History, point: CurvePoint) -> tuple[str, ...]:
+    lines = []
+    for series, name in (
+        (learning_rates(history), "learning rate"),
+        (series_of(history, "grad_norm"), "gradient norm"),
+    ):
+        if series is not None and (value := series.around(point)) is not None:
+            lines.append(f"{name} there {value:.3g} (median of the run {median(series.values):.3g})")
+    return tuple(lines)
+
+
+class _Rise(Struct, frozen=True):
+    start: float
+    best: float
+    level: float
+    best_at: int
+    has_learned: bool
+
+
+def check_diverging(history: History) -> Observation | None:
+    """The smoothed loss has left its best level for good and rises, or runs away from its beginning."""
+    series = series_of(history, "loss")
+    rise = _rise(series.values) if series is not None else None
+    if series is None or rise is None:
+        return None
+    is_runaway = rise.level > max(RUNAWAY_RATIO * rise.best, rise.start)
+    severity: Severity = "critical" if is_runaway else "warning"
+    best, now = series.points[rise.best_at], series.points[-1]
+    lr = learning_rates(history)
+    rate = lr.around(best) if lr is not None else None
+    return Observation(
+        severity=severity,
+        confidence=0.9 if is_runaway else 0.75,
+        title=f"Loss diverges: {rise.best:.3g} {when(history, best)}, {rise.level:.3g} now",
+        evidence=(
+            f"smoothed loss: {rise.start:.4g} at the beginning, {rise.best:.4g} at best, {rise.level:.4g} over the last values",
+            f"it has risen for {len(series.points) - rise.best_at} values"
+            + ("" if rise.has_learned else "; it never fell"),
+            *(
+                (f"learning rate {rate:.3g} at the best, {lr.values[-1]:.3g} now",)
+                if lr is not None and rate is not None
+                else ()
+            ),
+            *_neighbours(history, now)[1 if lr is not None else 0 :],
+        ),
+        next_steps=(
+            f"Stop and go back to the checkpoint before {when(history, best).removeprefix('at ')}; lower the learning rate to a third"
+            if rise.has_learned
+            else "Stop; lower the learning rate to a tenth, and warm it up over some hundred steps",
+            "Clip gradients (max_norm 1.0), and log their norm: it rises before the loss does",
+            "fp16: try bf16; check that the loss is a mean over the batch, not a sum",
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def _rise(values: Sequence[float]) -> _Rise | None:
+    return _runaway(values) or _lost(values)
+
+
+def _runaway(values: Sequence[float]) -> _Rise | None:
+    """Up by orders of magnitude from the very beginning."""
+    if len(values) < RUNAWAY_LEAST or min(values) <= 0:
+        return None
+    start, level = median(values[:5]), median(values[-5:])
+    if (
+        level < RUNAWAY_RATIO * start
+        or trend(block_medians([log(value) for value in values], _BLOCKS)).tau < _RUNAWAY_TAU
+    ):
+        return None
+    return _Rise(start, start, level, 0, False)
+
+
+def _lost(values: Sequence[float]) -> _Rise | None:
+    """What had been gained is lost again."""
+    if len(values) < DIVERGING_LEAST:
+        return None
+    smooth = block_medians(values, _BLOCKS)
+    at = min(range(len(smooth)), key=smooth.__getitem__)
+    best_at = (2 * at + 1) * len(values) // (2 * len(smooth))
+    if len(values) - best_at < DIVERGING_STRETCH:
+        return None
+    start, best, level = median(values[:10]), smooth[at], median(values[-10:])
+    noise = max(jitter(values[: max(20, best_at + 1)]), jitter(values[best_at:]))
+    if best <= _NEAR_ZERO * noise or level < DIVERGING_RATIO * best or level - best < 3 * noise:
+        return None
+    has_learned = start - best >= max(0.1 * start, 3 * noise)
+    if not has_learned or level - best < DIVERGING_LOST * (start - best):
+        return None
+    peak = max(block_medians(values[best_at:], (len(values) - best_at) // LEVEL_POINTS))
+    if (
+        level - best < _NEAR_PEAK * (peak - best)
+        or not _still_rises(smooth[at:])
+        or _swings(smooth[: at + 1], level - best)
+    ):
+        return None
+    return _Rise(start, best, level, best_at, True)
+
+
+def _still_rises(smooth: Sequence[float]) -> bool:
+    """Over all of the stretch, and over its second half not down again."""
+    whole, half = trend(smooth), trend(smooth[len(smooth) // 2 :])
+    return len(smooth) >= 4 and whole.low > 0 and whole.tau >= _SURE_TAU and half.tau > -0.2
+
+
+def _swings(smooth: Sequence[float], rise: float) -> bool:
+    """Has it risen by half as much before and come back? Then that is its nature."""
+    lowest = float("inf")
+    for value in smooth:
+        lowest = min(lowest, value)
+        if value - lowest >= 0.5 * rise:
+            return True
+    return False
+
+
+RULES = (
+    Rule(
+        symptom="loss-nan",
+        category="correctness",
+        threshold=(
+            f"the newest loss is nan or infinite, in a log line, a metrics file or a heartbeat; or {NAN_GRADS} gradient norms in a row "
+            "are"
+        ),
+        raise_s=0.0,
+        clear_s=60.0,
+        check=check_nan,
+    ),
+    Rule(
+        symptom="loss-diverging",
+        category="correctness",
+        threshold=(
+            f"smoothed loss {DIVERGING_RATIO - 1:.0%} above its best, with {DIVERGING_LOST:.0%} of all that was gained lost again, still "
+            f"rising {DIVERGING_STRETCH} points after the best; or {RUNAWAY_RATIO:.0f} times its beginning without ever having fallen"
+        ),
+        raise_s=2.0,
+        clear_s=60.0,
+        check=check_diverging,
+    ),
+    Rule(
+        symptom="loss-spike",
+        category="correctness",
+        threshold=(
+            f"median of {LEVEL_POINTS} losses {SPIKE_SPREADS:.0f} spreads and {SPIKE_RATIO - 1:.0%} above that of the {BASE_POINTS} "
+            f"before, with {SPIKE_LOST:.0%} of all that was gained lost; warning when it stays for {SPIKE_STAYS} points"
+        ),
+        raise_s=2.0,
+        clear_s=30.0,
+        check=check_spike,
+    ),
+)

@@ -1,0 +1,284 @@
+"""grad-explosion, grad-vanishing, loss-scale-overflow: gradients too large, gone, or outside of what fp16 can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log2
+from statistics import median
+
+from hwtop.model.curve import CurvePoint
+from hwtop.model.log import LogEvent
+from hwtop.model.rank import Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.log import check_pattern
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.series import Series, is_whole, learning_rates, series_of, when
+from hwtop.symptoms.statistics import block_medians, spread, trend
+
+LEVEL_POINTS = 5
+BASE_POINTS = 200
+BASE_LEAST = 50
+EXPLODED = 10.0
+"""Times the median of the norms before; clipped recurrent nets and transformers stay under it but for single steps.
+Engineering default, no absolute limit: sums instead of means make any norm large."""
+USUAL_SHARE = 0.02
+"""Where so many of the norms before reach half of that as well, it is their nature."""
+VANISHED = 1e-8
+VANISHED_POINTS = 10
+"""Norms in a row. Below the square root of what fp32 resolves of weights around 1 nothing moves. Engineering default."""
+ROUNDED = 0.01
+"""Norms of this size before an exact 0 were rounded away in print."""
+HALVINGS = 5
+"""In a row, and in no more points than FALL_POINTS: torch's and DeepSpeed's scalers double again each one or two thousand good
+steps, so a fall like this means overflow in nearly every step. Engineering default."""
+FALL_POINTS = 20
+STEADY_POINTS = 10
+"""The first search for a scale is over when it has not fallen for so many values."""
+OVER_POINTS = 20
+"""A fall is over when the scale has stood for so many values."""
+OVERFLOW_LINES = 5
+"""Lines that tell a skipped step, with hardly another step between."""
+FIRST_STEPS = 50
+"""Steps in which overflows are the first search. Engineering default."""
+SKIPPED_SHARE = 0.2
+
+
+def check_explosion(history: History) -> Observation | None:
+    """The gradient norm has grown tenfold and stays there, or a line of the log says so."""
+    series = series_of(history, "grad_norm")
+    return (None if series is None else _exploded(history, series)) or check_pattern("grad-explosion", history)
+
+
+def _exploded(history: History, series: Series) -> Observation | None:
+    values = series.values
+    base = values[-LEVEL_POINTS - BASE_POINTS : -LEVEL_POINTS]
+    if len(base) < BASE_LEAST:
+        return None
+    level, centre = median(values[-LEVEL_POINTS:]), median(base)
+    onset = len(values) - LEVEL_POINTS
+    while onset > 0 and values[onset - 1] > level / 3:
+        onset -= 1
+    usual = sum(value > level / 2 for value in values[max(0, onset - BASE_POINTS) : onset])
+    if centre <= 0 or level < EXPLODED * centre or usual > USUAL_SHARE * len(base):
+        return None
+    is_felt = _loss_rises(series_of(history, "loss"))
+    lr = learning_rates(history)
+    return Observation(
+        severity="warning" if is_felt else "info",
+        confidence=0.8 if is_felt else 0.6,
+        title=f"Gradient norm has grown from {centre:.3g} to {level:.3g} {when(history, series.points[onset])}",
+        evidence=(
+            f"median of the {len(base)} values before {centre:.4g}, of the last {LEVEL_POINTS} {level:.4g}: {level / centre:.0f} times",
+            "the loss rises as well" if is_felt else "the loss does not rise (yet): clipping may hold it",
+            *((f"learning rate {lr.values[-1]:.3g}",) if lr is not None else ()),
+        ),
+        next_steps=(
+            "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)   # before optimizer.step(), after scaler.unscale_()",
+            "Lower the learning rate, or warm it up longer",
+            "Log the norm of each layer: the first that grows names the place",
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def _loss_rises(loss: Series | None) -> bool:
+    """Its newest values stand clearly above those before; without a loss nothing speaks against it."""
+    if loss is None or len(loss.points) < BASE_LEAST:
+        return True
+    base = loss.values[-LEVEL_POINTS - BASE_LEAST : -LEVEL_POINTS]
+    return median(loss.values[-LEVEL_POINTS:]) > median(base) + 2 * spread(base)
+
+
+def check_vanishing(history: History) -> Observation | None:
+    """The gradients are (nearly) zero, although there is something left to learn."""
+    series = series_of(history, "grad_norm")
+    loss = series_of(history, "loss")
+    if series is None or len(series.points) < VANISHED_POINTS:
+        return None
+    values = series.values
+    count = 0
+    while count < len(values) and 0 <= values[-1 - count] < VANISHED:
+        count += 1
+    before = values[max(0, len(values) - count - 10) : len(values) - count]
+    is_rounded = values[-1] == 0.0 and (median(before) < ROUNDED if before else not is_whole(series))
+    if count < VANISHED_POINTS or is_rounded or (loss is not None and _learns(loss, series.points[-count])):
+        return None
+    first = series.points[-count]
+    return Observation(
+        severity="warning",
+        confidence=0.75,
+        title=f"Gradient norm is {values[-1]:.2g} since {when(history, first).removeprefix('at ')}: nothing is learnt",
+        evidence=(
+            f"below {VANISHED:g} in the last {count} values"
+            + (f"; {median(before):.3g} before" if before else ", the first included"),
+            *(
+                (f"the loss does not fall: {median(loss.values[-VANISHED_POINTS:]):.4g}",)
+                if loss is not None and loss.points
+                else ()
+            ),
+        ),
+        next_steps=(
+            "Is the graph cut? Look for .detach(), .item(), torch.no_grad() between model and loss; loss.requires_grad must be True",
+            "Does the optimizer hold the parameters that train? Frozen ones (requires_grad=False) have no gradient",
+            "fp16 without a loss scale: gradients under 6e-8 become 0; use a GradScaler or bf16",
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def _learns(loss: Series, since: CurvePoint) -> bool:
+    """It falls all the same (so the norm that is told is not that of the gradients), or there is nothing left to fall."""
+    told = [point.value for point in loss.points if point.at_s >= since.at_s]
+    falls = trend(block_medians(told, 20)).high < 0
+    return falls or (bool(loss.points) and abs(loss.values[-1]) < 1e-4 * max(abs(value) for value in loss.values))
+
+
+def check_scale(history: History) -> Observation | None:
+    """fp16 gradients overflow step after step: the loss scale falls and falls, or the log tells one skipped step after another."""
+    series = series_of(history, "loss_scale")
+    fall = _fall(series.values) if series is not None else None
+    if series is not None and fall is not None:
+        begin, now = series.points[fall], series.points[-1]
+        times, count = log2(begin.value / now.value), len(series.points) - fall - 1
+        since = when(history, begin).removeprefix("at ")
+        return _overflow(
+            f"Loss scale has fallen from {begin.value:g} to {now.value:g}: gradients overflow, and these steps are skipped",
+            (f"{times:.0f} halvings within {count} values, since {since}, without one doubling",),
+            series.ranks(),
+        )
+    return _skipped(history) or _told_overflows(history)
+
+
+def _fall(scales: Sequence[float]) -> int | None:
+    """Index of the last value before the scale fell and fell; None where it does not."""
+    if not scales or min(scales) <= 0:
+        return None
+    last = len(scales) - 1
+    while last > 0 and scales[last - 1] == scales[last]:
+        last -= 1
+    begin = last
+    while begin > 0 and scales[begin - 1] >= scales[begin] and last - begin < FALL_POINTS:
+        begin -= 1
+    while begin < last and scales[begin + 1] == scales[begin]:
+        begin += 1
+    is_deep = scales[begin] >= 2**HALVINGS * scales[-1]
+    if not is_deep or len(scales) - 1 - last >= OVER_POINTS:
+        return None
+    return begin if scales[-1] < 1 or _was_steady(scales[: begin + 1]) else None
+
+
+def _was_steady(scales: Sequence[float]) -> bool:
+    """Has the first search for a scale ended before this?"""
+    held = 0
+    for earlier, later in pairwise(scales):
+        held = 0 if later < earlier else held + 1
+        if held >= STEADY_POINTS:
+            return True
+    return False
+
+
+def _skipped(history: History) -> Observation | None:
+    """A count of skipped steps that grows with (nearly) every step."""
+    for rank in history.live_ranks:
+        counts = history.rank_series(120.0, rank.rank, _skipped_steps)
+        steps = history.rank_series(120.0, rank.rank, _step)
+        if len(counts) < 2 or len(steps) < 2 or steps[0][1] < FIRST_STEPS:
+            continue
+        more, done = counts[-1][1] - counts[0][1], steps[-1][1] - steps[0][1]
+        if more >= HALVINGS and more >= SKIPPED_SHARE * done > 0:
+            return _overflow(
+                f"{more:.0f} of the last {done:.0f} steps were skipped: gradients overflow",
+                (
+                    f"rank {rank.rank}: {counts[0][1]:.0f} skipped steps at step {steps[0][1]:.0f}, {counts[-1][1]:.0f} now",
+                ),
+                (rank.rank,),
+            )
+    return None
+
+
+def _skipped_steps(rank: Rank) -> float | None:
+    return None if rank.progress is None else rank.progress.skipped_steps
+
+
+def _step(rank: Rank) -> float | None:
+    return None if rank.progress is None else rank.progress.step
+
+
+def _told_overflows(history: History) -> Observation | None:
+    """Lines about skipped steps, one after the other, with hardly a step between them."""
+    job, loss = history.job, series_of(history, "loss")
+    events = [event for event in (job.events if job else ()) if event.pattern == "loss-scale-overflow"][
+        -OVERFLOW_LINES:
+    ]
+    if len(events) < OVERFLOW_LINES or _is_over(history, events[-1], loss):
+        return None
+    between = [point for point in (loss.points if loss else ()) if events[0].at_s <= point.at_s <= events[-1].at_s]
+    first = between[0].step if between else None
+    if (
+        any(event.is_past for event in events)
+        or len(between) > 2 * OVERFLOW_LINES
+        or (first is not None and first < FIRST_STEPS)
+    ):
+        return None
+    return _overflow(
+        f"{OVERFLOW_LINES} steps in a row or more were skipped: gradients overflow",
+        tuple(f"{event.path}: {event.text[:200]}" for event in (events[0], events[-1])),
+        tuple(sorted({event.rank for event in events if event.rank is not None})),
+        events[-1].text,
+    )
+
+
+def _is_over(history: History, last: LogEvent, loss: Series | None) -> bool:
+    since = [point for point in (loss.points if loss else ()) if point.at_s > last.at_s]
+    return history.job is None or len(since) >= OVER_POINTS
+
+
+def _overflow(title: str, evidence: tuple[str, ...], ranks: tuple[int, ...], line: str | None = None) -> Observation:
+    return Observation(
+        severity="warning",
+        confidence=0.85,
+        title=title,
+        evidence=evidence,
+        next_steps=(
+            "bf16 instead of fp16 where the device has it: its range needs no scale",
+            "Look at the loss and the gradient norm where it began; lower the learning rate, clip gradients after unscaling",
+            "Which layer? torch.isfinite(p.grad).all() for each parameter after scaler.unscale_(optimizer)",
+        ),
+        ranks=ranks,
+        log_line=line,
+    )
+
+
+RULES = (
+    Rule(
+        symptom="grad-explosion",
+        category="correctness",
+        threshold=(
+            f"median of {LEVEL_POINTS} gradient norms {EXPLODED:.0f} times that of the {BASE_POINTS} before, at most {USUAL_SHARE:.0%} of "
+            "which were half as large; warning when the loss rises too"
+        ),
+        raise_s=1.0,
+        clear_s=30.0,
+        check=check_explosion,
+    ),
+    Rule(
+        symptom="loss-scale-overflow",
+        category="correctness",
+        threshold=(
+            f"loss scale halved {HALVINGS} times within {FALL_POINTS} values after its first search (or to below 1); or {SKIPPED_SHARE:.0%} of "
+            f"the steps skipped; or {OVERFLOW_LINES} lines about it after step {FIRST_STEPS} with hardly a step between"
+        ),
+        raise_s=1.0,
+        clear_s=30.0,
+        check=check_scale,
+    ),
+    Rule(
+        symptom="grad-vanishing",
+        category="correctness",
+        threshold=f"gradient norm below {VANISHED:g} in {VANISHED_POINTS} values in a row, while the loss does not fall",
+        raise_s=2.0,
+        clear_s=30.0,
+        check=check_vanishing,
+    ),
+)

@@ -1,0 +1,263 @@
+"""loss-plateau, lr-stuck: the training goes on, but learns nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from statistics import median
+
+from msgspec import Struct
+
+from hwtop.model.curve import CurvePoint
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.series import Series, is_whole, learning_rates, series_of, share_done, when
+from hwtop.symptoms.statistics import block_medians, jitter, resolution, trend
+
+STRETCH_POINTS = 250
+STRETCH_STEPS = 1000
+"""So long at least, and half of the run: many a loss rests for some hundred steps and falls again. Engineering default."""
+FLAT = 0.005
+"""All that the loss can have fallen over the stretch (95 % sure), as a share of itself: a noisy loss proves no plateau."""
+NOTHING_LEARNT = 0.02
+"""A loss that has never fallen by so much has not begun to learn. Engineering default."""
+CONVERGED = 0.05
+"""A loss this far down is at its end, not on a plateau. Engineering default."""
+EARLY = 0.5
+"""Of the planned steps: later a flat loss is what schedules end with."""
+LR_HIGH = 0.5
+"""Of its highest value: a learning rate that has decayed explains a flat loss."""
+EQUAL = 30
+EQUAL_DIGITS = 4
+"""So many losses in a row that agree in four digits or more: batches differ, so the number is not of this model."""
+ZERO_POINTS = 20
+ZERO_ALWAYS_POINTS = 100
+"""... and so many where it was never another: many a loss rests a while before it begins to fall."""
+NEARLY_DONE = 0.98
+FALLS = 50
+FROZEN_POINTS = 50
+FLOOR = 0.15
+"""Of its highest value: schedules end on a floor, a tenth mostly."""
+_BLOCKS = 40
+_FINE = 0.2
+_LOOKED_AT = 50
+_FALL = 100
+"""Times the last digit that is told: from there to 0 in one step is no rounding."""
+_ROUNDED = 20
+"""A learning rate that had no more distinct values before may be 0 because it is printed with too few digits."""
+
+
+class _Flat(Struct, frozen=True):
+    start: float
+    level: float
+    most: float
+    """How much it can have fallen over the stretch."""
+    first: CurvePoint
+    points: int
+    has_learned: bool
+
+
+def check_plateau(history: History) -> Observation | None:
+    """The loss does not move at all, or not for half of a run that should still learn."""
+    series = series_of(history, "loss")
+    if series is None or not series.points:
+        return None
+    same = _equal(series)
+    if same is not None:
+        return _constant(history, series, same)
+    flat = _flat(series)
+    if flat is None or _is_wanted(history, series, flat):
+        return None
+    lr = learning_rates(history)
+    stretch = f"since {when(history, flat.first).removeprefix('at ')}"
+    return Observation(
+        severity="info",
+        confidence=0.5 if flat.has_learned else 0.6,
+        title=f"Loss stays at {flat.level:.4g} {stretch}" + ("" if flat.has_learned else ": nothing is learnt yet"),
+        evidence=(
+            f"{flat.points} values: it has fallen by at most {max(0.0, flat.most):.2g} (95 % sure); it began at {flat.start:.4g}",
+            *((f"learning rate {lr.values[-1]:.3g}, at most {max(lr.values):.3g}",) if lr is not None else ()),
+        ),
+        next_steps=(
+            "Train on one batch only: a sound model learns it by heart within some hundred steps",
+            "Do all parameters have a gradient? [name for name, p in model.named_parameters() if p.grad is None]",
+            "Try three times and a third of the learning rate for some hundred steps each; is the data shuffled?",
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def _flat(series: Series) -> _Flat | None:
+    values = series.values
+    stretch = series.points[len(values) // 2 :]
+    begin, end = stretch[0], stretch[-1]
+    steps = len(stretch) if begin.step is None or end.step is None else end.step - begin.step
+    if len(stretch) < STRETCH_POINTS or steps < STRETCH_STEPS:
+        return None
+    blocks = block_medians([point.value for point in stretch], _BLOCKS)
+    start, level, line = median(values[:10]), median(blocks), trend(blocks)
+    most, gained = -line.low * (len(blocks) - 1), start - level
+    if (
+        level <= 0 or most > FLAT * level or line.low > 0 or _is_coarse(values, FLAT * level)
+    ):  # a rising one: another matter
+        return None
+    has_learned = gained > max(NOTHING_LEARNT * start, 3 * jitter(values[:50]))
+    return None if level < CONVERGED * start else _Flat(start, level, most, begin, len(stretch), has_learned)
+
+
+def _is_wanted(history: History, series: Series, flat: _Flat) -> bool:
+    """Late in the schedule, with a learning rate that has decayed, or (where it has learned) not known to be high."""
+    done = share_done(history, series.points[-1])
+    lr = learning_rates(history)
+    is_high = lr is not None and lr.values[-1] > 0 and lr.values[-1] >= LR_HIGH * max(lr.values)
+    if done is not None and done > EARLY:
+        return True
+    return not is_high if lr is not None or flat.has_learned else False
+
+
+def _equal(series: Series) -> int | None:
+    """How many equal losses in a row end the run, where that proves something."""
+    values = series.values
+    count = next(sum(1 for _ in same) for _, same in groupby(reversed(values)))
+    if count < EQUAL:
+        return None
+    if values[-1] == 0.0:  # a loss that came down to it is rounded; one that fell from the sky is none
+        fell = abs(values[-count - 1]) >= _FALL * resolution(values) if count < len(values) else is_whole(series)
+        return count if fell else None
+    digits = f"{abs(values[-1]):.12g}".replace(".", "").strip("0")
+    is_first = abs(values[0] - values[-1]) <= NOTHING_LEARNT * abs(values[0])
+    return count if len(digits) >= EQUAL_DIGITS and is_first else None
+
+
+def _constant(history: History, series: Series, count: int) -> Observation:
+    value, first = series.values[-1], series.points[-count]
+    return Observation(
+        severity="warning",
+        confidence=0.75,
+        title=f"Loss has been exactly {value:.8g} for {count} values, since {when(history, first).removeprefix('at ')}",
+        evidence=(
+            f"batches differ, so a loss that is the same in all digits does not depend on them; told in {series.curve.source}",
+        ),
+        next_steps=(
+            "Print the labels of one batch: all masked (-100), or all padding?",
+            "Is the loss detached, or computed once outside of the loop? loss.requires_grad must be True",
+            "Do the parameters change? Compare one weight before and after optimizer.step()",
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def check_lr(history: History) -> Observation | None:
+    """The learning rate is 0 although there are steps to come, or has stopped following its schedule."""
+    lr, loss = learning_rates(history), series_of(history, "loss")
+    if lr is None:
+        return None
+    zeros = next((sum(1 for _ in same) for value, same in groupby(reversed(lr.values)) if value == 0.0), 0)
+    if lr.values[-1] == 0.0:
+        return _zero(history, lr, loss, zeros)
+    return _left_its_schedule(history, lr)
+
+
+def _zero(history: History, lr: Series, loss: Series | None, zeros: int) -> Observation | None:
+    done = share_done(history, lr.points[-1])
+    if zeros < ZERO_POINTS or (done is not None and done >= NEARLY_DONE) or loss is None:
+        return None
+    since = lr.points[-zeros]
+    told = [point.value for point in loss.points if point.at_s >= since.at_s and (point.step or 0) >= (since.step or 0)]
+    is_whole_run = zeros == len(lr.points)
+    least = ZERO_ALWAYS_POINTS if is_whole_run else ZERO_POINTS
+    if len(told) < least or (_may_move(told) if is_whole_run else _falls(told) or len(set(lr.values)) <= _ROUNDED):
+        return None
+    highest = max(lr.values)
+    return Observation(
+        severity="warning",
+        confidence=0.8,
+        title=f"Learning rate is 0 since {when(history, since).removeprefix('at ')}: nothing is learnt"
+        + ("" if is_whole_run else " any more"),
+        evidence=(
+            f"0 in the last {zeros} values" + ("" if is_whole_run else f"; the highest was {highest:.3g}"),
+            f"the loss does not fall: {median(told[:10]):.4g} then, {median(told[-10:]):.4g} now",
+            *((f"{done:.0%} of the planned steps are done",) if done is not None else ()),
+        ),
+        next_steps=(
+            "Compare the scheduler's total steps with the training's: gradient accumulation and ranks divide the count"
+            if not is_whole_run
+            else "Is scheduler.step() called after optimizer.step(), and does its warm-up begin above 0?",
+            "print(optimizer.param_groups[0]['lr']) after each step",
+            "fp16: are all steps skipped? Then the scheduler does not move either",
+        ),
+        ranks=lr.ranks(),
+    )
+
+
+def _falls(values: Sequence[float]) -> bool:
+    return trend(block_medians(values, _BLOCKS)).high < 0
+
+
+def _may_move(values: Sequence[float]) -> bool:
+    """Nothing but a loss that surely rests proves a learning rate of 0 that was never another: "0.00" may be a rounded 3e-4."""
+    blocks = block_medians(values, _BLOCKS)
+    line, least = trend(blocks), FLAT * abs(median(blocks))
+    return max(-line.low, line.high) * (len(blocks) - 1) > least or _is_coarse(values, least)
+
+
+def _is_coarse(values: Sequence[float], least: float) -> bool:
+    """Is a move of `least` hidden by the few digits in which the values are told?"""
+    told_in = resolution(values[-_LOOKED_AT:])
+    return told_in == 0 or told_in > _FINE * least
+
+
+def _left_its_schedule(history: History, lr: Series) -> Observation | None:
+    """It fell from value to value, and stands still now, far above where schedules end."""
+    points = [point for point in lr.curve.points if point.value > 0]
+    values = [point.value for point in points]
+    count = next(sum(1 for _ in same) for _, same in groupby(reversed(values)))
+    falling = 0
+    for index in range(len(values) - count, 0, -1):
+        if values[index] >= values[index - 1]:
+            break
+        falling += 1
+    done = share_done(history, points[-1])
+    if count < FROZEN_POINTS or falling < FALLS or values[-1] <= FLOOR * max(values) or (done or 0.0) > 0.9:
+        return None
+    since = points[-count]
+    return Observation(
+        severity="info",
+        confidence=0.5,
+        title=f"Learning rate stands still at {values[-1]:.3g} since {when(history, since).removeprefix('at ')}",
+        evidence=(
+            f"it fell in each of the {falling} values before, and has been the same in the last {count}",
+            f"that is {values[-1] / max(values):.0%} of its highest value {max(values):.3g}",
+        ),
+        next_steps=(
+            "Is scheduler.step() still called, and was the scheduler's state loaded with the checkpoint?",
+            "A schedule that is meant to end here needs nothing",
+        ),
+        ranks=lr.ranks(),
+    )
+
+
+RULES = (
+    Rule(
+        symptom="lr-stuck",
+        category="correctness",
+        threshold=(
+            f"learning rate 0 in {ZERO_POINTS} values before {NEARLY_DONE:.0%} of the steps, while the loss does not fall; or the same in "
+            f"{FROZEN_POINTS} values after {FALLS} falls in a row, above {FLOOR:.0%} of its highest"
+        ),
+        raise_s=2.0,
+        clear_s=30.0,
+        check=check_lr,
+    ),
+    Rule(
+        symptom="loss-plateau",
+        category="correctness",
+        threshold=(
+            f"{EQUAL} losses equal in all digits; or over half of the run ({STRETCH_POINTS} values, {STRETCH_STEPS} steps) it can have "
+            f"fallen by at most {FLAT:.1%}, before {EARLY:.0%} of the steps and with a learning rate that has not decayed"
+        ),
+        raise_s=2.0,
+        clear_s=60.0,
+        check=check_plateau,
+    ),
+)

@@ -1,0 +1,116 @@
+"""Series: the curves as the numeric rules read them. One curve a quantity, of the newest run only, numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from itertools import pairwise
+from math import isfinite
+from statistics import median
+
+from msgspec import Struct
+
+from hwtop.model.curve import Curve, CurveName, CurvePoint
+from hwtop.symptoms.history import History
+
+_BEGINNING = 5
+"""A run is seen from its beginning where it begins within so many of its usual distances between two points."""
+
+
+class Series(Struct, frozen=True):
+    """The points of the newest run of one curve, oldest first."""
+
+    curve: Curve
+    points: tuple[CurvePoint, ...]
+    """Those whose value is a number."""
+
+    @property
+    def values(self) -> list[float]:
+        """Without their steps."""
+        return [point.value for point in self.points]
+
+    def around(self, point: CurvePoint) -> float | None:
+        """The value that was told last at or before `point`, by step where both tell it, else by time."""
+        return next((each.value for each in reversed(self.points) if not _is_after(each, point)), None)
+
+    def ranks(self) -> tuple[int, ...]:
+        """Whose it is."""
+        return () if self.curve.rank is None else (self.curve.rank,)
+
+
+def series_of(history: History, name: CurveName) -> Series | None:
+    """The curve of this quantity that is still told, longest first; None where there is none."""
+    curve = curve_of(history, name)
+    if curve is None:
+        return None
+    run = newest_run(curve.points)
+    return Series(curve, tuple(point for point in run if isfinite(point.value)))
+
+
+def curve_of(history: History, name: CurveName) -> Curve | None:
+    """The same, as it was told."""
+    curves = [curve for curve in (history.job.curves if history.job else ()) if curve.name == name and curve.points]
+    return max(curves, key=lambda curve: (not curve.points[-1].is_past, len(curve.points)), default=None)
+
+
+def newest_run(points: Sequence[CurvePoint]) -> Sequence[CurvePoint]:
+    """The points since the step last went back: a restart from a checkpoint is another run."""
+    begin = 0
+    last: int | None = None
+    for index, point in enumerate(points):
+        if point.step is None:
+            continue
+        if last is not None and point.step < last:
+            begin = index
+        last = point.step
+    return points[begin:]
+
+
+def total_steps(history: History) -> int | None:
+    """How many steps the training is to have, where its log tells."""
+    told = [rank.progress.total_steps for rank in (history.job.ranks if history.job else ()) if rank.progress]
+    return max((steps for steps in told if steps is not None), default=None)
+
+
+def share_done(history: History, point: CurvePoint) -> float | None:
+    """Of the whole training at this point; None where its length or the step is not told."""
+    total = total_steps(history)
+    return None if not total or point.step is None else point.step / total
+
+
+def learning_rates(history: History) -> Series | None:
+    """Those of the newest run; None where none is told."""
+    found = series_of(history, "lr")
+    return found if found is not None and found.points else None
+
+
+def when(history: History, point: CurvePoint) -> str:
+    """ "at 14:02:10 (step 1200)", "at step 1200" of what was written before hwtop attached, or ""."""
+    step = f"step {point.step}" if point.step is not None else ""
+    if point.is_past:
+        return f"at {step}" if step else "before hwtop attached"
+    time_s = history.now.time_s - (history.now.at_s - point.at_s)
+    clock = datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
+    return f"at {clock} ({step})" if step else f"at {clock}"
+
+
+def step_distance(points: Sequence[CurvePoint]) -> float | None:
+    """Usual number of steps from one point to the next."""
+    gaps = [
+        later.step - earlier.step
+        for earlier, later in pairwise(points)
+        if earlier.step is not None and later.step is not None and later.step > earlier.step
+    ]
+    return median(gaps) if gaps else None
+
+
+def is_whole(series: Series) -> bool:
+    """Is the beginning of the run among the points?"""
+    first = series.points[0].step
+    return first is not None and first <= _BEGINNING * max(1.0, step_distance(series.points) or 1.0)
+
+
+def _is_after(point: CurvePoint, other: CurvePoint) -> bool:
+    if point.step is not None and other.step is not None:
+        return point.step > other.step
+    return point.at_s > other.at_s
