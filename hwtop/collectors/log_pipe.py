@@ -13,15 +13,14 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from hwtop.job.log_name import is_log_name
+
 _MOST_PIDS = 20_000
 _LONGEST_CHAIN = 8
 _READ_ONLY = 0
 _WRITE_ONLY = 1
 _ACCESS_MODE = 3
 _NO_FILES = ("/dev/", "/proc/", "/sys/", "/memfd:")
-_LOG_NAME = re.compile(
-    r"(?:\.(?:log|out|err|txt|jsonl)(?:[._-][\w-]+)?|/(?:\w+[._-])?(?:stdout|stderr|log|current)|rank[._-]?\d+)$"
-)
 _RECORDERS = frozenset({"script", "screen", "SCREEN"})
 """Programs that hold a terminal and write down what is shown on it: script(1), `screen -L`."""
 SLURMSTEPD = "slurmstepd"
@@ -77,7 +76,7 @@ def written_files(process: str) -> tuple[str, ...]:
     opened = [fd for fd in fds(process) if fd not in {"0", "1", "2"} and _is_file(_target(process, fd))]
     paths = dict.fromkeys(_target(process, fd) for fd in opened if _flags(process, fd) & _ACCESS_MODE == _WRITE_ONLY)
     if len(paths) > 1 and _comm(process) != "tee":
-        paths = dict.fromkeys(path for path in paths if _LOG_NAME.search(path))
+        paths = dict.fromkeys(path for path in paths if is_log_name(path))
         return tuple(paths)
     if paths:
         return (next(iter(paths)),)  # the files of one tee all hold the same

@@ -6,6 +6,7 @@ import contextlib
 import os
 from typing import NamedTuple
 
+from hwtop.job.log_name import is_log_name
 from hwtop.model.process import OpenFile, ThreadInfo
 
 THREAD_LIMIT = 512
@@ -16,7 +17,6 @@ _FILE_LIMIT = 64
 _READ_LIMIT = 1 << 20
 """Longest file read at once; environ and cmdline are bounded by the kernel's ARG_MAX, usually 2 MiB, rarely above 64 KiB."""
 
-_LOG_SUFFIXES = (".log", ".out", ".err", ".txt", ".jsonl")
 _NO_REGULAR_FILES = ("/dev/", "/proc/", "/sys/", "/memfd:", "/SYSV", "/dmabuf:", "/[")
 
 
@@ -218,7 +218,7 @@ def read_files(directory: str) -> tuple[int, tuple[OpenFile, ...]]:
             target = os.readlink(f"{directory}/fd/{descriptor}")
         except OSError:
             continue
-        is_log = target.removesuffix(" (deleted)").endswith(_LOG_SUFFIXES)
+        is_log = is_log_name(target)
         if descriptor <= 2 or is_log:
             is_writable = _is_writable(directory, descriptor)
             file = OpenFile(fd=descriptor, target=target, is_writable=is_writable)

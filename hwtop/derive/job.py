@@ -13,7 +13,7 @@ from hwtop.derive.hang import HangWatch
 from hwtop.derive.job_process import command_line, process_rows
 from hwtop.derive.kernel import KernelBook
 from hwtop.derive.log import LogBook
-from hwtop.derive.output import log_targets, ranks_by_path
+from hwtop.derive.output import log_targets, ranks_by_path, with_files
 from hwtop.derive.process import ProcessRates, process_rates
 from hwtop.derive.rank import rank_now
 from hwtop.derive.seat import Crew, Seat
@@ -73,6 +73,7 @@ class JobTracker:
         if snapshot.logs is not None:
             rank_of = {seat.crew.process.pid: number for number, seat in self._seats.items()}
             self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
+            self._ranks_of = with_files(self._ranks_of, snapshot.logs.files, rank_of)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._witnesses.complete(job, snapshot)
         job = self._hang.complete(job, snapshot, self._samples)

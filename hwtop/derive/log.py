@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from hwtop.derive.curves import CurveBook
 from hwtop.derive.log_surroundings import Surroundings
+from hwtop.job.attempt import attempt_of, is_earlier, superseded
 from hwtop.job.log_text import split_rank
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.progress import ProgressTracker
@@ -22,6 +23,8 @@ from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading, Progress
 _KEPT_LINES = 500
 _KEPT_EVENTS = 500
 _OVERCOME_STEPS = 3
+_MOST_VOICES = 4096
+"""Pairs of file and rank that are told apart."""
 """A past error that the same file follows up with this many steps did not end that run: it is history."""
 _RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 
@@ -94,7 +97,9 @@ class LogBook:
         for event in events:
             self._told.append(_Told(replace(event, rank=self._blamed(event, ranks_of, rank_of))))
         for line in reading.lines:
-            self._take(line, ranks_of)
+        earlier = superseded(file.path for file in reading.files)
+            if line.path not in earlier:
+                self._take(line, ranks_of)
 
     def of_rank(self, rank: int, ranks_of: Mapping[str, Sequence[int]], at_s: float) -> RankLog:
         """What is known of this rank at `at_s`."""
@@ -142,6 +147,8 @@ class LogBook:
     def _take(self, line: LogLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
         key = (line.path, self._owner(line.path, line.text, ranks_of))
         if any(map(str.isalnum, line.text)):  # a rule of ===== says nothing
+        if key not in self._trackers and len(self._trackers) >= _MOST_VOICES:
+            key = (line.path, None)  # numbers before a colon that are no ranks
             self._last_line[key] = line.text
         tracker = self._trackers.setdefault(key, ProgressTracker())
         before = tracker.newest.step if tracker.newest else None
@@ -151,13 +158,13 @@ class LogBook:
         if progress is None or progress.step is None or progress.step == before:
             return
         self._past_steps[key] = line.is_past
-        if line.is_past:
+        if line.is_past or attempt_of(line.path) is not None:
             self._overcome(line)
 
     def _overcome(self, line: LogLine) -> None:
         """Count the steps after each past event of the file; drop those that the run has survived."""
         for told in self._told:
-            if told.event.is_past and told.event.path == line.path and _is_before(told.event, line):
+            if told.event.is_past and _is_before(told.event, line):
                 told.steps_after += 1
         survived = (told for told in self._told if told.steps_after < _OVERCOME_STEPS)
         self._told = deque(survived, maxlen=_KEPT_EVENTS)
@@ -190,6 +197,10 @@ class LogBook:
 
 def _is_before(event: LogEvent, line: LogLine) -> bool:
     if event.line_no is None or line.line_no is None:
+    if event.path != line.path:
+        return is_earlier(event.path, line.path)
+    if not line.is_past:
+        return False
         return True
     return event.line_no < line.line_no
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hwtop.derive.seat import Seat
+from hwtop.job.log_name import is_log_name
 from hwtop.model.aim import LogTarget
+from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.process import OpenFile, ProcessReading
 
@@ -36,10 +38,21 @@ def ranks_by_path(seats: Sequence[Seat]) -> dict[str, tuple[int, ...]]:
     return {path: tuple(sorted(numbers)) for path, numbers in ranks.items()}
 
 
+def with_files(
+    ranks_of: Mapping[str, tuple[int, ...]], files: Sequence[LogFile], rank_of: Mapping[int, int]
+) -> dict[str, tuple[int, ...]]:
+    """`ranks_of` with what followed files tell, which may stand behind a pipe. `rank_of`: PIDs of ranks -> their numbers."""
+    found = dict(ranks_of)
+    for file in files:
+        ranks = {rank_of[pid] for pid in file.pids if pid in rank_of}
+        if ranks:
+            found[file.path] = tuple(sorted({*found.get(file.path, ()), *ranks}))
+    return found
+
+
 def _is_output(file: OpenFile) -> bool:
     if file.target == "/dev/null":
         return False
     if _RAY_LOGS.search(file.target):
         return file.fd in (1, 2)  # the rest are Ray's own
-    is_named_like_one = file.target.startswith("/") and file.target.endswith((".log", ".out", ".txt", ".jsonl", ".err"))
-    return file.fd in (1, 2) or (file.is_writable and is_named_like_one)
+    return file.fd in (1, 2) or (file.is_writable and is_log_name(file.target))
