@@ -27,12 +27,12 @@ _STEP = """step, global step, train step, training step, completed step, current
  steps global step/max steps, current steps, global steps, training/global step, optim step, opt step"""
 _ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, batch idx, itr, training iteration, train iter, up,
  trained batches, learning iteration, iters, batch id, train iteration, iter train, train batch, micro step"""
-_EPOCH = "epoch, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
+_EPOCH = "epoch, epoch id, epoch idx, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
 _STEP_TIME = """time, step time, iter time, iteration time, time per step, time per iteration, elapsed time per iteration, per step time,
  elapsed time per iteration ms, elapsed time per iteration s, train step timing in s, train step timing, seconds, s/step,
  s/it, sec/step, sec/it, sec/batch, s/batch, batch time, took, dt, step avg, avg step time, time/step, step time s, ms/step, step time ms,
  seconds per step, train/step time, iter time s, time per batch, time s, step duration, batch t, batch cost, avg batch cost,
- timing s/step, step time in s"""
+ timing s/step, step time in s, ms/batch, ms/it, ms/iter, ms/iteration, ms/update"""
 _MEAN_STEP_TIME = "step avg, avg step time"
 _DATA_TIME = "data, data time, data t, reader cost, avg reader cost, data cost, dt data, data load time, dataloader time, data loading time"
 _LOSS_SCALE = "loss scale, loss scaler, grad scale, amp scale"

@@ -32,7 +32,7 @@ _SCHEDULER = re.compile(r"(?<=\blr)\([A-Z]\w+\)")
 """PaddleClas: "lr(LinearWarmup)"."""
 _SCALED_KEY = re.compile(r"\(1e-?\d+\)")
 """verl's "actor/lr(1e-4)": the value is told in these."""
-_BREAK = re.compile(r"[|,;{}()\t\[\]]|\s{2,}| --? |[A-Za-z]\)|:\s?(?=[A-Za-z])|\d:\d\d\s")
+_BREAK = re.compile(r"[|,;{}()\t\[\]]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
 """What parts one field from the next."""
 _LEADING = re.compile(r"^(?:[\d:./]+\s|(?:info|debug|warning)\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""

@@ -18,6 +18,7 @@ _MFU_BEHIND = re.compile(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
 _TRUNK = {"train", "epoch train"}
 _LONGEST_STEP_S = 86_400.0
 _MOST_TFLOPS = 1e6
+_ONE_STEP = {"step", "it", "iter", "batch"}
 _DURATIONS = {"step_time", "data_time"}
 _PURE = {"loss", "lr", "grad_norm", "step", "iteration", "epoch", "loss_scale", "skipped", "total"}
 """Plain numbers: what carries a unit of time or work under such a name is something else (Paddle's "cost: 0.3 s")."""
@@ -32,6 +33,7 @@ class Found:
         self.rates: list[tuple[float, str]] = []
         self.means: list[str] = []
         self.pairs = 0
+        self.numbers = 0
 
     def take(self, name: str, value: float, total: int | None = None) -> None:
         """The first value of a quantity counts: means over the window follow in parentheses."""
@@ -91,6 +93,7 @@ def found_in(text: str) -> Found:
     previous = ""
     for field in fields(text):
         found.pairs += bool(field.key)
+        found.numbers += 1
         previous = "" if is_foreign(field.key) else _take(found, field, previous)
     if "mfu" not in found.values and "MFU" in text and (behind := _MFU_BEHIND.search(text)):
         found.take("mfu", float(behind.group(1)))
@@ -100,7 +103,9 @@ def found_in(text: str) -> Found:
 def _take(found: Found, field: Field, previous: str) -> str:
     """Take one field; returns the name it goes by for the one after it."""
     name = name_of(field.key)
-    if name is None and not field.key:
+    if name is None and field.unit and field.per.lstrip("/ ") in _ONE_STEP:
+        name = "step_time"
+    elif name is None and not field.key:
         name = _nameless(field, previous)
     elif name == "step_time" and field.key == "time" and field.total is not None:
         name = None
@@ -126,8 +131,6 @@ def _nameless(field: Field, previous: str) -> str | None:
     """A number without a key: the counter behind an epoch, or a duration told by its unit."""
     if previous == "epoch" and field.total is not None and not field.per:
         return "iteration"  # Epoch: [0]  [  40/9143]
-    if field.unit and field.per.lstrip("/ ") in {"step", "it", "iter", "batch"}:
-        return "step_time"
     return "step_time" if field.unit == "ms" and not field.is_aside and not field.per else None
 
 
@@ -135,6 +138,8 @@ def value_of(name: str, field: Field) -> float | None:
     """In the unit of Progress; None when the field cannot be what its name says."""
     if name in _DURATIONS:
         return None if field.is_percent else seconds(field)
+    if field.key == "steps" and field.total is None:
+        return None  # how many there are, or how many were done
     if name in _PURE:
         return None if field.unit or field.per or field.is_percent else field.value
     if name == "memory":

@@ -52,8 +52,14 @@ _SUMMARY = re.compile(r"train_runtime|train_steps_per_second|total training time
 """Means over the whole run, printed at its end: not the newest values."""
 _RATE_ALONE = re.compile(r"[\w:]*global_step/sec: [\d.]+\s*")
 """TensorFlow's StepCounterHook."""
-_STEP_FIRST = re.compile(r"\s*(?:global_)?step\s?[:=]\s?\d+\b")
-"""With many more pairs behind it this is a line of metrics, whatever they are called (verl)."""
+_STEP_FIRST = re.compile(
+    r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
+)
+"""With more numbers behind it this is a line of metrics, whatever they are called (verl)."""
+_COUNT_FIRST = re.compile(
+    r"\s*\[(?:batch|step|iter(?:ation)?)\s?[:=]?\s?\d+/\d+\]|\W*epoch\W*\d+\s*/\s*\d+\W*[|,:-].*\d", re.IGNORECASE
+)
+_PAIR = re.compile(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
 _FILLER = re.compile(
     r"\b(?:done|completed|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning)\b",
     re.IGNORECASE,
@@ -126,9 +132,17 @@ def _judge(text: str, found: Found) -> Progress | None:
     if "loss" not in values and not found.rates and len(_CONFIG_KEYS.findall(text)) >= 2:
         return None
     told = len(values.keys() - {"memory", "total"}) + len(found.rates)
-    if told == 1 and not _is_bare(text) and not (_STEP_FIRST.match(text) and found.pairs >= 4):
-        return None
-    return found.progress()
+    return found.progress() if told > 1 or _is_bare(text) or _is_metrics(text, found) else None
+
+
+def _is_metrics(text: str, found: Found) -> bool:
+    """One known field among many that are not: a line of nothing but pairs, or one that begins with the step."""
+    if "loss" in found.values:
+        return found.numbers >= 2 and len(_PAIR.findall(text)) >= found.numbers
+    if _COUNT_FIRST.match(text):
+        return True
+    first = _STEP_FIRST.match(text)
+    return first is not None and found.numbers >= (2 if first.group("mark") and "loss" in text.lower() else 3)
 
 
 def _is_bare(text: str) -> bool:
