@@ -72,8 +72,8 @@ class JobTracker:
         self._attachment.advance(snapshot)
         if snapshot.logs is not None:
             rank_of = {seat.crew.process.pid: number for number, seat in self._seats.items()}
-            self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
             self._ranks_of = with_files(self._ranks_of, snapshot.logs.files, rank_of)
+            self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._witnesses.complete(job, snapshot)
         job = self._hang.complete(job, snapshot, self._samples)

@@ -22,9 +22,9 @@ from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading, Progress
 
 _KEPT_LINES = 500
 _KEPT_EVENTS = 500
-_OVERCOME_STEPS = 3
 _MOST_VOICES = 4096
 """Pairs of file and rank that are told apart."""
+_OVERCOME_STEPS = 3
 """A past error that the same file follows up with this many steps did not end that run: it is history."""
 _RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 
@@ -96,8 +96,8 @@ class LogBook:
         self._surroundings.advance(reading.lines, events)
         for event in events:
             self._told.append(_Told(replace(event, rank=self._blamed(event, ranks_of, rank_of))))
-        for line in reading.lines:
         earlier = superseded(file.path for file in reading.files)
+        for line in reading.lines:
             if line.path not in earlier:
                 self._take(line, ranks_of)
 
@@ -146,9 +146,9 @@ class LogBook:
 
     def _take(self, line: LogLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
         key = (line.path, self._owner(line.path, line.text, ranks_of))
-        if any(map(str.isalnum, line.text)):  # a rule of ===== says nothing
         if key not in self._trackers and len(self._trackers) >= _MOST_VOICES:
             key = (line.path, None)  # numbers before a colon that are no ranks
+        if any(map(str.isalnum, line.text)):  # a rule of ===== says nothing
             self._last_line[key] = line.text
         tracker = self._trackers.setdefault(key, ProgressTracker())
         before = tracker.newest.step if tracker.newest else None
@@ -196,11 +196,11 @@ class LogBook:
 
 
 def _is_before(event: LogEvent, line: LogLine) -> bool:
-    if event.line_no is None or line.line_no is None:
     if event.path != line.path:
         return is_earlier(event.path, line.path)
     if not line.is_past:
         return False
+    if event.line_no is None or line.line_no is None:
         return True
     return event.line_no < line.line_no
 
