@@ -14,8 +14,8 @@ from hwtop.collectors.log_glob import Glob
 from hwtop.collectors.log_output import DELETED, Output, Outputs
 from hwtop.collectors.log_tail import Tail, TailReading
 from hwtop.collectors.log_words import Words
+from hwtop.collectors.user_patterns import watched_patterns
 from hwtop.job.patterns.match import prefilter_of
-from hwtop.job.patterns.registry import builtin
 from hwtop.model.aim import Aim, LogTarget
 from hwtop.model.log import LogFile, LogLine, LogReading
 
@@ -183,7 +183,7 @@ class LogSource:
                 del self._followed[path]
 
     def _tail(self, output: Output) -> Tail:
-        words = Words(prefilter_of(builtin()))
+        words = Words(prefilter_of(watched_patterns().registry))
         return Tail(output.path, lambda: _other_names(self._proc, output), words)
 
     def _by_appetite(self) -> list[str]:

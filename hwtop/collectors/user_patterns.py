@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -64,12 +65,13 @@ def known_patterns(environ: Mapping[str, str] = os.environ) -> KnownPatterns:
     return KnownPatterns(merge([*parts, builtin()]), tuple(problems))
 
 
-def known_patterns_in_time(environ: Mapping[str, str] = os.environ) -> KnownPatterns:
-    """The same where nobody must wait: a home on a dead mount costs a second, and its patterns."""
+@lru_cache(maxsize=1)
+def watched_patterns() -> KnownPatterns:
+    """The same where nobody must wait, read once: a home on a dead mount costs a second, and the person's patterns."""
     try:
-        return Abandonable("user-patterns", lambda: known_patterns(environ), time.monotonic).poll(_WAIT_S)
+        return Abandonable("user-patterns", known_patterns, time.monotonic).poll(_WAIT_S)
     except TimeoutError:
-        return KnownPatterns(builtin(), (f"{folder(environ)}: the file system does not answer",))
+        return KnownPatterns(builtin(), (f"{folder()}: the file system does not answer",))
 
 
 def _files(path: str, problems: list[str]) -> Sequence[str]:

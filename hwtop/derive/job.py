@@ -20,6 +20,7 @@ from hwtop.derive.seat import Crew, Seat
 from hwtop.derive.slow_vote import SlowVotes
 from hwtop.derive.witness import WitnessBook, witness_targets
 from hwtop.job.environment import restarts_of
+from hwtop.job.patterns.registry import Registry
 from hwtop.job.place import place_of
 from hwtop.job.spawner import is_spawner
 from hwtop.job.stack_groups import group
@@ -35,7 +36,7 @@ from hwtop.model.snapshot import Snapshot
 class JobTracker:
     """Remembers seats, samples and logs; `advance` takes each snapshot in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, patterns: Registry | None = None) -> None:
         self._reading: ProcessReading | None = None
         self._members: tuple[Member, ...] = ()
         self._spawners: set[int] = set()
@@ -47,7 +48,7 @@ class JobTracker:
         self._votes = SlowVotes()
         self._hang = HangWatch()
         self._attachment = Attachment()
-        self._logs = LogBook()
+        self._logs = LogBook(patterns)
         self._witnesses = WitnessBook()
         self._kernel = KernelBook()
         self._flight = FlightTracker()

@@ -16,6 +16,7 @@ from hwtop.derive.log_surroundings import Surroundings
 from hwtop.job.attempt import attempt_of, is_earlier, superseded
 from hwtop.job.log_text import split_rank
 from hwtop.job.patterns.match import Matcher
+from hwtop.job.patterns.registry import Registry
 from hwtop.job.progress import ProgressTracker
 from hwtop.model.curve import Curve
 from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading, Progress
@@ -53,8 +54,8 @@ class _Told:
 class LogBook:
     """Takes in every LogReading, and answers for each rank. `ranks_of` maps a path to the ranks that write to it."""
 
-    def __init__(self) -> None:
-        self._matcher = Matcher()
+    def __init__(self, patterns: Registry | None = None) -> None:
+        self._matcher = Matcher(patterns)
         self._trackers: dict[tuple[str, int | None], ProgressTracker] = {}
         self._past_steps: dict[tuple[str, int | None], bool] = {}
         self._last_line: dict[tuple[str, int | None], str] = {}

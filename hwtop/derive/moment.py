@@ -11,6 +11,7 @@ from hwtop.derive.disk import disk_rates
 from hwtop.derive.job import JobTracker
 from hwtop.derive.memory import memory_rates
 from hwtop.derive.network import network_rates
+from hwtop.job.patterns.registry import Registry
 from hwtop.model.disk import DiskRates, DiskReading
 from hwtop.model.frame import Moment
 from hwtop.model.job import Job
@@ -49,15 +50,17 @@ class MomentBuilder:
 
     A step that fails leaves its part of the Moment empty and says so among the sources, as "hwtop": a mistake in one must
     not end the watch.
+
+    `patterns`: what to look for in logs; None = what comes with hwtop.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patterns: Registry | None = None) -> None:
         self._cpu = _Rate(cpu_rates, None)
         self._cgroup = _Rate(cgroup_rates, None)
         self._memory = _Rate(memory_rates, None)
         self._disks: _Rate[DiskReading, tuple[DiskRates, ...]] = _Rate(disk_rates, ())
         self._network = _Rate(network_rates, None)
-        self._job = JobTracker()
+        self._job = JobTracker(patterns)
         self._own: OwnCost | None = None
         self._failures: list[SourceStatus] = []
 

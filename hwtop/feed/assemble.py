@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 
+from hwtop.collectors.user_patterns import KnownPatterns
 from hwtop.derive.aim import aim_of
 from hwtop.derive.moment import MomentBuilder
+from hwtop.job.patterns.registry import builtin
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.snapshot import Snapshot
+from hwtop.model.symptom import Blind
 from hwtop.symptoms.blind import blind_spots
 from hwtop.symptoms.history import History
 from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.own_patterns import own_rules, refused_ids
+from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.verdict import verdict_of
 
 HISTORY_S = 600.0
@@ -21,10 +26,14 @@ HISTORY_S = 600.0
 class Assembler:
     """Derives, remembers and judges. Holds all state between snapshots; knows neither clock nor machine."""
 
-    def __init__(self, history_s: float = HISTORY_S) -> None:
+    def __init__(self, history_s: float = HISTORY_S, patterns: KnownPatterns | None = None) -> None:
+        """`patterns`: what to look for in logs; None = what comes with hwtop."""
+        known = patterns or KnownPatterns(builtin())
         self._history_s = history_s
-        self._builder = MomentBuilder()
-        self._judge = Judge()
+        self._builder = MomentBuilder(known.registry)
+        self._judge = Judge((*RULES, *own_rules(known.registry, RULES)))
+        problems = (*known.problems, *refused_ids(known.registry, RULES))
+        self._problems = tuple(Blind(source="log patterns", reason=problem) for problem in problems)
         self._moments: deque[Moment] = deque()
         self._number = 0
         self._began_at_s: float | None = None
@@ -45,7 +54,7 @@ class Assembler:
             history=tuple(self._moments),
             verdict=verdict_of(moment, findings, watched_s),
             findings=findings,
-            blind=(*blind_spots(moment), *self._judge.failures),
+            blind=(*blind_spots(moment), *self._problems, *self._judge.failures),
             watched_s=watched_s,
         )
 

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from hwtop.collectors.user_patterns import watched_patterns
 from hwtop.feed.assemble import Assembler
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame, Verdict
@@ -31,7 +32,7 @@ class Focus:
 
 def frames(snapshots: Iterable[Snapshot], focus: Focus | None = None) -> Iterator[Frame]:
     """One frame a snapshot; a live source is aimed after each."""
-    assembler = Assembler()
+    assembler = Assembler(patterns=watched_patterns())
     for snapshot in snapshots:
         yield assembler.advance(snapshot)
         if isinstance(snapshots, Aimable) and (aim := assembler.aim(focus.wish if focus else Wish())):

@@ -45,14 +45,9 @@ def list_text(patterns: Iterable[Pattern]) -> list[str]:
         severities = {pattern.severity for pattern in alike}
         worst = next(level for level in ("critical", "warning", "info") if level in severities)
         roles = ", ".join(role for role in ROLES if role in {pattern.role for pattern in alike})
-        own = ", your own" if any(is_own(pattern) for pattern in alike) else ""
+        own = ", your own" if any(pattern.is_own for pattern in alike) else ""
         lines.append(f"{name:{width}}  {len(alike):2}  {worst:8}  {_title(alike)[:58]:58}  {roles}{own}")
     return lines
-
-
-def is_own(pattern: Pattern) -> bool:
-    """The user's, not one that comes with hwtop."""
-    return "/" in pattern.origin
 
 
 def show_text(patterns: Sequence[Pattern], registry: Registry) -> list[str]:

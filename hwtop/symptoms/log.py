@@ -11,6 +11,7 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogEvent
 from hwtop.model.symptom import Category
 from hwtop.symptoms.history import History
+from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.ranks import check_dead
 from hwtop.symptoms.rule import Observation, Rule
@@ -25,7 +26,8 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     job = history.job
     if job is None:
         return None
-    events = [event for event in job.events if event.pattern == symptom and event.role != "context"]
+    everything = [event for event in job.events if event.pattern == symptom]
+    events = [event for event in everything if event.role != "context"]
     if symptom == "rank-crash":
         events = [event for event in events if not _went_on(job, event)]
         if not any(event.role == "root" for event in events) and check_dead(history) is not None:
@@ -42,9 +44,10 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
         severity=first.severity,
         confidence={"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
         title=_title(first, events),
-        evidence=_evidence(events),
-        next_steps=LOG_SYMPTOMS[symptom].next_steps,
-        ranks=tuple(sorted({event.rank for event in _causes(telling) if event.rank is not None})),
+        evidence=(*sentences([*events, *(event for event in everything if event not in events)]), *_evidence(events)),
+        next_steps=tuple(dict.fromkeys((*steps(telling), *_next_steps(symptom)))),
+        ranks=ranks_behind(events)
+        or tuple(sorted({event.rank for event in _causes(telling) if event.rank is not None})),
         log_line=first.text,
     )
 
@@ -98,7 +101,13 @@ def _causes(telling: Sequence[LogEvent]) -> Sequence[LogEvent]:
 def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:
     who = f" on rank {first.rank}" if first.rank is not None else ""
     more = f" ({len(events)} lines)" if len(events) > 1 else ""
-    return f"{LOG_SYMPTOMS[first.pattern].title}{who}{more}"
+    known = LOG_SYMPTOMS.get(first.pattern)
+    return f"{known.title if known else first.title or first.pattern}{who}{more}"
+
+
+def _next_steps(symptom: str) -> tuple[str, ...]:
+    known = LOG_SYMPTOMS.get(symptom)
+    return known.next_steps if known else ()
 
 
 def _evidence(events: Sequence[LogEvent]) -> tuple[str, ...]:

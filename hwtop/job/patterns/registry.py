@@ -90,6 +90,11 @@ class Pattern(Struct, frozen=True, kw_only=True):
     origin: str = ""
     """The file that it was read from: a bare name for those that come with hwtop."""
 
+    @property
+    def is_own(self) -> bool:
+        """The user's, not one that comes with hwtop."""
+        return "/" in self.origin
+
 
 class XidMeaning(Struct, frozen=True):
     """What NVIDIA's catalogue says of one Xid code."""
