@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": "Start a small real training job with a planted fault, and watch it.",
     "diagnose": "Watch a job without a screen, judge it, print what is wrong.",
     "heartbeat": "Print a file that lets a training tell hwtop its step, without installing hwtop.",
+    "patterns": "What hwtop looks for in logs, and patterns of your own.",
     "scan": "Look for known errors and progress in log files.",
     "screenshot": "The screen as a picture or text, without a terminal.",
     "snapshot": "Read everything once and print it.",
