@@ -1,4 +1,4 @@
-"""What a frame costs on screen: CPU milliseconds and bytes to the terminal, at three sizes.
+"""What a frame costs on screen: CPU milliseconds and bytes to the terminal, at four sizes and on the dearest pages.
 
     python bench/frame_cost.py [FRAMES]
 
@@ -20,11 +20,12 @@ from termios import TIOCSWINSZ
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 SIZES = ((80, 24), (120, 40), (160, 50), (200, 60))
+PAGES = {"overview": "1", "logs": "4", "curves": "5"}
 RATE_HZ = 10.0
 """Frames a second; low enough for each to be drawn."""
 
 
-def play(count: int, report_fd: int) -> None:
+def play(count: int, page: str, report_fd: int) -> None:
     """In the child: show `count` frames in which every number moves, report CPU seconds a frame."""
     from msgspec.structs import replace
 
@@ -33,7 +34,8 @@ def play(count: int, report_fd: int) -> None:
     from hwtop.ui.options import Publish
     from tests import frames
 
-    moments = [frames.moment(second) for second in range(60 + count)]
+    # Three seconds a frame: each tells new lines, and a new value of every curve.
+    moments = [frames.moment(3 * second) for second in range(60 + count)]
     base = frames.healthy()
     shown = [
         replace(base, number=n, moment=moments[59 + n], history=tuple(moments[n : 60 + n])) for n in range(1, count + 1)
@@ -50,7 +52,9 @@ def play(count: int, report_fd: int) -> None:
 
     def publish_all(publish: Publish) -> None:
         publish(base)
-        time.sleep(2)
+        time.sleep(1)
+        app.call_later(app.simulate_key, PAGES[page])
+        time.sleep(1)
         os.write(report_fd, b"start\n")
         before = time.process_time()
         for frame in shown:
@@ -67,14 +71,14 @@ def play(count: int, report_fd: int) -> None:
     app.run()
 
 
-def measure(size: tuple[int, int], count: int) -> tuple[float, float]:
+def measure(size: tuple[int, int], page: str, count: int) -> tuple[float, float]:
     """(CPU milliseconds, bytes) of one frame."""
     reading, writing = os.pipe()
     pid, terminal = pty.fork()
     if pid == 0:
         os.close(reading)
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-        play(count, writing)
+        play(count, page, writing)
         os._exit(0)
     os.close(writing)
     ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
@@ -105,10 +109,11 @@ def measure(size: tuple[int, int], count: int) -> tuple[float, float]:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 30
-    print(f"{'size':>8}  {'CPU ms/frame':>12}  {'bytes/frame':>11}")
-    for size in SIZES:
-        cpu_ms, sent = measure(size, count)
-        print(f"{size[0]:>4}x{size[1]:<3}  {cpu_ms:>12.1f}  {sent:>11.0f}")
+    print(f"{'page':<9} {'size':>8}  {'CPU ms/frame':>12}  {'bytes/frame':>11}")
+    for page in PAGES:
+        for size in SIZES:
+            cpu_ms, sent = measure(size, page, count)
+            print(f"{page:<9} {size[0]:>4}x{size[1]:<3}  {cpu_ms:>12.1f}  {sent:>11.0f}")
 
 
 if __name__ == "__main__":

@@ -110,6 +110,7 @@ def test_pages_by_digit_and_tab_keep_the_selection() -> None:
             ("3", "stacks"),
             ("f", "flame"),
             ("4", "logs"),
+            ("5", "curves"),
             ("7", "processes"),
             ("1", "overview"),
             ("tab", "ranks"),

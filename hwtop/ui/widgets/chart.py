@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from hwtop.ui.widgets.axis import Axis
 from hwtop.ui.widgets.line import Line
@@ -201,4 +202,4 @@ def _below(x: Axis, x_name: str, cells: int, gutter: int, marks: Sequence[Mark],
 
 
 def _cell(x: Axis, value: float, cells: int) -> int:
-    return round(x.share(value) * (2 * cells - 1)) // 2
+    return ceil(x.share(value) * (2 * cells - 1) - 0.5) // 2
