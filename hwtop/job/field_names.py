@@ -9,6 +9,7 @@ MMEngine, Paddle (NLP, OCR, Seg, Detection), MindSpore and MindFormers, OpenNMT,
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _WORD_BREAK = re.compile(r"[_\-\s]+")
 
@@ -90,6 +91,7 @@ _FILLERS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=2048)
 def name_of(key: str) -> str | None:
     """The quantity a key stands for; None for one that is not known."""
     name = NAMES.get(key)
@@ -104,6 +106,7 @@ _FOREIGN = re.compile(
 )
 
 
+@lru_cache(maxsize=2048)
 def is_foreign(key: str) -> bool:
     """The key belongs to validation or test, not to training."""
     return _FOREIGN.match(key) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -67,15 +68,19 @@ class Field(Struct, frozen=True):
 
 def rate(field: Field) -> tuple[float, str] | None:
     """(value, unit) when the field is a throughput: told by its key or by what follows the number."""
-    if (unit := _RATES.get(field.key)) is not None:
-        return field.value, unit
-    if field.total is not None:
-        return None
-    found = _RATE_KEY.match(field.key) or (_RATE_UNIT.fullmatch(field.per) if field.per else None)
+    unit = _rate_unit(field.key, field.per if field.total is None else "")
+    return None if unit is None else (field.value, unit)
+
+
+@lru_cache(maxsize=2048)
+def _rate_unit(key: str, per: str) -> str | None:
+    if key in _RATES:
+        return _RATES[key]
+    found = _RATE_KEY.match(key) or (_RATE_UNIT.fullmatch(per) if per else None)
     if found is None:
         return None
     noun = _NOUNS.get(found.group(1), found.group(1))
-    return field.value, f"{noun}/s" + ("/GPU" if found.group(2) else "")
+    return f"{noun}/s" + ("/GPU" if found.group(2) else "")
 
 
 def best_rate(rates: list[tuple[float, str]]) -> tuple[float, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from hwtop.job.field_names import spaced
 from hwtop.job.field_units import SI, Field
@@ -28,6 +29,7 @@ _UNIT_IN_KEY = re.compile(
     r"\s*\((ms|s|t|sec|seconds|[A-Za-z]+/s(?:/GPU)?|TFLOP/s/GPU|train|[GM]i?B|tokens/gpu/second)\)(?=['\"\s:=])",
     re.IGNORECASE,
 )
+_LONGEST_KEY = 128
 _SCHEDULER = re.compile(r"(?<=\blr)\([A-Z]\w+\)")
 """PaddleClas: "lr(LinearWarmup)"."""
 _SCALED_KEY = re.compile(r"\(1e-?\d+\)")
@@ -69,7 +71,7 @@ def _field(raw: str, found: re.Match[str]) -> Field:
     unit, per, size, si = found.group("unit", "per", "size", "si")
     number = float(upper or value.replace(",", ""))
     return Field(
-        key=_key(raw),
+        key=_key(raw[-_LONGEST_KEY:]),
         value=number * SI[si.upper()] if si else number,
         total=int(total.replace(",", "")) if total else None,
         unit=(unit or size or "").strip().lower(),
@@ -79,7 +81,9 @@ def _field(raw: str, found: re.Match[str]) -> Field:
     )
 
 
+@lru_cache(maxsize=2048)
 def _key(raw: str) -> str:
+    """Cached: the lines of one file hold the same text between their numbers."""
     raw = raw.rstrip(" :=[('\"\t")
     cut = 0
     for found in _BREAK.finditer(raw):

@@ -12,23 +12,7 @@ from hwtop.model.log import Progress
 
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = (
-    "loss",
-    "step",
-    "iter",
-    "epoch",
-    "batch",
-    "/s",
-    "s/it",
-    "learning",
-    "train",
-    "fps",
-    "update",
-    "up.",
-    " it ",
-    "seconds,",
-    "lr",
-)
+_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train", "fps", "update", "up.", " it ", "seconds,", "lr")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
 _DIGIT = re.compile(r"[0-9]|nan|inf")
 _CARET = re.compile(r"\^M")
@@ -66,12 +50,17 @@ _FILLER = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _REWRITTEN = (
-    (re.compile(r"(grad_norm=)\{'\w+': "), r"\1"),  # InternEvo: one norm a group, the first is that of the model
-    (re.compile(r"\b(\d+)epoch:train:\d+-(\d+)batch:"), r"epoch: \1, batch: \2, "),  # ESPnet, whose
-    (re.compile(r"\biter_time(=\S+, forward_time=.*)\btrain_time="), r"data_time\1step_time="),  # iter_time is the loader's
-    (re.compile(r"steps\[(global_step/max_steps)\]"), r"\1"),  # ms-swift before 3.0
-    (re.compile(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),  # Marian: of all updates since the last line
-    (re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),  # clu
+    # InternEvo: one norm a group, the first is that of the model
+    ("grad_norm={", re.compile(r"(grad_norm=)\{'\w+': "), r"\1"),
+    ("epoch:train:", re.compile(r"\b(\d+)epoch:train:\d+-(\d+)batch:"), r"epoch: \1, batch: \2, "),
+    # ESPnet's iter_time is that of the loader
+    ("iter_time=", re.compile(r"\biter_time(=\S+, forward_time=.*)\btrain_time="), r"data_time\1step_time="),
+    # ms-swift before 3.0
+    ("steps[", re.compile(r"steps\[(global_step/max_steps)\]"), r"\1"),
+    # Marian: the time of all updates since the line before
+    (" : Up. ", re.compile(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),
+    # clu
+    ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip
 
 
@@ -119,8 +108,9 @@ def _may_be_progress(text: str) -> bool:
 
 def _rewritten(text: str) -> str:
     """Shapes that hide their keys, as pairs."""
-    for shape, pairs in _REWRITTEN:
-        text = shape.sub(pairs, text, count=1)
+    for literal, shape, pairs in _REWRITTEN:
+        if literal in text:
+            text = shape.sub(pairs, text, count=1)
     return text
 
 
