@@ -39,8 +39,9 @@ SETTLE_S = 5.0
 later than the kernel's line."""
 _KEPT_EVENTS = 200
 _KEPT_LINES = 100
-_SHOWN_LEVEL = 4
-"""Warnings and worse are shown among the lines of the logs (syslog(2))."""
+_SHOWN_LEVEL = 3
+"""Errors and worse (syslog(2)) are shown among the lines of the logs, and what matched a pattern; a warning of the kernel has a
+page of registers and calls behind it."""
 _READINGS = 3
 """Thread ids are looked up in the newest readings: a thread that crashed was in the one before."""
 _Timed = TypeVar("_Timed", bound=LogEvent | LogLine)

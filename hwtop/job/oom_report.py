@@ -24,8 +24,8 @@ _KILLED = re.compile(
 )
 LITERALS = ("oom-kill:constraint", "killed as a result of limit of", "kb, failcnt", "kill process ", "killed process ")
 """Lower case; every line of a report that tells something holds one of them."""
-_UNLIMITED_KB = (1 << 53) - 1
-"""What the kernel prints where no limit is set is near 2^63 bytes."""
+_UNLIMITED_KB = 1 << 50
+"""Where no limit is set the kernel prints nearly 2^63 bytes."""
 _REPORT_S = 5.0
 """Lines of one report come within milliseconds of each other; those of an older one belong to another kill."""
 
