@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.log_glob import Glob
-from hwtop.collectors.log_output import DELETED, Output, Outputs
-from hwtop.collectors.log_tail import Tail, TailReading
+from hwtop.collectors.log_output import Output, Outputs
+from hwtop.collectors.log_tail import DELETED, Tail, TailReading
 from hwtop.collectors.log_words import Words
 from hwtop.collectors.user_patterns import watched_patterns
 from hwtop.job.patterns.match import prefilter_of
@@ -164,7 +164,7 @@ class LogSource:
                 path = path.removesuffix(DELETED)
             before = wanted.get(path, output)
             pids = tuple(dict.fromkeys((*before.pids, *output.pids)))
-            wanted[path] = Output(path, pids, before.may_lack and output.may_lack)
+            wanted[path] = Output(path, pids, before.through or output.through, before.may_lack and output.may_lack)
         return wanted
 
     def _choose(self, wanted: dict[str, Output], at_s: float, missing: dict[str, str]) -> None:
@@ -258,7 +258,7 @@ def _lines(path: str, reading: TailReading, at_s: float) -> Iterable[LogLine]:
 def _other_names(proc: str, output: Output) -> Sequence[str]:
     """Names of the same file under which it may be opened when its path does not work. May block."""
     names: list[str] = []
-    for pid in output.pids[:4]:
+    for pid in (*output.through, *output.pids[:4]):
         if output.path.endswith(DELETED):
             with suppress(OSError):
                 names.extend(

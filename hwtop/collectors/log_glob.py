@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.process_files import read_environ
-from hwtop.job.environment import kept
+from hwtop.job.environment import kept, slurm_job_of
 from hwtop.job.slurm_template import as_glob, has_specifiers
 
 _EVERY_S = 5.0
@@ -45,14 +45,17 @@ class Glob:
     def _expand(self) -> list[str]:
         pattern = str(Path(self.pattern).expanduser())
         found = _files(pattern)
-        if not found and has_specifiers(pattern):
-            found = _files(as_glob(pattern, self._env()))
+        if not found and has_specifiers(pattern) and (env := self._env()):
+            found = _files(as_glob(pattern, env))
         return sorted(found, key=lambda path: -found[path])
 
     def _env(self) -> dict[str, str]:
+        """Of a process that runs in a Slurm job; empty where none does: a template would mean the files of any job."""
         for pid in self.pids:
             with suppress(OSError):
-                return kept(read_environ(f"{self._proc}/{pid}"))
+                env = kept(read_environ(f"{self._proc}/{pid}"))
+                if slurm_job_of(env) is not None:
+                    return env
         return {}
 
 

@@ -14,7 +14,6 @@ from hwtop.collectors.log_slurm import step_files
 from hwtop.model.aim import LogTarget
 from hwtop.model.log import LogFile
 
-DELETED = " (deleted)"
 _TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 _AGAIN_S = 10.0
 """How long an answer holds: a reader may come late, and rotatelogs changes its file."""
@@ -30,6 +29,10 @@ class _Answer(Struct, frozen=True):
     reason: str = ""
     reader_pid: int | None = None
 
+    @property
+    def through(self) -> tuple[int, ...]:
+        return () if self.reader_pid is None else (self.reader_pid,)
+
 
 class Output(Struct, frozen=True):
     """A file to follow."""
@@ -37,6 +40,8 @@ class Output(Struct, frozen=True):
     path: str
     pids: tuple[int, ...] = ()
     """Processes that write it."""
+    through: tuple[int, ...] = ()
+    """Other processes that have it open."""
     may_lack: bool = False
     """Nobody needs to hear of it where it does not exist."""
 
@@ -60,7 +65,7 @@ class Outputs:
             reason = _plain_reason(target.path)
             if target.path.startswith(("pipe:", *_TERMINALS)):
                 answer = self._answer(target)
-                files.extend(Output(path, target.pids) for path in answer.files)
+                files.extend(Output(path, target.pids, answer.through) for path in answer.files)
                 reason = answer.reason
             elif target.path.startswith("/") and reason is None:
                 files.append(Output(target.path, target.pids))

@@ -24,6 +24,8 @@ _QUIET_READS = 2
 """A last line without its newline is told once it has not grown for so many reads: a crashing program's last words."""
 _OLD_READS = 60
 """A file that was rotated away and has not grown for so many reads is let go."""
+DELETED = " (deleted)"
+"""What /proc/PID/fd says behind the name."""
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 """Byte order marks: what PowerShell's > writes."""
 
@@ -257,6 +259,8 @@ def _lines_before(fd: int, start: int) -> int | None:
 def _why(path: str, error: OSError | None) -> str:
     if isinstance(error, PermissionError):
         return f"no permission to read {path}: run hwtop as the user who owns it, or: sudo chmod a+r {path}"
+    if path.endswith(DELETED):
+        return "deleted, and no process that has it open may be looked into: start again with > train.log 2>&1"
     if isinstance(error, FileNotFoundError):
         return f"{path} does not exist (yet)"
     return f"cannot read {path}: {error.strerror if error is not None else 'unknown reason'}"

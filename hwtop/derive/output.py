@@ -52,7 +52,7 @@ def with_files(
 
 def _is_output(file: OpenFile) -> bool:
     if file.target == "/dev/null":
-        return False
+        return file.fd == 1  # it has said so, and the reason is told
     if _RAY_LOGS.search(file.target):
         return file.fd in (1, 2)  # the rest are Ray's own
     return file.fd in (1, 2) or (file.is_writable and is_log_name(file.target))

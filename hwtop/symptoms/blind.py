@@ -29,7 +29,7 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
         spots += [
             Blind(source=f"log {file.path}", reason=file.reason) for file in job.log_files if file.reason is not None
         ]
-        if not any(file.reason is None for file in job.log_files) and not job.has_ended:
+        if not any(file.reason is None or file.size_bytes is not None for file in job.log_files) and not job.has_ended:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
         if job.kernel_lost_lines:
             lost = f"{job.kernel_lost_lines} records were overwritten before they could be read"

@@ -305,3 +305,154 @@ def test_the_log_of_a_rank_that_is_gone_is_followed_on(log: Path) -> None:
     followed.source.aim(Aim())
     append(log, "last words\n")
     assert followed.texts() == ["last words"]
+
+
+def test_utf_16_with_a_byte_order_mark(log: Path) -> None:
+    append(log, "step 1 größer\r\nstep 2".encode("utf-16"))
+    followed = Followed(log)
+    assert followed.texts() == ["step 1 größer"]
+    more = " loss 2.5 €\r\nstep 3\r\n".encode("utf-16-le")
+    append(log, more[:21])
+    assert followed.texts() == []
+    append(log, more[21:])
+    assert followed.texts() == ["step 2 loss 2.5 €", "step 3"]
+
+
+def test_utf_8_with_a_byte_order_mark(log: Path) -> None:
+    append(log, "\ufeffstep 1\n")
+    assert Followed(log).texts() == ["step 1"]
+
+
+def test_copytruncate_leaves_a_hole_as_long_as_the_file_was(log: Path) -> None:
+    """A writer that does not append goes on at its old offset: the hole is not read."""
+    with log.open("wb", buffering=0) as file:
+        file.write(b"old\n")
+        file.seek(1 << 40)
+        file.write(b"far\n")
+        followed = Followed(log)
+        followed.texts()
+        os.truncate(log, 0)
+        assert followed.texts() == []
+        file.write(b"CUDA out of memory\nnew\n")
+        assert followed.texts() == ["CUDA out of memory", "new"]
+        assert followed.file is not None
+        assert followed.file.behind_bytes == 0
+
+
+def test_a_burst_keeps_memory_bounded_and_loses_nothing_that_is_flagged(log: Path) -> None:
+    line = b"[2026-01-02 03:04:05,678] [DEBUG] [loader.py:210:fetch] worker 3 fetched a shard in 12.3 ms from cache\n"
+    block = line * 10_000
+    append(log, "start\n")
+    followed = Followed(log, line_limit=1000)
+    followed.texts()
+    wanted = 0
+    with log.open("ab", buffering=0) as file:
+        for number in range(100):
+            file.write(block)
+            if number % 20 == 10:
+                file.write(b"torch.OutOfMemoryError: CUDA out of memory. burst %d\n" % number)
+                wanted += 1
+    size, before = log.stat().st_size, rss_bytes()
+    found: list[str] = []
+    kept = 0
+    while followed.skipped + kept < 1_000_000 + wanted:
+        texts = followed.texts()
+        kept += len(texts)
+        found += [text for text in texts if "OutOfMemory" in text]
+        assert followed.file is not None
+        assert followed.file.behind_bytes < size
+    assert len(found) == wanted
+    assert followed.skipped + kept == 1_000_000 + wanted
+    assert followed.file is not None and followed.file.skipped_lines == followed.skipped
+    assert rss_bytes() - before < 60e6
+
+
+def test_hundreds_of_files_in_one_thread(tmp_path: Path) -> None:
+    paths = [tmp_path / f"rank{number}.log" for number in range(300)]
+    for path in paths:
+        append(path, "hello\n")
+    source = LogSource(together_s=20.0)
+    source.aim(Aim(logs=tuple(LogTarget(path=str(path)) for path in paths)))
+    before = threading.active_count()
+    assert sorted(line.path for line in source.read().lines) == sorted(map(str, paths))
+    assert threading.active_count() <= before + 1
+    for path in paths[::2]:
+        append(path, "more\n")
+    assert [line.text for line in source.read().lines] == ["more"] * 150
+    source.close()
+
+
+def test_one_that_floods_leaves_the_others_theirs(tmp_path: Path) -> None:
+    loud, *quiet = paths = [tmp_path / f"rank{number}.log" for number in range(20)]
+    for path in paths:
+        append(path, "hello\n")
+    source = LogSource(together_s=20.0, line_limit=2000)
+    source.aim(Aim(logs=tuple(LogTarget(path=str(path)) for path in paths)))
+    source.read()
+    for _ in range(2):
+        append(loud, "noise\n" * 5000)
+        for path in quiet:
+            append(path, "step 1\n" * 30)
+        reading = source.read()
+        assert all(sum(line.path == str(path) for line in reading.lines) == 30 for path in quiet)
+    assert sum(line.path == str(loud) for line in reading.lines) > 1000
+
+
+def test_a_folder_that_does_not_answer_costs_few_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = [tmp_path / "dead" / f"rank{number}.log" for number in range(50)]
+    fine = tmp_path / "fine.log"
+    append(fine, "hello\n")
+    released = threading.Event()
+    real = os.stat
+
+    def hang(path: str, **more: bool) -> os.stat_result:
+        if "/dead/" in str(path):
+            released.wait(60)
+        return real(path, **more)
+
+    monkeypatch.setattr("hwtop.collectors.log_tail.os.stat", hang)
+    clock = [0.0]
+    source = LogSource(now=lambda: time.monotonic() + clock[0])
+    source.aim(Aim(logs=tuple(LogTarget(path=str(path)) for path in [*dead, fine])))
+    before = threading.active_count()
+    told: list[str] = []
+    until = time.monotonic() + 20
+    while not told and time.monotonic() < until:
+        reading = source.read()
+        told = [line.text for line in reading.lines]
+        clock[0] += 3.0
+    released.set()
+    assert told == ["hello"]
+    assert threading.active_count() - before < 10
+    reasons = {file.path: file.reason or "" for file in reading.files}
+    assert all("not answering" in reasons[str(path)] for path in dead)
+
+
+def test_a_template_of_slurm_is_filled_in_from_the_job(tmp_path: Path) -> None:
+    append(tmp_path / "pretrain-77_0.out", "mine\n")
+    append(tmp_path / "pretrain-78_0.out", "of another job\n")
+    env = {**os.environ, "SLURM_JOB_ID": "77", "SLURM_JOB_NAME": "pretrain"}
+    child = subprocess.Popen(["sleep", "600"], env=env)
+    try:
+        clock = [0.0]
+        source = LogSource(globs=(str(tmp_path / "%x-%j_%t.out"),), together_s=20.0, now=lambda: clock[0])
+        source.aim(Aim(logs=(LogTarget(path="/dev/null", pids=(child.pid,)),)))
+        told: list[str] = []
+        until = time.monotonic() + 20
+        while not told and time.monotonic() < until:
+            clock[0] += 6.0
+            told = [line.text for line in source.read().lines]
+    finally:
+        child.kill()
+        child.wait()
+    assert told == ["mine"]
+
+
+def test_lines_of_a_container_runtime_are_unwrapped(log: Path) -> None:
+    for text in ("step 1\\n", 'say \\"hi\\"\\n'):
+        append(log, f'{{"log":"{text}","stream":"stdout","time":"2026-01-02T03:04:05.1Z"}}\n')
+    assert Followed(log).texts() == ["step 1", 'say "hi"']
+
+
+def rss_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -138,7 +138,7 @@ def test_a_terminal_that_script_records(tmp_path: Path) -> None:
         target = os.readlink(f"/proc/{pid}/fd/1")
         assert target.startswith("/dev/pts/")
         files, untailed = first(Outputs("/proc", time.monotonic), LogTarget(path=target, pids=(pid,)))
-        assert (files, untailed) == ([Output(str(log), (pid,))], [])
+        assert (files, untailed) == ([Output(str(log), (pid,), (child.pid,))], [])
 
 
 def test_the_attempt_before_is_read_too() -> None:
@@ -193,7 +193,7 @@ def slurm(proc: Proc, log: Path) -> None:
 def test_ranks_of_srun_are_followed_to_the_file_that_srun_writes(proc: Proc, tmp_path: Path) -> None:
     slurm(proc, tmp_path / "all-12.out")
     files, untailed = first(Outputs(str(proc.path), time.monotonic), LogTarget(path="pipe:[11]", pids=(40,)))
-    assert (files, untailed) == ([Output(str(tmp_path / "all-12.out"), (40,))], [])
+    assert (files, untailed) == ([Output(str(tmp_path / "all-12.out"), (40,), (30,))], [])
 
 
 def test_without_srun_here_slurm_is_asked(proc: Proc, tmp_path: Path) -> None:
