@@ -16,15 +16,18 @@ from hwtop.model.witness import WitnessFile, WitnessPoint, WitnessReading, Witne
 
 _TOGETHER_S = 0.1
 """Wall time that all files together get in one reading; what takes longer comes in the next."""
-_PARSE_S = 0.03
-"""CPU time of one reading: 1.5 % of a core while it catches up with the past."""
-_MOST_BYTES = 1 << 18
+_PARSE_S = 0.1
+"""CPU time after which a reading begins no other file: it catches up with the past in turns."""
+_MOST_BYTES = 1 << 20
 """Of one file in one turn."""
+_SLOW_S = 3.0
+"""A file that takes so long is not answering, rather than long."""
 _SEARCH_EVERY_S = 15.0
 _SEARCH_FIRST_S = 4.0
 """Distance of the first searches: a job that has just started has no files yet."""
 _FIRST_SEARCHES = 3
-_MOST_FILES = 64
+_MOST_FILES = 24
+"""Those written last."""
 
 
 class WitnessSource:
@@ -56,6 +59,7 @@ class WitnessSource:
         self._read: set[str] = set()
         self._refusals: dict[str, str] = {}
         self._batch: Batch[str] = Batch("witness", self._read_file, now)
+        self._out_since_s: dict[str, float] = {}
         self._spent_s = 0.0
         self._clock: Clock | None = None
 
@@ -84,8 +88,8 @@ class WitnessSource:
         self._look_around(at_s, missing)
         self._clock = Clock(at_s, wall_s, self._began_s, is_first or self._searches <= 1)
         self._spent_s = 0.0
-        late = self._batch.run(self._in_turn(), _TOGETHER_S)
-        files = tuple(self._told(key, file, late.get(key), wall_s) for key, file in list(self._files.items()))
+        self._batch.run(self._in_turn(), _TOGETHER_S)
+        files = tuple(self._told(key, file, wall_s) for key, file in list(self._files.items()))
         return WitnessReading(at_s=at_s, files=files, missing=missing)
 
     def _look_around(self, at_s: float, missing: dict[str, str]) -> None:
@@ -149,16 +153,20 @@ class WitnessSource:
         file, clock = self._files.get(key), self._clock
         if file is None or clock is None or self._spent_s > _PARSE_S:
             return
+        self._out_since_s[key] = self._now()
         started_s = self._cpu()
         try:
             self._points.setdefault(key, []).extend(file.read(clock, _MOST_BYTES))
             self._refusals.pop(key, None)
         except OSError as error:
             self._refusals[key] = f"cannot read: {error.strerror or error}"
+        self._out_since_s.pop(key, None)
         self._read.add(key)
         self._spent_s += self._cpu() - started_s
 
-    def _told(self, key: str, file: MetricsFile, late: str | None, wall_s: float) -> WitnessFile:
+    def _told(self, key: str, file: MetricsFile, wall_s: float) -> WitnessFile:
+        out_s = self._now() - self._out_since_s.get(key, float("inf"))
+        late = f"the file system has not answered for {out_s:.0f} s" if out_s >= _SLOW_S else None
         return WitnessFile(
             path=file.path,
             kind=file.kind,
@@ -171,7 +179,7 @@ class WitnessSource:
             total_steps=file.total_steps,
             skipped_bytes=file.skipped_bytes,
             broken=file.broken,
-            reason=f"file system {late}" if late else self._refusals.get(key, file.reason),
+            reason=late or self._refusals.get(key, file.reason),
         )
 
     def _rank_of(self, path: str) -> int | None:

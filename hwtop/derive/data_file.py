@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 
+from hwtop.job.witness.files import kind_of
 from hwtop.model.disk import MountReading
 from hwtop.model.process import ProcessInfo
 from hwtop.model.rank import DataFile
@@ -14,7 +15,7 @@ _LIBRARY = (".so", ".py", ".pyc")
 
 
 def data_file(process: ProcessInfo, mounts: Sequence[MountReading], outputs: Collection[str] = ()) -> DataFile | None:
-    """The file opened last (highest descriptor) that is neither a library, a device nor one of `outputs` (logs)."""
+    """The file opened last (highest descriptor) that is neither a library, a device, an event file of a logger nor one of `outputs` (logs)."""
     paths = [
         file.target
         for file in process.files
@@ -23,6 +24,7 @@ def data_file(process: ProcessInfo, mounts: Sequence[MountReading], outputs: Col
         and not file.target.startswith(_NO_DATA)
         and not file.target.endswith(_LIBRARY)
         and file.target not in outputs
+        and kind_of(file.target) not in ("tensorboard", "wandb")
     ]
     if not paths:
         return None

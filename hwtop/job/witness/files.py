@@ -15,12 +15,10 @@ from hwtop.model.witness import WitnessKind
 _EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(?P<host>.+?)(?:\.(?P<pid>\d+))?(?:\.\d+)?(?:\.v2)?$")
 """tensorflow/core/util/events_writer.cc and torch.utils.tensorboard: time, host, and in newer ones PID and a number."""
 _MLFLOW = re.compile(r"/metrics/(?P<name>.+)$")
-_CSV = re.compile(
-    r"(?:^|[_.-])(?:metrics?|results?|summary|progress|history|train(?:ing)?|log|loss(?:es)?)(?:[_.-].*)?\.csv$"
-)
+_CSV = re.compile(r"(?:^|[_.-])(?:metrics?|results?|summary|progress|history|log|loss(?:es)?)(?:[_.-].*)?\.csv$")
 _KERAS_LOG = "training.log"
 _JSONL = re.compile(
-    r"(?:metrics?|log|history|train(?:ing)?|scalars?|progress|stats)[^/]*\.jsonl$|^(?:metrics|scalars)\.json$|\.log\.json$"
+    r"(?:metrics?|log|history|scalars?|progress|stats)[^/]*\.jsonl$|^(?:metrics|scalars)\.json$|\.log\.json$"
 )
 _DINO = ("log.txt", "log_stats.txt")
 _RANK = re.compile(r"(?:^|[^a-z])rank[._=-]?(\d{1,5})(?!\d)", re.IGNORECASE)

@@ -2,7 +2,8 @@
 
 A LevelDB log (leveldb doc/log_format.md) with a head of 7 bytes (":W&B", 0xBEE1, version 0) and zlib's CRC-32 (wandb
 sdk/internal/datastore.py), in it `Record` messages (wandb_internal.proto): 2 history: 1 item: 1 key, 2 nested_key,
-16 value_json; 2 step: 1 num.
+16 value_json; 2 step: 1 num. 5 config, and 17 run: 4 config: 1 update, with the fields of an item. wandb writes the file in
+blocks of 32 KiB, so rows come late and many at once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,16 @@ _HEAD = struct.Struct("<IHB")
 _FILE_HEAD = struct.pack("<4sHB", b":W&B", 0xBEE1, 0)
 _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 _CRC_OF = {kind: zlib.crc32(bytes([kind])) for kind in (_FULL, _FIRST, _MIDDLE, _LAST)}
+_TOTALS = (
+    "max_steps",
+    "total_steps",
+    "num_train_steps",
+    "num_training_steps",
+    "max_train_steps",
+    "train_iters",
+    "max_iters",
+)
+"""transformers, accelerate's examples, Megatron-LM, nanoGPT: what people hand over as their configuration."""
 _LONGEST = 4 << 20
 """A longer record is a table or code: it is passed over."""
 
@@ -28,10 +39,10 @@ class WandbLog:
     """One run-ID.wandb file."""
 
     is_whole = False
-    total_steps: int | None = None
 
     def __init__(self) -> None:
         self.broken = 0
+        self.total_steps: int | None = None
         self._rest = b""
         self._at = 0
         """Where `_rest` begins in the file."""
@@ -109,24 +120,44 @@ class WandbLog:
             return []
         record, self._record = self._record, None
         try:
-            return _history(record) if len(record) <= _LONGEST else []
+            return self._told(record) if len(record) <= _LONGEST else []
         except ValueError:
             self.broken += 1
             return []
 
+    def _told(self, record: bytes) -> list[Told]:
+        found: list[Told] = []
+        for number, value in fields(record):
+            if not isinstance(value, bytes):
+                continue
+            if number == 2:
+                found += told(numbers(_history(value)))
+            elif number == 5:
+                self._see_config(value)
+            elif number == 17:
+                for inner, each in fields(value):
+                    if inner == 4 and isinstance(each, bytes):
+                        self._see_config(each)
+        return found
 
-def _history(record: bytes) -> list[Told]:
+    def _see_config(self, data: bytes) -> None:
+        for number, value in fields(data):
+            name, text = _item(value) if number == 1 and isinstance(value, bytes) else ("", b"")
+            total = _number(text) if name in _TOTALS else None
+            if isinstance(total, int) and total > 0:
+                self.total_steps = total
+
+
+def _history(data: bytes) -> dict[object, object]:
     row: dict[object, object] = {}
-    for number, value in fields(record):
-        if number == 2 and isinstance(value, bytes):
-            for inner, each in fields(value):
-                if inner == 1 and isinstance(each, bytes):
-                    name, text = _item(each)
-                    row[name] = _number(text)
-                elif inner == 2 and isinstance(each, bytes):
-                    step = next((num for field, num in fields(each) if field == 1 and isinstance(num, int)), 0)
-                    row.setdefault("_step", signed(step))
-    return told(numbers(row)) if row else []
+    for number, value in fields(data):
+        if number == 1 and isinstance(value, bytes):
+            name, text = _item(value)
+            row[name] = _number(text)
+        elif number == 2 and isinstance(value, bytes):
+            step = next((each for field, each in fields(value) if field == 1 and isinstance(each, int)), 0)
+            row.setdefault("_step", signed(step))
+    return row
 
 
 def _item(data: bytes) -> tuple[str, bytes]:

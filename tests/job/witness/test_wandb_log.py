@@ -22,6 +22,7 @@ def test_history_with_its_own_step() -> None:
     assert losses[1].told_s > 1.7e9
     assert math.isnan(losses[-1].value)
     assert parser.broken == 0
+    assert parser.total_steps == 100  # max_steps of the run's configuration
 
 
 @pytest.mark.parametrize("size", [1, 13, 4096])
