@@ -54,9 +54,12 @@ class _Canvas:
     def rise(self, column: int, first: int, last: int, role: str, *, is_on_top: bool) -> None:
         """Dots `first` to `last` of a column of dots, 0 at the bottom."""
         cell, bits = column // 2, _RIGHT if column % 2 else _LEFT
-        for level in range(min(first, last), max(first, last) + 1):
-            row = self.height - 1 - level // 4
-            self.dots[row][cell] |= bits[level % 4]
+        if first > last:
+            first, last = last, first
+        for below in range(first // 4, last // 4 + 1):
+            row = self.height - 1 - below
+            for level in range(max(first - 4 * below, 0), min(last - 4 * below, 3) + 1):
+                self.dots[row][cell] |= bits[level]
             if is_on_top or not self.roles[row][cell]:
                 self.roles[row][cell] = role
 
@@ -96,15 +99,17 @@ def _draw(stroke: Stroke, x: Axis, y: Axis, canvas: _Canvas) -> None:
     most = 4 * canvas.height - 1
     before: tuple[int, float] | None = None
     for column, low, middle, high in _columns(stroke, x, 2 * canvas.width):
-        shares = y.share(low), y.share(middle), y.share(high)
-        if shares[2] > 1 + 1e-9:
+        share = bottom = top = y.share(middle)
+        if low != high:
+            bottom, top = y.share(low), y.share(high)
+            if top >= 0 and bottom <= 1:
+                canvas.rise(column, _level(bottom, most), _level(top, most), stroke.band, is_on_top=False)
+        if top > 1 + 1e-9:
             canvas.above.add(column // 2)
-        if shares[0] < -1e-9:
+        if bottom < -1e-9:
             canvas.below.add(column // 2)
-        if low != high and shares[2] >= 0 and shares[0] <= 1:
-            canvas.rise(column, _level(shares[0], most), _level(shares[2], most), stroke.band, is_on_top=False)
-        _join(canvas, before, (column, shares[1]), stroke.role, most)
-        before = column, shares[1]
+        _join(canvas, before, (column, share), stroke.role, most)
+        before = column, share
 
 
 def _columns(stroke: Stroke, x: Axis, count: int) -> Iterator[tuple[int, float, float, float]]:
@@ -114,7 +119,7 @@ def _columns(stroke: Stroke, x: Axis, count: int) -> Iterator[tuple[int, float, 
     for column in range(count):
         end = bisect_right(stroke.xs, x.low + (column + 0.5) * wide, start)
         if end > start:
-            values = sorted(stroke.ys[start:end])
+            values = sorted(stroke.ys[start:end]) if end > start + 1 else stroke.ys[start:end]
             yield column, values[0], values[len(values) // 2], values[-1]
         start = end
         if start == total:
@@ -140,7 +145,7 @@ def _join(canvas: _Canvas, before: tuple[int, float] | None, here: tuple[int, fl
 
 
 def _level(share: float, most: int) -> int:
-    return round(min(1.0, max(0.0, share)) * most)
+    return 0 if share <= 0 else most if share >= 1 else int(share * most + 0.5)
 
 
 def _cells(canvas: _Canvas, row: int, *, is_ruled: bool) -> Line:
