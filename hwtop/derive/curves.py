@@ -23,11 +23,14 @@ class CurveBook:
 
     def __init__(self) -> None:
         self._books: dict[CurveName, _Quantity] = {name: _Quantity() for name in _NAMES}
+        self._measured = _Quantity()
 
     @property
     def curves(self) -> tuple[Curve, ...]:
         """Those that have points."""
-        made = (self._books[name].curve(name) for name in _NAMES)
+        made = [self._books[name].curve(name) for name in _NAMES]
+        if self._books["step_time_s"].curve("step_time_s") is None:
+            made.append(self._measured.curve("step_time_s"))
         return tuple(curve for curve in made if curve is not None)
 
     def take(self, teller: Teller, progress: Progress, step: int | None, at_s: float, is_past: bool) -> None:
@@ -37,7 +40,13 @@ class CurveBook:
             if value is None:
                 continue
             unit = (progress.throughput_unit or "") if name == "throughput" else ""
-            self._books[name].take(teller, unit, CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past))
+            is_mean = progress.means is not None and name in progress.means
+            point = CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past)
+            self._books[name].take(teller, unit, point, is_mean)
+
+    def take_step_time(self, teller: Teller, point: CurvePoint) -> None:
+        """Take in a step time that was measured by the arrival of lines; it counts where the lines tell none."""
+        self._measured.take(teller, "", point, False)
 
 
 class _Quantity:
@@ -47,10 +56,11 @@ class _Quantity:
         self._told: Counter[Teller] = Counter()
         self._series: dict[Teller, CurveSeries] = {}
         self._units: dict[Teller, str] = {}
+        self._means: set[Teller] = set()
         self._teller: Teller | None = None
         self._made: Curve | None = None
 
-    def take(self, teller: Teller, unit: str, point: CurvePoint) -> None:
+    def take(self, teller: Teller, unit: str, point: CurvePoint, is_mean: bool) -> None:
         series = self._series.get(teller) or self._admitted(teller)
         self._told[teller] += 1
         if series is None:
@@ -61,6 +71,8 @@ class _Quantity:
         if last is not None and point.step is not None and (last.step, last.value) == (point.step, point.value):
             return  # a bar that is redrawn
         series.add(point)
+        if is_mean:
+            self._means.add(teller)
         self._made = None
         if self._teller is None or self._is_clearly_more(teller, self._teller):
             self._teller = teller
@@ -71,7 +83,14 @@ class _Quantity:
         if self._made is None:
             path, rank = self._teller
             points = self._series[self._teller].points
-            self._made = Curve(name=name, unit=self._units[self._teller], source=path, rank=rank, points=points)
+            self._made = Curve(
+                name=name,
+                unit=self._units[self._teller],
+                source=path,
+                rank=rank,
+                is_mean=self._teller in self._means,
+                points=points,
+            )
         return self._made
 
     def _admitted(self, teller: Teller) -> CurveSeries | None:

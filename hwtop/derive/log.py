@@ -156,6 +156,8 @@ class LogBook:
         progress = tracker.add(line)
         if progress is not None:
             self._curves.take(key, progress, tracker.run_step, line.at_s, line.is_past)
+            if (measured := tracker.measured_step) is not None:
+                self._curves.take_step_time(key, measured)
         if progress is None or progress.step is None or progress.step == before:
             return
         self._past_steps[key] = line.is_past

@@ -22,6 +22,7 @@ class CurveSeries:
         self._stride = 1
         self._left = 0
         self._points: tuple[CurvePoint, ...] | None = ()
+        self._fallen: CurvePoint | None = None
 
     def __len__(self) -> int:
         return len(self._body) + len(self._recent)
@@ -39,7 +40,34 @@ class CurveSeries:
         return self._recent[-1] if self._recent else None
 
     def add(self, point: CurvePoint) -> None:
-        """Take the newest point."""
+        """Take the newest point. A step behind the newest one is kept once the steps after it go on from there.
+
+        Else it is a straggler: another rank that writes to the same file.
+        """
+        if self._fallen is not None and not self._goes_on(point, self._fallen):
+            return
+        if self._is_behind(point):
+            self._fallen = point
+        else:
+            self._append(point)
+
+    def _goes_on(self, point: CurvePoint, fallen: CurvePoint) -> bool:
+        """What to do with the point that fell back, now that another one has come; False where that one says nothing new."""
+        if point.step is None or fallen.step is None:
+            return True
+        if self._is_behind(point) and point.step <= fallen.step:
+            self._fallen = point if point.step < fallen.step else fallen
+            return False
+        if self._is_behind(point):
+            self._append(fallen)
+        self._fallen = None
+        return True
+
+    def _is_behind(self, point: CurvePoint) -> bool:
+        newest = self.newest
+        return newest is not None and newest.step is not None and point.step is not None and point.step < newest.step
+
+    def _append(self, point: CurvePoint) -> None:
         self._points = None
         self._recent.append(point)
         if len(self._recent) <= _RECENT:

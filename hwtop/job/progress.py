@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from hwtop.job.progress_line import parse
 from hwtop.job.progress_reader import ProgressReader
 from hwtop.job.step_count import StepCount
+from hwtop.model.curve import CurvePoint
 from hwtop.model.log import LogLine, Progress
 
 __all__ = ["ProgressReader", "ProgressTracker", "StepSample", "parse"]
@@ -36,6 +37,7 @@ class _Arrival(Struct, frozen=True):
     at_s: float
     step: int
     lines: int
+    run_step: int
 
 
 class ProgressTracker:
@@ -52,6 +54,9 @@ class ProgressTracker:
         self._count = StepCount()
         self._run_step: int | None = None
         self._heading_epoch: float | None = None
+        self._measured: CurvePoint | None = None
+        self._suspect: int | None = None
+        self._trusted: int | None = None
         self._live: _Arrival | None = None
         self._anchor: _Arrival | None = None
         self._line_at_s: float | None = None
@@ -83,17 +88,25 @@ class ProgressTracker:
         return self._run_step
 
     @property
+    def measured_step(self) -> CurvePoint | None:
+        """A step time from the arrival of lines, once: after the line that shows that all lines of a read have been taken."""
+        return self._measured
+
+    @property
     def series(self) -> tuple[StepSample, ...]:
         """The newest 512 told steps, oldest first."""
         return tuple(self._series)
 
     def add(self, line: LogLine) -> Progress | None:
         """Take one line. Returns what it told, None when it is not about this training's progress."""
+        self._measured = None
         progress = self._reader.read(line.text)
         if progress is None or self._is_other_bar(progress, line.at_s):
             return None
         if progress.step_time_s is None and progress.throughput and _is_steps(progress.throughput_unit):
             progress = structs.replace(progress, step_time_s=1.0 / progress.throughput)
+        if progress.loss is not None and progress.step is None and self._suspect is not None:
+            self._trusted = self._suspect
         previous = self._newest
         self._newest = _merged(previous, progress)
         self._line_at_s = line.at_s
@@ -122,15 +135,14 @@ class ProgressTracker:
     def _arrival(self, at_s: float, step: int) -> None:
         """Lines of one read arrive together: they share the time since the read before."""
         if self._live is None or step < self._live.step:
-            self._live, self._anchor = (
-                _Arrival(at_s, step, 1),
-                None,
-            )  # the first, or back to a checkpoint or a new epoch
+            first = _Arrival(at_s, step, 1, self._run_step or step)
+            self._live, self._anchor = first, None  # the first, or back to a checkpoint or a new epoch
             return
         if at_s > self._live.at_s:
-            self._anchor, self._live = self._live, _Arrival(at_s, step, 1)
+            self._measured = self._last_read()
+            self._anchor, self._live = self._live, _Arrival(at_s, step, 1, self._run_step or step)
         else:
-            self._live = _Arrival(self._live.at_s, step, self._live.lines + 1)
+            self._live = _Arrival(self._live.at_s, step, self._live.lines + 1, self._run_step or step)
             if self._anchor is None:
                 return
             self._arrived.pop()
@@ -139,14 +151,30 @@ class ProgressTracker:
         self._gaps.append(since_s / self._live.lines)
         self._arrived.append(since_s / (step - self._anchor.step))
 
+    def _last_read(self) -> CurvePoint | None:
+        live, anchor = self._live, self._anchor
+        if live is None or anchor is None or live.step <= anchor.step:
+            return None
+        value = (live.at_s - anchor.at_s) / (live.step - anchor.step)
+        return CurvePoint(step=live.run_step, at_s=live.at_s, value=value)
+
     def _is_other_bar(self, progress: Progress, at_s: float) -> bool:
-        """A bar of another length without loss, while the known one is unfinished: evaluation, a download, a data map."""
+        """A bar of another length without loss: evaluation, a download, a data map.
+
+        It is the training's after all when a loss is told while it runs, or when the known one has been silent for long.
+        """
         known = self._newest
         if known is None or known.total_steps is None or known.step is None or self._line_at_s is None:
             return False
-        if progress.total_steps in (None, known.total_steps) or progress.loss is not None or progress.lr is not None:
+        if progress.total_steps in (None, known.total_steps, self._trusted):
+            self._suspect = self._suspect if progress.step is None else None
             return False
-        return known.step < known.total_steps and at_s - self._line_at_s < _FOREIGN_BAR_S
+        if progress.loss is not None or progress.lr is not None or at_s - self._line_at_s >= _FOREIGN_BAR_S:
+            return False
+        if known.step >= known.total_steps and known.loss is None:
+            return False
+        self._suspect = progress.total_steps
+        return True
 
 
 def _is_steps(unit: str | None) -> bool:

@@ -30,5 +30,7 @@ class Curve(Struct, frozen=True, kw_only=True):
     source: str
     """Where it was read: the path of a log or metrics file, or "heartbeat of rank 0"."""
     rank: int | None = None
+    is_mean: bool = False
+    """Its values are means since the start of an epoch or of the run: they lag, and fall or jump where an epoch begins."""
     points: tuple[CurvePoint, ...] = ()
     """Oldest first, steps ascending within one run; thinned so that the whole run stays in at most 2,000 points."""

@@ -55,3 +55,21 @@ def test_the_log_book_tells_the_curves_of_its_lines() -> None:
     logs.advance(LogReading(at_s=1.0, files=(), lines=lines), {}, {})
     loss = next(curve for curve in logs.curves if curve.name == "loss")
     assert [(point.step, point.value, point.is_past) for point in loss.points] == [(9, 0.5, True), (19, 0.25, True)]
+
+
+def test_step_times_are_measured_where_no_line_tells_them() -> None:
+    logs = LogBook()
+    for second in range(1, 6):
+        lines = tuple(
+            LogLine(path="a.log", line_no=None, text=f"step {10 * second + each} loss 1.5", at_s=float(second))
+            for each in (0, 5)
+        )
+        logs.advance(LogReading(at_s=float(second), files=(), lines=lines), {}, {})
+    curve = next(curve for curve in logs.curves if curve.name == "step_time_s")
+    assert [(point.step, point.value) for point in curve.points] == [(25, 0.1), (35, 0.1), (45, 0.1)]
+
+
+def test_a_running_mean_is_marked() -> None:
+    book = CurveBook()
+    book.take(("a.log", 0), Progress(step=1, loss=2.0, lr=0.1, means=("loss",)), 1, 0.0, False)
+    assert [(curve.name, curve.is_mean) for curve in book.curves] == [("loss", True), ("lr", False)]

@@ -120,3 +120,29 @@ def test_the_series_is_bounded() -> None:
         tracker.add(line(f"step={step} loss=1", at_s=float(step)))
     assert len(tracker.series) == 512
     assert tracker.series[-1].step == 1999
+
+
+def test_the_bar_of_the_evaluation_after_training_is_not_taken_for_steps() -> None:
+    tracker = ProgressTracker()
+    tracker.add(line("100%|##########| 500/500 [08:20<00:00,  1.00s/it]", at_s=1.0))
+    tracker.add(line("{'loss': 0.5, 'learning_rate': 0.0, 'epoch': 1.0}", at_s=1.0))
+    assert tracker.add(line(" 50%|#####     | 5/10 [00:01<00:01,  5.00it/s]", at_s=2.0)) is None
+    assert tracker.run_step == 500
+
+
+def test_a_bar_during_which_a_loss_is_told_is_that_of_training() -> None:
+    tracker = ProgressTracker()
+    tracker.add(line("  0%|          | 0/7 [00:00<?, ?it/s]", at_s=1.0))
+    assert tracker.add(line("  1%|          | 1/500 [00:01<07:30,  1.00s/it]", at_s=2.0)) is None
+    tracker.add(line("{'loss': 0.5, 'learning_rate': 0.1, 'epoch': 0.1}", at_s=2.0))
+    tracker.add(line("  1%|          | 2/500 [00:02<07:30,  1.00s/it]", at_s=3.0))
+    assert tracker.newest is not None
+    assert (tracker.newest.step, tracker.newest.total_steps) == (2, 500)
+
+
+def test_the_step_of_the_run_where_each_epoch_counts_anew() -> None:
+    tracker = ProgressTracker()
+    texts = ("Epoch 1/2", "50/100 [====>...] - ETA: 1s - loss: 0.5", "100/100 [=====] - 2s 20ms/step - loss: 0.5")
+    for text in (*texts, "Epoch 2/2", *texts[1:]):
+        tracker.add(line(text, at_s=1.0))
+    assert tracker.run_step == 200
