@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hwtop.derive.seat import Seat
+from hwtop.job.launcher import is_slurmstepd
 from hwtop.job.log_name import is_log_name
 from hwtop.model.aim import LogTarget
 from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.process import OpenFile, ProcessReading
 
+_NOWHERE = "/dev/null"
 _RAY_LOGS = re.compile(r"/session_[^/]+/logs/")
 
 
@@ -20,20 +22,22 @@ def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTa
     roles = {member.pid: member.role for member in known}
     writers: dict[str, set[int]] = {}
     for process in reading.processes:
-        if roles.get(process.pid) not in ("rank", "launcher"):
-            continue
+        role = roles.get(process.pid)
+        if role not in ("rank", "launcher") or is_slurmstepd(process):
+            continue  # slurmstepd prints nothing of its own
         for file in process.files:
-            if _is_output(file):
+            if _is_output(file) and (role == "rank" or file.target != _NOWHERE):
                 writers.setdefault(file.target, set()).add(process.pid)
     return tuple(LogTarget(path=path, pids=tuple(sorted(pids))) for path, pids in writers.items())
 
 
 def ranks_by_path(seats: Sequence[Seat]) -> dict[str, tuple[int, ...]]:
-    """Path -> the ranks that have it open as their output."""
+    """File -> the ranks that have it open as their output."""
     ranks: dict[str, set[int]] = {}
     for seat in seats:
         for file in seat.crew.process.files:
-            if _is_output(file) and seat.crew.member.rank is not None:
+            is_file = file.target.startswith("/") and not file.target.startswith("/dev/")
+            if is_file and _is_output(file) and seat.crew.member.rank is not None:
                 ranks.setdefault(file.target, set()).add(seat.crew.member.rank)
     return {path: tuple(sorted(numbers)) for path, numbers in ranks.items()}
 
@@ -45,14 +49,14 @@ def with_files(
     found = dict(ranks_of)
     for file in files:
         ranks = {rank_of[pid] for pid in file.pids if pid in rank_of}
-        if ranks:
+        if ranks and file.size_bytes is not None:
             found[file.path] = tuple(sorted({*found.get(file.path, ()), *ranks}))
     return found
 
 
 def _is_output(file: OpenFile) -> bool:
-    if file.target == "/dev/null":
-        return file.fd == 1  # it has said so, and the reason is told
+    if file.target == _NOWHERE:
+        return file.fd == 1
     if _RAY_LOGS.search(file.target):
         return file.fd in (1, 2)  # the rest are Ray's own
     return file.fd in (1, 2) or (file.is_writable and is_log_name(file.target))

@@ -380,7 +380,8 @@ def test_idleness_is_unknown_before_the_second_reading() -> None:
     [
         (1, "/logs/out", True, True),
         (2, "/logs/err", True, True),
-        (1, "/dev/null", True, False),
+        (1, "/dev/null", True, True),
+        (2, "/dev/null", True, False),
         (1, "/dev/pts/3", True, True),
         (1, "pipe:[77]", True, True),
         (7, "/logs/metrics.jsonl", True, True),
