@@ -198,7 +198,8 @@ def parse_page(first: bytes, second: bytes) -> Page:
 
 def _names(page: bytes, start: int) -> tuple[str, ...]:
     cells = [page[at : at + NAME_BYTES] for at in range(start, start + NAMES * NAME_BYTES, NAME_BYTES)]
-    return tuple(cell.split(b"\0", 1)[0].decode("utf-8", "replace") for cell in cells)
+    texts = [cell.split(b"\0", 1)[0].decode("utf-8", "replace") for cell in cells]
+    return tuple("".join(letter for letter in text if letter.isprintable()) for text in texts)
 
 
 def _key(target: WitnessTarget) -> tuple[int, int]:

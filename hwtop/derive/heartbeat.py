@@ -62,9 +62,11 @@ class _Heart:
         self._steps: deque[tuple[float, int]] = deque(maxlen=_WINDOW + 1)
         self._series: dict[CurveName, CurveSeries] = {}
         self._unit = ""
+        self._refused: tuple[str, ...] = ()
         self._curves: tuple[Curve, ...] | None = ()
 
     def take(self, pulse: Pulse) -> None:
+        self._refused = pulse.refused
         for beat in pulse.beats:
             self._curves = None
             self._take_step(beat, pulse.is_first)
@@ -95,12 +97,17 @@ class _Heart:
         return replace(
             rank,
             progress=_filled(self._progress, rank.progress),
-            told_by="heartbeat",
+            told_by=self._source(),
             step_time_s=self._progress.step_time_s or rank.step_time_s,
             step_age_s=max(0.0, at_s - self._step_at_s),
             step_told_at_s=rank.step_told_at_s if self._is_past else self._step_at_s,
             log_interval_s=median(gaps) if gaps else rank.log_interval_s,
         )
+
+    def _source(self) -> str:
+        """Who calls it with a tensor sees why that number is missing."""
+        names = ", ".join(name.rpartition("/")[2] for name in self._refused)
+        return f"heartbeat; no plain number: {names}" if names else "heartbeat"
 
     def _take_step(self, beat: Beat, is_past: bool) -> None:
         if beat.step is None or beat.step == self._progress.step:

@@ -193,7 +193,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     log_interval_s: float | None = None
     """Learned time between two progress lines."""
     told_by: str | None = None
-    """What tells `progress` where that is not its log: "heartbeat", or the path of a metrics file."""
+    """What tells `progress` where that is not its log: "heartbeat" (and what of it is no number), or the path of a metrics
+    file."""
     phase: Phase | None = None
     is_waiting: bool | None = None
     """In a collective, or asleep in backward or device sync: waits for others."""
