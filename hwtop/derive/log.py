@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from hwtop.derive.curves import CurveBook
 from hwtop.derive.log_surroundings import Surroundings
 from hwtop.job.attempt import attempt_of, is_earlier, superseded
-from hwtop.job.log_text import split_rank
+from hwtop.job.log_text import rank_of_path, split_rank
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.job.progress import ProgressTracker
@@ -27,7 +26,6 @@ _MOST_VOICES = 4096
 """Pairs of file and rank that are told apart."""
 _OVERCOME_STEPS = 3
 """A past error that the same file follows up with this many steps did not end that run: it is history."""
-_RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 
 
 class RankLog(Struct, frozen=True, kw_only=True):
@@ -179,8 +177,7 @@ class LogBook:
         ranks = ranks_of.get(path, ())
         if len(ranks) == 1:
             return ranks[0]
-        found = _RANK_IN_PATH.search(path)
-        return int(found.group(1) or found.group(2)) if found else None
+        return rank_of_path(path)
 
     def _speaks_for(self, path: str, rank: int, ranks_of: Mapping[str, Sequence[int]]) -> bool:
         """Lines without a rank in a file that several ranks share (or that --logs named) are taken for the lowest one's."""

@@ -35,6 +35,7 @@ _ACTOR = re.compile(
 )
 _STREAM = re.compile(r"\s*\[(?:stderr|stdout)\]\s?")
 _RANK_INSIDE = re.compile(r"\[(?:PG [^\]]{0,120}?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
+_RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 _LOGGING_PREFIX = re.compile(
@@ -104,6 +105,12 @@ def split_rank(text: str) -> tuple[int | None, str]:
     if rank is None and (inside := _RANK_INSIDE.search(text, 0, 200)):
         rank = int(inside.group(1))
     return rank, text
+
+
+def rank_of_path(path: str) -> int | None:
+    """The rank that a log's path names, as launchers and people name the logs of ranks."""
+    found = _RANK_IN_PATH.search(path)
+    return int(found.group(1) or found.group(2)) if found else None
 
 
 def split_prefix(text: str) -> tuple[int | None, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from hwtop.job.log_text import split_rank
+from hwtop.job.log_text import rank_of_path, split_rank
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine
@@ -29,9 +29,11 @@ def owners(job: Job) -> dict[str, int]:
 
 
 def owner(line: LogLine, owned: dict[str, int]) -> int | None:
-    """The rank that wrote this line: it is its file, or the line says so."""
+    """The rank that wrote this line: it is its file, or the line or the name of the file says so."""
     rank = owned.get(line.path)
-    return split_rank(line.text)[0] if rank is None else rank
+    if rank is None:
+        rank = split_rank(line.text)[0]
+    return rank_of_path(line.path) if rank is None else rank
 
 
 def names(job: Job) -> dict[str, str]:

@@ -123,7 +123,7 @@ def test_an_opened_line_has_its_meaning_next_steps_and_neighbours(size: tuple[in
     flat = " ".join(" ".join(row.strip("│ ") for row in rows).split())
     assert "✖ CRITICAL cuda-oom rank 1" in flat
     assert "line 71" in flat
-    assert "The device has no memory left: it may be the cause of what follows it." in flat
+    assert "The device has no memory left. It may be the cause of what follows." in flat
     assert "→ Halve the batch" in flat
     start = next(number for number, row in enumerate(rows) if "line 71" in row)
     numbers = [row[2:12].strip(" │▸") for row in rows[start + 1 :]]
@@ -156,15 +156,15 @@ def test_what_the_others_said_then() -> None:
     told = rows[start + 1 :]
     assert any("32 s before   2" in row and "rank 2 saves" in row for row in told)
     assert any("this line   1▸" in row and "OutOfMemory" in row for row in told)
-    assert any("same look   3" in row and "rank 3 waits" in row for row in told)
+    assert any("same moment   3" in row and "rank 3 waits" in row for row in told)
     assert not any("in frame" in row for row in told)
     assert "by time of arrival" in rows[start]
 
 
 def test_times_in_the_lines_count_where_all_tell_them() -> None:
-    fatal = line("rank_0.log", 3, "2026-11-21 12:00:05,500 boom", is_past=True)
+    fatal = line("rank_0.log", 3, "RuntimeError: boom", is_past=True)  # it tells no time: the line before it does
     frame = with_log(
-        line("rank_0.log", 2, "2026-11-21 12:00:04,000 step 1", is_past=True),
+        line("rank_0.log", 2, "2026-11-21 12:00:05,500 step 1", is_past=True),
         fatal,
         line("rank_1.log", 1, "2026-11-21 12:00:05,200 step 1", is_past=True),
         line("rank_1.log", 2, "  more of it", is_past=True),

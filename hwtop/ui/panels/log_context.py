@@ -14,10 +14,10 @@ from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import elide_middle, visible, wrap
 
 _ROLES: dict[Role, str] = {
-    "root": "may be the cause of what follows it",
-    "cascade": "follows from something that came before it",
-    "confirmation": "confirms what other lines tell",
-    "context": "tells more about other lines, and is no fault by itself",
+    "root": "It may be the cause of what follows.",
+    "cascade": "It follows from something that came before.",
+    "confirmation": "It confirms what other lines tell.",
+    "context": "It tells more about other lines, and is no fault by itself.",
 }
 _STEPS = 4
 _TEXT_ROWS = 6
@@ -66,7 +66,7 @@ def _title(job: Job, mark: LogLine, event: LogEvent | None, width: int) -> Line:
 
 def _meaning(event: LogEvent, width: int) -> Iterator[Line]:
     explanation = event.explanation[:1].upper() + event.explanation[1:].rstrip(".")
-    for piece in wrap(f"{explanation}: it {_ROLES[event.role]}.", width):
+    for piece in wrap(f"{explanation}. {_ROLES[event.role]}", width):
         yield Line(piece, "strong")
     steps = [*event.playbook, *(LOG_SYMPTOMS[event.pattern].next_steps if event.pattern in LOG_SYMPTOMS else ())]
     for step in list(dict.fromkeys(steps))[:_STEPS]:

@@ -80,7 +80,7 @@ def _age(voice: _Voice, mark: LogLine) -> str:
     if voice.silent_s is None:
         return "no time"
     if voice.silent_s < _ALIKE_S:
-        return "same time" if voice.is_told else "same look"
+        return "same time" if voice.is_told else "same moment"
     told = units.duration(voice.silent_s) if voice.silent_s >= 0.05 else f"{1000 * voice.silent_s:.0f} ms"
     return f"{told} before"
 
@@ -92,16 +92,17 @@ def _voices(job: Job, mark: LogLine) -> list[_Voice]:
     for line in log_view.kept(job):
         rank = log_view.owner(line, owned)
         spoken.setdefault((10**9, line.path) if rank is None else (rank, ""), []).append(line)
-    voices = [_voice(key[0] if key[1] == "" else None, lines, mark) for key, lines in sorted(spoken.items())]
+    own = next((lines for lines in spoken.values() if mark in lines), [mark])
+    then = _times(own)[own.index(mark)]
+    voices = [_voice(key[0] if key[1] == "" else None, lines, mark, then) for key, lines in sorted(spoken.items())]
     return [voice for voice in voices if voice.lines]
 
 
-def _voice(rank: int | None, lines: Sequence[LogLine], mark: LogLine) -> _Voice:
-    """By the times that the lines tell where both sides do, else by when they were read."""
+def _voice(rank: int | None, lines: Sequence[LogLine], mark: LogLine, then: float | None) -> _Voice:
+    """By the times that the lines tell where both sides do (`then` is that of the mark), else by when they were read."""
     if mark in lines:
         until = tuple(lines[: lines.index(mark) + 1])
-        return _Voice(rank, until, 0.0, is_told=told_s(mark.text) is not None)
-    then = told_s(mark.text)
+        return _Voice(rank, until, 0.0, is_told=then is not None)
     times = _times(lines) if then is not None else []
     if then is not None and times and times[-1] is not None:
         count = max((number for number, time in enumerate(times, 1) if time is not None and time <= then), default=0)
