@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from hwtop.derive.oom_count import OomCounter
 from hwtop.job.kernel_event import (
     CLOCKS_S,
     CRASHES,
@@ -67,6 +68,7 @@ class KernelBook:
     def __init__(self) -> None:
         self._matcher = Matcher(kernel_registry(), repeat_limit=None)
         self._reports = OomReports()
+        self._counter = OomCounter()
         self._told: deque[_Told] = deque(maxlen=_KEPT_EVENTS)
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
         self._readings: deque[ProcessReading] = deque(maxlen=_READINGS)
@@ -78,6 +80,7 @@ class KernelBook:
 
     def advance(self, snapshot: Snapshot) -> None:
         """Take in the new lines, also before anything is known of the job."""
+        self._counter.advance(snapshot)
         reading = snapshot.kernel
         if reading is None:
             return
@@ -109,6 +112,8 @@ class KernelBook:
             for told in self._told:
                 self._settle(told, around, snapshot.at_s)
         events = [told.event for told in self._told if told.event is not None and _counts(told, snapshot.at_s)]
+        if self._newest is None:  # the log may not be read
+            events += self._counter.events(job, snapshot.at_s)
         lines = [line for line in self._lines if self._since_s is None or line.at_s >= self._since_s - CLOCKS_S]
         return replace(
             job,
