@@ -9,7 +9,7 @@ from functools import lru_cache
 from hwtop.job.field_names import spaced
 from hwtop.job.field_units import SI, Field
 
-_NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+_NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
 _VALUE = re.compile(
     rf"""(?<![\w.+-])(?<!\d[:/])
     (?P<value>{_NUMBER}|[+-]?(?:nan|inf(?:inity)?)(?=m?s?\b))
@@ -34,13 +34,13 @@ _SCHEDULER = re.compile(r"(?<=\blr)\([A-Z]\w+\)")
 """PaddleClas: "lr(LinearWarmup)"."""
 _SCALED_KEY = re.compile(r"\(1e-?\d+\)")
 """verl's "actor/lr(1e-4)": the value is told in these."""
-_BREAK = re.compile(r"[|,;{}()\t\[\]]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
+_BREAK = re.compile(r"[|,;{}()<>\t\[\]]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
 """What parts one field from the next."""
 _LEADING = re.compile(r"^(?:[\d:./]+\s|(?:info|debug|warning)\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""
 _MAY_BE_FOREIGN = re.compile(r"val|test|dev", re.IGNORECASE)
 _SECTION = re.compile(
-    r"\}|\b(?:(?P<foreign>val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)|train(?:ing)?)\b[\"']?\s*(?:[|\])}>:{]|- )\W*(?!n/?a\b|none\b)[A-Za-z]",
+    r"\}|\b(?:(?P<foreign>val(?:id(?:at(?:e|ing|ion))?)?|eval(?:uation)?|test(?:ing)?|dev)|train(?:ing)?)\b[\"']?\s*(?:[|\])}>:{]|- )\W*(?!n/?a\b|none\b)[A-Za-z]",
     re.IGNORECASE,
 )
 """A word that stands over the fields behind it: `Val: loss 0.3`, `[test] loss`, `"val": {"loss"`."""

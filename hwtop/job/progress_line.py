@@ -28,7 +28,7 @@ _CONFIG_KEYS = re.compile(
     re.IGNORECASE,
 )
 _FOREIGN_LINE = re.compile(
-    r"^[^a-zA-Z{]*(?:(?:valid(?:ation)?|val|eval(?:uat\w+)?|test(?:ing)?|sanity|wandb|predict\w*)\b|"
+    r"^[^a-zA-Z{]*(?:(?:valid(?:at(?:e|ing|ion))?|val|eval(?:uat\w+)?|test(?:ing)?|sanity|wandb|predict\w*)\b|"
     r"(?:epoch|iter)\((?:val|test|valid)\)|\d+epoch:valid)",
     re.IGNORECASE,
 )
@@ -137,6 +137,6 @@ def _is_metrics(text: str, found: Found) -> bool:
 
 def _is_bare(text: str) -> bool:
     """The line holds nothing but one known field: "step: 10", "[batch=1/100]:", "Epoch 3/10". Running text holds words."""
-    words = _WORD.findall(_FILLER.sub(" ", re.sub(r"[a-z]+[_=/:][\w/]*(?=[:=])", " ", text)))
+    words = _WORD.findall(_FILLER.sub(" ", re.sub(r"[a-z]+[_=/:][\w/]*(?=\s*[:=])", " ", text)))
     known = {"step", "iter", "iteration", "epoch", "batch", "loss", "global", "train", "lm"}
     return all(word.lower() in known for word in words)
