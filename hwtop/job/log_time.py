@@ -6,6 +6,7 @@ Only for lines of one job beside each other: local times without a zone, and for
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _MONTH_DAYS = (0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335)
 """Days before each month of a leap year: the order of days is right in every year."""
@@ -22,6 +23,7 @@ _TIMES = (
 )
 
 
+@lru_cache(maxsize=4_096)
 def told_s(text: str) -> float | None:
     """Seconds since the start of the (leap) year that the line names; None where it names no time."""
     head = text[:_SEARCHED]

@@ -184,7 +184,7 @@ def _strokes(runs: Sequence[_Run], is_log: bool) -> Iterator[Stroke]:
             xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
         cut = bisect_left(xs, again)
         yield Stroke(xs[cut:], ys[cut:], "faint-good", "track")
-        yield Stroke(xs[:cut], ys[:cut], "accent", "dim")
+        yield Stroke(xs[:cut], ys[:cut], "info", "dim")
 
 
 def _placed(live: Sequence[CurvePoint], events: Sequence[LogEvent]) -> tuple[tuple[LogEvent, float], ...]:

@@ -4,15 +4,22 @@ draws them."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter, itemgetter
 
 from hwtop.job.log_text import rank_of_path, split_rank
+from hwtop.job.log_time import told_s
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.rank import Rank
 from hwtop.ui.filter import matches
 from hwtop.ui.view import LogInside, View
+
+_SEVERAL = 2
+"""Files from which on there is an order between them."""
 
 
 def owners(job: Job) -> dict[str, int]:
@@ -57,18 +64,42 @@ def flags(job: Job) -> dict[tuple[str, str], LogEvent]:
 
 
 def kept(job: Job) -> list[LogLine]:
-    """The newest lines, and the flagged ones with their surroundings that have made room for them."""
+    """The newest lines, and the flagged ones with their surroundings that have made room for them, in the order of time."""
     newest = {(line.path, line.line_no, line.at_s) for line in job.lines} if job.flagged_lines else set()
     around = [line for line in job.flagged_lines if (line.path, line.line_no, line.at_s) not in newest]
     there = {(line.path, line.text) for line in (*around, *job.lines)}
     gone = {(event.path, event.text): event for event in job.events if (event.path, event.text) not in there}
     if not gone and not around:
-        return list(job.lines)
+        return in_time(job.lines)
     flagged = [
         LogLine(path=event.path, line_no=event.line_no, text=event.text, at_s=event.at_s, is_past=event.is_past)
         for event in gone.values()
     ]
-    return sorted([*around, *flagged, *job.lines], key=lambda line: line.at_s)
+    return in_time(sorted([*around, *flagged, *job.lines], key=lambda line: line.at_s))
+
+
+def in_time(lines: Sequence[LogLine]) -> list[LogLine]:
+    """What was read at once comes file by file; where all of these files tell times, it goes by them. The order of a file
+    is never changed."""
+    ordered: list[LogLine] = []
+    for _, at_once in groupby(lines, key=attrgetter("at_s")):
+        ordered += _interleaved(list(at_once))
+    return ordered
+
+
+def _interleaved(lines: list[LogLine]) -> list[LogLine]:
+    if len({line.path for line in lines}) < _SEVERAL:
+        return lines
+    newest: dict[str, float] = {}
+    times = []
+    for line in lines:
+        told = told_s(line.text)
+        if told is not None:
+            newest[line.path] = max(told, newest.get(line.path, told))
+        elif line.path not in newest:
+            return lines
+        times.append(newest[line.path])
+    return [line for _, line in sorted(zip(times, lines, strict=True), key=itemgetter(0))]
 
 
 def of_rank(view: View) -> list[LogLine]:

@@ -327,3 +327,21 @@ def test_keys_are_harmless_without_a_line() -> None:
         assert any("no line yet" in row for row in screen_text(app))
 
     drive(act, with_log())
+
+
+def test_lines_that_were_read_at_once_go_by_the_times_that_they_tell() -> None:
+    def lines(rank: int, *seconds: int) -> list[LogLine]:
+        told = [line(f"rank_{rank}.log", at, f"2026-11-21 12:00:{at:02} step", is_past=True) for at in seconds]
+        return [*told[:1], line(f"rank_{rank}.log", 0, f"  more of rank {rank}", is_past=True), *told[1:]]
+
+    frame = with_log(*lines(0, 1, 4, 3), *lines(1, 2, 5))
+    job = frame.moment.job
+    assert job is not None
+    shown = [(each.path[-5], each.text[-8:]) for each in log_view.kept(job)]
+    assert [(rank, text) for rank, text in shown if "step" in text] == [
+        ("0", ":01 step"), ("1", ":02 step"), ("0", ":04 step"), ("0", ":03 step"), ("1", ":05 step")
+    ]  # fmt: skip
+    assert shown[1] == ("0", "f rank 0")
+    untold = with_log(*lines(0, 1, 4), line("rank_1.log", 1, "no time"), line("rank_2.log", 1, "none"))
+    assert untold.moment.job is not None
+    assert log_view.kept(untold.moment.job) == list(untold.moment.job.lines)
