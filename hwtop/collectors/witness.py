@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from hwtop.collectors.abandon import Abandonable
@@ -55,7 +56,8 @@ class WitnessSource:
         self._searches = 0
         self._began_s: float | None = None
         self._files: dict[str, MetricsFile] = {}
-        self._points: dict[str, list[WitnessPoint]] = {}
+        self._arrived: deque[tuple[str, list[WitnessPoint]]] = deque()
+        """What the reading threads have brought; one that was left behind may append at any time."""
         self._read: set[str] = set()
         self._refusals: dict[str, str] = {}
         self._batch: Batch[str] = Batch("witness", self._read_file, now)
@@ -89,7 +91,11 @@ class WitnessSource:
         self._clock = Clock(at_s, wall_s, self._began_s, is_first or self._searches <= 1)
         self._spent_s = 0.0
         self._batch.run(self._in_turn(), _TOGETHER_S)
-        files = tuple(self._told(key, file, wall_s) for key, file in list(self._files.items()))
+        points: dict[str, list[WitnessPoint]] = {}
+        while self._arrived:
+            key, some = self._arrived.popleft()
+            points.setdefault(key, []).extend(some)
+        files = tuple(self._told(key, file, points.get(key, []), wall_s) for key, file in self._files.items())
         return WitnessReading(at_s=at_s, files=files, missing=missing)
 
     def _look_around(self, at_s: float, missing: dict[str, str]) -> None:
@@ -135,9 +141,10 @@ class WitnessSource:
             if each.path in self._followed:
                 continue
             if file is None:
-                self._files[key] = MetricsFile(each.path, f"{root}{each.path}", each.kind)
+                file = self._files[key] = MetricsFile(each.path, f"{root}{each.path}", each.kind)
             elif file.path != each.path:
                 file.path, file.access = each.path, f"{root}{each.path}"
+            file.console = each.console
         gone = [key for key in self._files if key not in chosen]
         for key in gone[: max(0, len(self._files) - _MOST_FILES)]:
             del self._files[key]
@@ -156,7 +163,7 @@ class WitnessSource:
         self._out_since_s[key] = self._now()
         started_s = self._cpu()
         try:
-            self._points.setdefault(key, []).extend(file.read(clock, _MOST_BYTES))
+            self._arrived.append((key, file.read(clock, _MOST_BYTES)))
             self._refusals.pop(key, None)
         except OSError as error:
             self._refusals[key] = f"cannot read: {error.strerror or error}"
@@ -164,7 +171,7 @@ class WitnessSource:
         self._read.add(key)
         self._spent_s += self._cpu() - started_s
 
-    def _told(self, key: str, file: MetricsFile, wall_s: float) -> WitnessFile:
+    def _told(self, key: str, file: MetricsFile, points: list[WitnessPoint], wall_s: float) -> WitnessFile:
         out_s = self._now() - self._out_since_s.get(key, float("inf"))
         late = f"the file system has not answered for {out_s:.0f} s" if out_s >= _SLOW_S else None
         return WitnessFile(
@@ -174,11 +181,12 @@ class WitnessSource:
             size_bytes=file.size_bytes,
             age_s=None if file.modified_s is None else max(0.0, wall_s - file.modified_s),
             has_times=file.has_times,
-            points=tuple(self._points.pop(key, ())),
+            points=tuple(points),
             unit=file.unit,
             total_steps=file.total_steps,
             skipped_bytes=file.skipped_bytes,
             broken=file.broken,
+            console=file.console,
             reason=late or self._refusals.get(key, file.reason),
         )
 

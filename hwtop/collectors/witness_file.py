@@ -47,6 +47,7 @@ class MetricsFile:
         self.skipped_bytes = 0
         self.unit = ""
         self.has_times = True
+        self.console: str | None = None
         self.reason: str | None = None
         self.is_behind = True
         """There is more to read."""

@@ -30,6 +30,8 @@ class Found(NamedTuple):
     """As the job calls it."""
     kind: WitnessKind
     modified_s: float
+    console: str | None = None
+    """W&B's copy of what the run prints."""
 
 
 def search(
@@ -101,7 +103,9 @@ def _file(path: str, root: str, since_s: float) -> Found | None:
         return None
     if not stat.S_ISREG(status.st_mode) or status.st_mtime < since_s - _SLACK_S:
         return None
-    return Found(path, kind, status.st_mtime)
+    console = f"{os.path.dirname(path)}/files/output.log" if kind == "wandb" else None
+    has_console = console is not None and os.path.isfile(f"{root}{console}")
+    return Found(path, kind, status.st_mtime, console if has_console else None)
 
 
 def _distinct(found: Iterable[Found]) -> list[Found]:

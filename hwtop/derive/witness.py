@@ -14,6 +14,7 @@ from hwtop.derive.seat import Crew
 from hwtop.job.curve_series import CurveSeries
 from hwtop.job.witness.files import kind_of
 from hwtop.job.witness.folders import folders_of
+from hwtop.model.aim import LogTarget
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.job import Job
 from hwtop.model.log import Progress
@@ -29,7 +30,8 @@ _YOUNG_S = 10.0
 SummaryWriter `flush_secs`), so the age of a file is not the age of a step."""
 _MOST_FILES = 16
 """Files with curves, the ones written last."""
-_FIELDS: tuple[CurveName, ...] = ("loss", "lr", "grad_norm", "step_time_s", "throughput", "loss_scale")
+_FIELDS = ("loss", "lr", "grad_norm", "loss_scale", "total_steps")
+"""What a file may add to the progress of a log: numbers that mean the same whatever counts as a step."""
 
 
 class WitnessBook:
@@ -49,7 +51,8 @@ class WitnessBook:
         ranks = tuple(self._completed(rank, job.ranks, newest, snapshot.at_s) for rank in job.ranks)
         curves = (*job.curves, *self._heartbeats.curves(), *(curve for book in newest for curve in book.curves()))
         files = tuple(book.file for book in newest if book.file is not None)
-        return replace(job, ranks=ranks, curves=curves, witnesses=files)
+        consoles = _consoles(job, files)
+        return replace(job, ranks=ranks, curves=curves, witnesses=files, log_targets=(*job.log_targets, *consoles))
 
     def _completed(self, rank: Rank, ranks: Sequence[Rank], books: Sequence[_FileBook], at_s: float) -> Rank:
         lowest = min((each.rank for each in ranks), default=0)
@@ -183,6 +186,23 @@ def witness_targets(reading: ProcessReading, crews: Sequence[Crew]) -> tuple[Wit
             )
         )
     return tuple(targets)
+
+
+def _consoles(job: Job, files: Sequence[WitnessFile]) -> tuple[LogTarget, ...]:
+    """W&B's copies of what the runs print, where the output itself goes to a terminal or into a pipe that cannot be followed."""
+    is_untold = any(
+        file.reason is not None and (not file.path.startswith("/") or file.path.startswith("/dev/"))
+        for file in job.log_files
+    )
+    if not is_untold or not job.ranks:
+        return ()
+    pid_of = {rank.rank: rank.pid for rank in job.ranks}
+    lowest = min(pid_of)
+    return tuple(
+        LogTarget(path=file.console, pids=(pid_of.get(lowest if file.rank is None else file.rank, pid_of[lowest]),))
+        for file in files
+        if file.console is not None
+    )
 
 
 def _merged(known: Progress, told: Progress) -> Progress:

@@ -61,6 +61,8 @@ class WitnessFile(Struct, frozen=True, kw_only=True):
     """At its start, not read: the file was larger than what is read of the past."""
     broken: int = 0
     """Places that could not be read so far."""
+    console: str | None = None
+    """W&B's copy of what the run prints, beside its file."""
     reason: str | None = None
     """Why it cannot be read, or not in full."""
 

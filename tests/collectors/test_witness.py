@@ -217,3 +217,14 @@ def test_the_search_is_bounded_and_takes_no_side_roads(tmp_path: Path, monkeypat
 
 def test_nobody_asks(tmp_path: Path) -> None:
     assert WitnessSource().read() is None
+
+
+def test_the_console_of_a_wandb_run_is_named(tmp_path: Path) -> None:
+    run = tmp_path / "wandb" / "run-1"
+    (run / "files").mkdir(parents=True)
+    shutil.copy(DATA / "wandb" / "run-abc12345.wandb", run)
+    (run / "files" / "wandb-summary.json").write_text('{"_step": 7, "loss": 1}')
+    (run / "files" / "output.log").write_text("hello\n")
+    files = Watch(tmp_path).read()
+    assert list(files) == ["run-abc12345.wandb"]  # the summary tells nothing more
+    assert files["run-abc12345.wandb"].console == str(run / "files" / "output.log")

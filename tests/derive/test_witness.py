@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from hwtop.derive.job import JobTracker
 from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse
 from hwtop.model.job import Job
+from hwtop.model.log import LogFile, LogReading
 from hwtop.model.process import OpenFile
 from hwtop.model.witness import WitnessFile, WitnessPoint, WitnessReading
 from tests.derive import readings
@@ -167,3 +168,14 @@ def test_points_come_in_any_number(monkeypatch: pytest.MonkeyPatch) -> None:
         job = advance(tracker, 110.0 + number, witness=told(110.0, *losses(number), path=path, age_s=100.0 - number))
     assert len(job.curves) == 16
     assert replace(job.curves[0], points=()).source == "/job/39.csv"
+
+
+def test_what_wandb_keeps_of_the_output_is_followed_where_the_output_is_a_terminal() -> None:
+    console = "/job/wandb/run-1/files/output.log"
+    witness = told(110.0, *losses(1), kind="wandb", path="/job/wandb/run-1/run-1.wandb", console=console, rank=None)
+    job = advance(JobTracker(), 110.0, witness=witness)
+    assert console not in {target.path for target in job.log_targets}
+    terminal = LogFile(path="/dev/pts/3", pids=(110,), size_bytes=None, age_s=None, reason="stdout is a terminal")
+    logs = LogReading(at_s=110.0, files=(terminal,), lines=())
+    job = advance(JobTracker(), 110.0, witness=witness, logs=logs)
+    assert {target.path: target.pids for target in job.log_targets}[console] == (110,)
