@@ -23,6 +23,7 @@ _ENDS_A_RANK = (
     "shm-full",
     "import-or-version-error",
     "too-many-open-files",
+    "process-limit",
 )
 
 _HOLDS_A_RANK = (
@@ -80,7 +81,7 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "loss-plateau": ("lr-stuck", "grad-vanishing", "loss-scale-overflow", *_LOSS_IS_LOST),
     "throughput-drop": _SLOWS,
     "step-time-rising": ("throughput-drop", *_SLOWS),
-    **dict.fromkeys(_INPUT_BOUND, ("dataloader-worker-killed", "dataloader-worker-stuck")),
+    **dict.fromkeys(_INPUT_BOUND, ("dataloader-worker-killed", "dataloader-worker-stuck", "dataloader-oversubscribed")),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, log
+from math import exp, isfinite, log
 from statistics import median
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.rule import Observation, Rule
-from hwtop.symptoms.series import Series, curve_of, learning_rates, newest_run, series_of, when
+from hwtop.symptoms.series import Series, curve_of, is_whole, learning_rates, newest_run, series_of, when
 from hwtop.symptoms.statistics import block_medians, jitter, resolution, spread, trend
 
 NAN_GRADS = 20
@@ -41,10 +41,14 @@ USUAL_SHARE = 0.02
 RESTART_RATIO = 1.5
 """A learning rate that rises so much explains a jump: a warm restart."""
 DIVERGING_LEAST = 60
+DIVERGING_LEAST_OF_PART = 200
+"""Points of a run; more where its beginning is not known: games and rewards swing, and one must have seen them swing."""
 DIVERGING_STRETCH = 30
 """Points since the best level: noise of the smoothed loss is over by then."""
 DIVERGING_LOST = 0.3
 """Share of all that had been gained that is lost again, ..."""
+DIVERGING_ORDERS = 0.5
+"""... or half of it in orders of magnitude, ..."""
 DIVERGING_RATIO = 1.1
 """... and a tenth above the best level. Engineering defaults."""
 RUNAWAY_RATIO = 10.0
@@ -214,7 +218,7 @@ class _Rise(Struct, frozen=True):
 def check_diverging(history: History) -> Observation | None:
     """The smoothed loss has left its best level for good and rises, or runs away from its beginning."""
     series = series_of(history, "loss")
-    rise = _rise(series.values) if series is not None else None
+    rise = None if series is None else _runaway(series.values) or _lost(series)
     if series is None or rise is None:
         return None
     is_runaway = rise.level > max(RUNAWAY_RATIO * rise.best, rise.start)
@@ -229,7 +233,7 @@ def check_diverging(history: History) -> Observation | None:
         evidence=(
             f"smoothed loss: {rise.start:.4g} at the beginning, {rise.best:.4g} at best, {rise.level:.4g} over the last values",
             f"it has risen for {len(series.points) - rise.best_at} values"
-            + ("" if rise.has_learned else "; it never fell"),
+            + ("" if rise.has_learned else "; it never fell" if is_whole(series) else "; what was before was not read"),
             *(
                 (f"learning rate {rate:.3g} at the best, {lr.values[-1]:.3g} now",)
                 if lr is not None and rate is not None
@@ -248,10 +252,6 @@ def check_diverging(history: History) -> Observation | None:
     )
 
 
-def _rise(values: Sequence[float]) -> _Rise | None:
-    return _runaway(values) or _lost(values)
-
-
 def _runaway(values: Sequence[float]) -> _Rise | None:
     """Up by orders of magnitude from the very beginning."""
     if len(values) < RUNAWAY_LEAST or min(values) <= 0:
@@ -265,30 +265,37 @@ def _runaway(values: Sequence[float]) -> _Rise | None:
     return _Rise(start, start, level, 0, False)
 
 
-def _lost(values: Sequence[float]) -> _Rise | None:
-    """What had been gained is lost again."""
-    if len(values) < DIVERGING_LEAST:
+def _lost(series: Series) -> _Rise | None:
+    """What had been gained is lost again. By orders of magnitude: a loss may begin at 200 and live at 1."""
+    values = series.values
+    if len(values) < DIVERGING_LEAST or min(values) <= 0:
         return None
-    smooth = block_medians(values, _BLOCKS)
+    if len(values) < DIVERGING_LEAST_OF_PART and not is_whole(series):
+        return None
+    orders = [log(value) for value in values]
+    smooth = block_medians(orders, _BLOCKS)
     at = min(range(len(smooth)), key=smooth.__getitem__)
     best_at = (2 * at + 1) * len(values) // (2 * len(smooth))
     if len(values) - best_at < DIVERGING_STRETCH:
         return None
-    start, best, level = median(values[:10]), smooth[at], median(values[-10:])
-    noise = max(jitter(values[: max(20, best_at + 1)]), jitter(values[best_at:]))
-    if best <= _NEAR_ZERO * noise or level < DIVERGING_RATIO * best or level - best < 3 * noise:
+    start, best, level = median(orders[:10]), smooth[at], median(orders[-10:])
+    noise = max(jitter(orders[: max(20, best_at + 1)]), jitter(orders[best_at:]))
+    least = max(log(DIVERGING_RATIO), 3 * noise)
+    if level - best < least or start - best < least or not _has_lost(exp(start), exp(best), exp(level)):
         return None
-    has_learned = start - best >= max(0.1 * start, 3 * noise)
-    if not has_learned or level - best < DIVERGING_LOST * (start - best):
-        return None
-    peak = max(block_medians(values[best_at:], (len(values) - best_at) // LEVEL_POINTS))
+    peak = max(block_medians(orders[best_at:], (len(values) - best_at) // LEVEL_POINTS))
     if (
         level - best < _NEAR_PEAK * (peak - best)
         or not _still_rises(smooth[at:])
         or _swings(smooth[: at + 1], level - best)
     ):
         return None
-    return _Rise(start, best, level, best_at, True)
+    return _Rise(exp(start), exp(best), exp(level), best_at, True)
+
+
+def _has_lost(start: float, best: float, level: float) -> bool:
+    """Of the way down, straight or in orders of magnitude: from 200 by 1 to 30 is lost, though little of the 199."""
+    return level - best >= DIVERGING_LOST * (start - best) or log(level / best) >= DIVERGING_ORDERS * log(start / best)
 
 
 def _still_rises(smooth: Sequence[float]) -> bool:
@@ -323,7 +330,7 @@ RULES = (
         symptom="loss-diverging",
         category="correctness",
         threshold=(
-            f"smoothed loss {DIVERGING_RATIO - 1:.0%} above its best, with {DIVERGING_LOST:.0%} of all that was gained lost again, still "
+            f"smoothed loss {DIVERGING_RATIO - 1:.0%} above its best, with {DIVERGING_LOST:.0%} of all that was gained lost again (or {DIVERGING_ORDERS:.0%} of its orders), still "
             f"rising {DIVERGING_STRETCH} points after the best; or {RUNAWAY_RATIO:.0f} times its beginning without ever having fallen"
         ),
         raise_s=2.0,

@@ -35,10 +35,10 @@ def check_oversubscribed(history: History) -> Observation | None:
     return Observation(
         severity="warning",
         confidence=0.9 if pressure is not None else 0.7,
-        title=f"{count} loader workers of {len(ranks)} rank{'s' if len(ranks) > 1 else ''} for {cores:g} cores: "
+        title=f"{count} loader workers of {len(ranks)} rank{'s' if len(ranks) > 1 else ''} for {cores:g} core{'s' if cores != 1 else ''}: "
         f"{ready:.0f} of them want to run at a time",
         evidence=(
-            f"{ready:.0f} of {count} workers in state R (median over {WINDOW_S:.0f} s), {cores:g} cores",
+            f"{ready:.0f} of {count} workers in state R (median over {WINDOW_S:.0f} s)",
             *((f"each gets {sum(busy) / len(busy):.0f} % of a core on average",) if busy else ()),
             *(
                 (f"CPU pressure: some task waited for a core {pressure:.0f} % of the time",)
@@ -51,6 +51,7 @@ def check_oversubscribed(history: History) -> Observation | None:
         next_steps=(
             f"DataLoader(num_workers={each})   # {cores:g} cores, one for each of {len(ranks)} training processes, the rest shared",
             "num_workers counts for each rank, and for each loader: those of an evaluation with persistent_workers stay",
+            "Still waiting for data then? Decoding itself is too dear: prepare the data once, or decode on the GPU",
             "More cores for the job: --cpus-per-task, the container's CPU limit, taskset",
         ),
         ranks=tuple(rank.rank for rank in ranks),

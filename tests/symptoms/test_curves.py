@@ -22,7 +22,7 @@ SICK = {
     "lm_lr_ends": {"lr-stuck"},
     "lm_spike_stays": {"loss-spike", "loss-diverging", "grad-explosion"},
     "mlp_diverges": {"loss-diverging", "loss-nan", "grad-explosion"},
-    "rnn_explodes": {"grad-explosion"},
+    "rnn_explodes": {"grad-explosion", "loss-diverging"},
     "time_drop": {"throughput-drop"},
     "time_rising": {"step-time-rising"},
 }
@@ -77,6 +77,18 @@ def test_a_healthy_run_raises_nothing_at_any_point(name: str) -> None:
 )
 def test_nor_as_other_logs_would_tell_it(name: str, names: tuple[str, ...], stride: int, digits: int | None) -> None:
     columns = told(recorded(name), *names, stride=stride, digits=digits)
+    found = [
+        (number, symptom, each.title)
+        for number, symptom, each in seen(columns)
+        if (symptom, each.severity) != ("loss-spike", "info")
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize("begin", [100, 260])
+def test_nor_where_the_beginning_of_the_run_is_not_known(name: str, begin: int) -> None:
+    columns = {key: values[begin:] for key, values in recorded(name).items()}
     found = [
         (number, symptom, each.title)
         for number, symptom, each in seen(columns)
