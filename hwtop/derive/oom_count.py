@@ -90,5 +90,5 @@ def _event(rise: _Rise, dead: tuple[int, ...]) -> LogEvent:
         is_past=False,
         explanation=f"The kernel killed {many} for lack of memory {where}{victims}.",
         rank=dead[0] if len(dead) == 1 else None,
-        groups={"cgroup": rise.cgroup} if rise.cgroup is not None else {},
+        groups={"memcg": rise.cgroup} if rise.cgroup is not None else {},
     )

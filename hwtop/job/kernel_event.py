@@ -93,9 +93,9 @@ def of_kill(kill: OomKill, is_past: bool, around: Surroundings) -> LogEvent | No
     told = f"{whose} was killed by the kernel: {_full(kill)}"
     had = (kill.anon_bytes or 0) + (kill.shared_bytes or 0)
     groups = {"pid": str(kill.pid), "task": kill.task}
-    groups |= {"cgroup": kill.limit_cgroup} if kill.limit_cgroup else {}
-    groups |= {"limit_bytes": str(kill.limit_bytes)} if kill.limit_bytes else {}
-    groups |= {"anon_bytes": str(kill.anon_bytes)} if kill.anon_bytes is not None else {}
+    groups |= {"memcg": kill.limit_cgroup} if kill.limit_cgroup else {}
+    groups |= {"limit_kb": str(kill.limit_bytes // 1024)} if kill.limit_bytes else {}
+    groups |= {"rss_kb": str(had // 1024)} if had else {}
     is_ours = owner is not None or is_its_limit
     return LogEvent(
         pattern="host-oom-kill",

@@ -249,6 +249,12 @@ LOG_SYMPTOMS: dict[str, LogSymptom] = {
         "sudo dmesg -T | tail -n 100   # which driver stands in the call trace",
         "Move the job away from this node and reboot it",
     ),
+    "process-limit": _entry(
+        "The limit of processes and threads is reached",
+        "stability",
+        "cat /sys/fs/cgroup/pids.current /sys/fs/cgroup/pids.max; ulimit -u   # how many there are, and may be",
+        "OMP_NUM_THREADS=1 for the workers, fewer loader workers",
+    ),
     "gpu-thermal-throttle": _entry(
         "A GPU is slowed down by heat",
         "performance",
