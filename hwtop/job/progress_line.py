@@ -12,7 +12,7 @@ from hwtop.model.log import Progress
 
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train", "fps", "update", "up.", " it ", "seconds,", "lr")  # fmt: skip
+_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
 _DIGIT = re.compile(r"[0-9]|nan|inf")
 _CARET = re.compile(r"\^M")

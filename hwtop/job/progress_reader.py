@@ -6,6 +6,7 @@ import re
 
 from msgspec.structs import replace
 
+from hwtop.job.elapsed_clock import ElapsedClock
 from hwtop.job.field_units import preference
 from hwtop.job.log_text import clean, split_prefix
 from hwtop.job.progress_line import parse
@@ -23,6 +24,7 @@ class ProgressReader:
         self._columns: Columns | None = None
         self._unit: str | None = None
         self._has_step_time = False
+        self._clock = ElapsedClock()
 
     def read(self, text: str) -> Progress | None:
         """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen."""
@@ -31,7 +33,11 @@ class ProgressReader:
             progress = self._row(text)
         elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
             progress = self._by_name(progress, text, self._columns)
-        return None if progress is None else self._in_one_unit(progress)
+        if progress is None:
+            return None
+        if progress.step is not None and progress.step_time_s is not None:
+            progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
+        return self._in_one_unit(progress)
 
     def _row(self, text: str) -> Progress | None:
         if self._columns is not None and len(text) <= _LONGEST_ROW:

@@ -1,0 +1,44 @@
+"""Elapsed clock: tells a step's own time where the "time" of the lines is what has passed since the start.
+
+Bare keys such as `Time: 4.6s` mean either; only the lines together tell which.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+
+_SEEN = 5
+"""Lines in a row that must rise evenly (engineering default)."""
+_GROWN = 3.0
+"""The last of them is this many times the first: no step time grows so evenly so fast."""
+_EVEN = 1.5
+"""Largest over smallest time a step between two lines."""
+
+
+class ElapsedClock:
+    """Takes what each line with a step tells as its time."""
+
+    def __init__(self) -> None:
+        self._told: deque[tuple[int, float]] = deque(maxlen=_SEEN)
+        self._is_elapsed = False
+
+    def step_time_s(self, step: int, told_s: float) -> float | None:
+        """The time of one step; None where a clock has just begun anew."""
+        last = self._told[-1] if self._told else None
+        if last is not None and step == last[0]:
+            return None if self._is_elapsed else told_s
+        if last is not None and (step < last[0] or told_s <= last[1]):
+            self._told.clear()
+            last = None
+        self._told.append((step, told_s))
+        self._is_elapsed = self._is_elapsed or self._rises_evenly()
+        if not self._is_elapsed:
+            return told_s
+        return None if last is None else (told_s - last[1]) / (step - last[0])
+
+    def _rises_evenly(self) -> bool:
+        if len(self._told) < _SEEN or self._told[-1][1] < _GROWN * self._told[0][1]:
+            return False
+        speeds = [(later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in pairwise(self._told)]
+        return max(speeds) <= _EVEN * min(speeds)
