@@ -166,11 +166,10 @@ def _plotted(
 
 
 def _vertical(curve: Curve, values: Sequence[float], height: int, is_log: bool) -> Axis:
-    low, high = robust(values)
+    low, high = robust(values, from_zero=curve.name in FROM_ZERO and not is_log)
     most = max(2, height // _ROWS_A_TICK + 1)
     if is_log:
         return logarithmic(low, high, most)
-    low = min(0.0, low) if curve.name in FROM_ZERO else low
     return growing(low, high, most) if most > _FEW_TICKS else linear(low, high, 2)
 
 

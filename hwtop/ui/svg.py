@@ -85,7 +85,7 @@ def _rect(x: float, y: float, width: float, height: float) -> str:
 
 def _drawn(run: str, column: int, row: int) -> Iterator[str]:
     """Path pieces of a run of shape characters."""
-    if len(set(run)) == 1 and run[0] in "─━═┅╌█":
+    if len(set(run)) == 1 and run[0] in "─━═┅╌┈█":
         yield _SHAPES[run[0]](column * CELL_W, row * CELL_H, len(run) * CELL_W)
         return
     for index, character in enumerate(run):
@@ -172,6 +172,7 @@ _SHAPES: dict[str, _Shape] = {
     "═": _double,
     "┅": _heavy_dashes,
     "╌": _dashes,
+    "┈": _dashes,
     "│": _upright(1.0),
     "╭": _rounded(1, 1),
     "╮": _rounded(0, 1),

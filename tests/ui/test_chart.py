@@ -87,12 +87,12 @@ def drawn(xs: list[float], ys: list[float], width: int = 40, height: int = 8, **
 
 def test_a_rising_line_goes_from_the_lower_left_to_the_upper_right() -> None:
     assert drawn([0, 100], [0, 10], 23, 8) == [
-        "10 ┤╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌⢀⠤⠊",
+        "10 ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈⢀⠤⠊",
         "   │             ⣀⠔⠊⠁  ",
-        " 5 ┤╌╌╌╌╌╌╌╌╌╌⡠⠔⠊╌╌╌╌╌╌",
+        " 5 ┤┈┈┈┈┈┈┈┈┈┈⡠⠔⠊┈┈┈┈┈┈",
         "   │      ⢀⡠⠔⠉         ",
         "   │   ⢀⡠⠒⠁            ",
-        " 0 ┤⣀⠤⠊⠁╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌",
+        " 0 ┤⣀⠤⠊⠁┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈",
         "   └┬────────┬────────┬",
         "    0       50      100",
     ]
@@ -136,9 +136,18 @@ def test_charts_have_a_plain_form() -> None:
     rows = drawn([0, 100], [0, 10], marks=[Mark(50, "✖", "bad")])
     assert all(to_ascii(row).isascii() for row in rows)
     assert "?" not in "".join(to_ascii(row) for row in rows)
+    steady = [to_ascii(row)[4:] for row in drawn([0, 100], [5, 5])]
+    assert set("".join(steady[:6])) == {".", " ", "_"}  # the line does not look like the rules
 
 
 def test_tiny_charts_do_not_fail() -> None:
     for width in range(8, 20):
         for height in range(2, 9):
             drawn([1, 2, 3], [1, 2, 3], width, height, has_x=height > 3)
+
+
+def test_from_zero_there_is_room_for_twice_the_usual() -> None:
+    steady = [0.100 + 0.001 * (number % 5) for number in range(100)]
+    assert robust(sorted([*steady, 0.19]), from_zero=True) == (0.0, 0.19)
+    assert robust(sorted([*steady, 1.9]), from_zero=True) == (0.0, max(steady))
+    assert robust(sorted([*steady, 0.19])) == (min(steady), max(steady))

@@ -161,6 +161,8 @@ def _followed(job: Job, width: int) -> Iterator[Line]:
         yield Line(f"  {elide_middle(file.path, max(12, width - len(age) - 2))}", "text").add(age, "dim")
     if len(read) > _MOST_FILES:
         yield Line(f"  and {len(read) - _MOST_FILES} more", "dim")
+    for witness in job.witnesses[:_MOST_FILES]:
+        yield Line("  and reads ", "label").add(elide_middle(witness.path, max(12, width - 12)), "text")
     for reason in dict.fromkeys(file.reason for file in job.log_files if file.reason):
         for row, piece in enumerate(wrap(reason, width - 2)):
             yield Line("  " if row else "▲ ", "warn").add(piece, "text")

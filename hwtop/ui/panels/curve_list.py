@@ -33,7 +33,9 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines += [*rows, *[Line()] * (each - 1 - len(rows))]
     missing = [TITLES[name].lower() for name in TITLES if name not in {curve.name for curve in told}]
     if missing:
-        lines += [Line(text, "dim") for text in wrap(f"not told: {', '.join(missing)}", room)]
+        told_not = wrap(f"not told: {', '.join(missing)}", room)
+        is_room = len(told_not) <= height - 2 - len(lines)
+        lines += [Line(text, "dim") for text in (told_not if is_room else [f"not told: {len(missing)} more"])]
     return box(lines, width, height, Line("Curves", "title"), Line("↑ ↓", "key"))
 
 

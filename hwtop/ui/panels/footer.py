@@ -32,8 +32,8 @@ _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
     ),
     "curves": (
         ("↑ ↓", "curve"),
-        ("Enter", "large"),
         ("L", "log scale"),
+        ("Enter", "large"),
         ("o", "source"),
         ("y", "copy"),
         ("Esc", "back"),

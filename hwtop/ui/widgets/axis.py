@@ -89,14 +89,17 @@ def logarithmic(low: float, high: float, most: int) -> Axis:
     return Axis(start, end, tuple(ticks), is_log=True)
 
 
-def robust(ordered: Sequence[float]) -> tuple[float, float]:
-    """Lowest and highest of finite values in ascending order, without those that are far from all others."""
+def robust(ordered: Sequence[float], *, from_zero: bool = False) -> tuple[float, float]:
+    """Lowest and highest of finite values in ascending order, and of 0 where the axis starts there; without those that are
+    far from all others."""
     cut = int(len(ordered) * _TAIL)
     inner_low, inner_high = ordered[cut], ordered[-1 - cut]
     reach = _REACH * (inner_high - inner_low)
     low = ordered[bisect_left(ordered, inner_low - reach)]
     high = ordered[bisect_right(ordered, inner_high + reach) - 1]
-    return (ordered[0], ordered[-1]) if ordered[-1] - ordered[0] <= _WORTH * (high - low) else (low, high)
+    least, most = (min(0.0, ordered[0]), ordered[-1]) if from_zero else (ordered[0], ordered[-1])
+    low = min(0.0, low) if from_zero else low
+    return (least, most) if most - least <= _WORTH * (high - low) else (low, high)
 
 
 def number(value: float) -> str:

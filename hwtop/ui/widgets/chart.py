@@ -152,7 +152,7 @@ def _cells(canvas: _Canvas, row: int, *, is_ruled: bool) -> Line:
     """One row: its dots, what lies beyond at its first and last, a faint line at a tick."""
     beyond = canvas.above if row == 0 else frozenset()
     below = canvas.below if row == canvas.height - 1 else frozenset()
-    empty = ("╌", "track") if is_ruled else (" ", "text")
+    empty = ("┈", "track") if is_ruled else (" ", "text")
     line, text, role = Line(), "", ""
     for cell, dots in enumerate(canvas.dots[row]):
         if cell in beyond:
