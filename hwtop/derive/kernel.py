@@ -74,6 +74,7 @@ class KernelBook:
         self._readings: deque[ProcessReading] = deque(maxlen=_READINGS)
         self._owners: dict[int, Owner] = {}
         self._crashed: dict[int, float] = {}
+        self._began_at_s: float | None = None
         self._since_s: float | None = None
         self._newest: KernelReading | None = None
         self._lost = 0
@@ -104,6 +105,8 @@ class KernelBook:
     def complete(self, job: Job, snapshot: Snapshot, members: Sequence[Member]) -> Job:
         """The job with what the kernel's log tells of it, in order of time."""
         self._see(snapshot, members)
+        if self._began_at_s is None:
+            self._began_at_s = snapshot.at_s
         for rank in job.ranks:
             if not rank.is_alive and rank.exit_code in CRASHES:
                 self._crashed.setdefault(rank.pid, snapshot.at_s)
@@ -173,6 +176,7 @@ class KernelBook:
     def _surroundings(self, job: Job, snapshot: Snapshot) -> Surroundings:
         kernel, disk, network = self._newest, snapshot.disk, snapshot.network
         processes = self._readings[-1].processes if self._readings else ()
+        is_early = self._began_at_s is None or snapshot.at_s - self._began_at_s < SETTLE_S
         gpu_ranks: dict[int, tuple[int, ...]] = {}
         for rank in job.ranks:
             for index in rank.gpus:
@@ -182,7 +186,7 @@ class KernelBook:
             owners=self._with_threads() if kernel is None or kernel.has_host_pids else {},
             crashed=self._crashed,
             cgroups=frozenset(process.cgroup for process in processes if process.cgroup),
-            gpus=snapshot.gpu.gpus if snapshot.gpu else (),
+            gpus=snapshot.gpu.gpus if snapshot.gpu else None if is_early else (),
             gpu_ranks=gpu_ranks,
             mounts=mounts_of(_paths(processes), disk.mounts) if disk else (),
             block_devices=kernel.block_devices if kernel else {},

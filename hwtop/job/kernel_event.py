@@ -72,7 +72,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     crashed: Mapping[int, float] = {}
     """PIDs of ranks that died of a signal that the processor raised -> when they were first seen dead."""
     cgroups: frozenset[str] = frozenset()
-    gpus: Sequence[Gpu] = ()
+    gpus: Sequence[Gpu] | None = ()
+    """Empty where they cannot be read, None while it is too early to tell."""
     gpu_ranks: Mapping[int, tuple[int, ...]] = {}
     """GPU index -> ranks that use it."""
     mounts: Sequence[MountReading] = ()
@@ -183,6 +184,8 @@ def _of_process(event: LogEvent, around: Surroundings) -> LogEvent | None:
 
 
 def _of_gpu(event: LogEvent, around: Surroundings) -> LogEvent | None:
+    if around.gpus is None:
+        return None
     pid = event.groups.get("pid")
     owner = _owner(int(pid), event.at_s, around) if pid else None
     bus = bus_of(event.groups.get("bus") or event.text)
@@ -239,7 +242,7 @@ def _of_link(event: LogEvent, around: Surroundings) -> LogEvent | None:
     interface = event.groups.get("interface") or event.groups.get("slave")
     if interface is None:
         return event  # an adapter: several links, of the whole machine
-    if around.nics is not None and interface not in around.nics:
+    if around.nics is None or interface not in around.nics:
         return None  # of a container, or not a network interface at all
     steps = tuple(step.replace("INTERFACE", interface) for step in event.playbook)
     return replace(event, explanation=f"{interface}: {event.explanation}", playbook=steps)

@@ -8,6 +8,7 @@ from hwtop.derive.job import JobTracker
 from hwtop.feed.assemble import Assembler
 from hwtop.model.disk import DiskReading, MountReading
 from hwtop.model.frame import Frame
+from hwtop.model.gpu import Gpu, GpuProcess, GpuReading
 from hwtop.model.job import Job
 from hwtop.model.kernel import KernelLine, KernelReading
 from hwtop.model.network import NetworkReading, NicCounters
@@ -110,6 +111,28 @@ def test_what_happened_before_the_ranks_started_is_another_runs() -> None:
     job = after(at(60.0, *late, log=log), at(61.0, *late))
     assert job.events == ()
     assert job.lines == ()
+
+
+def gpus(at_s: float) -> GpuReading:
+    """Two, and nobody's process on the second."""
+    known = [
+        Gpu(index=index, vendor="nvidia", name="H100", uuid=None, pci_bus_id=bus, status="ok", processes=processes)
+        for index, bus, processes in (
+            (0, "00000000:18:00.0", (GpuProcess(pid=111, mem_bytes=1),)),
+            (1, "00000000:9A:00.0", ()),
+        )
+    ]
+    return GpuReading(at_s=at_s, gpus=tuple(known))
+
+
+def test_a_gpu_error_waits_for_the_gpus_to_be_read() -> None:
+    log = kernel(20.0, *kernel_lines("gpu.kmsg"))
+    seen = (at(23.0, *both(), log=log), at(24.0, *both()))
+    assert after(*seen).events == ()
+    found = after(*seen, at(25.0, *both(), gpu=gpus(25.0))).events
+    assert {(event.xid, event.rank) for event in found if event.pattern == "xid"} == {(31, 1), (79, 1)}
+    unread = after(*seen, at(30.0, *both())).events
+    assert {event.xid for event in unread if event.pattern == "xid"} == {31, 79, 48}
 
 
 def test_in_a_pid_namespace_the_kernels_pids_are_others() -> None:
