@@ -40,13 +40,18 @@ class CurveBook:
             if value is None:
                 continue
             unit = (progress.throughput_unit or "") if name == "throughput" else ""
-            is_mean = progress.means is not None and name in progress.means
+            is_mean = name in (progress.means or ()) or (name == "loss" and _is_of_epoch(progress))
             point = CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past)
             self._books[name].take(teller, unit, point, is_mean)
 
     def take_step_time(self, teller: Teller, point: CurvePoint) -> None:
         """Take in a step time that was measured by the arrival of lines; it counts where the lines tell none."""
         self._measured.take(teller, "", point, False)
+
+
+def _is_of_epoch(progress: Progress) -> bool:
+    """The line sums up an epoch: it tells its number and the loss, but no step nor what goes with one."""
+    return progress.step is None and progress.epoch is not None and progress.lr is None and progress.grad_norm is None
 
 
 class _Quantity:
@@ -67,12 +72,13 @@ class _Quantity:
             return
         if self._units.setdefault(teller, unit) != unit:
             return  # the same line in another unit: not the same quantity
+        if is_mean and len(series) and teller not in self._means:
+            return  # the sum of an epoch whose steps were told
         last = series.newest
         if last is not None and point.step is not None and (last.step, last.value) == (point.step, point.value):
             return  # a bar that is redrawn
         series.add(point)
-        if is_mean:
-            self._means.add(teller)
+        (self._means.add if is_mean else self._means.discard)(teller)
         self._made = None
         if self._teller is None or self._is_clearly_more(teller, self._teller):
             self._teller = teller

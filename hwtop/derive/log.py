@@ -153,7 +153,8 @@ class LogBook:
         before = tracker.newest.step if tracker.newest else None
         progress = tracker.add(line)
         if progress is not None:
-            self._curves.take(key, progress, tracker.run_step, line.at_s, line.is_past)
+            step = tracker.run_step if tracker.run_step is not None else self._step_elsewhere(key[1])
+            self._curves.take(key, progress, step, line.at_s, line.is_past)
             if (measured := tracker.measured_step) is not None:
                 self._curves.take_step_time(key, measured)
         if progress is None or progress.step is None or progress.step == before:
@@ -161,6 +162,12 @@ class LogBook:
         self._past_steps[key] = line.is_past
         if line.is_past or attempt_of(line.path) is not None:
             self._overcome(line)
+
+    def _step_elsewhere(self, rank: int | None) -> int | None:
+        """The newest step that the rank told in another file: bars go to its stderr, losses to its stdout."""
+        others = [tracker for (_, teller), tracker in self._trackers.items() if teller == rank and rank is not None]
+        newest = max(others, key=lambda tracker: tracker.last_step_at_s or 0.0, default=None)
+        return None if newest is None else newest.run_step
 
     def _overcome(self, line: LogLine) -> None:
         """Count the steps after each past event of the file; drop those that the run has survived."""

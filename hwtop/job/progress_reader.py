@@ -17,6 +17,16 @@ _MAY_BE_ROW = re.compile(r"\s*[|\d]")
 _LONGEST_ROW = 4096
 
 
+_FOREIGN_HEADING = re.compile(
+    r"\W*(?:running )?(?:valid(?:at(?:e|ing|ion))?|eval(?:uat(?:e|ing|ion))?|test(?:ing)?)\W*(?:results?|metrics|set|loop)?\W*",
+    re.IGNORECASE,
+)
+"""A line of its own that stands over the numbers of validation: `* Test`, `***** Running Evaluation *****`."""
+_LONGEST_HEADING = 80
+_MOST_FOREIGN = 20
+"""Lines with numbers that such a heading stands over at most, where no step or epoch ends it (engineering default)."""
+
+
 class ProgressReader:
     """Learns the columns of tables and which rate the file's progress lines tell."""
 
@@ -25,6 +35,7 @@ class ProgressReader:
         self._unit: str | None = None
         self._has_step_time = False
         self._clock = ElapsedClock()
+        self._foreign_left = 0
 
     def read(self, text: str) -> Progress | None:
         """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen."""
@@ -33,7 +44,7 @@ class ProgressReader:
             progress = self._row(text)
         elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
             progress = self._by_name(progress, text, self._columns)
-        if progress is None:
+        if progress is None or self._is_under_foreign_heading(progress):
             return None
         if progress.step is not None and progress.step_time_s is not None:
             progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
@@ -44,11 +55,20 @@ class ProgressReader:
             _, bare = split_prefix(clean(text))
             if _MAY_BE_ROW.match(bare):
                 return self._columns.row(bare)
+        if len(text) <= _LONGEST_HEADING and _FOREIGN_HEADING.fullmatch(text):
+            self._foreign_left = _MOST_FOREIGN
         lower = text.lower()
         if "loss" in lower or "gpu_mem" in lower:
             _, bare = split_prefix(clean(text))
             self._columns = heading(bare) or self._columns
         return None
+
+    def _is_under_foreign_heading(self, progress: Progress) -> bool:
+        if self._foreign_left == 0 or progress.step is not None or progress.epoch is not None:
+            self._foreign_left = 0
+            return False
+        self._foreign_left -= 1
+        return True
 
     def _by_name(self, progress: Progress, text: str, columns: Columns) -> Progress:
         """YOLO's row with its bar: which loss is the whole one is told by the heading."""

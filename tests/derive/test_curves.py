@@ -73,3 +73,26 @@ def test_a_running_mean_is_marked() -> None:
     book = CurveBook()
     book.take(("a.log", 0), Progress(step=1, loss=2.0, lr=0.1, means=("loss",)), 1, 0.0, False)
     assert [(curve.name, curve.is_mean) for curve in book.curves] == [("loss", True), ("lr", False)]
+
+
+def test_the_sum_of_an_epoch_stays_out_of_the_losses_of_its_steps() -> None:
+    book = CurveBook()
+    book.take(("a.log", 0), Progress(step=1, loss=2.0), 1, 0.0, False)
+    book.take(("a.log", 0), Progress(epoch=1.0, loss=2.5, means=("loss",)), 1, 0.0, False)
+    book.take(("a.log", 0), Progress(epoch=1.0, loss=2.5), 1, 0.0, False)
+    assert [point.value for point in book.curves[0].points] == [2.0]
+    only_sums = CurveBook()
+    for epoch in (1.0, 2.0):
+        only_sums.take(("a.log", 0), Progress(epoch=epoch, loss=2.0 / epoch), None, 0.0, False)
+    assert [point.value for point in only_sums.curves[0].points] == [2.0, 1.0]
+
+
+def test_losses_on_stdout_stand_at_the_steps_of_the_bar_on_stderr() -> None:
+    logs = LogBook()
+    for step in (10, 20):
+        bar = LogLine(path="err", line_no=None, text=f" 10%|#  | {step}/100 [00:10<01:30,  1.00s/it]", at_s=float(step))
+        loss = LogLine(path="out", line_no=None, text=f"{{'loss': {5 / step}, 'epoch': 0.{step}}}", at_s=float(step))
+        reading = LogReading(at_s=float(step), files=(), lines=(bar, loss))
+        logs.advance(reading, {"err": (0,), "out": (0,)}, {})
+    curve = next(curve for curve in logs.curves if curve.name == "loss")
+    assert [(point.step, point.value) for point in curve.points] == [(10, 0.5), (20, 0.25)]

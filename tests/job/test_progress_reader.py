@@ -69,3 +69,10 @@ def test_the_rate_of_the_step_lines_beats_one_told_alone() -> None:
 def test_a_file_is_followed_in_one_unit() -> None:
     rows = read("step 1 loss 2.5 | 100 tokens/s", "step 2 loss 2.5 | 2.5 it/s", "step 3 loss 2.5 | 101 tokens/s")
     assert [row.throughput for row in rows if row is not None] == [100, None, 101]
+
+
+def test_numbers_under_a_heading_of_validation_are_not_those_of_training() -> None:
+    rows = read(
+        "* Test", "Loss: 0.0625\t mAP: 0.675\tData_time: 0.35", "Epoch: [3]  [  10/50]  loss: 0.5", "loss: 0.25"
+    )
+    assert [row.loss if row else None for row in rows] == [None, None, 0.5, 0.25]
