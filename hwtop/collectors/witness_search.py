@@ -8,10 +8,9 @@ import stat
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import NamedTuple
 
 from hwtop.job.witness.files import identity, is_worth_reading, kind_of
-from hwtop.model.witness import WitnessKind
+from hwtop.job.witness.owner import Found
 
 _DEPTH = 6
 """Folders below a starting point: mlruns/EXPERIMENT/RUN/metrics/train/loss lies 5 deep, and Hydra adds two."""
@@ -21,17 +20,6 @@ _MOST_S = 1.0
 _SLACK_S = 2.0
 """File systems keep times to the second, and other machines' clocks differ."""
 _PASSED_OVER = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "proc", "sys", "dev"})
-
-
-class Found(NamedTuple):
-    """A metrics file that was written since the job began."""
-
-    path: str
-    """As the job calls it."""
-    kind: WitnessKind
-    modified_s: float
-    console: str | None = None
-    """W&B's copy of what the run prints."""
 
 
 def search(

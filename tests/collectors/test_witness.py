@@ -84,10 +84,10 @@ def test_each_value_is_told_once_and_growth_is_followed(tmp_path: Path) -> None:
 def test_the_writer_is_known_by_open_file_by_pid_and_by_name(tmp_path: Path) -> None:
     (tmp_path / EVENTS).write_bytes(event(1, "loss", 3.0))
     (tmp_path / "rank7").mkdir()
-    (tmp_path / "rank7" / "metrics.csv").write_text("step,loss\n1,2\n")
+    (tmp_path / "rank7" / "metrics.jsonl").write_text('{"step": 1, "loss": 2}\n')
     (tmp_path / "results.csv").write_text("step,loss\n1,2\n")
     files = Watch(tmp_path).read()
-    assert (files[EVENTS].rank, files["metrics.csv"].rank, files["results.csv"].rank) == (2, 7, None)
+    assert (files[EVENTS].rank, files["metrics.jsonl"].rank, files["results.csv"].rank) == (2, 7, None)
     watch = Watch(tmp_path)
     opened = WitnessTarget(pid=os.getpid(), own_pid=1, rank=5, files=(str(tmp_path / "results.csv"),))
     watch.source.aim(Aim(witness=(opened,)))
@@ -228,3 +228,15 @@ def test_the_console_of_a_wandb_run_is_named(tmp_path: Path) -> None:
     files = Watch(tmp_path).read()
     assert list(files) == ["run-abc12345.wandb"]  # the summary tells nothing more
     assert files["run-abc12345.wandb"].console == str(run / "files" / "output.log")
+
+
+def test_while_two_runs_write_into_one_folder_neither_is_read(tmp_path: Path) -> None:
+    for number in (0, 1):
+        (tmp_path / f"version_{number}").mkdir()
+        (tmp_path / f"version_{number}" / "metrics.csv").write_text("step,loss\n1,2\n")
+        os.utime(tmp_path / f"version_{number}" / "metrics.csv", (WALL_S, WALL_S))
+    watch = Watch(tmp_path)
+    assert watch.read() == {}
+    reading = watch.source.read()
+    assert reading is not None
+    assert "nobody tells whose" in reading.missing["runs"]
