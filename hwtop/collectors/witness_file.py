@@ -190,7 +190,7 @@ class MetricsFile:
             self.unit = told.meaning.unit
         if told.told_s is None:
             self.has_times = False
-            at_s = clock.now_s
+            at_s = clock.now_s - max(0.0, clock.wall_s - (self.modified_s or clock.wall_s))
         else:
             at_s, is_past = clock.now_s - (clock.wall_s - told.told_s), told.told_s < clock.began_s
         return WitnessPoint(

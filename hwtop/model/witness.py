@@ -34,7 +34,7 @@ class WitnessPoint(Struct, frozen=True, kw_only=True):
     name: CurveName
     value: float
     at_s: float
-    """When it was told, on the monotonic clock; when it was read, where the file does not say."""
+    """When it was told, on the monotonic clock; when the file was last written, where it does not say."""
     step: int | None = None
     epoch: float | None = None
     is_past: bool = False

@@ -94,6 +94,14 @@ def test_the_writer_is_known_by_open_file_by_pid_and_by_name(tmp_path: Path) -> 
     assert watch.read()["results.csv"].rank == 5
 
 
+def test_rows_without_a_time_are_as_old_as_the_file(tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text("step,loss\n1,2\n")
+    os.utime(tmp_path / "metrics.csv", (WALL_S - 30, WALL_S - 30))
+    file = Watch(tmp_path).read()["metrics.csv"]
+    assert (file.has_times, file.points[0].is_past) == (False, True)
+    assert file.points[0].at_s == pytest.approx(970.0)
+
+
 def test_files_of_earlier_runs_and_logs_are_left_alone(tmp_path: Path) -> None:
     old, log = tmp_path / "metrics.csv", tmp_path / "log.jsonl"
     for path in (old, log):

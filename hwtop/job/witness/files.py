@@ -84,3 +84,10 @@ def identity(path: str) -> str:
     """Files with the same identity are versions of one: transformers writes its state anew into each checkpoint."""
     found = _CHECKPOINT.match(path)
     return f"{found['run']}/checkpoint-*/trainer_state.json" if found else path
+
+
+def spoken(told_by: str) -> str:
+    """How to name what tells the progress of a rank: "heartbeat", "TensorBoard", "metrics.csv"."""
+    kind = kind_of(told_by)
+    known = {"tensorboard": "TensorBoard", "wandb": "W&B", "wandb-summary": "W&B", "mlflow": "MLflow"}
+    return known.get(kind or "", told_by.rpartition("/")[2] if kind is not None else told_by)

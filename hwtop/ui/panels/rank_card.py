@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hwtop.job.frames import place
+from hwtop.job.witness.files import spoken
 from hwtop.model.rank import Rank
 from hwtop.ui import log_view, marks, units
 from hwtop.ui.panels import ranks
@@ -60,7 +61,7 @@ def _state(rank: Rank) -> Line:
         total = rank.progress.total_steps if rank.progress else None
         line.add("   step ", "label").add(units.count(step)).add(f" of {units.count(total)}" if total else "", "dim")
         line.add(f", {units.duration(rank.step_age_s)} ago" if rank.step_age_s is not None else "")
-        line.add(f" ({rank.told_by.rpartition('/')[2]})" if rank.told_by else "", "dim")
+        line.add(f" ({spoken(rank.told_by)})" if rank.told_by else "", "dim")
     if rank.step_time_s is not None:
         line.add(f"   {units.step_time(rank.step_time_s)} s/step")
     return line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.witness.files import identity, is_worth_reading, kind_of, rank_in, writer_pid
+from hwtop.job.witness.files import identity, is_worth_reading, kind_of, rank_in, spoken, writer_pid
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,9 @@ def test_checkpoints_hold_versions_of_one_file() -> None:
 def test_of_mlflow_only_what_is_followed() -> None:
     assert is_worth_reading("/r/mlruns/1/2/metrics/train/loss", "mlflow")
     assert not is_worth_reading("/r/mlruns/1/2/metrics/val_loss", "mlflow")
+
+
+def test_what_tells_a_rank_s_step_has_a_short_name() -> None:
+    assert spoken("heartbeat; no plain number: loss") == "heartbeat; no plain number: loss"
+    assert spoken("/r/events.out.tfevents.1760000000.node-1.4711.0") == "TensorBoard"
+    assert spoken("/r/lightning_logs/version_0/metrics.csv") == "metrics.csv"
