@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import stat
@@ -13,6 +14,7 @@ from typing import BinaryIO
 
 from hwtop.errors import UsageError
 from hwtop.job.log_block import LONGEST_CHARS, LogBlock, block_of
+from hwtop.job.log_wrapping import Unwrap, unwrapping
 
 _BLOCK_BYTES = 1 << 20
 _LONGEST_BYTES = 4 * LONGEST_CHARS
@@ -86,13 +88,10 @@ def _head(file: BinaryIO) -> bytes:
 
 def _blocks(file: BinaryIO, path: str) -> Iterator[LogBlock]:
     """Whole lines; what follows the last line end waits for the next read. An endless line comes in parts at its carriage
-    returns, and without any only its start comes. NULs go first: the hole in a truncated log may be huge."""
-    waiting, line_no, lost_bytes, is_first = b"", 1, 0, True
-    while raw := _read(file):
-        if is_first:
-            _refuse_binary(raw, path)
-            is_first = False
-        waiting += raw.replace(b"\0", b"") if b"\0" in raw else raw
+    returns, and without any only its start comes."""
+    waiting, line_no, lost_bytes, unwrap = b"", 1, 0, None
+    for raw in _texts(file, path):
+        waiting += raw
         end = waiting.rfind(b"\n") + 1
         if not end and len(waiting) > _LONGEST_BYTES:
             end = waiting.rfind(b"\r") + 1
@@ -100,11 +99,37 @@ def _blocks(file: BinaryIO, path: str) -> Iterator[LogBlock]:
                 lost_bytes += len(waiting) - _LONGEST_BYTES
                 waiting = waiting[:_LONGEST_BYTES]
         if end:
-            block = block_of(path, line_no, waiting[:end], lost_bytes)
+            if line_no == 1:
+                unwrap = unwrapping(waiting.partition(b"\n")[0].decode("utf-8", "replace"))
+            block = block_of(path, line_no, _bare(waiting[:end], unwrap), lost_bytes)
             line_no, lost_bytes, waiting = line_no + block.data.count(b"\n"), 0, waiting[end:]
             yield block
     if waiting:
-        yield block_of(path, line_no, waiting, lost_bytes)
+        yield block_of(path, line_no, _bare(waiting, unwrap), lost_bytes)
+
+
+def _texts(file: BinaryIO, path: str) -> Iterator[bytes]:
+    """What is read, as ASCII where it matters: UTF-16 (PowerShell's >) is decoded, byte order marks and NULs are gone."""
+    decoder: codecs.IncrementalDecoder | None = None
+    is_first = True
+    while raw := _read(file):
+        if is_first:
+            is_first = False
+            _refuse_binary(raw, path)
+            if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                decoder = codecs.getincrementaldecoder("utf-16")("replace")
+            raw = raw.removeprefix(codecs.BOM_UTF8)
+        text = decoder.decode(raw).encode("utf-8", "replace") if decoder else raw
+        yield text.replace(b"\0", b"") if b"\0" in text else text
+
+
+def _bare(raw: bytes, unwrap: Unwrap | None) -> bytes:
+    """Without what a container runtime puts around each line; a line that goes on leaves an empty one, so that all keep
+    their numbers."""
+    if unwrap is None:
+        return raw
+    lines = (unwrap(line.decode("utf-8", "replace")) or "" for line in raw.removesuffix(b"\n").split(b"\n"))
+    return "\n".join([line.replace("\n", " ") for line in lines]).encode("utf-8", "replace") + b"\n"
 
 
 def _read(file: BinaryIO) -> bytes:

@@ -1,0 +1,52 @@
+"""No regex of a pattern may be held up by a line that nearly matches it again and again."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+from hwtop.job.patterns.registry import Pattern, builtin
+from hwtop.job.patterns.trial import slow_length
+
+_SHORT, _LONG = 2048, 8192
+_WORTH_S = 0.01
+"""Below this a line costs nothing, however it grows, and the clock tells more of itself than of the regex."""
+_FILLERS = ("a", "1", " ", "a ", "1.", "=", "-", "[", "'", "x=", "a/", "1-")
+
+
+def seconds(regex: re.Pattern[str], unit: str, length: int) -> float:
+    text = (unit * (length // len(unit) + 1))[:length] + "\x01"
+    best = float("inf")
+    for _ in range(2):
+        began = time.process_time()
+        regex.search(text)
+        best = min(best, time.process_time() - began)
+        if best < _WORTH_S:
+            break
+    return best
+
+
+def growing(pattern: Pattern) -> Iterator[str]:
+    """Near-matches for which four times the line takes more than ten times as long: linear takes 4, quadratic 16."""
+    for regex in (pattern.regex, pattern.unless):
+        if regex is None:
+            continue
+        for unit in (*pattern.literals, *_FILLERS):
+            long_s = seconds(regex, unit, _LONG)
+            if long_s > _WORTH_S and long_s > 10 * seconds(regex, unit, _SHORT):
+                yield f"{pattern.origin}: {pattern.id}: {unit!r} x {_LONG // len(unit)}: {regex.pattern[:200]}"
+
+
+def test_the_time_of_every_regex_grows_with_the_line_and_no_faster() -> None:
+    assert [told for pattern in builtin().patterns for told in growing(pattern)] == []
+
+
+def test_a_regex_that_explodes_is_found_by_a_short_line() -> None:
+    pattern = next(pattern for pattern in builtin().patterns if pattern.regex is not None)
+    explodes = Pattern(
+        **{name: getattr(pattern, name) for name in pattern.__struct_fields__} | {"regex": re.compile("(a+)+b")}
+    )
+    length = slow_length(explodes, time.process_time)
+    assert length is not None
+    assert length < 100
