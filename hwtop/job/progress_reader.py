@@ -18,7 +18,7 @@ _LONGEST_ROW = 4096
 
 
 _FOREIGN_HEADING = re.compile(
-    r"\W*(?:running )?(?:valid(?:at(?:e|ing|ion))?|eval(?:uat(?:e|ing|ion))?|test(?:ing)?)\W*(?:results?|metrics|set|loop)?\W*",
+    r"[^\w|]*(?:running )?(?:valid(?:at(?:e|ing|ion))?|eval(?:uat(?:e|ing|ion))?|test(?:ing)?)[^\w|]*(?:results?|metrics|set|loop)?[^\w|]*",
     re.IGNORECASE,
 )
 """A line of its own that stands over the numbers of validation: `* Test`, `***** Running Evaluation *****`."""

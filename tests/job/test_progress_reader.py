@@ -76,3 +76,8 @@ def test_numbers_under_a_heading_of_validation_are_not_those_of_training() -> No
         "* Test", "Loss: 0.0625\t mAP: 0.675\tData_time: 0.35", "Epoch: [3]  [  10/50]  loss: 0.5", "loss: 0.25"
     )
     assert [row.loss if row else None for row in rows] == [None, None, 0.5, 0.25]
+
+
+def test_a_section_of_a_table_is_no_such_heading() -> None:
+    rows = read("| eval/              |             |", "|    mean_reward     | -157        |", "|    loss            | 0.25        |")  # fmt: skip
+    assert [row.loss if row else None for row in rows] == [None, None, 0.25]
