@@ -19,11 +19,22 @@ from hwtop.job.field_units import Field, rate
 from hwtop.model.curve import CurveName
 
 _BREAK = re.compile(r"[_\-\s]+")
-_FOREIGN = re.compile(r"(?:^|[/. ])(?:val|valid|validation|eval|evaluation|test|dev|best|ema)(?:[/. \d]|$)")
+_FOREIGN = re.compile(
+    r"(?:^|[/. ])(?:val|valid|validation|eval|evaluation|test|dev|best|ema|critic|disc|discriminator|gan)(?:[/. \d]|$)"
+)
 _UNIT = re.compile(r"\((\w+)\)")
 _FOLDER = re.compile(r"^[^/]+/")
 _LR = re.compile(r"^(?:lr|learning rate)[ /]\S+")
 _SCALE = re.compile(r"(?:^|[/ ])(?:loss|grad) scale$")
+_OTHER_LOSS = re.compile(
+    r"(?:^|[/ ])(?:box|global avg|epoch|mse|bce|cross entropy|xent|nll|recon(?:struction)?|diffusion) loss$"
+)
+"""Losses that go down as the only one does: Ultralytics, torchtitan, Keras. One of several that pull against each other (an actor's
+and a critic's, a generator's) says nothing alone."""
+_VAGUE = frozenset(
+    ("norm", "total norm", "global norm", "steps", "iters", "batch", "batches", "up", "it", "ep", "cost")
+)
+"""In a folder of their own these may be of anything: weights, episodes."""
 _STEP_LIKE = re.compile(r"\b(?:step|iter(?:ation)?|batch)\b")
 _WHOLE_STEP = "end to end"
 """torchtitan's time_metrics/end_to_end(s)."""
@@ -64,9 +75,9 @@ def meaning(tag: str) -> Meaning | None:
     found = _known(unit.group(1) if unit is not None and name == "throughput" else name, 0)
     while found is None and _FOLDER.match(name):
         name = _FOLDER.sub("", name)
-        found = _known(name, _LOOSE // 2)
+        found = _known(name, _LOOSE // 2) if name not in _VAGUE else None
     if found is None:
-        return Meaning(name="loss", preference=_LOOSE) if re.search(r"(?:^|[/ ])loss$", name) else None
+        return Meaning(name="loss", preference=_LOOSE) if _OTHER_LOSS.search(name) else None
     is_ms = "ms" in name.split() or (unit is not None and unit.group(1) == "ms")
     if found.name == "step_time_s" and is_ms:
         return Meaning(name="step_time_s", factor=1e-3, preference=found.preference)

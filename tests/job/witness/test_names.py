@@ -33,7 +33,20 @@ def test_known(tag: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "tag", ["val_loss", "eval/loss", "Loss/test", "valid/lr", "best_loss", "accuracy", "time", "system/gpu.0.temp", ""]
+    "tag",
+    [
+        "val_loss",
+        "eval/loss",
+        "Loss/test",
+        "valid/lr",
+        "best_loss",
+        "accuracy",
+        "time",
+        "system/gpu.0.temp",
+        "actor/pg_loss",
+        "losses/value_loss",
+        "",
+    ],
 )
 def test_not_followed(tag: str) -> None:
     assert meaning(tag) is None
