@@ -19,6 +19,8 @@ SLOWER = 0.15
 """A step time that rose by so much. Engineering default: below that clocks, heat and neighbours come and go."""
 AFTER_POINTS = 10
 """Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are told as one step."""
+AFTER_S = 20.0
+"""... and so much time: with quick steps ten are over in a moment. Neighbours, caches and importing processes come and go."""
 BEFORE_POINTS = 50
 WARM_POINTS = 10
 """The first values of a run: compilation, autotuning, caches that fill."""
@@ -30,6 +32,7 @@ SPREADS = 2.0
 USUAL_REACH = 0.5
 """No stretch of the same length before the change came so far up the way: lengths that vary, sorted batches and buckets do."""
 RISE_POINTS = 120
+RISE_S = 60.0
 RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): 1 = each is above all before it."""
 SCALED_BY_INTERVAL = 0.15
@@ -111,7 +114,7 @@ def _changes(values: Sequence[float], begin: int, depth: int) -> list[tuple[int,
 
 def _proven(pace: _Pace, at: int, score: float) -> _Drop | None:
     values = pace.values
-    if score < 0 or at < BEFORE_POINTS:
+    if score < 0 or at < BEFORE_POINTS or _lasted_s(pace, at) < AFTER_S:
         return None
     before, after = median(values[:at]), median(values[at:])
     now = median(values[-AFTER_POINTS:])
@@ -123,6 +126,15 @@ def _proven(pace: _Pace, at: int, score: float) -> _Drop | None:
     if slow < 0.7 * (len(values) - at) or _follows_the_interval(pace.points, at, after / before):
         return None
     return _Drop(at, before, after, score)
+
+
+def _lasted_s(pace: _Pace, at: int) -> float:
+    """From this point to the newest: by the clock, else (written before hwtop attached) by what the steps took."""
+    first, last = pace.points[at], pace.points[-1]
+    by_clock_s = last.at_s - first.at_s
+    if not first.is_past or pace.is_throughput:
+        return by_clock_s if not first.is_past else float("inf")
+    return max(by_clock_s, sum(pace.values[at:]) * (step_distance(pace.points[at:]) or 1.0))
 
 
 def _was_usual(before: Sequence[float], length: int, limit: float) -> bool:
@@ -230,7 +242,7 @@ def check_rising(history: History) -> Observation | None:
     """Steps take longer and longer, with no single change that explains it."""
     for pace, other in _paces(history):
         values = pace.values
-        if len(values) < RISE_POINTS:
+        if len(values) < RISE_POINTS or _lasted_s(pace, 0) < RISE_S:
             continue
         blocks = block_medians(values, _BLOCKS)
         line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
@@ -278,7 +290,7 @@ RULES = (
         symptom="throughput-drop",
         category="performance",
         threshold=(
-            f"one change by {SLOWER:.0%} or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values ago or more and still so, "
+            f"one change by {SLOWER:.0%} or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values and {AFTER_S:.0f} s ago or more and still so, "
             f"after {BEFORE_POINTS} values of which no stretch was as slow"
         ),
         raise_s=2.0,
@@ -289,7 +301,7 @@ RULES = (
         symptom="step-time-rising",
         category="performance",
         threshold=(
-            f"line through {_BLOCKS} medians of at least {RISE_POINTS} values rises by {SLOWER:.0%} (95 % sure, tau {RISE_TAU:g}), and "
+            f"line through {_BLOCKS} medians of at least {RISE_POINTS} values ({RISE_S:.0f} s) rises by {SLOWER:.0%} (95 % sure, tau {RISE_TAU:g}), and "
             "explains them better than one change"
         ),
         raise_s=5.0,

@@ -46,7 +46,7 @@ FAULTS = (
     Case("cuda_oom_text", "cuda-oom", (1,), ("CUDA out of memory",)),
     Case("crash", "rank-crash", (1,), ("ValueError",)),
     Case("diverging", "loss-diverging", (0,), ("learning rate", "gradient norm"), r"step 400\b", 10, "python"),
-    Case("slower", "throughput-drop", (0,), ("Step time rose", "from 0.04"), r"step 200\b", 14, "python"),
+    Case("slower", "throughput-drop", (0,), ("Step time rose", "from 0.04"), r"step 320\b", 12, "python"),
     Case("many_workers", "dataloader-oversubscribed", (0,), ("8 loader workers",), seconds=16, launch="python", cores=BUSY),
     Case("nccl_timeout_text", "nccl-timeout", None, ("Watchdog",), ready="Watchdog", seconds=8),
     Case("healthy_sparse", "rank-dead", (1,), ("SIGKILL",), ready=LOSS, seconds=40, meanwhile=kill_rank_1),

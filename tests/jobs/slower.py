@@ -1,4 +1,4 @@
-"""Fault: from step 260 on each step takes half as long again, as when a neighbour comes; saves each 40 steps, evaluates each 100."""
+"""Fault: from step 120 on each step takes half as long again, as when a neighbour comes; saves each 40 steps, evaluates each 100."""
 
 import signal
 import time
@@ -15,7 +15,7 @@ for step in range(1, 100_000):
     optim.zero_grad()
     loss.backward()
     optim.step()
-    time.sleep(0.04 if step < 260 else 0.06)
+    time.sleep(0.04 if step < 120 else 0.06)
     if step % 40 == 0:
         time.sleep(0.3)
     if step % 100 == 0:

@@ -115,7 +115,7 @@ def first(name: str, symptom: str) -> int:
         ("mlp_diverges", "loss-diverging", 1, 30),
         ("lm_high_lr_sgd", "loss-nan", 8, 6),
         ("lm_spike_stays", "loss-spike", 400, 6),
-        ("time_drop", "throughput-drop", 300, 14),
+        ("time_drop", "throughput-drop", 300, 24),
         ("fp16_overflow", "loss-scale-overflow", 300, 8),
         ("lm_lr_ends", "lr-stuck", 201, 24),
     ],

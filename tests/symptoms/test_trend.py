@@ -21,7 +21,7 @@ from tests.symptoms.moments import cpu, history, job, moment, rank
 NOISE = random.Random(3)
 
 
-def steps(count: int, seconds: float = 0.3, by: float = 0.03) -> list[float]:
+def steps(count: int, seconds: float = 3.0, by: float = 0.03) -> list[float]:
     return [seconds * (1 + NOISE.gauss(0, by)) for _ in range(count)]
 
 
@@ -30,8 +30,8 @@ def with_pauses(values: Sequence[float], every: int, lasts: int, seconds: float)
 
 
 QUICK = steps(200)
-SLOW = steps(100, 0.42)
-COMPILING = [30.0, 8.0, 5.0]
+SLOW = steps(100, 4.2)
+COMPILING = [300.0, 80.0, 50.0]
 
 
 def said(*curves: Curve, **fields: Any) -> str | None:
@@ -45,20 +45,20 @@ def said(*curves: Curve, **fields: Any) -> str | None:
         ([*QUICK, *SLOW[:AFTER_POINTS]], True),
         ([*QUICK, *SLOW[: AFTER_POINTS - 2]], False),
         ([*QUICK, *SLOW], True),
-        ([*QUICK, *steps(100, 0.36)], True),
-        ([*QUICK, *steps(100, 0.33)], False),  # a tenth
+        ([*QUICK, *steps(100, 3.6)], True),
+        ([*QUICK, *steps(100, 3.3)], False),  # a tenth
         ([*QUICK, *SLOW, *steps(20)], False),  # over
-        ([*QUICK, *SLOW, *steps(60, 0.6)], True),
+        ([*QUICK, *SLOW, *steps(60, 6.0)], True),
         ([*QUICK[:45], *SLOW], False),  # too little is known of before
         ([*SLOW, *QUICK], False),  # quicker
         ([*COMPILING, *QUICK], False),
-        ([*QUICK, *[3.0] * 4, *QUICK], False),
-        (with_pauses(steps(400), 50, 1, 4.0), False),  # a checkpoint each 50 steps
-        (with_pauses(steps(400), 100, 9, 0.8), False),  # evaluation
-        ([*with_pauses(steps(300), 50, 1, 4.0), *SLOW[:40]], True),
-        ([NOISE.uniform(0.2, 0.6) for _ in range(400)], False),  # lengths
-        ([0.2 + 0.4 * (index % 40) / 40 for index in range(397)], False),  # sorted by length
-        ([0.3 + 0.001 * index for index in range(300)], False),  # little by little
+        ([*QUICK, *[30.0] * 4, *QUICK], False),
+        (with_pauses(steps(400), 50, 1, 40.0), False),  # a checkpoint each 50 steps
+        (with_pauses(steps(400), 100, 9, 8.0), False),  # evaluation
+        ([*with_pauses(steps(300), 50, 1, 40.0), *SLOW[:40]], True),
+        ([NOISE.uniform(2.0, 6.0) for _ in range(400)], False),  # lengths
+        ([2.0 + 4.0 * (index % 40) / 40 for index in range(397)], False),  # sorted by length
+        ([3.0 + 0.01 * index for index in range(300)], False),  # little by little
         ([], False),
     ],
 )
@@ -69,13 +69,18 @@ def test_a_change(values: list[float], expected: bool) -> None:
 
 
 def test_the_time_of_day_and_the_numbers() -> None:
-    values = [*[0.31] * 200, *[0.428] * 30]
+    values = [*[0.31] * 200, *[0.428] * 60]
     title = said(curve("step_time_s", values, every=10, live=60))
     assert title is not None
     assert re.fullmatch(r"Step time rose 38% at \d\d:\d\d:\d\d \(step 2010\), from 0\.31 s to 0\.428 s", title)
     assert said(curve("step_time_s", values)) == "Step time rose 38% at step 201, from 0.31 s to 0.428 s"
     told = said(curve("throughput", [1000 / value for value in values], unit="tokens/s"))
     assert told == "Throughput fell 28% at step 201, from 3226 tokens/s to 2336 tokens/s"
+
+
+@pytest.mark.parametrize(("slow", "expected"), [(20, False), (21, True)])
+def test_quick_steps_must_stay_slow_for_a_while(slow: int, expected: bool) -> None:
+    assert (said(curve("step_time_s", [*[0.31] * 200, *[0.428] * slow])) is not None) is expected
 
 
 def test_longer_sequences_are_no_fault_where_the_tokens_a_second_stay() -> None:
@@ -124,12 +129,12 @@ def rising(values: Sequence[float], **fields: Any) -> str | None:
         ([value * (1 + index / 1000) for index, value in enumerate(steps(300))], True),
         ([value * (1 + index / 2500) for index, value in enumerate(steps(300))], False),  # an eighth
         ([value * (1 + index / 400) for index, value in enumerate(steps(110))], False),  # not long enough
-        (with_pauses([value * (1 + index / 1000) for index, value in enumerate(steps(400))], 50, 2, 4.0), True),
+        (with_pauses([value * (1 + index / 1000) for index, value in enumerate(steps(400))], 50, 2, 40.0), True),
         ([*COMPILING, *steps(400)], False),
         ([*QUICK, *SLOW], False),  # at once
         ([*[value * (1 + index / 400) for index, value in enumerate(steps(150))], *steps(250)], False),  # over
-        ([NOISE.uniform(0.2, 0.6) for _ in range(400)], False),
-        ([0.2 + 0.4 * (index % 40) / 40 for index in range(397)], False),
+        ([NOISE.uniform(2.0, 6.0) for _ in range(400)], False),
+        ([2.0 + 4.0 * (index % 40) / 40 for index in range(397)], False),
     ],
 )
 def test_little_by_little(values: list[float], expected: bool) -> None:
