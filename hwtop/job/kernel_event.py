@@ -18,7 +18,7 @@ from hwtop.job.oom_report import OomKill
 from hwtop.job.rank_set import named
 from hwtop.model.disk import MountReading
 from hwtop.model.gpu import Gpu
-from hwtop.model.log import LogEvent
+from hwtop.model.log import LogEvent, Severity
 from hwtop.model.member import ProcessRole
 
 PATH = "kernel log"
@@ -158,8 +158,10 @@ def lapses_after_s(event: LogEvent) -> float | None:
         return 120.0
     if event.pattern == "cpu-thermal-throttle":
         return 660.0
+    if "blocked_s" in event.groups:
+        return 300.0
     if event.pattern == "filesystem-hang" and event.severity != "critical":
-        return 300.0 if "blocked_s" in event.groups else 600.0 if "device" in event.groups else 3600.0
+        return 600.0 if "device" in event.groups else 3600.0
     return None
 
 
@@ -180,7 +182,10 @@ def _of_process(event: LogEvent, around: Surroundings) -> LogEvent | None:
     library = event.groups.get("library")
     told = f"{_whose(owner)} (PID {owner.pid}{f', thread {task}' if pid != owner.pid else ''})"
     where = f" in {library}" if library else ""
-    return replace(event, rank=owner.rank, explanation=f"{told[0].upper()}{told[1:]}{where}: {event.explanation}")
+    # the kernel speaks only when it has lasted: the others have long been waiting
+    severity: Severity = "critical" if "blocked_s" in event.groups else event.severity
+    explanation = f"{told[0].upper()}{told[1:]}{where}: {event.explanation}"
+    return replace(event, severity=severity, rank=owner.rank, explanation=explanation)
 
 
 def _of_gpu(event: LogEvent, around: Surroundings) -> LogEvent | None:
@@ -233,7 +238,10 @@ def _of_server(event: LogEvent, around: Surroundings) -> LogEvent | None:
     if not hit:
         return None
     points = ", ".join(sorted(hit)[:3])
-    steps = tuple(step.replace("SERVER", groups.get("server", "SERVER")) for step in event.playbook)
+    steps = (
+        f"timeout 5 stat -f {sorted(hit)[0]}; echo $?   # 124: it does not answer",
+        *(step.replace("SERVER", groups.get("server", "SERVER")) for step in event.playbook),
+    )
     told = f"{points}, which the job uses: {event.explanation}"
     return replace(event, explanation=told, playbook=steps, groups={**groups, "mount": points})
 
