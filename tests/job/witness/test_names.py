@@ -45,6 +45,8 @@ def test_known(tag: str, name: str) -> None:
         "system/gpu.0.temp",
         "actor/pg_loss",
         "losses/value_loss",
+        "critic/loss",
+        "weights/norm",
         "",
     ],
 )
