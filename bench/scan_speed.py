@@ -61,17 +61,24 @@ def scan(path: str) -> tuple[int, int]:
 
 def common(path: str) -> None:
     """Hits of each literal in the text, per million lines."""
+    users: dict[str, set[str]] = {}
+    for pattern in builtin().patterns:
+        for word in (*pattern.literals, *(expression.decode() for expression in pattern.expressions)):
+            users.setdefault(word, set()).add(pattern.id)
     literals = builtin().literals()
-    prefilter = Prefilter(literals)
+    expressions = tuple(dict.fromkeys(one for pattern in builtin().patterns for one in pattern.expressions))
+    words = (*literals, *(expression.decode() for expression in expressions))
+    prefilter = Prefilter(literals, expressions)
     hits: Counter[str] = Counter()
     lines = 0
     for block in read_file(path):
         lines += block.data.count(b"\n")
-        hits.update(literals[number] for _, number in prefilter.hits(block.data))
-    print(f"{'hits/million lines':>18}  literal            of {len(literals)} literals, in {lines:,} healthy lines")
+        hits.update(words[number] for _, number in prefilter.hits(block.data))
+    print(
+        f"{'hits/million lines':>18}  literal            of {len(words)} literals and expressions, in {lines:,} healthy lines"
+    )
     for literal, count in hits.most_common(30):
-        ids = sorted({pattern.id for pattern in builtin().patterns if literal in pattern.literals})
-        print(f"{count / lines * 1e6:18,.0f}  {literal!r:40} {', '.join(ids)}")
+        print(f"{count / lines * 1e6:18,.0f}  {literal!r:40} {', '.join(sorted(users[literal]))}")
 
 
 def main() -> None:

@@ -69,6 +69,7 @@ def test(file: str, log: str | None) -> None:
     Exits 0 when hwtop can use the file, 2 when it cannot.
     """
     import time
+    from pathlib import Path
 
     from hwtop.collectors.log_file import check_file, read_file
     from hwtop.collectors.user_patterns import read_pattern_file
@@ -76,9 +77,11 @@ def test(file: str, log: str | None) -> None:
     from hwtop.job.patterns.trial import Trial
     from hwtop.report.patterns import trial_log_text, trial_text
     from hwtop.report.scan import ScanText
+    from hwtop.symptoms.own_patterns import refused_ids
+    from hwtop.symptoms.rules import RULES
 
-    registry = read_pattern_file(file)
-    for line in trial_text(registry, time.process_time):
+    registry = read_pattern_file(str(Path(file).absolute()))
+    for line in (*trial_text(registry, time.process_time), *refused_ids(registry, RULES)):
         print(line)
     if log is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from hwtop.job.patterns.registry import Registry
+from hwtop.job.patterns.registry import Registry, builtin
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.rule import Rule
@@ -30,9 +30,9 @@ def own_rules(registry: Registry, rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 def refused_ids(registry: Registry, rules: Iterable[Rule]) -> tuple[str, ...]:
     """What a person must know: patterns with the id of a symptom that no log line can raise."""
-    taken = {rule.symptom for rule in rules} - LOG_SYMPTOMS.keys() - _builtin_ids(registry)
+    taken = {rule.symptom for rule in rules} - LOG_SYMPTOMS.keys() - {pattern.id for pattern in builtin().patterns}
     return tuple(
-        f"pattern {name!r} raises nothing: hwtop judges this symptom by other signs; give it an id of its own"
+        f"pattern {name!r} raises nothing while a job is watched: hwtop judges this symptom by other signs; give it an id of its own"
         for name in _own_ids(registry)
         if name in taken
     )
@@ -40,7 +40,3 @@ def refused_ids(registry: Registry, rules: Iterable[Rule]) -> tuple[str, ...]:
 
 def _own_ids(registry: Registry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pattern.id for pattern in registry.patterns if pattern.is_own))
-
-
-def _builtin_ids(registry: Registry) -> set[str]:
-    return {pattern.id for pattern in registry.patterns if not pattern.is_own}
