@@ -84,6 +84,18 @@ def learning_rates(history: History) -> Series | None:
     return found if found is not None and found.points else None
 
 
+def neighbours(history: History, point: CurvePoint) -> tuple[str, ...]:
+    """What the learning rate and the gradient norm were there."""
+    lines = []
+    for series, name in (
+        (learning_rates(history), "learning rate"),
+        (series_of(history, "grad_norm"), "gradient norm"),
+    ):
+        if series is not None and (value := series.around(point)) is not None:
+            lines.append(f"{name} there {value:.3g} (median of the run {median(series.values):.3g})")
+    return tuple(lines)
+
+
 def when(history: History, point: CurvePoint) -> str:
     """ "at 14:02:10 (step 1200)", "at step 1200" of what was written before hwtop attached, or ""."""
     step = f"step {point.step}" if point.step is not None else ""

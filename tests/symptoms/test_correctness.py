@@ -12,7 +12,8 @@ from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.log import Progress
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
-from hwtop.symptoms.correctness import NAN_GRADS, SPIKE_STAYS, check_diverging, check_nan, check_spike
+from hwtop.symptoms.correctness import NAN_GRADS, SPIKE_STAYS, check_nan, check_spike
+from hwtop.symptoms.divergence import check_diverging
 from hwtop.symptoms.gradients import check_explosion, check_scale, check_vanishing
 from hwtop.symptoms.history import History
 from hwtop.symptoms.plateau import ZERO_POINTS, check_lr, check_plateau
