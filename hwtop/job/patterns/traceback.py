@@ -23,7 +23,7 @@ _PATIENCE = 400
 _WIDEST_PREFIX = 160
 _EXCEPTION = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)(?:\((?P<inner>[\w.]+)\))?(?::\s(?P<message>.*)|:?$)")
 _NAME_OF_EXCEPTION = re.compile(r"(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Full|Empty|Group)$")
-_BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*(?!Lustre)[A-Z]\w*(?:Error|Exception)(?:\(\w+\))?: \S")
+_BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*(?:(?!Lustre|LNet)[A-Z]\w*(?:Error|Exception)(?:\(\w+\))?|Exception): \S")
 """An exception line before which nothing was seen. Lustre begins its lines alike."""
 _FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
 _FRAME_ALONE = re.compile(r'(?P<prefix>.*?)  File "[^"]+", line \d+, in \S')
