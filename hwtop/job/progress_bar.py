@@ -27,9 +27,11 @@ _DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]
 _OF_TRAINING = re.compile(r"epoch|train|step|iter|batch|loss|fit|updat|\d:?\s*$|^\W*$", re.IGNORECASE)
 _OF_OTHER = re.compile(
     r"valid|\bval\b|eval|test|predict|sanity|load|download|map|filter|token|sampl|shard|fetch|extract|class\s+images|compress|"
-    r"generat|sav(?:e|ing)|cach|warm|process|convert|prepar|read|writ|upload|rollout|inferenc",
+    r"generat|sav(?:e|ing)|cach|process|convert|prepar|read|writ|upload|rollout|inferenc|dataset|split|packing|truncat|quantiz",
     re.IGNORECASE,
 )
+_UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[kMGT]?i?B)/s|s/(?:file|shard|example)")
+"""Units of `datasets` and of downloads."""
 _OF_EPOCHS = re.compile(r"\W*(?:training )?epochs?(?: progress)?\W*$", re.IGNORECASE)
 _MOST_EPOCHS = 1_000
 _KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
@@ -68,7 +70,7 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
         desc = desc[: drawn.start()]
     speed = bar.group("rate") or bar.group("rate2") or bar.group("rate3") or bar.group("rate4")
     unit = (bar.group("unit") or bar.group("unit2") or bar.group("unit3") or bar.group("unit4") or "").strip()
-    if _OF_OTHER.search(desc) or _OF_TRAINING.search(desc) is None:
+    if _OF_OTHER.search(desc) or _OF_TRAINING.search(desc) is None or _UNIT_OF_OTHER.fullmatch(unit):
         return OTHER_BAR
     found = found_in(f"{desc} , {bar.group('post') or ''} , {text[bar.end() :]}")
     if row := _YOLO.match(desc):

@@ -64,6 +64,7 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     throughput_unit: str | None = None
     step_time_s: float | None = None
     total_epochs: int | None = None
+    """As the line tells it; Lightning counts from 0 and tells the last one's number."""
     mfu_pct: float | None = None
     """Model FLOP utilisation."""
     tflops_per_gpu: float | None = None
@@ -71,6 +72,7 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of the device, as the line tells it: allocated or reserved, now or at most, whatever the framework prints."""
     loss_scale: float | None = None
     skipped_steps: int | None = None
+    """As told: DeepSpeed counts since the start, Megatron-LM since the line before."""
     data_time_s: float | None = None
     """Waiting for data in one step."""
     means: tuple[str, ...] | None = None

@@ -992,6 +992,10 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 OTHERS = [
+    "Adding EOS to train dataset: 100%|██████████| 1000/1000 [00:00<00:00, 5000.00 examples/s]",
+    "Tokenizing train dataset (num_proc=8):  50%|█████     | 500/1000 [00:01<00:01, 500.00 examples/s]",
+    "Packing train dataset: 100%|██████████| 1000/1000 [00:00<00:00, 5000.00 examples/s]",
+    "pytorch_model.bin:  50%|█████     | 5.00G/9.98G [00:30<00:30, 166MB/s]",
     "Num Epochs = 3",
     "  Total optimization steps = 1,563",
     "  Gradient Accumulation steps = 1",
