@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 
 from hwtop.model.process import ProcessInfo
 
@@ -21,7 +22,7 @@ def folders_of(process: ProcessInfo) -> tuple[str, ...]:
     """The folders that the command line names, then the working folder; only absolute paths."""
     words = (process.cmdline or ())[1:]
     named = []
-    for word, following in zip(words, (*words[1:], ""), strict=True):
+    for word, following in pairwise((*words, "")):
         name, sign, value = word.partition("=")
         if _OPTION.match(name):
             value = value if sign else following

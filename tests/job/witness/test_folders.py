@@ -16,3 +16,9 @@ def test_nothing_but_the_working_folder() -> None:
     command = "/opt/bin/python train.py --output_dir --resume --save_dir s3://bucket/x --log-dir ~/x --out=/"
     assert folders_of(process(1, command=command, cwd="/home/ada")) == ("/home/ada",)
     assert folders_of(process(1, cwd=None)) == ()
+
+
+def test_a_command_of_one_word_or_none() -> None:
+    assert folders_of(process(1, command="/opt/bin/train", cwd="/home/ada")) == ("/home/ada",)
+    assert folders_of(process(1, cwd="/home/ada", cmdline=None)) == ("/home/ada",)
+    assert folders_of(process(1, cwd="/home/ada", cmdline=())) == ("/home/ada",)
