@@ -102,7 +102,9 @@ def stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
         usual = [rank.log_interval_s for rank in ranks if rank.log_interval_s is not None and rank.told_by is None]
         tail = f" (usually every {min(usual):.1f} s)" if usual else ""
         lines.append(f"last log line {min(ages):.0f} s ago{tail}")
-    beats = [age for rank in ranks if (rank.told_by or "").startswith("heartbeat") and (age := rank.step_age_s) is not None]
+    beats = [
+        age for rank in ranks if (rank.told_by or "").startswith("heartbeat") and (age := rank.step_age_s) is not None
+    ]
     if beats:
         lines.append(f"last step by heartbeat {min(beats):.0f} s ago")
     steps = {rank.progress.step for rank in ranks if rank.progress and rank.progress.step is not None}
