@@ -26,8 +26,8 @@ _DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]
 """Percentage and drawing that stand before the counts."""
 _OF_TRAINING = re.compile(r"epoch|train|step|iter|batch|loss|fit|updat|\d:?\s*$|^\W*$", re.IGNORECASE)
 _OF_OTHER = re.compile(
-    r"valid|\bval\b|eval|test|predict|sanity|load|download|map|filter|token|sampl|shard|fetch|extract|class\s+images|compress|"
-    r"generat|sav(?:e|ing)|cach|process|convert|prepar|read|writ|upload|rollout|inferenc|dataset|split|packing|truncat|quantiz",
+    r"valid|\bval\b|eval|test|predict|sanity|\bload|download|(?-i:\b[Mm]ap)|filter|tokeniz|sampling|shard|fetch|extract|class\s+images|compress|"
+    r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|inferenc|dataset|split|packing|truncat|quantiz",
     re.IGNORECASE,
 )
 _UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[kMGT]?i?B)/s|s/(?:file|shard|example)")

@@ -340,6 +340,10 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         ),
         {"loss": 0.4375, "lr": 4.9e-05, "epoch": 2},
     ),
+    "words in a description that a bar over data has, too": (
+        "Epoch 3 mAP 0.5 (dataloader threads 4):  12%|█▏        | 60/500 [01:30<11:00,  1.50s/it]",
+        {"epoch": 3, "step": 60, "total_steps": 500, "step_time_s": 1.5},
+    ),
     "kohya": (
         "steps:  12%|█▏        | 60/500 [01:30<11:00,  1.50s/it, avr_loss=0.125]",
         {"step": 60, "total_steps": 500, "step_time_s": 1.5, "loss": 0.125, "means": ("loss",)},
