@@ -115,6 +115,7 @@ class KernelLogSource:
         self._refused: tuple[float, str] | None = None
         self._has_host_pids = True
         self._read_at_s = 0.0
+        self._opened_at_s = 0.0
         self._is_past = True
         """The reader has not come to the end yet: what it delivers was there before."""
         self._last_sequence: int | None = None
@@ -173,6 +174,7 @@ class KernelLogSource:
             reason = refusal(self._journalctl, self._children)
             if reason is None:
                 self._reader, self._origin = JournalFollower(self._journalctl), "journalctl"
+                self._opened_at_s = at_s
                 self._has_host_pids = self._is_initial_namespace()
                 return None
             self._refused = (at_s, reason)
@@ -228,14 +230,16 @@ class KernelLogSource:
     def _line(self, record: Record, at_s: float) -> KernelLine:
         """The kernel stamps with its scheduler's clock, which stands still in suspend as CLOCK_MONOTONIC does but is not
         steered by NTP, so the two drift apart. A record that came between two reads was surely written between them."""
-        earliest_s = record.time_s if self._is_past else max(record.time_s, self._read_at_s)
+        # the journal's child starts slowly: its first records may come at any time
+        is_past = self._is_past or (self._origin == "journalctl" and record.time_s < self._opened_at_s)
+        earliest_s = record.time_s if is_past else max(record.time_s, self._read_at_s)
         return KernelLine(
             text=record.text[:_TEXT_LENGTH],
             at_s=min(earliest_s, at_s),
             level=record.level,
             facility=record.facility,
             sequence=record.sequence,
-            is_past=self._is_past,
+            is_past=is_past,
             device=record.device,
         )
 
