@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from msgspec.structs import replace
+
 from hwtop.collectors.user_patterns import KnownPatterns
 from hwtop.derive.aim import aim_of
 from hwtop.derive.moment import MomentBuilder
@@ -63,6 +65,14 @@ class Assembler:
         return aim_of(self._moments[-1], wish) if self._moments else None
 
     def _remember(self, moment: Moment) -> None:
+        if self._moments:
+            self._moments[-1] = _without_lines(self._moments[-1])
         self._moments.append(moment)
         while moment.at_s - self._moments[0].at_s > self._history_s:
             self._moments.popleft()
+
+
+def _without_lines(moment: Moment) -> Moment:
+    """Log lines are shown of the newest moment only: six hundred times those of a flood would fill the memory."""
+    job = moment.job
+    return moment if job is None or not job.lines else replace(moment, job=replace(job, lines=(), flagged_lines=()))
