@@ -40,7 +40,7 @@ class Plot:
     restarts: tuple[float, ...]
     """Steps at which it went on from further back."""
     events: tuple[tuple[LogEvent, float], ...]
-    """With the step at which each came."""
+    """The first of each kind, with the step at which it came."""
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,11 @@ def _plotted(
 ) -> Plot:
     width, height, is_log, gutter, _ = key
     y = _vertical(curve, values, height, is_log)
-    first, last = min(run.xs[0] for run in data.runs), max(run.xs[-1] for run in data.runs)
+    odd = [place for place, _ in data.odd]
+    first, last = min([*odd, *(run.xs[0] for run in data.runs)]), max([*odd, *(run.xs[-1] for run in data.runs)])
     x = growing(first, last, max(2, width // _CELLS_A_TICK))
     restarts = tuple(run.xs[0] for run in data.runs[1:])
-    on_axis = [Mark(place, "✖", "bad") for place, _ in data.odd]
+    on_axis = [Mark(place, "✖", "bad") for place in odd]
     on_axis += [Mark(step, *_glyph(event)) for event, step in told]
     on_axis += [Mark(step, RESTART, "info") for step in restarts]
     lines = chart(
@@ -187,16 +188,16 @@ def _strokes(runs: Sequence[_Run], is_log: bool) -> Iterator[Stroke]:
 
 
 def _placed(live: Sequence[CurvePoint], events: Sequence[LogEvent]) -> tuple[tuple[LogEvent, float], ...]:
-    """Warnings and errors that came while hwtop watched, each with the last step told before it."""
+    """The first of each kind of warning and error that came while hwtop watched, with the last step told before it."""
     if not live or not events:
         return ()
     times = [point.at_s for point in live]
-    placed = []
+    placed: dict[str, tuple[LogEvent, float]] = {}
     for event in events:
-        if event.is_past or event.severity == "info" or event.at_s < times[0]:
+        if event.is_past or event.severity == "info" or event.at_s < times[0] or event.pattern in placed:
             continue
-        placed.append((event, float(live[max(0, bisect_left(times, event.at_s + 1e-6) - 1)].step or 0)))
-    return tuple(placed)
+        placed[event.pattern] = event, float(live[max(0, bisect_left(times, event.at_s + 1e-6) - 1)].step or 0)
+    return tuple(placed.values())
 
 
 def _glyph(event: LogEvent) -> tuple[str, str]:

@@ -70,6 +70,14 @@ def test_nan_is_marked_on_the_axis_and_told() -> None:
     assert "R went on from step 300" in text
 
 
+def test_the_axis_goes_on_where_the_loss_is_nan() -> None:
+    told = [(step, 2.0 - step / 100 if step < 40 else float("nan")) for step in range(180)]
+    rows = screen(View(frame=with_curves(curve("loss", told))))
+    axis = next(row for row in rows if "└" in row)
+    assert axis.count("✖") > 60
+    assert "180" in rows[rows.index(axis) + 1]
+
+
 def test_only_nan_is_said_and_does_not_fail() -> None:
     for is_log in (False, True):
         frame = with_curves(curve("loss", [(step, float("nan")) for step in range(9)]))
@@ -83,6 +91,8 @@ def test_an_event_stands_at_the_step_before_it() -> None:
     event = replace(frame.moment.job.events[0], pattern="loss-nan", at_s=curve_frames.AT_S - 5)
     told = curve("loss", [(step, 2.0 + step % 3) for step in range(100)])
     assert "✖ loss-nan after step 94" in shown(with_curves(told, events=(event,)))
+    again = replace(event, at_s=curve_frames.AT_S - 2)
+    assert shown(with_curves(told, events=(event, again))).count("loss-nan after step") == 1
     past = replace(event, is_past=True)
     assert "loss-nan" not in shown(with_curves(told, events=(past,)))
 
