@@ -11,7 +11,7 @@ from hwtop.symptoms.rule import Observation
 from tests.symptoms.curves import FOLDER, recorded, until
 
 RULES = (*correctness.RULES, *divergence.RULES, *gradients.RULES, *plateau.RULES, *trend.RULES)
-EVERY = 9
+EVERY = 15
 SICK = {
     "deep_sigmoid": {"loss-plateau"},
     "dead_relu": {"grad-vanishing"},
