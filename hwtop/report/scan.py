@@ -12,6 +12,7 @@ import msgspec
 
 from hwtop.job.log_block import LONGEST_CHARS
 from hwtop.job.log_text import visible
+from hwtop.job.log_time import told_s
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role
 from hwtop.report.json_report import plain
@@ -85,19 +86,20 @@ class ScanText:
         self._is_explained = is_explained
         self._met: dict[tuple[str, str, Role], _Met] = {}
         self._severities: Counter[str] = Counter()
-        self._root: LogEvent | None = None
+        self._roots: dict[str, LogEvent] = {}
+        """The first root of each file."""
 
     def add(self, event: LogEvent) -> list[str]:
         """Lines to print now for one event."""
         self._severities[event.severity] += 1
         is_root = event.role == "root" and event.severity != "info"
-        if is_root and self._root is None:
-            self._root = event
+        if is_root:
+            self._roots.setdefault(event.path, event)
         met = self._met.setdefault((event.path, event.pattern, event.role), _Met(event))
         met.count += 1
         if event.rank is not None:
             met.ranks.add(event.rank)
-        is_due = is_root or (self._root is None and event.role != "context")
+        is_due = is_root or (not self._roots and event.role != "context")
         if met.shown >= _SHOWN or not is_due:
             return []
         met.shown += 1
@@ -113,19 +115,29 @@ class ScanText:
         """The last lines: what was not shown, what it all means if asked for, how many there are, and where to begin."""
         if not self._met:
             return ["nothing found"]
-        rows = [row for met in self._met.values() if met.count > met.shown for row in [_folded(met)]]
+        rows = [_folded(met) for met in self._met.values() if met.count > met.shown]
+        root = _earliest(list(self._roots.values()))
         if self._is_explained:
-            rows.extend(row for group in _groups(self._met.values()) for row in ("", *_explained(group, self._root)))
+            rows.extend(row for group in _groups(self._met.values()) for row in ("", *_explained(group, root)))
             rows.append("")
         counts = ", ".join(
             f"{self._severities[name]} {name}" for name in ("critical", "warning", "info") if self._severities[name]
         )
         if not any(met.first.role != "context" for met in self._met.values()):
             return [*rows, f"nothing wrong found; {counts} of context"]
-        if self._root is None:
+        if root is None:
             return [*rows, f"{counts}; no root among them: it stands in another log or was not printed"]
-        place = _place(self._root.path, self._root.line_no)
-        return [*rows, f"{counts}; earliest root: {self._root.pattern} at {place}"]
+        place = _place(root.path, root.line_no)
+        return [*rows, f"{counts}; earliest root: {root.pattern} at {place}"]
+
+
+def _earliest(roots: list[LogEvent]) -> LogEvent | None:
+    """Of several files the one whose root says the earliest time, if each says one; else that of the file named first."""
+    times = [told_s(root.text) for root in roots]
+    known = [time for time in times if time is not None]
+    if not roots or len(known) < len(roots):
+        return roots[0] if roots else None
+    return roots[known.index(min(known))]
 
 
 @dataclass

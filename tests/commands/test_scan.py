@@ -125,3 +125,44 @@ def test_it_needs_no_screen() -> None:
         "sys.exit('textual' in sys.modules or 'rich' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], input=b"step 3 loss 2\n", check=True, timeout=120)
+
+
+def test_of_several_files_the_root_that_was_written_first_is_the_earliest(tmp_path: Path) -> None:
+    first, second = tmp_path / "rank0.log", tmp_path / "rank1.log"
+    first.write_text("2025-11-21 10:00:09,000 OSError: [Errno 28] No space left on device\n")
+    second.write_text("step 1\n2025-11-21 10:00:02,000 CUDA out of memory. Tried to allocate 2.00 GiB\n")
+    assert scan(first, second).stdout.decode().splitlines()[-1].endswith(f"earliest root: cuda-oom at {second}:2")
+
+
+def test_what_follows_from_a_root_is_folded_under_it(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    follows = "[PG ID 0 Rank 3] Received a dump signal due to a collective timeout from rank 0\n"
+    log.write_text(follows + "CUDA out of memory. Tried to allocate 2.00 GiB\n" + follows * 9)
+    text = scan(log).stdout.decode()
+    assert text.count("Received a dump signal") == 1  # while no root was known
+    assert "nccl-timeout: 9 more" in text
+
+
+def test_mere_context_is_nothing_wrong(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768\n")
+    done = scan(log)
+    assert done.returncode == 0
+    assert done.stdout.decode().splitlines()[-1].startswith("nothing wrong found")
+
+
+def test_what_was_too_long_to_be_looked_at_is_said(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(b"x" * 100_000 + b"\n")
+    done = scan("--json", log)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"1 line was longer than 16,384 characters: 83,616 bytes" in done.stderr
+
+
+def test_a_reader_that_leaves_ends_the_scan_quietly(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(b"No space left on device\n" * 50_000)
+    command = f"{sys.executable} -m hwtop scan --json {log} | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=120, check=False)
+    assert done.stdout.count(b"\n") == 1
+    assert done.stderr == b""
