@@ -3,7 +3,7 @@
 Sources: Megatron-LM training.py, GPT-NeoX, NeMo, nanotron, torchtitan metrics.py, torchtune, nanoGPT train.py, llm.c, MaxText
 metric_logger.py, clu, DeepSpeed engine.py and timer.py, InternEvo, Keras progbar.py, transformers trainer_callback.py, ms-swift,
 LLaMA-Factory, verl, OpenRLHF, fairseq progress_bar.py, timm train.py, Swin, open_clip, torchvision references utils.py, detectron2,
-MMEngine, Paddle (NLP, OCR, Seg, Detection), MindSpore and MindFormers, OpenNMT, Marian, OLMo, Composer.
+MMEngine, LeRobot, Paddle (NLP, OCR, Seg, Detection), MindSpore and MindFormers, OpenNMT, Marian, OLMo, Composer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOSS = """loss, train loss, training loss, lm loss, total loss, reduced train l
  training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value"""
 _MEAN_LOSS = "avg loss, mean loss, running loss, avr loss, average loss"
 _GRAD_NORM = """grad norm, gradnorm, gnorm, gradient norm, global grad norm, total grad norm, train/grad norm, norm, train grad norm,
- gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm"""
+ gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm, grdn"""
 _LR = """lr, learning rate, lrate, train/lr, train/learning rate, current lr, base lr, learningrate, actor/lr, l/r, train lr, lr/train,
  learning/current learning rate, optim/learning rate group0, optim/lr"""
 _STEP = """step, global step, train step, training step, completed step, current step, num updates, train/global step, train/step,
@@ -28,7 +28,7 @@ _STEP = """step, global step, train step, training step, completed step, current
  steps global step/max steps, current steps, global steps, training/global step, optim step, opt step"""
 _ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, batch idx, itr, training iteration, train iter, up,
  trained batches, learning iteration, iters, batch id, train iteration, iter train, train batch, micro step"""
-_EPOCH = "epoch, epoch id, epoch idx, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
+_EPOCH = "epoch, epch, epoch id, epoch idx, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
 _STEP_TIME = """time, step time, iter time, iteration time, time per step, time per iteration, elapsed time per iteration, per step time,
  elapsed time per iteration ms, elapsed time per iteration s, train step timing in s, train step timing, seconds, s/step,
  s/it, sec/step, sec/it, sec/batch, s/batch, batch time, took, dt, step avg, avg step time, time/step, step time s, ms/step, step time ms,
@@ -98,7 +98,7 @@ def name_of(key: str) -> str | None:
     if name is not None or " " not in key:
         return name
     *before, last = key.split(" ")
-    return NAMES[last] if last in _COUNTERS and _FILLERS.issuperset(before) else None
+    return NAMES[last] if last in _COUNTERS and (before[-1] == "at" or _FILLERS.issuperset(before)) else None
 
 
 _FOREIGN = re.compile(

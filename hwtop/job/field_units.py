@@ -44,7 +44,6 @@ _PREFERRED = (
     "sequences/s",
     "examples/s",
     "instances/s",
-    "frames/s",
     "TFLOP/s/GPU",
     "TFLOP/s/device",
 )

@@ -14,7 +14,7 @@ OTHER_BAR = Progress()
 _WIDEST_BAR = 1024
 _BAR = re.compile(
     r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?)(?:it)?\s*"
-    r"(?:\[(?P<elapsed>[\d:]+)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>[\d.]+|\?)\s?(?P<unit>[A-Za-z ]+/s|s/[A-Za-z ]+))?"
+    r"(?:\[(?P<elapsed>[\d:]+)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>[\d.]+|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
     r"(?P<post>[^\]]*)\]?"
     r"|(?P<rate2>[\d.]+)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
     r"|\d+:[\d:]+\s+•\s+[-\d:]+\s+(?P<rate3>[\d.]+)\s?(?P<unit3>it/s)"

@@ -22,6 +22,8 @@ _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\
 _CONFIG = re.compile(
     r"^\W*\w*(?:Config|Arguments|Namespace|Params|Options|args|hparams|config)\b\s*[(:={\[]", re.IGNORECASE
 )
+_FLAG = re.compile(r"(?:^|\s)--[a-z][\w-]+[ =]")
+"""Of these, two make a command line."""
 _CONFIG_KEYS = re.compile(
     r"batch.?size(?! time)|num.?workers|weight.?decay|\bseed\b|optimizer\b(?!.?step)|hidden|dropout|warmup|num.?layers|max.?steps|"
     r"num.?epochs|save.?steps|logging.?steps|\bepochs\b|accumulation",
@@ -59,6 +61,8 @@ _REWRITTEN = (
     ("steps[", re.compile(r"steps\[(global_step/max_steps)\]"), r"\1"),
     # Marian: the time of all updates since the line before
     (" : Up. ", re.compile(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),
+    # LeRobot, whose ep counts episodes
+    (" epch:", re.compile(r"\bep:\S+ (?=epch:)"), ""),
     # clu
     ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip
@@ -92,7 +96,7 @@ def parse(text: str) -> Progress | None:
         return None if bar == OTHER_BAR else bar
     if row := _TABLE.match(text):
         return found_in(f"{row.group('key')}: {row.group('value')}").progress()
-    if _CONFIG.match(text):
+    if _CONFIG.match(text) or len(_FLAG.findall(text)) >= 2:
         return None
     text = _rewritten(text)
     return _judge(text, found_in(text))

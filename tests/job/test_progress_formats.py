@@ -344,6 +344,14 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         "Epoch 3 mAP 0.5 (dataloader threads 4):  12%|█▏        | 60/500 [01:30<11:00,  1.50s/it]",
         {"epoch": 3, "step": 60, "total_steps": 500, "step_time_s": 1.5},
     ),
+    "lerobot": (
+        "INFO 2025-03-04 10:11:12 ot_train.py:439 step:800 smpl:6K ep:8 epch:1.75 loss:0.375 grdn:15.250 lr:1.0e-05 updt_s:0.125 data_s:0.750",
+        {"step": 800, "epoch": 1.75, "loss": 0.375, "grad_norm": 15.25, "lr": 1e-5},
+    ),
+    "rl bar": (
+        "Training:  10%|████      | 100000/1000000 [32:15<4:51:20, 51.5steps/s, fps=52, rew=45.2]",
+        {"step": 100000, "total_steps": 1000000, "throughput": 51.5, "throughput_unit": "steps/s"},
+    ),
     "kohya": (
         "steps:  12%|█▏        | 60/500 [01:30<11:00,  1.50s/it, avr_loss=0.125]",
         {"step": 60, "total_steps": 500, "step_time_s": 1.5, "loss": 0.125, "means": ("loss",)},
@@ -996,6 +1004,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 OTHERS = [
+    "python main.py --dataset mnist --lr 0.0001 --save_flag 1 --batch_size 1024 --epoch 400 --verbose 1",
     "Adding EOS to train dataset: 100%|██████████| 1000/1000 [00:00<00:00, 5000.00 examples/s]",
     "Tokenizing train dataset (num_proc=8):  50%|█████     | 500/1000 [00:01<00:01, 500.00 examples/s]",
     "Packing train dataset: 100%|██████████| 1000/1000 [00:00<00:00, 5000.00 examples/s]",
