@@ -89,6 +89,12 @@ class MonitorScreen(Screen[None]):
         if self.view is not None:
             self._set(replace(self.view, **{"note": "", **changes}))  # type: ignore[arg-type]
 
+    def _on_logs(self) -> View | None:
+        """The view on the logs page; None while there are no logs to look at."""
+        if self.view is None or self.view.is_picking:
+            return None
+        return replace(self.view if self.view.page == "logs" else moves.turned(self.view, "logs"), note="")
+
     def _set(self, view: View) -> None:
         """Draw `view`, and tell the feed where it looks elsewhere than before."""
         self.view = view
@@ -200,10 +206,8 @@ class MonitorScreen(Screen[None]):
 
     def action_search(self) -> None:
         """Take what is typed next as the word to look for in the logs."""
-        if self.view is not None and not self.view.is_picking:
-            if self.view.page != "logs":
-                self.action_page("logs")
-            self._look(is_typing=True, is_searching=True)
+        if view := self._on_logs():
+            self._set(replace(view, is_typing=True, is_searching=True))
 
     def _type(self, word: str) -> None:
         if self.view is not None:
@@ -242,17 +246,13 @@ class MonitorScreen(Screen[None]):
 
     def action_flagged(self, step: int) -> None:
         """Show the log line that holds the searched word next, or that matched a pattern; or the one before."""
-        if self.view is not None and not self.view.is_picking:
-            if self.view.page != "logs":
-                self.action_page("logs")
-            self._set(moves.jumped(replace(self.view, note=""), step, self.app.size))
+        if view := self._on_logs():
+            self._set(moves.jumped(view, step, self.app.size))
 
     def action_others(self) -> None:
         """Show what the other ranks said when the marked line came, or go back."""
-        if self.view is not None and not self.view.is_picking:
-            if self.view.page != "logs":
-                self.action_page("logs")
-            self._set(moves.inside(replace(self.view, note=""), "others", self.app.size))
+        if view := self._on_logs():
+            self._set(moves.inside(view, "others", self.app.size))
 
     def action_log_scale(self) -> None:
         """Draw the large curve on a log scale, or on an even one again."""
