@@ -36,7 +36,7 @@ _SCALED_KEY = re.compile(r"\(1e-?\d+\)")
 """verl's "actor/lr(1e-4)": the value is told in these."""
 _BREAK = re.compile(r"[|,;{}()<>\t\[\]]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
 """What parts one field from the next."""
-_LEADING = re.compile(r"^(?:[\d:./]+\s|(?:info|debug|warning)\s)+")
+_LEADING = re.compile(r"^(?:[\d:./]+\s|(?:info|debug|warning|success|notice|trace)\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""
 _MAY_BE_FOREIGN = re.compile(r"val|test|dev", re.IGNORECASE)
 _SECTION = re.compile(

@@ -45,6 +45,7 @@ _STEP_FIRST = re.compile(
 _COUNT_FIRST = re.compile(
     r"\s*\[(?:batch|step|iter(?:ation)?)\s?[:=]?\s?\d+/\d+\]|\W*epoch\W*\d+\s*/\s*\d+\W*[|,:-].*\d", re.IGNORECASE
 )
+_EPOCH_FIRST = re.compile(r"\W*epoch\W*\d+\b", re.IGNORECASE)
 _PAIR = re.compile(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
 _FILLER = re.compile(
     r"\b(?:done|completed|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning)\b",
@@ -136,7 +137,10 @@ def _is_metrics(text: str, found: Found) -> bool:
     if _COUNT_FIRST.match(text):
         return True
     first = _STEP_FIRST.match(text)
-    return first is not None and found.numbers >= (2 if first.group("mark") and "loss" in text.lower() else 3)
+    if first is None:
+        return "loss" in text.lower() and _EPOCH_FIRST.match(text) is not None and len(_PAIR.findall(text)) >= 2
+    is_of_loss = "loss" in text.lower() and (first.group("mark") or _PAIR.search(text))
+    return found.numbers >= (2 if is_of_loss else 3)
 
 
 def _is_bare(text: str) -> bool:

@@ -352,6 +352,21 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         "Training:  10%|████      | 100000/1000000 [32:15<4:51:20, 51.5steps/s, fps=52, rew=45.2]",
         {"step": 100000, "total_steps": 1000000, "throughput": 51.5, "throughput_unit": "steps/s"},
     ),
+    "prime-rl": (
+        "12:00:00 SUCCESS Step 10 | Time: 40.50s | Loss: 1.25 | Grad. Norm: 5.0 | LR: 2.00e-05 | Throughput: 1200 tokens/s | MFU: 5.5%",
+        {
+            "step": 10,
+            "loss": 1.25,
+            "grad_norm": 5,
+            "lr": 2e-5,
+            "throughput": 1200,
+            "throughput_unit": "tokens/s",
+            "mfu_pct": 5.5,
+            "step_time_s": 40.5,
+        },
+    ),
+    "one known number among others": ("INFO - Step 12, rl-loss: 0.125", {"step": 12}),
+    "epoch of a network pair": ("[Epoch 50] G-Loss: 1.25 | D-Loss: 0.5", {"epoch": 50}),
     "kohya": (
         "steps:  12%|█▏        | 60/500 [01:30<11:00,  1.50s/it, avr_loss=0.125]",
         {"step": 60, "total_steps": 500, "step_time_s": 1.5, "loss": 0.125, "means": ("loss",)},
