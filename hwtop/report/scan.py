@@ -16,6 +16,7 @@ from hwtop.job.log_time import told_s
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role
 from hwtop.report.json_report import plain
+from hwtop.symptoms.log_evidence import sentences, steps
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 
 _SHOWN = 3
@@ -182,7 +183,8 @@ def _explained(group: list[_Met], root: LogEvent | None) -> list[str]:
         f"  means   {visible(first.explanation)}",
         f"  role    {first.role}: {why}",
     ]
-    rows.extend(f"  next    {visible(step)}" for step in (*first.playbook, *(known.next_steps if known else ())))
+    rows.extend(f"  told    {visible(told)}" for told in sentences([met.first for met in group]))
+    rows.extend(f"  next    {visible(step)}" for step in (*steps([first]), *(known.next_steps if known else ())))
     return [*rows, f"  source  {visible(first.source or 'the values of the line itself')}"]
 
 
