@@ -280,6 +280,43 @@ def test_what_only_resembles_a_fault(text: str) -> None:
     assert [(event.pattern, event.severity) for event in events_of(text) if event.severity != "info"] == []
 
 
+UNKNOWN = [
+    ("host-oom-kill", "supervisor: trainer 3 was terminated after running out-of-memory on host"),
+    ("cuda-oom", "engine: accelerator 2 ran into OOM at layer 7"),
+    ("nccl-timeout", "mytrainer: all_reduce of bucket 4 timed out"),
+    ("collective-mismatch", "mytrainer: batch sizes are inconsistent across ranks"),
+    ("rendezvous-timeout", "launcher: timed out waiting for all workers"),
+    ("rank-crash", "fleet: child process 12 exited with code 3"),
+    ("network-link", "agent: RDMA queue 4 failed"),
+    ("filesystem-hang", "agent: mountpoint /data is unresponsive"),
+    ("checkpoint-error", "ERROR: failed to upload the checkpoint"),
+    ("hub-network", "mlflow: failed to connect to the tracking server"),
+    ("driver-mismatch", "NVIDIA driver 470 is too old for this build"),
+    ("gpu-thermal-throttle", "GPU 3 is throttled"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text"), UNKNOWN)
+def test_words_of_programs_that_nobody_knows(pattern: str, text: str) -> None:
+    assert pattern in {event.pattern for event in events_of(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "to avoid OOM on the GPU, lower the batch size",
+        "GPU 3 is not throttled",
+        "if the all_reduce timed out, raise the timeout",
+        "0 uncorrectable memory errors: 0",
+        "(1) The process is killed by SIGKILL by OOM killer due to high memory usage: potential root causes",
+        "NCCL INFO NET/IB : RDMA failed on mlx5_0, falling back to sockets",
+        "wandb: Network error resolved after 0:01:38, resuming normal operation.",
+    ],
+)
+def test_advice_in_such_words_raises_nothing(text: str) -> None:
+    assert [event.pattern for event in events_of(text) if event.severity != "info"] == []
+
+
 def test_advice_and_consequences_are_no_causes() -> None:
     text = (
         "[rank1]: [E ProcessGroupNCCL.cpp:2] [Rank 1] To avoid data inconsistency, we are taking the entire process down.\n"
