@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, target
 from hwtop.errors import CannotError, UsageError
+
+if TYPE_CHECKING:
+    from hwtop.ui.view import Page
+
+PAGES = ("overview", "ranks", "stacks", "flame", "logs", "curves", "processes")
+"""As the screen has them; written out because a wrong name must be refused before anything of the screen is loaded."""
 
 
 class Size(ParamType[tuple[int, int]]):
@@ -35,6 +41,7 @@ class Size(ParamType[tuple[int, int]]):
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="FILE.svg, FILE.png or FILE.txt.")
 @click.option("--size", type=Size(), default="120x40", show_default=True, help="Of the screen, in characters.")
 @click.option("--for", "seconds", type=Seconds(1, 3600), default="5s", show_default=True, help="Watch this long first.")
+@click.option("--page", type=click.Choice(PAGES), default="overview", show_default=True, help="Of the screen.")
 @click.option("--theme", default="hwtop", show_default=True, help="Colours of the picture.")
 @click.option("--ascii", "is_ascii", is_flag=True, help="Of a .txt: no block or braille characters.")
 def command(
@@ -46,6 +53,7 @@ def command(
     output: Path,
     size: tuple[int, int],
     seconds: float,
+    page: Page,
     theme: str,
     is_ascii: bool,
 ) -> None:
@@ -61,9 +69,9 @@ def command(
     screenshot.check(kind, theme)  # before the wait, not after it
     frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus))
     if kind == ".txt":
-        content = screenshot.text(frame, size, ascii=is_ascii).encode()
+        content = screenshot.text(frame, size, page=page, ascii=is_ascii).encode()
     else:
-        drawn = screenshot.svg(frame, size, theme=theme)
+        drawn = screenshot.svg(frame, size, theme=theme, page=page)
         content = drawn.encode() if kind == ".svg" else screenshot.png(drawn)
     try:
         output.write_bytes(content)

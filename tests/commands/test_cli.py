@@ -16,7 +16,7 @@ import pytest
 from hwtop import __version__
 from hwtop.cli import COMMANDS
 from hwtop.commands.options import Numbers, Seconds, resolve_target
-from hwtop.commands.screenshot import Size
+from hwtop.commands.screenshot import PAGES, Size
 from hwtop.errors import UsageError
 from tests.training import TrainingJob, start_python
 
@@ -118,6 +118,12 @@ def test_what_is_no_list(text: str) -> None:
         Numbers().convert(text, None, None)
 
 
+def test_every_page_of_the_screen_can_be_drawn() -> None:
+    from hwtop.ui import view
+
+    assert view.PAGES == PAGES
+
+
 def test_sizes() -> None:
     assert Size().convert("120X40", None, None) == (120, 40)
     for text in ("120", "x", "120x", "axb", "19x40", "120x4", "501x40", "-120x40"):
@@ -173,6 +179,7 @@ def test_a_target_by_name(healthy: TrainingJob) -> None:
         (("snapshot", "--gpus", "all"), "'all' is not a list of numbers"),
         (("screenshot", "1", "-o", "x.jpg"), "end it in .svg, .png or .txt"),
         (("screenshot", "1"), "--output"),
+        (("screenshot", "1", "-o", "x.svg", "--page", "logz"), "'logz' is not one of"),
         (("stacks",), "which job?"),
         (("scan", "/no/such/file"), "/no/such/file"),
         (("demo", "nonsense"), "no scenario 'nonsense'"),
