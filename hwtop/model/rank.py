@@ -141,6 +141,8 @@ class HotLine(Struct, frozen=True, kw_only=True):
     share: float
     """Of all samples of the window, 0 to 1."""
     samples: int
+    visits: int = 1
+    """In how many stretches of samples, one after the other, it was there: samples of one long visit prove nothing of the rest."""
 
 
 class Rank(Struct, frozen=True, kw_only=True):

@@ -34,6 +34,8 @@ threads that share one lock share one core. Engineering defaults."""
 GC_SHARE = 0.05
 """Of the samples, proven, in explicit collections. One a second that takes 50 ms; Megatron-LM runs it once in many steps
 (`--manual-gc-interval`). Engineering default."""
+GC_VISITS = 3
+"""Seen collecting so many times apart: one collection in hundreds of steps may take half a second. Engineering default."""
 _NEEDS_GIL: frozenset[Phase] = frozenset(
     {"forward", "optimizer", "data-main", "logging", "eval", "checkpoint", "other"}
 )
@@ -203,8 +205,11 @@ def check_gc(history: History) -> Observation | None:
 
 
 def _collecting(rank: Rank) -> float | None:
-    share = sum(line.share for line in rank.hot_lines if collects_garbage(line.code))
-    if rank.samples < MIN_SAMPLES or rank.state == "starting" or share_at_least(share, rank.samples) < GC_SHARE:
+    lines = [line for line in rank.hot_lines if collects_garbage(line.code)]
+    share = sum(line.share for line in lines)
+    if rank.samples < MIN_SAMPLES or rank.state == "starting" or sum(line.visits for line in lines) < GC_VISITS:
+        return None
+    if share_at_least(share, rank.samples) < GC_SHARE:
         return None
     return share
 
@@ -228,7 +233,7 @@ RULES = (
     Rule(
         symptom="gc-thrash",
         category="performance",
-        threshold=f"explicit gc.collect() in surely over {GC_SHARE:.0%} of the samples",
+        threshold=f"explicit gc.collect() in surely over {GC_SHARE:.0%} of the samples, {GC_VISITS} times or more",
         raise_s=3.0,
         clear_s=20.0,
         check=check_gc,

@@ -26,6 +26,13 @@ def test_lines_are_counted_for_themselves_and_shares_are_of_all_samples() -> Non
     assert abs(found[1].share - 2 / 9) < 1e-9
 
 
+def test_samples_one_after_the_other_are_one_visit() -> None:
+    collect, compute = at(9, "gc.collect()"), at(5, "y = model(x)")
+    order = (collect, collect, collect, compute, collect, compute, compute)
+    found = {each.line: (each.samples, each.visits) for each in hot_lines([("other", frame) for frame in order])}
+    assert found == {9: (4, 2), 5: (3, 2)}
+
+
 def test_no_samples_no_lines_and_never_too_many() -> None:
     assert hot_lines([]) == ()
     assert len(hot_lines([("other", at(line)) for line in range(1, 99)])) == MOST_LINES

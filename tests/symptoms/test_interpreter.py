@@ -109,9 +109,16 @@ def test_idle_threads_are_no_contention() -> None:
     assert check_gil(looks(0, 30)) is None
 
 
-def line(code: str | None, share: float) -> HotLine:
+def line(code: str | None, share: float, visits: int = 3) -> HotLine:
     return HotLine(
-        function="train", file="/home/me/train.py", line=77, code=code, phase="other", share=share, samples=10
+        function="train",
+        file="/home/me/train.py",
+        line=77,
+        code=code,
+        phase="other",
+        share=share,
+        samples=10,
+        visits=visits,
     )
 
 
@@ -125,6 +132,10 @@ def test_collections_must_be_proven_to_cost(share: float, samples: int, expected
     assert (seen is not None) is expected
     if seen is not None:
         assert f"{share:.0%} of the time in garbage collection: `gc.collect()` (train.py:77)" in seen.title
+
+
+def test_one_long_collection_is_none_in_every_step() -> None:
+    assert check_gc(constant(job(rank(samples=40, hot_lines=(line("gc.collect()", 0.2, visits=2),))))) is None
 
 
 def test_without_the_text_of_the_line_nothing_is_said() -> None:
