@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.errors import UsageError
+from hwtop.job.patterns.prefilter import refused
 from hwtop.job.patterns.registry import Registry, builtin, merge, parse_file
 
 _WAIT_S = 1.0
@@ -50,7 +51,12 @@ def read_pattern_file(path: str) -> Registry:
         raise UsageError(f"{path}: {error.strerror or error}: give a pattern file that you may read") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: no UTF-8 text: save it as UTF-8") from error
-    return parse_file(text, path)
+    registry = parse_file(text, path)
+    for pattern in registry.patterns:
+        for expression in map(bytes.decode, pattern.expressions):
+            if (reason := refused(expression)) is not None:
+                raise UsageError(f'{path}: pattern "{pattern.id}": bad expression {expression!r}: {reason}')
+    return registry
 
 
 def known_patterns(environ: Mapping[str, str] = os.environ) -> KnownPatterns:

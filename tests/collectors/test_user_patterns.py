@@ -74,6 +74,13 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     assert "patterns.d" in problem
 
 
+def test_an_expression_that_the_library_does_not_take(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(OWN.replace("literals", "expressions = ['(?<=a)b']\nliterals"))
+    with pytest.raises(UsageError, match=r"quota-reached.*bad expression.*Zero-width"):
+        read_pattern_file(str(path))
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 
+from hwtop.job.patterns.prefilter import refused
 from hwtop.job.patterns.registry import Pattern, builtin
 from hwtop.job.patterns.trial import slow_length
 
@@ -40,6 +41,11 @@ def growing(pattern: Pattern) -> Iterator[str]:
 
 def test_the_time_of_every_regex_grows_with_the_line_and_no_faster() -> None:
     assert [told for pattern in builtin().patterns for told in growing(pattern)] == []
+
+
+def test_every_expression_chooses_lines() -> None:
+    expressions = [one.decode() for pattern in builtin().patterns for one in pattern.expressions]
+    assert [(one, reason) for one in expressions if (reason := refused(one)) is not None] == []
 
 
 def test_a_regex_that_explodes_is_found_by_a_short_line() -> None:
