@@ -22,6 +22,7 @@ PICTURES: tuple[tuple[str, str, tuple[int, int], Page], ...] = (
     ("hang-stacks", "hang", FULL, "stacks"),
     ("hang-ranks", "hang", FULL, "ranks"),
     ("input-bound-flame", "input-bound", FULL, "flame"),
+    ("healthy-curves", "healthy", FULL, "curves"),
     ("hang-80x24", "hang", SMALL, "overview"),
 )
 """(file name, recording, columns and rows, page)."""
