@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from math import isfinite
 
+from hwtop.job.kernel_event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent
@@ -99,6 +100,8 @@ def _causes(telling: Sequence[LogEvent]) -> Sequence[LogEvent]:
 
 
 def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:
+    if first.path == PATH and first.title:
+        return first.title  # who was killed, and which limit was reached
     who = f" on rank {first.rank}" if first.rank is not None else ""
     more = f" ({len(events)} lines)" if len(events) > 1 else ""
     known = LOG_SYMPTOMS.get(first.pattern)

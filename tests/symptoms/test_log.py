@@ -1,0 +1,22 @@
+"""Cards that a line of a log raises."""
+
+from __future__ import annotations
+
+from hwtop.symptoms.log import check_pattern
+from tests.symptoms.moments import constant, event, job, rank
+
+KILLED = "Rank 1 (python, PID 1001) was killed by the kernel: memory cgroup /slurm/job_1 is full at 64 GB"
+
+
+def test_the_kernels_own_sentence_is_the_title() -> None:
+    kill = event("host-oom-kill", path="kernel log", line_no=None, rank=1, title=KILLED)
+    seen = check_pattern("host-oom-kill", constant(job(rank(0), rank(1), events=(kill,))))
+    assert seen is not None
+    assert (seen.title, seen.ranks) == (KILLED, (1,))
+
+
+def test_a_line_of_the_jobs_log_goes_under_the_symptoms_title() -> None:
+    told = event("cuda-oom", rank=1, title="as one of many patterns calls it")
+    seen = check_pattern("cuda-oom", constant(job(rank(0), rank(1), events=(told, told))))
+    assert seen is not None
+    assert seen.title == "CUDA out of memory on rank 1 (2 lines)"
