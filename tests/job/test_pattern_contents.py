@@ -272,6 +272,10 @@ HEALTHY = [
     "Loss function: CrossEntropyLoss(ignore_index=-100, nan_to_num=True)",
     "0 workers killed, 0 restarts, exit code 0",
     "Preemption: SMP PREEMPT_DYNAMIC kernel",
+    "lowest loss: inf, starting",
+    "n1:1:2 [0] NCCL INFO init.cc:840 -> 0",
+    "THROTTLE_STATUS: UNTHROTTLED",
+    "        state:          PORT_ACTIVE (4)",
 ]  # fmt: skip
 
 
@@ -298,6 +302,45 @@ UNKNOWN = [
 
 @pytest.mark.parametrize(("pattern", "text"), UNKNOWN)
 def test_words_of_programs_that_nobody_knows(pattern: str, text: str) -> None:
+    assert pattern in {event.pattern for event in events_of(text)}
+
+
+LATER_WORDINGS = [
+    ("cuda-oom", "caffe.Error: Check failed: error == cudaSuccess (2 vs. 0)  out of memory"),
+    ("cuda-oom", "MXNetError: Check failed: err == cudaSuccess: Name: some_kernel ErrStr:out of memory"),
+    ("host-oom-kill", "    Killed"),
+    ("host-oom-kill", " 40%|####      | 4/10 [00:01<00:02,  3.00it/s]Killed"),
+    ("host-oom-kill", "zsh: killed     python train.py"),
+    ("host-oom-kill", "status code 137 indicates OOM in the container"),
+    ("host-oom-kill", "OSError: [WinError 1455] The paging file is too small"),
+    ("loss-nan", "2000      [nan]         [nan]         [nan]"),
+    ("loss-nan", "          Mean value_function loss: inf"),
+    ("nccl-timeout", "WorkNCCL(SeqNum=20, OpType=REDUCE, NumelIn=1) ran for 600036 milliseconds before timing out."),
+    ("nccl-error", "n1:19:88 [0] NCCL INFO group.cc:64 -> 2 [Async thread]"),
+    ("import-or-version-error", "ImportError                               Traceback (most recent call last)"),
+    ("preemption", "submitit WARNING (2022-07-12 04:18:45,706) - Bypassing signal SIGTERM"),
+    ("checkpoint-error", "RuntimeError: Invalid magic number; corrupt file?"),
+    ("checkpoint-error", "KeyError: 'optimizer_state_dict'"),
+    ("too-many-open-files", "Runtime error while training: To many files open"),
+    ("rendezvous-timeout", "etcd.EtcdKeyNotFound: Key not found : /torch/elastic/store"),
+    ("recompile-storm", "W01 torch/_dynamo/convert_frame.py:1] [2/8]    last reason: 2/7: tensor 'X' size mismatch at index 1"),
+    ("driver-mismatch", "NVRM: this kernel module has the version 375.39.  Please"),
+    ("device-side-assert", "Error: /p/gather.cu.h:66 Assertion `index_value >= 0` failed. The index is out of bounds"),
+    ("gpu-hw-slowdown", "        THROTTLE_STATUS: THROTTLED"),
+    ("dataloader-oversubscribed", "excessive worker creation might get DataLoader running slow or even freeze"),
+    ("hub-network", "401 Client Error. (Request ID: Root=1-0)"),
+    ("hub-network", "openai.InternalServerError: Error code: 500 - {'detail': 'no'}"),
+    ("network-link", "[ 12.5] bond1: now running without any active interface!"),
+    ("segfault", "\u6bb5\u9519\u8bef (\u6838\u5fc3\u5df2\u8f6c\u50a8)"),
+    ("segfault", "Speicherzugriffsfehler (Speicherabzug geschrieben)"),
+    ("host-oom-kill", "\u5df2\u6740\u6b7b"),
+    ("disk-full", "cp: write error: \u8bbe\u5907\u4e0a\u6ca1\u6709\u7a7a\u95f4"),
+    ("port-in-use", "bind: Adresse d\u00e9j\u00e0 utilis\u00e9e"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "text"), LATER_WORDINGS)
+def test_cut_off_rare_and_translated_wordings(pattern: str, text: str) -> None:
     assert pattern in {event.pattern for event in events_of(text)}
 
 
