@@ -53,6 +53,8 @@ class JobTracker:
         self._kernel = KernelBook()
         self._flight = FlightTracker()
         self._ranks_of: dict[str, tuple[int, ...]] = {}
+        self._rank_of_pid: dict[int, int] = {}
+        """Those of earlier attempts, too: a launcher tells of the dead when the next ones run already."""
         self._ended_at_s: float | None = None
         self._halted_since_s: float | None = None
 
@@ -72,9 +74,8 @@ class JobTracker:
                 self._spawners.add(dump.pid)
         self._attachment.advance(snapshot)
         if snapshot.logs is not None:
-            rank_of = {seat.crew.process.pid: number for number, seat in self._seats.items()}
-            self._ranks_of = with_files(self._ranks_of, snapshot.logs.files, rank_of)
-            self._logs.advance(snapshot.logs, self._ranks_of, rank_of)
+            self._ranks_of = with_files(self._ranks_of, snapshot.logs.files, self._rank_of_pid)
+            self._logs.advance(snapshot.logs, self._ranks_of, self._rank_of_pid)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._witnesses.complete(job, snapshot)
         job = self._hang.complete(job, snapshot, self._samples)
@@ -94,6 +95,7 @@ class JobTracker:
                 continue
             crew = self._crew(member, workers_of.get(member.rank, []), processes)
             self._seats.setdefault(member.rank, Seat(crew)).sit(crew, reading.at_s)
+            self._rank_of_pid[member.pid] = member.rank
             seen.add(member.rank)
         gone = {process.pid: process for process in reading.gone}
         for number, seat in self._seats.items():

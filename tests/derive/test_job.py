@@ -260,6 +260,14 @@ def test_a_restarted_rank_takes_the_seat() -> None:
     assert [each.rank for each in job.ranks] == [0, 1]
 
 
+def test_a_launcher_that_tells_of_the_dead_when_the_next_ones_run_already() -> None:
+    told = "E0101 12:00:00 100 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 1 (pid: 111) of binary: python"
+    again = (rank(0, pid=310), rank(1, pid=311))
+    late = at(14.0, *again, lines=log_lines("/logs/launcher.log", 14.0, told))
+    job = after(at(10.0, rank(0), rank(1)), at(12.0, *again), late)
+    assert [(event.pattern, event.rank) for event in job.events] == [("rank-crash", 1)]
+
+
 def test_a_rank_that_ended_leaves_its_last_words() -> None:
     seen = at(10.0, rank(0), rank(1), worker(130, 111), lines=log_lines("/logs/rank_1.log", 10.0, "step 7 loss 2.5"))
     dead = snapshot(12.0, process=processes(12.0, launcher(), rank(0), gone=[gone(111, 12.0, exit_code=-9)]))

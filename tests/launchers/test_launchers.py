@@ -206,9 +206,9 @@ def test_a_restart_is_followed_and_the_end_is_told(jobs: dict[str, Launched]) ->
     assert seen.has_ended
     assert (ranks[1].exit_code, ranks[1].last_line) == (1, "ValueError: loss is nan in attempt 1")
     assert ranks[0].exit_code == -15
-    assert (
-        "rank 1" in frame.verdict.text.lower()
-    )  # its exit code, or the exception in its log: whichever was read first
+    # its exit code, or the exception in its log: whichever was read first
+    told = "\n".join(map(str, (*frame.findings, *seen.events)))
+    assert "rank 1" in frame.verdict.text.lower(), told
 
 
 def test_pid_that_was_read_inside_a_container(jobs: dict[str, Launched]) -> None:
