@@ -82,6 +82,11 @@ def _rate_unit(key: str, per: str) -> str | None:
     return f"{noun}/s" + ("/GPU" if found.group(2) else "")
 
 
+def rate_unit(per: str) -> str:
+    """The unit a bar tells, in the spelling used here; as it is where it is not known."""
+    return _rate_unit("", per.lower()) or per
+
+
 def best_rate(rates: list[tuple[float, str]]) -> tuple[float, str]:
     """The one a person would name first: work done before floating point operations."""
     return min(rates, key=lambda item: preference(item[1]))

@@ -17,7 +17,7 @@ _VALUE = re.compile(
     (?:-(?P<upper>\d+)(?=\]))?
     (?:(?P<percent>%)
       |(?P<size>\s?[KMGT]i?B\b|[MG]\b(?=[\s,|)\]"']|$)(?!\s?/))
-      |(?P<si>[KMGBT])(?![\w/]|\s?\w+/)
+      |(?P<si>[KMGBT])(?![\w/]|\s?\w+/(?!s))
       |(?P<unit>\s{{0,2}}(?:µs|us|ms|sec(?:onds?|s)?|s|min)\b(?!/(?!step|it|iter|batch|epoch|sample))))?
     (?P<per>(?!\s[^|,]*/[^|,\s]*\s*[:=])\s*/?\s*(?:[A-Za-z]+\s?/\s?(?:s(?:ec(?:ond)?)?|it(?:er(?:ation)?)?|step|batch)\b)(?:/(?:gpu|device)\b)?
       |/(?:s|step|it|iter|batch)\b(?:/(?:gpu|device)\b)?|\s?TFLOPS?\b)?
@@ -34,9 +34,14 @@ _SCHEDULER = re.compile(r"(?<=\blr)\([A-Z]\w+\)")
 """PaddleClas: "lr(LinearWarmup)"."""
 _SCALED_KEY = re.compile(r"\(1e-?\d+\)")
 """verl's "actor/lr(1e-4)": the value is told in these."""
-_BREAK = re.compile(r"[|,;{}()<>\t\[\]]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
+_BREAK = re.compile(r"[|,;{}()<>\t\[\]\"]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
 """What parts one field from the next."""
-_LEADING = re.compile(r"^(?:[\d:./]+\s|(?:info|debug|warning|success|notice|trace)\s)+")
+_BOXED = re.compile(r"\[(epoch|step|iter|iteration)\]$", re.IGNORECASE)
+"""A key in brackets: `[EPOCH] 1/50`."""
+_FOREIGN_SCRIPT = re.compile("验证|驗證|测试|測試|検証|テスト|검증|테스트|评估|最佳|最终|最終")
+"""Validation, test, best and last."""
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LEADING = re.compile(r"^(?:[\d:./]+\s|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace)\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""
 _MAY_BE_FOREIGN = re.compile(r"val|test|dev", re.IGNORECASE)
 _SECTION = re.compile(
@@ -85,6 +90,8 @@ def _field(raw: str, found: re.Match[str]) -> Field:
 def _key(raw: str) -> str:
     """Cached: the lines of one file hold the same text between their numbers."""
     raw = raw.rstrip(" :=[('\"\t")
+    if boxed := _BOXED.search(raw):
+        return boxed.group(1).lower()
     cut = 0
     for found in _BREAK.finditer(raw):
         cut = found.end()
@@ -92,4 +99,12 @@ def _key(raw: str) -> str:
     if "=" in key:
         key = key[key.rindex("=") + 1 :].partition(" ")[2]  # level=info step=10
     key = _LEADING.sub("", key.strip(" :='\"(<>-*#/.").lower())
-    return spaced(key.replace(".", "/")).strip()
+    key = spaced(key.replace(".", "/")).strip()
+    return key if key.isascii() else _of_two_scripts(key)
+
+
+def _of_two_scripts(key: str) -> str:
+    """Prints in Chinese, Japanese or Korean: `当前 loss：` is the loss, except beside a word for validation."""
+    if _FOREIGN_SCRIPT.search(key):
+        return f"val {key}"
+    return _NOT_ASCII.sub(" ", key).strip()

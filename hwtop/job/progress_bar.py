@@ -6,6 +6,7 @@ import re
 
 from msgspec.structs import replace
 
+from hwtop.job.field_units import rate_unit
 from hwtop.job.progress_found import Found, found_in
 from hwtop.model.log import Progress
 
@@ -14,7 +15,7 @@ OTHER_BAR = Progress()
 _WIDEST_BAR = 1024
 _BAR = re.compile(
     r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?)(?:it)?\s*"
-    r"(?:\[(?P<elapsed>[\d:]+)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>[\d.]+|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
+    r"(?:\[(?P<elapsed>[\d:.]+[smhd]?)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>[\d.]+|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
     r"(?P<post>[^\]]*)\]?"
     r"|(?P<rate2>[\d.]+)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
     r"|\d+:[\d:]+\s+•\s+[-\d:]+\s+(?P<rate3>[\d.]+)\s?(?P<unit3>it/s)"
@@ -24,7 +25,9 @@ _BAR = re.compile(
 Lightning's rich bar: `n/total elapsed • remaining rate`; tqdm_loggable: `Progress on:train 6.00it/10.0it rate:1.0it/s`."""
 _DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]+\s*$")
 """Percentage and drawing that stand before the counts."""
-_OF_TRAINING = re.compile(r"epoch|train|step|iter|batch|loss|fit|updat|\d:?\s*$|^\W*$", re.IGNORECASE)
+_OF_TRAINING = re.compile(
+    r"epoch|train|step|iter|batch|loss|fit|updat|\bsft\b|\bdpo\b|\bgrpo\b|fine-?tun|\d:?\s*$|^\W*$", re.IGNORECASE
+)
 _OF_OTHER = re.compile(
     r"valid|\bval\b|eval|test|predict|sanity|\bload|download|(?-i:\b[Mm]ap)|filter|tokeniz|sampling|shard|fetch|extract|class\s+images|compress|"
     r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|inferenc|dataset|split|packing|truncat|quantiz",
@@ -108,7 +111,7 @@ def _epochs(bar: re.Match[str], found: Found) -> Progress | None:
 
 def _take_rate(found: Found, speed: float, unit: str) -> None:
     if not unit.startswith("s/"):
-        found.rates.insert(0, (speed, unit))
+        found.rates.insert(0, (speed, rate_unit(unit)))
     elif "step_time" not in found.values:
         found.values["step_time"] = speed
 

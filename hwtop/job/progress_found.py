@@ -19,7 +19,11 @@ _TRUNK = {"train", "epoch train"}
 _LONGEST_STEP_S = 86_400.0
 _MOST_TFLOPS = 1e6
 _ONE_STEP = {"step", "it", "iter", "batch"}
+_TIMES = {"ms", "s", "sec", "seconds"}
 _DURATIONS = {"step_time", "data_time"}
+_COUNTED = {"step", "iteration"}
+_EXPLICIT = re.compile(r"per (?:step|iter|batch)|(?:s|sec)/(?:step|it|batch)|/(?:step|iter|it|batch)$")
+"""Keys of a duration that can be of nothing but a step."""
 _PURE = {"loss", "lr", "grad_norm", "step", "iteration", "epoch", "loss_scale", "skipped", "total"}
 """Plain numbers: what carries a unit of time or work under such a name is something else (Paddle's "cost: 0.3 s")."""
 
@@ -32,6 +36,8 @@ class Found:
         self.totals: dict[str, int] = {}
         self.rates: list[tuple[float, str]] = []
         self.means: list[str] = []
+        self.is_per_step = False
+        """The duration was told as one of a step: seconds a step, milliseconds an iteration."""
         self.pairs = 0
         self.numbers = 0
 
@@ -50,8 +56,10 @@ class Found:
         step = values.get(name)
         throughput, unit = best_rate(self.rates) if self.rates else (None, None)
         step_time_s = values.get("step_time")
-        if step is None or (step_time_s is not None and not 0 < step_time_s < _LONGEST_STEP_S):
+        if step is None and not self.is_per_step:
             step_time_s = None  # the time of a line without a step is that of an epoch or of the whole run
+        if step_time_s is not None and not 0 < step_time_s < _LONGEST_STEP_S:
+            step_time_s = None
         progress = Progress(
             step=_whole(step),
             total_steps=self._total(name),
@@ -105,8 +113,12 @@ def _take(found: Found, field: Field, previous: str) -> str:
     name = name_of(field.key)
     if name is None and field.unit and field.per.lstrip("/ ") in _ONE_STEP:
         name = "step_time"
+        found.is_per_step = found.is_per_step or "step_time" not in found.values
     elif name is None and not field.key:
         name = _nameless(field, previous)
+    elif name in _COUNTED and field.unit in _TIMES and field.total is None and not field.per:
+        name = "step_time"  # step 125.5 ms
+        found.is_per_step = found.is_per_step or "step_time" not in found.values
     elif name == "step_time" and field.key == "time" and field.total is not None:
         name = None
     if name is None:
@@ -121,6 +133,8 @@ def _take(found: Found, field: Field, previous: str) -> str:
     value = value_of(name, field)
     if value is None:
         return ""
+    if name == "step_time" and name not in found.values and _EXPLICIT.search(field.key):
+        found.is_per_step = True
     if name not in found.values and field.key in MEANS:
         found.means.append(MEANS[field.key])
     found.take(name, value, field.total)

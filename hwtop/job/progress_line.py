@@ -12,13 +12,15 @@ from hwtop.model.log import Progress
 
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,")  # fmt: skip
+_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
 _DIGIT = re.compile(r"[0-9]|nan|inf")
 _CARET = re.compile(r"\^M")
 """Control characters as `cat -v` and some captures write them."""
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
 """stable-baselines3's logger and Ray Train's result box: one pair a row."""
+_COQUI = re.compile(r"\s*\| > (?P<key>loss|grad_norm|current_lr): (?P<value>[\d.]+(?:e-?\d+)?|nan)\s*(?:\([^)]*\)\s*)?")
+"""Coqui TTS: one value a line, the mean in parentheses."""
 _CONFIG = re.compile(
     r"^\W*\w*(?:Config|Arguments|Namespace|Params|Options|args|hparams|config)\b\s*[(:={\[]", re.IGNORECASE
 )
@@ -26,7 +28,7 @@ _FLAG = re.compile(r"(?:^|\s)--[a-z][\w-]+[ =]")
 """Of these, two make a command line."""
 _CONFIG_KEYS = re.compile(
     r"batch.?size(?! time)|num.?workers|weight.?decay|\bseed\b|optimizer\b(?!.?step)|hidden|dropout|warmup|num.?layers|max.?steps|"
-    r"num.?epochs|save.?steps|logging.?steps|\bepochs\b|accumulation",
+    r"num.?epochs|seq.?len|\bbackend\b|precision:|save.?steps|logging.?steps|\bepochs\b|accumulation",
     re.IGNORECASE,
 )
 _FOREIGN_LINE = re.compile(
@@ -34,10 +36,18 @@ _FOREIGN_LINE = re.compile(
     r"(?:epoch|iter)\((?:val|test|valid)\)|\d+epoch:valid)",
     re.IGNORECASE,
 )
-_SUMMARY = re.compile(r"train_runtime|train_steps_per_second|total training time", re.IGNORECASE)
-"""Means over the whole run, printed at its end: not the newest values."""
-_RATE_ALONE = re.compile(r"[\w:]*global_step/sec: [\d.]+\s*")
-"""TensorFlow's StepCounterHook."""
+_SUMMARY = re.compile(
+    r"train_runtime|train_steps_per_second|^(?!\W*epoch\W*\d).*total training time|' (?:reached \d|was not in top)",
+    re.IGNORECASE,
+)
+"""Means over the whole run, printed at its end, and Lightning's words on a checkpoint: not the newest values."""
+_RATE_ALONE = re.compile(
+    r"[\w:]*global_step/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
+    r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*",
+    re.IGNORECASE,
+)
+"""TensorFlow's StepCounterHook, Informer and those after it, MindSpore: the speed has a line of its own."""
+_OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
 _STEP_FIRST = re.compile(
     r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
 )
@@ -48,9 +58,11 @@ _COUNT_FIRST = re.compile(
 _EPOCH_FIRST = re.compile(r"\W*epoch\W*\d+\b", re.IGNORECASE)
 _PAIR = re.compile(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
 _FILLER = re.compile(
-    r"\b(?:done|completed|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning)\b",
+    r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info)\b",
     re.IGNORECASE,
 )
+_ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
+"""VITS, behind the name of its logger."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _REWRITTEN = (
     # InternEvo: one norm a group, the first is that of the model
@@ -64,6 +76,18 @@ _REWRITTEN = (
     (" : Up. ", re.compile(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),
     # LeRobot, whose ep counts episodes
     (" epch:", re.compile(r"\bep:\S+ (?=epch:)"), ""),
+    # PyTorch's DCGAN example and many after it: [epoch/epochs][batch/batches]
+    ("]", re.compile(r"^\W*\[(\d+/\d+)\],?\s*\[\s*(\d+(?:/\s*\d+)?)\](?=.*\d)"), r"epoch: \1, iter: \2, "),
+    # PyTorch's CIFAR-10 tutorial: [epoch, batch]
+    ("] loss", re.compile(r"^\s*\[(\d+),\s*(\d+)\](?= loss)"), r"epoch: \1, iter: \2, "),
+    # scikit-learn's SGD: the norm of the weights
+    ("NNZs", re.compile(r"\bNorm: \S+, (?=NNZs)"), ""),
+    # rl_games
+    ("fps step", re.compile(r"^\s*fps step.* fps total: (\S+) epoch: (\d+(?:/\d+)?).*"), r"epoch: \2, fps: \1"),
+    # tqdm over what has no length
+    ("it [", re.compile(r"^(\W*(?:epoch|train|step|iter)[^\[]*?\s)(\d+)it \[[\d:]+, ", re.IGNORECASE), r"\1, iter: \2, "),
+    ("oss at ", re.compile(r"\bloss at (step|epoch|iter(?:ation)?) (\d+)\s*(?:is|[:=])\s*(?=[\d.+-])", re.IGNORECASE), r"\1: \2, loss: "),
+    ("tensor(", re.compile(r"\btensor\((?=[-+\d.]|nan|inf)"), ""),
     # clu
     ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip
@@ -95,7 +119,7 @@ def parse(text: str) -> Progress | None:
         return None
     if (bar := bar_in(text)) is not None:
         return None if bar == OTHER_BAR else bar
-    if row := _TABLE.match(text):
+    if row := _TABLE.match(text) or _COQUI.fullmatch(text):
         return found_in(f"{row.group('key')}: {row.group('value')}").progress()
     if _CONFIG.match(text) or len(_FLAG.findall(text)) >= 2:
         return None
@@ -115,7 +139,7 @@ def _rewritten(text: str) -> str:
     """Shapes that hide their keys, as pairs."""
     for literal, shape, pairs in _REWRITTEN:
         if literal in text:
-            text = shape.sub(pairs, text, count=1)
+            text = shape.sub(pairs, text)
     return text
 
 
@@ -138,7 +162,11 @@ def _is_metrics(text: str, found: Found) -> bool:
         return True
     first = _STEP_FIRST.match(text)
     if first is None:
-        return "loss" in text.lower() and _EPOCH_FIRST.match(text) is not None and len(_PAIR.findall(text)) >= 2
+        return (
+            _EPOCH_FIRST.match(text) is not None
+            and len(_PAIR.findall(text)) >= 2
+            and _OF_TRAINING.search(text) is not None
+        )
     is_of_loss = "loss" in text.lower() and (first.group("mark") or _PAIR.search(text))
     return found.numbers >= (2 if is_of_loss else 3)
 
@@ -147,4 +175,4 @@ def _is_bare(text: str) -> bool:
     """The line holds nothing but one known field: "step: 10", "[batch=1/100]:", "Epoch 3/10". Running text holds words."""
     words = _WORD.findall(_FILLER.sub(" ", re.sub(r"[a-z]+[_=/:][\w/]*(?=\s*[:=])", " ", text)))
     known = {"step", "iter", "iteration", "epoch", "batch", "loss", "global", "train", "lm"}
-    return all(word.lower() in known for word in words)
+    return all(word.lower() in known for word in words) or _ARROW.search(text) is not None

@@ -10,7 +10,7 @@ from hwtop.job.elapsed_clock import ElapsedClock
 from hwtop.job.field_units import preference
 from hwtop.job.log_text import clean, split_prefix
 from hwtop.job.progress_line import parse
-from hwtop.job.table_columns import Columns, heading
+from hwtop.job.table_columns import Columns, heading, heading_of_two
 from hwtop.model.log import Progress
 
 _MAY_BE_ROW = re.compile(r"\s*[|\d]")
@@ -18,7 +18,7 @@ _LONGEST_ROW = 4096
 
 
 _FOREIGN_HEADING = re.compile(
-    r"[^\w|]*(?:running )?(?:valid(?:at(?:e|ing|ion))?|eval(?:uat(?:e|ing|ion))?|test(?:ing)?)[^\w|]*(?:results?|metrics|set|loop)?[^\w|]*",
+    r"[^\w|]*(?:running )?(?:valid(?:at(?:e|ing|ion))?|eval(?:uat(?:e|ing|ion))?|test(?:ing)?)[^\w|]*(?:results?|metrics|errors?|set|loop)?[^\w|]*",
     re.IGNORECASE,
 )
 """A line of its own that stands over the numbers of validation: `* Test`, `***** Running Evaluation *****`."""
@@ -36,6 +36,7 @@ class ProgressReader:
         self._has_step_time = False
         self._clock = ElapsedClock()
         self._foreign_left = 0
+        self._above = ""
 
     def read(self, text: str) -> Progress | None:
         """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen."""
@@ -60,7 +61,8 @@ class ProgressReader:
         lower = text.lower()
         if "loss" in lower or "gpu_mem" in lower:
             _, bare = split_prefix(clean(text))
-            self._columns = heading(bare) or self._columns
+            self._columns = heading(bare) or heading_of_two(self._above, bare) or self._columns
+        self._above = text if "iteration" in lower and len(text) <= _LONGEST_ROW else ""
         return None
 
     def _is_under_foreign_heading(self, progress: Progress) -> bool:

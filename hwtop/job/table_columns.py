@@ -66,6 +66,16 @@ def heading(text: str) -> Columns | None:
     return Columns(separator, names, keys)
 
 
+def heading_of_two(above: str, below: str) -> Columns | None:
+    """The columns of a heading of two lines, as MATLAB's `trainNetwork` draws it: `| Mini-batch |` over `|   Loss   |`."""
+    upper, lower = _cells(above, "|"), _cells(below, "|")
+    if len(upper) != len(lower):
+        return None
+    return heading(
+        "|".join(f"{first.strip()} {second.strip()}".strip() for first, second in zip(upper, lower, strict=True))
+    )
+
+
 def _names(keys: tuple[str, ...]) -> tuple[str | None, ...]:
     """A quantity goes by its own name; of several losses without a sum the first is taken, as Ultralytics' box loss."""
     names = [None if is_foreign(key) else name_of(key) for key in keys]

@@ -30,6 +30,11 @@ from hwtop.model.log import LogLine, Progress
         "saving checkpoint at iteration 1000 to /data/out",
         'INFO: 10.2.3.4:54388 - "POST /v1/step HTTP/1.1" 200 OK',
         "time (ms) | forward: 100.25 | backward: 200.50 | optimizer_step: 3.50",
+        "Epoch 3, global step 1564: 'val_acc' reached 0.29290 (best 0.29290), saving model to 'out'",
+        "Backend: [cuda] | Steps: 50 | LR: 0.050 | Lambda: 0.30 | Batch: 2 | SeqLen: 32",
+        "Training config: epochs=150, lr=5e-05, batch_size=256, weight_decay=0.01",
+        "测试 loss：0.25, acc：0.9",
+        "packet loss: 0.3%, latency 160 ms",
         "",
     ],
 )

@@ -81,3 +81,25 @@ def test_numbers_under_a_heading_of_validation_are_not_those_of_training() -> No
 def test_a_section_of_a_table_is_no_such_heading() -> None:
     rows = read("| eval/              |             |", "|    mean_reward     | -157        |", "|    loss            | 0.25        |")  # fmt: skip
     assert [row.loss if row else None for row in rows] == [None, None, 0.25]
+
+
+def test_the_average_after_a_test_heading_is_not_the_training_loss() -> None:
+    rows = read("loss: 1.250000  [   64/60000]", "Test Error: ", " Accuracy: 80.0%, Avg loss: 0.500000 ", "Epoch 2")
+    assert [row.loss if row else None for row in rows] == [1.25, None, None, None]
+
+
+def test_matlabs_heading_of_two_lines() -> None:
+    rows = read(
+        "|  Epoch  |  Iteration  |  Time Elapsed  |  Mini-batch  |  Mini-batch  |  Base Learning  |",
+        "|         |             |   (hh:mm:ss)   |   Accuracy   |     Loss     |      Rate       |",
+        "|       2 |          50 |       00:00:01 |       12.50% |       1.2500 |          0.0100 |",
+    )
+    assert rows == [None, None, Progress(epoch=2, step=50, loss=1.25, lr=0.01)]
+
+
+def test_matlabs_heading_of_one_line() -> None:
+    rows = read(
+        "    Iteration    Epoch    TimeElapsed    LearnRate    TrainingLoss    ValidationLoss",
+        "           50        2       00:00:12        0.001          1.2500            1.5000",
+    )
+    assert rows == [None, Progress(epoch=2, step=50, loss=1.25, lr=0.001)]
