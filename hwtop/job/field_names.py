@@ -17,8 +17,8 @@ _LOSS = """loss, train loss, training loss, lm loss, total loss, reduced train l
  train/total loss, loss/train/total, train loss/train/total, loss/tok, meta loss, avg loss, mean loss, running loss, avr loss,
  loss total, train/loss step, train loss step, loss step, step loss, batch loss, ce loss, nll loss, mlm loss, loss/total, gpt loss,
  train total loss, loss/total loss, train/ce loss, train/crossentropyloss, train/cross entropy loss, loss mean, cost, actor/loss,
- training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss"""
-_MEAN_LOSS = "avg loss, mean loss, running loss, avr loss, average loss"
+ training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss, loss batch, total loss train, epoch loss, train epoch loss"""
+_MEAN_LOSS = "epoch loss, train epoch loss, avg loss, mean loss, running loss, avr loss, average loss"
 _GRAD_NORM = """grad norm, gradnorm, gnorm, gradient norm, global grad norm, total grad norm, train/grad norm, norm, train grad norm,
  gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm, grdn"""
 _LR = """lr, learning rate, lrate, train/lr, train/learning rate, current lr, base lr, learningrate, actor/lr, l/r, train lr, lr/train,

@@ -29,7 +29,7 @@ _RATE_KEY = re.compile(
     rf"(?:\w+[ /])*?(?:throughput[ /])?({_NOUN})(?: ?/ ?| per )s(?:ec(?:ond)?)?"
     r"(/gpu| ?/ ?device| per gpu| per device| per npu| ?p )?(?: gpu)?$"
 )
-_RATE_UNIT = re.compile(rf"({_NOUN}|)\s?/\s?s(?:ec(?:ond)?)?(/gpu|/device)?")
+_RATE_UNIT = re.compile(rf"({_NOUN}|)\s?/\s?s(?:ec(?:ond)?)?(/[gn]pu|/device)?")
 _NOUNS = {
     "tok": "tokens", "token": "tokens", "toks": "tokens", "sample": "samples", "example": "examples", "frame": "frames",
     "image": "images", "img": "images", "imgs": "images", "seq": "sequences", "seqs": "sequences", "sequence": "sequences",

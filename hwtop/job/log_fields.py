@@ -13,22 +13,24 @@ _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)|\d+(?:\.\d*)?(?:[eE][
 _VALUE = re.compile(
     rf"""(?<![\w.+-])(?<!\d[:/])
     (?P<value>{_NUMBER}|[+-]?(?:nan|inf(?:inity)?)(?=m?s?\b))
-    (?:\s*/\s*(?P<total>\d+(?:,\d{{3}})*)(?![\d.]|/|\s*[A-Za-z]+/))?
+    (?:(?:\s*/\s*|\s+of\s+)(?P<total>\d+(?:,\d{{3}})*)(?![\d.]|/|\s*[A-Za-z]+/))?
     (?:-(?P<upper>\d+)(?=\]))?
     (?:(?P<percent>%)
       |(?P<size>\s?[KMGT]i?B\b|[MG]\b(?=[\s,|)\]"']|$)(?!\s?/))
       |(?P<si>[KMGBT])(?![\w/]|\s?\w+/(?!s))
       |(?P<unit>\s{{0,2}}(?:µs|us|ms|sec(?:onds?|s)?|s|min)\b(?!/(?!step|it|iter|batch|epoch|sample))))?
-    (?P<per>(?!\s[^|,]*/[^|,\s]*\s*[:=])\s*/?\s*(?:[A-Za-z]+\s?/\s?(?:s(?:ec(?:ond)?)?|it(?:er(?:ation)?)?|step|batch)\b)(?:/(?:gpu|device)\b)?
-      |/(?:s|step|it|iter|batch)\b(?:/(?:gpu|device)\b)?|\s?TFLOPS?\b)?
+    (?P<per>(?!\s[^|,]*/[^|,\s]*\s*[:=])\s*/?\s*(?:[A-Za-z]+\s?/\s?(?:s(?:ec(?:ond)?)?|it(?:er(?:ation)?)?|step|batch)\b)(?:/(?:[gn]pu|device)\b)?
+      |/(?:s|step|it|iter|batch)\b(?:/(?:[gn]pu|device)\b)?|\s?TFLOPS?\b)?
     (?!\w|[-:.]\d)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _UNIT_IN_KEY = re.compile(
-    r"\s*\((ms|s|t|sec|seconds|[A-Za-z]+/s(?:/GPU)?|TFLOP/s/GPU|train|[GM]i?B|tokens/gpu/second)\)(?=['\"\s:=])",
+    r"\s*\((ms|s|t|sec|seconds|batch|[A-Za-z]+/s(?:/GPU)?|TFLOP/s/GPU|train|[GM]i?B|tokens/gpu/second)\)(?=['\"\s:=])",
     re.IGNORECASE,
 )
+_NUMBER_NEXT = re.compile(r"\s+[\d.]")
+_OF_SPEED = re.compile(r"speed|throughput|rate|ips|fps|time|step|loss")
 _LONGEST_KEY = 128
 _SCHEDULER = re.compile(r"(?<=\blr)\([A-Z]\w+\)")
 """PaddleClas: "lr(LinearWarmup)"."""
@@ -45,7 +47,7 @@ _LEADING = re.compile(r"^(?:[\d:./]+\s|p\d+\s|[*#=-]+\s|(?:info|debug|warning|su
 """What stands before a key: the rest of a time, the level of a logger."""
 _MAY_BE_FOREIGN = re.compile(r"val|test|dev", re.IGNORECASE)
 _SECTION = re.compile(
-    r"\}|\b(?:(?P<foreign>val(?:id(?:at(?:e|ing|ion))?)?|eval(?:uation)?|test(?:ing)?|dev)|train(?:ing)?)\b[\"']?\s*(?:[|\])}>:{]|- )\W*(?!n/?a\b|none\b)[A-Za-z]",
+    r"\}|\b(?:(?P<foreign>val(?:id(?:at(?:e|ing|ion))?)?|eval(?:uation)?|test(?:ing)?|dev)(?: set| results?| metrics)?|train(?:ing)?)\b[\"']?\s*(?:[|\])}>:{]|- )\W*(?!n/?a\b|none\b)[A-Za-z]",
     re.IGNORECASE,
 )
 """A word that stands over the fields behind it: `Val: loss 0.3`, `[test] loss`, `"val": {"loss"`."""
@@ -63,15 +65,24 @@ def fields(text: str) -> Iterator[Field]:
     has_sections = _MAY_BE_FOREIGN.search(text) is not None
     for found in _VALUE.finditer(text):
         raw = text[at : found.start()]
-        at = found.end()
+        at = _end(text, raw, found)
         for section in _SECTION.finditer(raw) if has_sections else ():
             is_foreign = section.group("foreign") is not None
         if is_foreign:
             continue
-        yield _field(raw, found)
+        yield _field(raw, found, at)
 
 
-def _field(raw: str, found: re.Match[str]) -> Field:
+def _end(text: str, raw: str, found: re.Match[str]) -> int:
+    """Where the field ends: `theta 1.000 tok/s 446` tells no rate of theta, the unit is the name of the next number."""
+    begin = found.start("per")
+    if begin < 0 or not text[begin].isspace() or _NUMBER_NEXT.match(text, found.end()) is None:
+        return found.end()
+    key = _key(raw[-_LONGEST_KEY:])
+    return begin if key and _OF_SPEED.search(key) is None else found.end()
+
+
+def _field(raw: str, found: re.Match[str], end: int) -> Field:
     value, total, upper = found.group("value", "total", "upper")
     unit, per, size, si = found.group("unit", "per", "size", "si")
     number = float(upper or value.replace(",", ""))
@@ -80,7 +91,7 @@ def _field(raw: str, found: re.Match[str]) -> Field:
         value=number * SI[si.upper()] if si else number,
         total=int(total.replace(",", "")) if total else None,
         unit=(unit or size or "").strip().lower(),
-        per=(per or "").strip().lower(),
+        per=(per or "").strip().lower() if end == found.end() else "",
         is_percent=found.group("percent") is not None,
         is_aside=raw.endswith("("),
     )

@@ -17,12 +17,15 @@ _MFU_BEHIND = re.compile(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
 """llm.c: "45.6% bf16 MFU"."""
 _TRUNK = {"train", "epoch train"}
 _LONGEST_STEP_S = 86_400.0
+_MOST_EPOCHS = 1e8
 _MOST_TFLOPS = 1e6
 _ONE_STEP = {"step", "it", "iter", "batch"}
 _TIMES = {"ms", "s", "sec", "seconds"}
 _DURATIONS = {"step_time", "data_time"}
 _COUNTED = {"step", "iteration"}
-_EXPLICIT = re.compile(r"per (?:step|iter|batch)|(?:s|sec)/(?:step|it|batch)|/(?:step|iter|it|batch)$")
+_EXPLICIT = re.compile(
+    r"^(?:iter|step|iteration) time|per (?:step|iter|batch)|(?:s|sec)/(?:step|it|batch)|/(?:step|iter|it|batch)$"
+)
 """Keys of a duration that can be of nothing but a step."""
 _PURE = {"loss", "lr", "grad_norm", "step", "iteration", "epoch", "loss_scale", "skipped", "total"}
 """Plain numbers: what carries a unit of time or work under such a name is something else (Paddle's "cost: 0.3 s")."""
@@ -154,6 +157,8 @@ def value_of(name: str, field: Field) -> float | None:
         return None if field.is_percent else seconds(field)
     if field.key == "steps" and field.total is None:
         return None  # how many there are, or how many were done
+    if name == "epoch" and field.value > _MOST_EPOCHS:
+        return None  # seconds since 1970
     if name in _PURE:
         return None if field.unit or field.per or field.is_percent else field.value
     if name == "memory":

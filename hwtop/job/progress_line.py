@@ -15,6 +15,8 @@ _LONGEST = 4096
 _KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
 _DIGIT = re.compile(r"[0-9]|nan|inf")
+_LOGGER = re.compile(r"^(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):\s*")
+"""Python's logging as it comes."""
 _CARET = re.compile(r"\^M")
 """Control characters as `cat -v` and some captures write them."""
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
@@ -55,10 +57,11 @@ _STEP_FIRST = re.compile(
 _COUNT_FIRST = re.compile(
     r"\s*\[(?:batch|step|iter(?:ation)?)\s?[:=]?\s?\d+/\d+\]|\W*epoch\W*\d+\s*/\s*\d+\W*[|,:-].*\d", re.IGNORECASE
 )
+_MXNET = re.compile(r"\W*Epoch\[\d+\] (?:Train-[\w-]+|Time cost)=")
 _EPOCH_FIRST = re.compile(r"\W*epoch\W*\d+\b", re.IGNORECASE)
 _PAIR = re.compile(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
 _FILLER = re.compile(
-    r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info)\b",
+    r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info|processed|fold|update)\b",
     re.IGNORECASE,
 )
 _ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
@@ -113,6 +116,7 @@ def parse(text: str) -> Progress | None:
         step, loss, lr, step_s = found.groups()
         return Progress(step=int(step), loss=float(loss), lr=float(lr), step_time_s=float(step_s))
     _, text = split_prefix(text)
+    text = _LOGGER.sub("", text)
     if (boosted := boosting_round(text)) is not None:
         return boosted
     if _FOREIGN_LINE.match(text) or _SUMMARY.search(text):
@@ -158,7 +162,7 @@ def _is_metrics(text: str, found: Found) -> bool:
     """One known field among many that are not: a line of nothing but pairs, or one that begins with the step."""
     if "loss" in found.values:
         return found.numbers >= 2 and len(_PAIR.findall(text)) >= found.numbers
-    if _COUNT_FIRST.match(text):
+    if _COUNT_FIRST.match(text) or _MXNET.match(text):
         return True
     first = _STEP_FIRST.match(text)
     if first is None:

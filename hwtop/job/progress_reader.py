@@ -80,7 +80,7 @@ class ProgressReader:
     def _in_one_unit(self, progress: Progress) -> Progress | None:
         """A file that tells several rates at different lines is followed in the one a person would name first."""
         unit = progress.throughput_unit
-        if progress.step is None and progress.loss is None and unit is not None:
+        if progress.step is None and progress.loss is None and progress.epoch is None and unit is not None:
             return self._rate_alone(progress, unit)
         self._has_step_time = self._has_step_time or progress.step_time_s is not None
         if unit is None or unit == self._unit:

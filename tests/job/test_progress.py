@@ -34,6 +34,8 @@ from hwtop.model.log import LogLine, Progress
         "Backend: [cuda] | Steps: 50 | LR: 0.050 | Lambda: 0.30 | Batch: 2 | SeqLen: 32",
         "Training config: epochs=150, lr=5e-05, batch_size=256, weight_decay=0.01",
         "测试 loss：0.25, acc：0.9",
+        "INFO:root:Test set: Average loss: 1.25, Accuracy: 75.00%",
+        "INFO:root:epoch: 1476018757",
         "packet loss: 0.3%, latency 160 ms",
         "",
     ],

@@ -1027,6 +1027,40 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         "[FedML-Client(2) @device-id-2] [Sun, 03 Jul 2022 23:20:22] [INFO] [trainer.py:44:train] Update Epoch: 0 [128/192 (67%)] Loss: 1.25",
         {"epoch": 0, "step": 128, "total_steps": 192, "loss": 1.25},
     ),
+    "unit-that-is-the-next-key": (
+        "step 10/500 loss 1.25 lr 1.00e-04 gnorm 2.500 theta 1.000 tok/s 4096 round 0.010",
+        {
+            "step": 10,
+            "total_steps": 500,
+            "loss": 1.25,
+            "lr": 0.0001,
+            "grad_norm": 2.5,
+            "throughput": 4096,
+            "throughput_unit": "tokens/s",
+        },
+    ),
+    "unet": (
+        "Epoch 1/50:  20%|██        | 180/900 [00:47<03:10,  3.75img/s, loss (batch)=1.25]",
+        {
+            "epoch": 1,
+            "total_epochs": 50,
+            "step": 180,
+            "total_steps": 900,
+            "throughput": 3.75,
+            "throughput_unit": "images/s",
+            "loss": 1.25,
+        },
+    ),
+    "mxnet-epoch": ("INFO:root:Epoch[1] Train-accuracy=0.375000", {"epoch": 1}),
+    "npu": (
+        "time: 2025-03-04 10:11:12  global_step: 1  epoch: 1  loss: 1.25  DI_throughput: 4096.50 tokens/s/npu",
+        {"step": 1, "epoch": 1, "loss": 1.25, "throughput": 4096.5, "throughput_unit": "tokens/s/GPU"},
+    ),
+    "closed-iter-time": (
+        "total_loss: 1.25 (1.50), iter_time: 0.50 (0.75), data_time: 0.25 (0.25)",
+        {"loss": 1.25, "step_time_s": 0.5, "data_time_s": 0.25},
+    ),
+    "of": ("train - processed batch 2 of 829", {"step": 2, "total_steps": 829}),
     "scikit-sgd": ("Norm: 1.50, NNZs: 2, Bias: 1.25, T: 1000, Avg. loss: 0.75", {"loss": 0.75}),
     "nested-val-first": (
         '{"val": {"loss": 0.75}, "train": {"loss": 0.5}, "step": 10}',
@@ -1045,7 +1079,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "thousands": (
         "step 12,345 of 100,000 | loss 2.5 | 98,765 tokens/sec",
-        {"step": 12345, "loss": 2.5, "throughput": 98765, "throughput_unit": "tokens/s"},
+        {"step": 12345, "total_steps": 100000, "loss": 2.5, "throughput": 98765, "throughput_unit": "tokens/s"},
     ),
     "val-section": (
         "Epoch 3/10 | Val: loss 0.625, acc 0.75 | Train: loss 0.5, acc 0.8",
