@@ -38,10 +38,11 @@ def check_dead(history: History) -> Observation | None:
     if not they_wait:
         # a rank that ends while the others still work may simply be done; one that drew others after it was not
         gone = _first_to_go(job) if bad and not live else []
-    dead = sorted({rank.rank for rank in (*bad, *gone)} | set(missing))
+    went = gone if bad and not live else []  # first, and the others failed after it
+    dead = sorted({rank.rank for rank in (went or (*bad, *gone))} | set(missing))
     if not dead:
         return None
-    evidence = [_last_words(rank) for rank in (*bad, *gone)]
+    evidence = [_last_words(rank) for rank in (*went, *bad, *(gone if not went else []))]
     left = () if gone else _left_quietly(job, bad)
     if left:
         evidence.append(
@@ -60,11 +61,9 @@ def check_dead(history: History) -> Observation | None:
     return Observation(
         severity="critical",
         confidence=0.95 if bad else 0.85,
-        title=f"{named(dead).capitalize()} {do(dead, 'be')} dead{_how(bad)}"
+        title=_death(dead, bad, went)
         + (f"; {named(others)} {do(others, 'wait')} for it" if they_wait else "")
-        + (
-            f"; {named(left)} ended too, without an error of {'its' if len(left) == 1 else 'their'} own" if left else ""
-        ),
+        + (f"; {named(left)} ended too, with no error of its own" if left else ""),
         evidence=tuple(evidence),
         next_steps=(
             f"Read the last lines of {named(dead)}: {_log_of(job, dead)}",
@@ -73,6 +72,12 @@ def check_dead(history: History) -> Observation | None:
         ),
         ranks=tuple(dead),
     )
+
+
+def _death(dead: list[int], bad: list[Rank], went: list[Rank]) -> str:
+    if went:
+        return f"{named(dead).capitalize()} ended first ({_exit(went[0].exit_code)}); {named(rank.rank for rank in bad)} failed after it{_how(bad)}"
+    return f"{named(dead).capitalize()} {do(dead, 'be')} dead{_how(bad)}"
 
 
 def check_stopped(history: History) -> Observation | None:

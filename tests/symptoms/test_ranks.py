@@ -103,7 +103,8 @@ def test_the_rank_that_went_first_is_named_when_the_others_failed_after_it() -> 
     second = gone(0, gone_at_s=21.0, exit_code=1)
     seen = check_dead(constant(job(second, first)))
     assert seen is not None
-    assert 1 in seen.ranks
+    assert seen.ranks == (1,)
+    assert seen.title == "Rank 1 ended first (exit code unknown); rank 0 failed after it (exit code 1)"
     together = check_dead(constant(job(second, gone(1, gone_at_s=20.9))))
     assert together is not None
     assert together.ranks == (0,), "two that went in one look cannot be ordered"
@@ -113,7 +114,7 @@ def test_a_rank_that_left_quietly_is_named_where_the_failed_one_lost_its_peer() 
     closed = event("nccl-error", "cascade", rank=0)
     seen = check_dead(constant(job(gone(0, exit_code=1), gone(1), events=(closed,))))
     assert seen is not None
-    assert seen.title == "Rank 0 is dead (exit code 1); rank 1 ended too, without an error of its own"
+    assert seen.title == "Rank 0 is dead (exit code 1); rank 1 ended too, with no error of its own"
     assert any("rank 1 ended without telling an error: look there first" in line for line in seen.evidence)
     alone = check_dead(constant(job(gone(0, exit_code=1), gone(1))))
     assert alone is not None
