@@ -113,17 +113,7 @@ def found_in(text: str) -> Found:
 
 def _take(found: Found, field: Field, previous: str) -> str:
     """Take one field; returns the name it goes by for the one after it."""
-    name = name_of(field.key)
-    if name is None and field.unit and field.per.lstrip("/ ") in _ONE_STEP:
-        name = "step_time"
-        found.is_per_step = found.is_per_step or "step_time" not in found.values
-    elif name is None and not field.key:
-        name = _nameless(field, previous)
-    elif name in _COUNTED and field.unit in _TIMES and field.total is None and not field.per:
-        name = "step_time"  # step 125.5 ms
-        found.is_per_step = found.is_per_step or "step_time" not in found.values
-    elif name == "step_time" and field.key == "time" and field.total is not None:
-        name = None
+    name, is_per_step = _name(found, field, previous)
     if name is None:
         if (speed := rate(field)) is not None:
             found.rates.append(speed)
@@ -136,12 +126,28 @@ def _take(found: Found, field: Field, previous: str) -> str:
     value = value_of(name, field)
     if value is None:
         return ""
-    if name == "step_time" and name not in found.values and _EXPLICIT.search(field.key):
-        found.is_per_step = True
+    if name == "step_time" and name not in found.values:
+        found.is_per_step = is_per_step
     if name not in found.values and field.key in MEANS:
         found.means.append(MEANS[field.key])
     found.take(name, value, field.total)
     return name
+
+
+def _name(found: Found, field: Field, previous: str) -> tuple[str | None, bool]:
+    """The name of a field's quantity, and whether its duration can be of nothing but a step."""
+    name = name_of(field.key)
+    if name is None and field.unit and field.per.lstrip("/ ") in _ONE_STEP:
+        return "step_time", True
+    if name is None and not field.key:
+        return _nameless(field, previous), False
+    if name in _COUNTED and field.unit in _TIMES and field.total is None and not field.per:
+        return "step_time", True  # step 125.5 ms
+    if field.key == "batch" and "data_time" in found.values and not field.value.is_integer():
+        return "step_time", True  # Data 0.001 (0.550) Batch 0.818 (3.887)
+    if name == "step_time" and field.key == "time" and field.total is not None:
+        return None, False
+    return name, name == "step_time" and _EXPLICIT.search(field.key) is not None
 
 
 def _nameless(field: Field, previous: str) -> str | None:

@@ -45,10 +45,11 @@ _SUMMARY = re.compile(
 """Means over the whole run, printed at its end, and Lightning's words on a checkpoint: not the newest values."""
 _RATE_ALONE = re.compile(
     r"[\w:]*global_step/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
+    r"steps/second: [\d.]+, examples/second: [\d.]+\s*|"
     r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*",
     re.IGNORECASE,
 )
-"""TensorFlow's StepCounterHook, Informer and those after it, MindSpore: the speed has a line of its own."""
+"""TensorFlow's StepCounterHook, Informer and those after it, Lingvo, MindSpore: the speed has a line of its own."""
 _OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
 _STEP_FIRST = re.compile(
     r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
@@ -83,6 +84,10 @@ _REWRITTEN = (
     ("]", re.compile(r"^\W*\[(\d+/\d+)\],?\s*\[\s*(\d+(?:/\s*\d+)?)\](?=.*\d)"), r"epoch: \1, iter: \2, "),
     # PyTorch's CIFAR-10 tutorial: [epoch, batch]
     ("] loss", re.compile(r"^\s*\[(\d+),\s*(\d+)\](?= loss)"), r"epoch: \1, iter: \2, "),
+    # SpeechBrain
+    ("optimizer: ", re.compile(r"\bsteps(: \d+, optimizer: )"), r"step\1"),
+    # BasicSR behind a day or more
+    ("time (data)", re.compile(r"(?<=, )time \(data\)"), "time"),
     # scikit-learn's SGD: the norm of the weights
     ("NNZs", re.compile(r"\bNorm: \S+, (?=NNZs)"), ""),
     # rl_games

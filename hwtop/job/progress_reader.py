@@ -15,6 +15,7 @@ from hwtop.model.log import Progress
 
 _MAY_BE_ROW = re.compile(r"\s*[|\d]")
 _LONGEST_ROW = 4096
+_BARE_BAR = re.compile(r"\s*\d{1,3}%\|")
 
 
 _FOREIGN_HEADING = re.compile(
@@ -37,6 +38,8 @@ class ProgressReader:
         self._clock = ElapsedClock()
         self._foreign_left = 0
         self._above = ""
+        self._trained_total: int | None = None
+        """The length of the bar that told a loss."""
 
     def read(self, text: str) -> Progress | None:
         """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen."""
@@ -45,7 +48,7 @@ class ProgressReader:
             progress = self._row(text)
         elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
             progress = self._by_name(progress, text, self._columns)
-        if progress is None or self._is_under_foreign_heading(progress):
+        if progress is None or self._is_under_foreign_heading(progress) or self._is_other_bar(progress, text):
             return None
         if progress.step is not None and progress.step_time_s is not None:
             progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
@@ -71,6 +74,15 @@ class ProgressReader:
             return False
         self._foreign_left -= 1
         return True
+
+    def _is_other_bar(self, progress: Progress, text: str) -> bool:
+        """A bar without a name, a loss or the length of the bar that told a loss: that of the evaluation behind it."""
+        if progress.total_steps is None:
+            return False
+        if progress.loss is not None:
+            self._trained_total = progress.total_steps
+        is_bare = progress.loss is None and progress.epoch is None and _BARE_BAR.match(text) is not None
+        return is_bare and self._trained_total not in (None, progress.total_steps)
 
     def _by_name(self, progress: Progress, text: str, columns: Columns) -> Progress:
         """YOLO's row with its bar: which loss is the whole one is told by the heading."""

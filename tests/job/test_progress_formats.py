@@ -1061,6 +1061,23 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         {"loss": 1.25, "step_time_s": 0.5, "data_time_s": 0.25},
     ),
     "of": ("train - processed batch 2 of 829", {"step": 2, "total_steps": 829}),
+    "speechbrain": (
+        "epoch: 72, lr: 4.00e-04, steps: 38808, optimizer: AdamW - train loss: 31.25 - valid loss: 26.50",
+        {"epoch": 72, "lr": 0.0004, "step": 38808, "loss": 31.25},
+    ),
+    "point-transformer": (
+        "Epoch: [1/120][180/3368] Data 0.002 (0.574) Batch 0.750 (3.875) Remain 436:08:39 Loss 11.8750 Accuracy 0.3500.",
+        {
+            "epoch": 1,
+            "total_epochs": 120,
+            "step": 180,
+            "total_steps": 3368,
+            "data_time_s": 0.002,
+            "step_time_s": 0.75,
+            "loss": 11.875,
+        },
+    ),
+    "lingvo": ("Steps/second: 0.0125, Examples/second: 0.7500", {"throughput": 0.75, "throughput_unit": "examples/s"}),
     "scikit-sgd": ("Norm: 1.50, NNZs: 2, Bias: 1.25, T: 1000, Avg. loss: 0.75", {"loss": 0.75}),
     "nested-val-first": (
         '{"val": {"loss": 0.75}, "train": {"loss": 0.5}, "step": 10}',
@@ -1102,7 +1119,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
             "2025-03-04 10:11:12,345 INFO: [train..][epoch:  0, iter:     100, lr:(2.000e-04,)] [eta: 1 day, 2:00"
             ":00, time (data): 0.300 (0.002)] l_pix: 1.2500e-02 "
         ),
-        {"epoch": 0, "step": 100, "lr": 0.0002},
+        {"epoch": 0, "step": 100, "lr": 0.0002, "step_time_s": 0.3},
     ),
     "cyclegan": (
         "(epoch: 1, iters: 100, time: 0.250, data: 0.125) G_A: 0.375 cycle_A: 1.5",

@@ -103,3 +103,12 @@ def test_matlabs_heading_of_one_line() -> None:
         "           50        2       00:00:12        0.001          1.2500            1.5000",
     )
     assert rows == [None, Progress(epoch=2, step=50, loss=1.25, lr=0.001)]
+
+
+def test_a_bar_without_a_name_behind_one_that_told_a_loss() -> None:
+    rows = read(
+        "100%|##########| 190/190 [03:08<00:00,  1.01it/s, train_loss=0.75]",
+        "100%|##########| 137/137 [01:43<00:00,  1.33it/s]",
+        "  1%|          | 2/190 [00:02<03:08,  1.00it/s]",
+    )
+    assert [row.step if row else None for row in rows] == [190, None, 2]
