@@ -17,16 +17,16 @@ _LOSS = """loss, train loss, training loss, lm loss, total loss, reduced train l
  train/total loss, loss/train/total, train loss/train/total, loss/tok, meta loss, avg loss, mean loss, running loss, avr loss,
  loss total, train/loss step, train loss step, loss step, step loss, batch loss, ce loss, nll loss, mlm loss, loss/total, gpt loss,
  train total loss, loss/total loss, train/ce loss, train/crossentropyloss, train/cross entropy loss, loss mean, cost, actor/loss,
- training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss, loss batch, total loss train, epoch loss, train epoch loss"""
+ training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss, loss batch, total loss train, loss avg rank, epoch loss, train epoch loss"""
 _MEAN_LOSS = "epoch loss, train epoch loss, avg loss, mean loss, running loss, avr loss, average loss"
 _GRAD_NORM = """grad norm, gradnorm, gnorm, gradient norm, global grad norm, total grad norm, train/grad norm, norm, train grad norm,
- gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm, grdn"""
+ gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm, grdn, gn"""
 _LR = """lr, learning rate, lrate, train/lr, train/learning rate, current lr, base lr, learningrate, actor/lr, l/r, train lr, lr/train,
  learning/current learning rate, optim/learning rate group0, optim/lr, lr 0, optim0 lr0,
  base learning rate, learnrate"""
 _STEP = """step, global step, train step, training step, completed step, current step, num updates, train/global step, train/step,
  trainer/global step, total timesteps, steps, update step, optimizer step, global step/max steps, steps[global step/max steps],
- steps global step/max steps, time/total timesteps, current steps, global steps, training/global step, optim step, opt step"""
+ steps global step/max steps, time/total timesteps, step in epoch, current steps, global steps, training/global step, optim step, opt step"""
 _ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, batch idx, itr, training iteration, train iter, up,
  trained batches, learning iteration, iters, batch id, train iteration, iter train, train batch, micro step"""
 _EPOCH = "epoch, epch, epoch id, epoch idx, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"

@@ -1078,6 +1078,21 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "lingvo": ("Steps/second: 0.0125, Examples/second: 0.7500", {"throughput": 0.75, "throughput_unit": "examples/s"}),
+    "tensorflow-nmt": (
+        "  step 400 lr 1 step-time 0.25s wps 12.50K ppl 255.25 gN 4.25 bleu 0.00",
+        {
+            "step": 400,
+            "lr": 1,
+            "step_time_s": 0.25,
+            "throughput": 12500,
+            "throughput_unit": "tokens/s",
+            "grad_norm": 4.25,
+        },
+    ),
+    "funasr": (
+        "train, rank: 1, epoch: 0/500, data_slice: 0/5, step_in_slice: 200/810, step_in_epoch: 200, total step: 200, (loss_avg_rank: 1.25), (lr: 5.000e-04)",
+        {"epoch": 0, "total_epochs": 500, "step": 200, "loss": 1.25, "lr": 0.0005},
+    ),
     "scikit-sgd": ("Norm: 1.50, NNZs: 2, Bias: 1.25, T: 1000, Avg. loss: 0.75", {"loss": 0.75}),
     "nested-val-first": (
         '{"val": {"loss": 0.75}, "train": {"loss": 0.5}, "step": 10}',
