@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -61,6 +61,31 @@ def read_pattern_file(path: str) -> Registry:
 
 def known_patterns(environ: Mapping[str, str] = os.environ) -> KnownPatterns:
     """The person's patterns and those of hwtop. A file that cannot be used is left out, and told."""
+    return _beside_builtin(_read(environ))
+
+
+@lru_cache(maxsize=1)
+def watched_patterns() -> KnownPatterns:
+    """The same where nobody must wait, read once: a home on a dead mount costs a second, and the person's patterns."""
+    try:
+        own = Abandonable("user-patterns", partial(_read, os.environ), time.monotonic).poll(_WAIT_S)
+    except TimeoutError:
+        own = _Own(problems=(f"{folder()}: the file system does not answer",))
+    return _beside_builtin(
+        own
+    )  # hwtop's own are not waited for: they take CPU time, which a full machine has little of
+
+
+class _Own(Struct, frozen=True):
+    parts: tuple[Registry, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def _beside_builtin(own: _Own) -> KnownPatterns:
+    return KnownPatterns(merge([*own.parts, builtin()]), own.problems)
+
+
+def _read(environ: Mapping[str, str]) -> _Own:
     parts: list[Registry] = []
     problems: list[str] = []
     for path in _files(folder(environ), problems):
@@ -68,16 +93,7 @@ def known_patterns(environ: Mapping[str, str] = os.environ) -> KnownPatterns:
             parts.append(read_pattern_file(path))
         except UsageError as error:  # noqa: PERF203 a few files, once
             problems.append(" ".join(str(error).split()))
-    return KnownPatterns(merge([*parts, builtin()]), tuple(problems))
-
-
-@lru_cache(maxsize=1)
-def watched_patterns() -> KnownPatterns:
-    """The same where nobody must wait, read once: a home on a dead mount costs a second, and the person's patterns."""
-    try:
-        return Abandonable("user-patterns", known_patterns, time.monotonic).poll(_WAIT_S)
-    except TimeoutError:
-        return KnownPatterns(builtin(), (f"{folder()}: the file system does not answer",))
+    return _Own(tuple(parts), tuple(problems))
 
 
 def _files(path: str, problems: list[str]) -> Sequence[str]:
