@@ -8,7 +8,8 @@ from statistics import median
 
 from msgspec.structs import replace
 
-from hwtop.job.curve_series import CurveSeries
+from hwtop.job.curve_series import CurveSeries, curves_of
+from hwtop.job.progress import merged
 from hwtop.job.witness.names import meaning
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse
@@ -74,29 +75,19 @@ class _Heart:
 
     def curves(self) -> tuple[Curve, ...]:
         if self._curves is None:
-            source = f"heartbeat of rank {self._rank}"
-            self._curves = tuple(
-                Curve(
-                    name=name,
-                    unit=self._unit if name == "throughput" else "",
-                    source=source,
-                    rank=self._rank,
-                    points=series.points,
-                )
-                for name, series in self._series.items()
-            )
+            self._curves = curves_of(self._series, self._unit, f"heartbeat of rank {self._rank}", self._rank)
         return self._curves
 
     def completed(self, rank: Rank, at_s: float) -> Rank:
         if self._step_at_s is None:
             known = rank.progress or Progress()
-            return replace(rank, progress=_filled(known, self._progress)) if self._progress != Progress() else rank
+            return replace(rank, progress=merged(self._progress, known)) if self._progress != Progress() else rank
         if rank.step_told_at_s is not None and rank.step_told_at_s > self._step_at_s + _OVERDUE_S:
             return rank
         gaps = [later - earlier for (earlier, _), (later, _) in pairwise(self._steps)]
         return replace(
             rank,
-            progress=_filled(self._progress, rank.progress),
+            progress=merged(rank.progress, self._progress),
             told_by=self._source(),
             step_time_s=self._progress.step_time_s or rank.step_time_s,
             step_age_s=max(0.0, at_s - self._step_at_s),
@@ -147,11 +138,3 @@ class _Heart:
     def _add(self, name: CurveName, step: int | None, at_s: float, value: float, is_past: bool) -> None:
         point = CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past)
         self._series.setdefault(name, CurveSeries()).add(point)
-
-
-def _filled(first: Progress, then: Progress | None) -> Progress:
-    """`first`, and what it does not hold from `then`."""
-    if then is None:
-        return first
-    missing = {name: getattr(then, name) for name in first.__struct_fields__ if getattr(first, name) is None}
-    return replace(first, **missing)

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from hwtop.derive.heartbeat import HeartbeatBook
 from hwtop.derive.seat import Crew
-from hwtop.job.curve_series import CurveSeries
+from hwtop.job.curve_series import CurveSeries, curves_of
+from hwtop.job.progress import merged
 from hwtop.job.witness.files import kind_of
 from hwtop.job.witness.folders import folders_of
 from hwtop.model.aim import LogTarget
@@ -111,16 +112,7 @@ class _FileBook:
     def curves(self) -> tuple[Curve, ...]:
         """One a quantity; made anew only when something was told."""
         if self._curves is None and self.file is not None:
-            self._curves = tuple(
-                Curve(
-                    name=name,
-                    unit=self.file.unit if name == "throughput" else "",
-                    source=self.file.path,
-                    rank=self.file.rank,
-                    points=series.points,
-                )
-                for name, series in self._series.items()
-            )
+            self._curves = curves_of(self._series, self.file.unit, self.file.path, self.file.rank)
         return self._curves or ()
 
     def speaks_for(self, rank: int, lowest: int) -> bool:
@@ -143,7 +135,7 @@ class _FileBook:
         step_age_s = None if self.step_at_s is None else max(0.0, at_s - self.step_at_s)
         return replace(
             rank,
-            progress=told if known is None else _merged(known, told),
+            progress=merged(known, told),
             told_by=self.file.path if self.file is not None else None,
             step_time_s=self._step_time_s() if rank.step_time_s is None else rank.step_time_s,
             step_age_s=step_age_s if step_age_s is not None and step_age_s < _YOUNG_S else rank.step_age_s,
@@ -203,11 +195,6 @@ def _consoles(job: Job, files: Sequence[WitnessFile]) -> tuple[LogTarget, ...]:
         for file in files
         if file.console is not None
     )
-
-
-def _merged(known: Progress, told: Progress) -> Progress:
-    changes = {name: value for name in told.__struct_fields__ if (value := getattr(told, name)) is not None}
-    return replace(known, **changes)
 
 
 def _whole(epoch: float | None) -> int | None:

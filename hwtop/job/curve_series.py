@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Mapping
 
-from hwtop.model.curve import CurvePoint
+from hwtop.model.curve import Curve, CurveName, CurvePoint
 
 _RECENT = 500
 """The newest points are all kept: what rules judge (engineering default)."""
@@ -83,3 +84,19 @@ class CurveSeries:
         pairs = zip(self._body[::2], self._body[1::2], strict=False)
         self._body = [second if not math.isfinite(second.value) else first for first, second in pairs]
         self._stride *= 2
+
+
+def curves_of(
+    series: Mapping[CurveName, CurveSeries], throughput_unit: str, source: str, rank: int | None
+) -> tuple[Curve, ...]:
+    """All that one teller tells, one curve a quantity."""
+    return tuple(
+        Curve(
+            name=name,
+            unit=throughput_unit if name == "throughput" else "",
+            source=source,
+            rank=rank,
+            points=told.points,
+        )
+        for name, told in series.items()
+    )

@@ -108,7 +108,7 @@ class ProgressTracker:
         if progress.loss is not None and progress.step is None and self._suspect is not None:
             self._trusted = self._suspect
         previous = self._newest
-        self._newest = _merged(previous, progress)
+        self._newest = merged(previous, progress)
         self._line_at_s = line.at_s
         if progress.step is None and progress.loss is None and progress.epoch is not None:
             self._heading_epoch = progress.epoch
@@ -181,7 +181,8 @@ def _is_steps(unit: str | None) -> bool:
     return unit in {"it/s", "steps/s"}
 
 
-def _merged(old: Progress | None, new: Progress) -> Progress:
+def merged(old: Progress | None, new: Progress) -> Progress:
+    """`new`, and what it does not hold from `old`."""
     if old is None:
         return new
     told = {name: value for name in new.__struct_fields__ if (value := getattr(new, name)) is not None}

@@ -14,11 +14,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.job.field_names import NAMES, name_of
+from hwtop.job.field_names import NAMES, name_of, spaced
 from hwtop.job.field_units import Field, rate
 from hwtop.model.curve import CurveName
 
-_BREAK = re.compile(r"[_\-\s]+")
 _FOREIGN = re.compile(
     r"(?:^|[/. ])(?:val|valid|validation|eval|evaluation|test|dev|best|ema|critic|disc|discriminator|gan)(?:[/. \d]|$)"
 )
@@ -67,7 +66,7 @@ class Meaning(Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=4096)
 def meaning(tag: str) -> Meaning | None:
     """What `tag` means; None for what is not followed: validation, accuracies, system values."""
-    name = _BREAK.sub(" ", tag.strip().lower()).strip()
+    name = spaced(tag.strip().lower()).strip()
     if _FOREIGN.search(name):
         return None
     unit = _UNIT.search(name)
