@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, target
 from hwtop.errors import CannotError, UsageError
-
-if TYPE_CHECKING:
-    from hwtop.ui.view import Page
-
-PAGES = ("overview", "ranks", "stacks", "flame", "logs", "curves", "processes")
-"""As the screen has them; written out because a wrong name must be refused before anything of the screen is loaded."""
+from hwtop.ui.view import PAGES, Page
 
 
 class Size(ParamType[tuple[int, int]]):

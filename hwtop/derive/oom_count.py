@@ -11,13 +11,12 @@ from collections import deque
 
 from msgspec import Struct
 
+from hwtop.job.kernel_event import NOTICED_S
 from hwtop.job.rank_set import do, named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent
 from hwtop.model.snapshot import Snapshot
 
-SAME_TIME_S = 6.0
-"""A rank is seen dead within so long of the kill: a launcher that has to reap it looks every few seconds."""
 _KEPT = 8
 
 
@@ -58,7 +57,7 @@ class OomCounter:
             dead = tuple(
                 rank.rank
                 for rank in job.ranks
-                if rank.rank not in told and abs(self._died.get(rank.pid, -1e9) - rise.at_s) <= SAME_TIME_S
+                if rank.rank not in told and abs(self._died.get(rank.pid, -1e9) - rise.at_s) <= NOTICED_S
             )
             if dead or rise.cgroup is not None:
                 told |= set(dead)

@@ -100,9 +100,11 @@ class Series:
         """Those of the newest minute, without those of start-up once it has trained, and of halts."""
         since_s = now - WINDOW_S
         after_s = self.started_until_s if self.has_trained else float("-inf")
-        kept = (each for each in self.samples if each.at_s >= since_s and each.at_s > after_s)
-        halts = [halt for halt in self.halts if halt[1] >= since_s]
-        return [each for each in kept if not any(from_s <= each.at_s <= to_s for from_s, to_s in halts)]
+        kept = [each for each in self.samples if each.at_s >= since_s and each.at_s > after_s]
+        for from_s, to_s in self.halts:
+            if to_s >= since_s:
+                kept = [each for each in kept if not from_s <= each.at_s <= to_s]
+        return kept
 
     def answer(self, name: str, now: float, compute: Callable[[Sequence[Sample]], T]) -> T:
         """`compute` of the window, asked again only when the window has changed."""

@@ -27,7 +27,7 @@ def check_oversubscribed(history: History) -> Observation | None:
     threads = history.median(WINDOW_S, runnable)
     if job is None or threads is None or threads < max(RATIO * cores, cores + EXCESS):
         return None
-    pressure = history.mean(WINDOW_S, _pressure)
+    pressure = history.mean(WINDOW_S, cpu_pressure)
     if pressure is not None and pressure < PRESSURE_PCT:
         return None
     ranks = [rank for rank in job.ranks if rank.is_alive]
@@ -59,7 +59,8 @@ def check_oversubscribed(history: History) -> Observation | None:
     )
 
 
-def _pressure(moment: Moment) -> float | None:
+def cpu_pressure(moment: Moment) -> float | None:
+    """PSI some avg10 of the CPU in percent; None where the kernel does not tell it."""
     psi = moment.cpu.psi.get("cpu") if moment.cpu else None
     return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 

@@ -27,12 +27,14 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     job = history.job
     if job is None:
         return None
-    everything = [event for event in job.events if event.pattern == symptom]
-    events = [event for event in everything if event.role != "context"]
-    if symptom == "rank-crash":
-        events = [event for event in events if not _went_on(job, event)]
-        if not any(event.role == "root" for event in events) and check_dead(history) is not None:
-            return None  # a launcher's summary, or what the others felt of it: rank-dead tells who went first
+    events: list[LogEvent] = []
+    beside: list[LogEvent] = []
+    for event in job.events:
+        if event.pattern == symptom:
+            (events if _counts(job, event) else beside).append(event)
+    is_summary = symptom == "rank-crash" and not any(event.role == "root" for event in events)
+    if is_summary and check_dead(history) is not None:
+        return None  # of a launcher, or what the others felt of it: rank-dead tells who went first
     if not events:
         return None
     events.sort(key=lambda event: event.role != "root")  # a launcher's summary may be read before the traceback itself
@@ -45,7 +47,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
         severity=first.severity,
         confidence={"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
         title=_title(first, events),
-        evidence=(*sentences([*events, *(event for event in everything if event not in events)]), *_evidence(events)),
+        evidence=(*sentences([*events, *beside]), *_evidence(events)),
         next_steps=tuple(dict.fromkeys((*steps(telling), *_next_steps(symptom)))),
         ranks=ranks_behind(events)
         or tuple(sorted({event.rank for event in _causes(telling) if event.rank is not None})),
@@ -82,6 +84,10 @@ def check_loss_nan(history: History) -> Observation | None:
 
 def _has_finite_loss(job: Job) -> bool:
     return any(rank.progress and rank.progress.loss is not None for rank in job.ranks)
+
+
+def _counts(job: Job, event: LogEvent) -> bool:
+    return event.role != "context" and not (event.pattern == "rank-crash" and _went_on(job, event))
 
 
 def _went_on(job: Job, event: LogEvent) -> bool:

@@ -42,7 +42,7 @@ def check_dead(history: History) -> Observation | None:
     dead = sorted({rank.rank for rank in (went or (*bad, *gone))} | set(missing))
     if not dead:
         return None
-    evidence = [_last_words(rank) for rank in (*went, *bad, *(gone if not went else []))]
+    evidence = [_last_words(rank) for rank in ((*went, *bad) if went else (*bad, *gone))]
     left = () if gone else _left_quietly(job, bad)
     if left:
         evidence.append(

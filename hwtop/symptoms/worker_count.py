@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.model.frame import Moment
-from hwtop.symptoms.cpu import EXCESS, PRESSURE_PCT, RATIO
+from hwtop.symptoms.cpu import EXCESS, PRESSURE_PCT, RATIO, cpu_pressure
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Observation, Rule
@@ -26,7 +26,7 @@ def check_oversubscribed(history: History) -> Observation | None:
     ready = history.median(WINDOW_S, waiting_workers)
     if ready is None or count <= cores or ready < max(RATIO * cores, cores + EXCESS):
         return None
-    pressure = history.mean(WINDOW_S, _pressure)
+    pressure = history.mean(WINDOW_S, cpu_pressure)
     if pressure is not None and pressure < PRESSURE_PCT:
         return None
     busy = [worker.cpu_pct for rank in ranks for worker in rank.workers if worker.cpu_pct is not None]
@@ -57,11 +57,6 @@ def check_oversubscribed(history: History) -> Observation | None:
         ranks=tuple(rank.rank for rank in ranks),
         log_line=told.log_line if told is not None else None,
     )
-
-
-def _pressure(moment: Moment) -> float | None:
-    psi = moment.cpu.psi.get("cpu") if moment.cpu else None
-    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 
 
 RULES = (

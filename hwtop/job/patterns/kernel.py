@@ -7,9 +7,8 @@ closed, links that come up.
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import resources
 
-from hwtop.job.patterns.registry import Registry, builtin, merge, parse_file
+from hwtop.job.patterns.registry import Registry, builtin, builtin_file, merge
 
 FILE = "kernel_log.toml"
 _SHARED = frozenset(
@@ -30,7 +29,7 @@ _SHARED = frozenset(
 @lru_cache(maxsize=1)
 def kernel_registry() -> Registry:
     """What is looked for in the kernel's log."""
-    own = parse_file((resources.files(__package__ or "") / FILE).read_text(encoding="utf-8"), FILE)
+    own = builtin_file(FILE)
     known = builtin()
     shared = tuple(pattern for pattern in known.patterns if pattern.id in _SHARED and pattern not in own.patterns)
     return merge((own, Registry(shared, known.xids)))

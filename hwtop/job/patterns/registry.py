@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -143,11 +143,14 @@ def merge(parts: Iterable[Registry]) -> Registry:
 @lru_cache(maxsize=1)
 def builtin() -> Registry:
     """The patterns that come with hwtop."""
-    files = sorted(
-        (file for file in resources.files(__package__ or "").iterdir() if file.name.endswith(".toml")),
-        key=lambda file: file.name,
-    )
-    return merge(parse_file(file.read_text(encoding="utf-8"), file.name) for file in files)
+    names = (file.name for file in resources.files(__package__ or "").iterdir())
+    return merge(builtin_file(name) for name in sorted(names) if name.endswith(".toml"))
+
+
+@cache
+def builtin_file(name: str) -> Registry:
+    """The patterns of one of the files that come with hwtop."""
+    return parse_file((resources.files(__package__ or "") / name).read_text(encoding="utf-8"), name)
 
 
 def _pattern(number: int, raw: dict[str, Any], name: str) -> Pattern:
