@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any
 
 from hwtop.job.patterns.match import match
-from hwtop.job.progress import ProgressReader, parse
+from hwtop.job.progress.told import ProgressReader, parse
 from hwtop.model.log import LogEvent, LogLine
 
 ALTERNATIVES = {

@@ -20,7 +20,7 @@ from pathlib import Path
 from healthy_log import healthy_log
 
 from hwtop.collectors.log_file import read_file
-from hwtop.job.log_block import all_lines
+from hwtop.job.log.block import all_lines
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.prefilter import Prefilter
 from hwtop.job.patterns.registry import builtin

@@ -11,9 +11,9 @@ import random
 import statistics
 import time
 
-from hwtop.job.slow_vote import outliers
-from hwtop.job.stack_groups import group, parting, sentence
-from hwtop.job.stack_trie import trie
+from hwtop.job.stacks.groups import group, parting, sentence
+from hwtop.job.stacks.slow_vote import outliers
+from hwtop.job.stacks.trie import trie
 from hwtop.model.stack import StackFrame, ThreadStack
 
 RANKS = 512

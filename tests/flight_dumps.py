@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from hwtop.collectors.flight_folder import dumps_in
-from hwtop.job.flight_dump import flight_dump
+from hwtop.job.flight.dump import flight_dump
 from hwtop.model.flight import FlightDump
 
 FOLDER = Path(__file__).parent / "data" / "flight_recorder"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from hwtop.collectors.process_files import read_bytes
 from hwtop.collectors.process_roster import SCAN_LIMIT, Roster, watchers_of
 from hwtop.errors import UsageError
-from hwtop.job.launcher import (
+from hwtop.job.launch.launcher import (
     helper_kind,
     is_python,
     is_python_server,
@@ -22,9 +22,9 @@ from hwtop.job.launcher import (
     program_name,
     python_program,
 )
-from hwtop.job.programs import SHELLS
-from hwtop.job.root import find_root, orphaned_tops
-from hwtop.job.tree import members
+from hwtop.job.launch.programs import SHELLS
+from hwtop.job.launch.root import find_root, orphaned_tops
+from hwtop.job.launch.tree import members
 from hwtop.model.aim import Aim
 from hwtop.model.member import Member
 from hwtop.model.process import CandidateReading, JobCandidate, ProcessInfo

@@ -22,8 +22,8 @@ from hwtop.collectors.pyspy_errors import Explained, circumstance, explain, no_b
 from hwtop.collectors.repair import repaired
 from hwtop.collectors.sudo import Sudo
 from hwtop.collectors.target_state import read_state
-from hwtop.job.deep_looks import PYSTACK_ADVICE, cannot_pause
 from hwtop.job.secrets import masked_text
+from hwtop.job.stacks.deep_looks import PYSTACK_ADVICE, cannot_pause
 from hwtop.model.aim import Aim, Request
 from hwtop.model.stack import DeepDump, DeepKind, DeepReading
 

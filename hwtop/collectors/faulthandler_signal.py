@@ -15,7 +15,7 @@ from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.process_files import read_cmdline
 from hwtop.collectors.pyspy_errors import Explained
 from hwtop.collectors.target_state import TargetState, read_state
-from hwtop.job.deep_looks import faulthandler_signal, no_signal
+from hwtop.job.stacks.deep_looks import faulthandler_signal, no_signal
 
 _ANSWERS_WITHIN_S = 2.0
 _QUIET_S = 0.1

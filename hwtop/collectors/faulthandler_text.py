@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from hwtop.job.short_names import ShortNames
+from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+(?: \[(?P<name>.*)\])? \(most recent call first\):")

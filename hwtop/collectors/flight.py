@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.debug_server import DebugServer
 from hwtop.collectors.flight_file import MOST_BYTES, decode, parse
-from hwtop.job.flight_dump import trimmed
+from hwtop.job.flight.dump import trimmed
 from hwtop.model.aim import Aim, FlightTarget, Request
 from hwtop.model.flight import FlightDump, FlightReading
 

@@ -10,7 +10,7 @@ from typing import NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from hwtop.job.flight_dump import flight_dump
+from hwtop.job.flight.dump import flight_dump
 from hwtop.model.flight import FlightDump
 
 MOST_BYTES = 256 << 20

@@ -21,7 +21,7 @@ from hwtop.collectors.child import Children
 from hwtop.collectors.kernel_journal import JournalFollower, refusal
 from hwtop.collectors.kernel_record import Record, parse_kmsg
 from hwtop.collectors.procfs import read_text
-from hwtop.job.oom_report import LITERALS
+from hwtop.job.kernel.oom_report import LITERALS
 from hwtop.job.patterns.kernel import kernel_registry
 from hwtop.model.aim import Aim
 from hwtop.model.kernel import KernelLine, KernelReading

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from hwtop.errors import UsageError
-from hwtop.job.log_block import LONGEST_CHARS, LogBlock, block_of
-from hwtop.job.log_wrapping import Unwrap, unwrapping
+from hwtop.job.log.block import LONGEST_CHARS, LogBlock, block_of
+from hwtop.job.log.wrapping import Unwrap, unwrapping
 
 _BLOCK_BYTES = 1 << 20
 _LONGEST_BYTES = 4 * LONGEST_CHARS

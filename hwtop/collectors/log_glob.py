@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.process_files import read_environ
-from hwtop.job.environment import kept, slurm_job_of
-from hwtop.job.slurm_template import as_glob, has_specifiers
+from hwtop.job.launch.environment import kept, slurm_job_of
+from hwtop.job.launch.slurm_template import as_glob, has_specifiers
 
 _EVERY_S = 5.0
 _WAIT_S = 0.1

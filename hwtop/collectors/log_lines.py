@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwtop.collectors.log_words import Words
-from hwtop.job.log_block import LONGEST_CHARS
-from hwtop.job.log_text import shown
-from hwtop.job.log_wrapping import Unwrap
+from hwtop.job.log.block import LONGEST_CHARS
+from hwtop.job.log.text import shown
+from hwtop.job.log.wrapping import Unwrap
 
 _LONGEST_BYTES = 4 * LONGEST_CHARS
 _KEPT_BYTES = 1 << 20

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from hwtop.job.log_name import is_log_name
+from hwtop.job.log.name import is_log_name
 
 _MOST_PIDS = 20_000
 _LONGEST_CHAIN = 8

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from hwtop.collectors.log_lines import LineBuffer, Run, texts
 from hwtop.collectors.log_words import Words
-from hwtop.job.log_wrapping import Unwrap, unwrapping
+from hwtop.job.log.wrapping import Unwrap, unwrapping
 
 PAST_BYTES = 64 * 1024
 """What is read of a file that is older than hwtop's look at it."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from hwtop.collectors import nvml as codes
 from hwtop.collectors.nvml_questions import GROUPS, IDENTITY, LEVELS, PCIE_TRAFFIC, Group, Question, gpu_processes
 from hwtop.model.gpu import Gpu, GpuStatus
 
-VENDOR = "nvidia"
+VENDOR: Final = "nvidia"
 UNNAMED = "NVIDIA GPU"
 
 

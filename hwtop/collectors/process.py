@@ -14,7 +14,7 @@ from hwtop.collectors.process_entry import ProcessEntry
 from hwtop.collectors.process_files import read_bytes, read_status
 from hwtop.collectors.process_roster import Roster, watchers_of
 from hwtop.errors import UsageError
-from hwtop.job.place import container_of_mounts
+from hwtop.job.launch.place import container_of_mounts
 from hwtop.model.aim import Aim
 from hwtop.model.process import GoneProcess, ProcessInfo, ProcessReading
 

@@ -27,7 +27,7 @@ from hwtop.collectors.process_files import (
     read_wchan,
 )
 from hwtop.collectors.ray_log import told_ranks
-from hwtop.job.environment import kept
+from hwtop.job.launch.environment import kept
 from hwtop.job.secrets import masked_arguments
 from hwtop.model.process import OpenFile, ProcessInfo, ThreadInfo
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import NamedTuple
 
-from hwtop.job.log_name import is_log_name
+from hwtop.job.log.name import is_log_name
 from hwtop.model.process import OpenFile, ThreadInfo
 
 THREAD_LIMIT = 512

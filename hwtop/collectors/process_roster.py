@@ -11,10 +11,10 @@ from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_entry import ProcessEntry
 from hwtop.collectors.ray_log import driver_job
-from hwtop.job.launcher import is_python, is_session, is_slurmstepd, is_wrapper, launcher_kind, program_name
-from hwtop.job.place import slurm_ids
-from hwtop.job.ray import ray_job_of
-from hwtop.job.root import find_root, orphaned_tops, rank_number
+from hwtop.job.launch.launcher import is_python, is_session, is_slurmstepd, is_wrapper, launcher_kind, program_name
+from hwtop.job.launch.place import slurm_ids
+from hwtop.job.launch.ray import ray_job_of
+from hwtop.job.launch.root import find_root, orphaned_tops, rank_number
 from hwtop.model.process import ProcessInfo
 
 SCAN_LIMIT = 4096

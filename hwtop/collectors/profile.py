@@ -9,7 +9,7 @@ from math import ceil
 
 from hwtop.collectors.pyspy_record import WINDOW_S, PySpyRecord
 from hwtop.collectors.stack import dump_all
-from hwtop.job.short_names import ShortNames
+from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.stack import StackProfile
 
 RATE_PER_S = 50

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from hwtop.collectors.child import Children, Ended
 from hwtop.collectors.pyspy_errors import Explained, circumstance, explain, no_binary
 from hwtop.collectors.target_state import read_state
-from hwtop.job.frames import short_name
+from hwtop.job.stacks.frames import short_name
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 
 DEADLINE_S = 5.0

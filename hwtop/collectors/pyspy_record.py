@@ -20,8 +20,8 @@ from msgspec import Struct
 from hwtop.collectors.child import OUTPUT, Children, Ended
 from hwtop.collectors.pyspy import find_pyspy, is_whole
 from hwtop.collectors.pyspy_errors import Explained, circumstance, explain, no_binary
-from hwtop.job.frames import training_thread
-from hwtop.job.short_names import ShortNames
+from hwtop.job.stacks.frames import training_thread
+from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackSample, ThreadStack
 
 WINDOW_S = 4

@@ -13,7 +13,7 @@ from hwtop.collectors.faulthandler_text import parse_faulthandler
 from hwtop.collectors.pyspy import Look
 from hwtop.collectors.pyspy_errors import Explained
 from hwtop.collectors.target_state import TargetState, read_state
-from hwtop.job.short_names import ShortNames
+from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.stack import StackDump, ThreadStack
 
 _FIND_S = 1.0

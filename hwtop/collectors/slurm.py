@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from hwtop.collectors.process_roster import SCAN_LIMIT, Roster, watchers_of
 from hwtop.errors import CannotError, UsageError
-from hwtop.job.launcher import is_python, is_session, is_side_program, is_slurmstepd, launcher_kind, program_name
-from hwtop.job.place import slurm_ids
-from hwtop.job.programs import SHELLS
+from hwtop.job.launch.launcher import is_python, is_session, is_side_program, is_slurmstepd, launcher_kind, program_name
+from hwtop.job.launch.place import slurm_ids
+from hwtop.job.launch.programs import SHELLS
 from hwtop.model.process import ProcessInfo
 
 PREFIX = "slurm:"

@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process_files import read_stat
 from hwtop.collectors.procfs import read_text
-from hwtop.job.frames import is_user_frame, training_thread
-from hwtop.job.lock_source import held_at
-from hwtop.job.locks import lock_wait
+from hwtop.job.hang.lock_source import held_at
+from hwtop.job.hang.locks import lock_wait
 from hwtop.job.secrets import masked_text
+from hwtop.job.stacks.frames import is_user_frame, training_thread
 from hwtop.model.stack import StackDump, StackFrame
 
 READ_DEADLINE_S = 0.2

@@ -17,7 +17,7 @@ from hwtop.collectors.pyspy_record import WINDOW_S, PySpyRecord
 from hwtop.collectors.source_lines import SourceLines
 from hwtop.collectors.stack_schedule import Order, StackSchedule
 from hwtop.collectors.target_state import read_state
-from hwtop.job.short_names import ShortNames
+from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.aim import Aim
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 

@@ -158,7 +158,7 @@ def run(
         timer.start()
     app.run(mouse=mouse)
     if app.last_frame is not None:
-        from hwtop.job.log_text import visible
+        from hwtop.job.log.text import visible
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
             print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)

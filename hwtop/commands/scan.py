@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from hwtop.job.log_block import LogBlock
-    from hwtop.job.progress import ProgressReader
+    from hwtop.job.log.block import LogBlock
+    from hwtop.job.progress.told import ProgressReader
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     from hwtop.collectors.user_patterns import known_patterns
     from hwtop.errors import UsageError
     from hwtop.job.patterns.match import Matcher
-    from hwtop.job.progress import ProgressReader
+    from hwtop.job.progress.told import ProgressReader
     from hwtop.report.scan import ScanText, cut_text, event_json
 
     if explain and as_json:
@@ -61,7 +61,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
 
 
 def _print_progress(block: LogBlock, reader: ProgressReader, as_json: bool) -> None:
-    from hwtop.job.log_block import all_lines
+    from hwtop.job.log.block import all_lines
     from hwtop.report.scan import progress_json, progress_text
 
     for line in all_lines(block):

@@ -57,8 +57,8 @@ def command(
     from hwtop.collectors.process import ProcessSource
     from hwtop.collectors.stack import dump_all
     from hwtop.errors import CannotError
-    from hwtop.job.spawner import is_spawner
-    from hwtop.job.tree import members
+    from hwtop.job.launch.spawner import is_spawner
+    from hwtop.job.launch.tree import members
     from hwtop.report.json_report import encode
     from hwtop.report.stacks import stacks_report, watched
     from hwtop.report.stacks_text import stacks_text

@@ -61,8 +61,8 @@ def _text(samples: dict[int, list[StackSample]], seconds: float, form: str, targ
 
 def _ranks(target_pid: int, rank: int | None) -> list[Member]:
     from hwtop.collectors.process import ProcessSource
+    from hwtop.job.launch.tree import members
     from hwtop.job.rank_set import named
-    from hwtop.job.tree import members
     from hwtop.report.stacks import watched
 
     everyone = watched(members(ProcessSource(target_pid).read().processes), target_pid)

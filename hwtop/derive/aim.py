@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.job.rank_state import share_of
+from hwtop.job.hang.rank_state import share_of
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Moment
 from hwtop.model.job import Job

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import get_args
 
-from hwtop.job.curve_series import CurveSeries
+from hwtop.job.progress.curve_series import CurveSeries
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.log import Progress
 

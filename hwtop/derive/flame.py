@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.job.stack_samples import StackSamples
+from hwtop.job.stacks.samples import StackSamples
 from hwtop.model.flame import Flame
 from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from hwtop.job.flight_analysis import verdicts
-from hwtop.job.flight_settings import dump_files, dump_pipe, sentences
-from hwtop.job.frames import training_thread, user_frame
+from hwtop.job.flight.analysis import verdicts
+from hwtop.job.flight.settings import dump_files, dump_pipe, sentences
+from hwtop.job.stacks.frames import training_thread, user_frame
 from hwtop.model.aim import FlightTarget
 from hwtop.model.flight import FlightDump, FlightReading, FlightVerdict
 from hwtop.model.job import Job

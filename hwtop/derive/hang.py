@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hwtop.job.collective_timeout import timeout_of
-from hwtop.job.frames import training_thread
-from hwtop.job.locks import lock_wait
-from hwtop.job.rank_state import rank_state, settled
-from hwtop.job.rendezvous import address_of, endpoint_of, nodes_of
-from hwtop.job.stack_samples import StackSamples
+from hwtop.job.hang.collective_timeout import timeout_of
+from hwtop.job.hang.locks import lock_wait
+from hwtop.job.hang.rank_state import rank_state, settled
+from hwtop.job.hang.rendezvous import address_of, endpoint_of, nodes_of
+from hwtop.job.stacks.frames import training_thread
+from hwtop.job.stacks.samples import StackSamples
 from hwtop.model.hang import BlockedThread, Rendezvous, WorkerLock
 from hwtop.model.job import Job
 from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo

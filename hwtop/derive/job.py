@@ -19,13 +19,13 @@ from hwtop.derive.rank import rank_now
 from hwtop.derive.seat import Crew, Seat
 from hwtop.derive.slow_vote import SlowVotes
 from hwtop.derive.witness import WitnessBook, witness_targets
-from hwtop.job.environment import restarts_of
+from hwtop.job.launch.environment import restarts_of
+from hwtop.job.launch.place import place_of
+from hwtop.job.launch.spawner import is_spawner
+from hwtop.job.launch.tree import main_launcher, members
 from hwtop.job.patterns.registry import Registry
-from hwtop.job.place import place_of
-from hwtop.job.spawner import is_spawner
-from hwtop.job.stack_groups import group
-from hwtop.job.stack_samples import StackSamples
-from hwtop.job.tree import main_launcher, members
+from hwtop.job.stacks.groups import group
+from hwtop.job.stacks.samples import StackSamples
 from hwtop.model.job import Job, JobPlace
 from hwtop.model.member import Launcher, Member
 from hwtop.model.process import ProcessInfo, ProcessReading

@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from hwtop.derive.oom_count import OomCounter
-from hwtop.job.kernel_event import (
+from hwtop.job.kernel.event import (
     CLOCKS_S,
     CRASHES,
     GONE_S,
@@ -24,8 +24,8 @@ from hwtop.job.kernel_event import (
     still_counts,
     takes_back,
 )
-from hwtop.job.mount_use import mounts_of
-from hwtop.job.oom_report import OomKill, OomReports
+from hwtop.job.kernel.mount_use import mounts_of
+from hwtop.job.kernel.oom_report import OomKill, OomReports
 from hwtop.job.patterns.kernel import kernel_registry
 from hwtop.job.patterns.match import Matcher
 from hwtop.model.job import Job

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from hwtop.derive.curves import CurveBook
 from hwtop.derive.log_surroundings import Surroundings
-from hwtop.job.attempt import attempt_of, is_earlier, superseded
-from hwtop.job.log_text import rank_of_path, split_rank
+from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
+from hwtop.job.log.text import rank_of_path, split_rank
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import Registry
-from hwtop.job.progress import ProgressTracker
+from hwtop.job.progress.told import ProgressTracker
 from hwtop.model.curve import Curve
 from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading, Progress
 

@@ -84,6 +84,7 @@ class MomentBuilder:
             mounts=snapshot.disk.mounts if snapshot.disk else (),
             network=self._step("network", lambda: self._network.advance(snapshot.network), None),
             gpus=gpus,
+            topology=snapshot.gpu.topology if snapshot.gpu else None,
             job=self._step("job", lambda: self._job.advance(snapshot), no_job),
             candidates=candidates,
             sources=(*snapshot.sources, *self._failures),

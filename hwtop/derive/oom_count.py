@@ -11,7 +11,7 @@ from collections import deque
 
 from msgspec import Struct
 
-from hwtop.job.kernel_event import NOTICED_S
+from hwtop.job.kernel.event import NOTICED_S
 from hwtop.job.rank_set import do, named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent

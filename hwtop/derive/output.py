@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hwtop.derive.seat import Seat
-from hwtop.job.launcher import is_slurmstepd
-from hwtop.job.log_name import is_log_name
+from hwtop.job.launch.launcher import is_slurmstepd
+from hwtop.job.log.name import is_log_name
 from hwtop.model.aim import LogTarget
 from hwtop.model.log import LogFile
 from hwtop.model.member import Member

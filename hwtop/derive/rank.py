@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from hwtop.derive.data_file import data_file
 from hwtop.derive.log import RankLog
 from hwtop.derive.seat import Seat
-from hwtop.job.frames import leaf_of
 from hwtop.job.gpu_owner import gpus_of
-from hwtop.job.stack_samples import StackSamples
-from hwtop.job.stack_series import Standing
+from hwtop.job.stacks.frames import leaf_of
+from hwtop.job.stacks.samples import StackSamples
+from hwtop.job.stacks.series import Standing
 from hwtop.model.disk import MountReading
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Rank, Worker

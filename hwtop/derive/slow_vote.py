@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from hwtop.job.slow_vote import ROUNDS, outliers, vote
+from hwtop.job.stacks.slow_vote import ROUNDS, outliers, vote
 from hwtop.model.job import SlowVote, StackGroup
 from hwtop.model.rank import Rank
 

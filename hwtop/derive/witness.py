@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from hwtop.derive.heartbeat import HeartbeatBook
 from hwtop.derive.seat import Crew
-from hwtop.job.curve_series import CurveSeries, curves_of
-from hwtop.job.progress import merged
+from hwtop.job.progress.curve_series import CurveSeries, curves_of
+from hwtop.job.progress.told import merged
 from hwtop.job.witness.files import kind_of
 from hwtop.job.witness.folders import folders_of
 from hwtop.model.aim import LogTarget

@@ -9,7 +9,8 @@ from msgspec import Struct
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.cpu import CpuRates
 from hwtop.model.disk import DiskRates, MountReading
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu import Gpu, GpuRates
+from hwtop.model.gpu_link import Topology
 from hwtop.model.job import Job
 from hwtop.model.memory import MemoryRates
 from hwtop.model.network import NetworkRates
@@ -35,6 +36,8 @@ class Moment(Struct, frozen=True, kw_only=True):
     mounts: tuple[MountReading, ...] = ()
     network: NetworkRates | None = None
     gpus: tuple[Gpu, ...] = ()
+    gpu_rates: tuple[GpuRates, ...] = ()
+    topology: Topology | None = None
     job: Job | None = None
     candidates: tuple[JobCandidate, ...] | None = None
     """None while a job is watched or before the first scan."""

@@ -43,7 +43,7 @@ class StackGroup(Struct, frozen=True, kw_only=True):
 
     ranks: tuple[int, ...]
     frames: tuple[StackFrame, ...]
-    """Normalised (see `hwtop.job.frames.normalise`), root first; line 0 = not told, in library code."""
+    """Normalised (see `hwtop.job.stacks.frames.normalise`), root first; line 0 = not told, in library code."""
     phase: Phase | None
     user_frame: StackFrame | None
     """Innermost frame of the user's own code."""

@@ -13,7 +13,7 @@ ProcessRole = Literal["rank", HelperKind]
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """One process of the job with its place in it: what `hwtop.job.tree.members` makes of a ProcessReading."""
+    """One process of the job with its place in it: what `hwtop.job.launch.tree.members` makes of a ProcessReading."""
 
     pid: int
     ppid: int

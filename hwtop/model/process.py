@@ -65,7 +65,7 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     exe: str | None = None
     cwd: str | None = None
     env: dict[str, str] | None = None
-    """Only the variables in `hwtop.job.environment.KEPT`: ranks, threads, launchers. No secrets. Of Ray Train's workers also
+    """Only the variables in `hwtop.job.launch.environment.KEPT`: ranks, threads, launchers. No secrets. Of Ray Train's workers also
     the rank variables that they set later, as their log tells."""
     cgroup: str | None = None
     read_bytes: int | None = None

@@ -27,7 +27,7 @@ Phase = Literal[
     "forward",
     "other",
 ]
-"""What a rank's main thread is in (see `hwtop.job.phase`). "data" waits for loader workers, "data-main" loads in
+"""What a rank's main thread is in (see `hwtop.job.stacks.phase`). "data" waits for loader workers, "data-main" loads in
 the training process itself, "sync" waits for the device."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from hwtop.job.log_text import visible
+from hwtop.job.log.text import visible
 from hwtop.model.stack import StackFrame, StackSample
 
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
-from hwtop.job.flight_analysis import verdicts
-from hwtop.job.flight_call import calls_of, completed, written
-from hwtop.job.flight_team import WAITED_S, Team, first_open, newest, teams
-from hwtop.job.log_text import visible
+from hwtop.job.flight.analysis import verdicts
+from hwtop.job.flight.call import calls_of, completed, written
+from hwtop.job.flight.team import WAITED_S, Team, first_open, newest, teams
+from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.flight import FlightDump, FlightVerdict
 from hwtop.model.symptom import Blind

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from hwtop import __version__
-from hwtop.job.conclusion import conclusion
+from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hwtop.job.log_text import visible
-from hwtop.job.phase_sentence import phase_sentence
+from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named
+from hwtop.job.stacks.phase_sentence import phase_sentence
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hwtop.job.log_text import visible
+from hwtop.job.log.text import visible
 from hwtop.job.patterns.registry import Pattern, Registry
 from hwtop.job.patterns.trial import Trial, slow_length
 from hwtop.report.scan import ROLES

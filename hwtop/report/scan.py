@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from hwtop.job.log_block import LONGEST_CHARS
-from hwtop.job.log_text import visible
-from hwtop.job.log_time import told_s
+from hwtop.job.log.block import LONGEST_CHARS
+from hwtop.job.log.text import visible
+from hwtop.job.log.time import told_s
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role
 from hwtop.report.json_report import plain

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from hwtop.derive.data_file import data_file
-from hwtop.job.conclusion import conclude
-from hwtop.job.frames import leaf_of, normalise, training_thread
-from hwtop.job.phase import is_waiting, phase_of
-from hwtop.job.stack_groups import group
+from hwtop.job.stacks.conclusion import conclude
+from hwtop.job.stacks.frames import leaf_of, normalise, training_thread
+from hwtop.job.stacks.groups import group
+from hwtop.job.stacks.phase import is_waiting, phase_of
 from hwtop.model.disk import MountReading
 from hwtop.model.job import StackGroup
 from hwtop.model.member import Member

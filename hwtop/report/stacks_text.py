@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hwtop.job.frames import is_user_frame, place
-from hwtop.job.log_text import visible
+from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named
-from hwtop.job.stack_groups import divergence, parting
+from hwtop.job.stacks.frames import is_user_frame, place
+from hwtop.job.stacks.groups import divergence, parting
 from hwtop.model.job import StackGroup
 from hwtop.model.stack import StackFrame
 from hwtop.report.stacks import StacksReport, WorkerGroup

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.job.log_text import visible
+from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.job.collective_timeout import says
-from hwtop.job.conclusion import conclusion
-from hwtop.job.kernel_wait import VFORK, waits_for
+from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.rank_state import STUCK_S, is_still
+from hwtop.job.hang.standstill import waits
+from hwtop.job.kernel.wait import VFORK, waits_for
 from hwtop.job.rank_set import do, named
-from hwtop.job.rank_state import STUCK_S, is_still
-from hwtop.job.standstill import waits
+from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job
 from hwtop.model.rank import DataFile, Rank

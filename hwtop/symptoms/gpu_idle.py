@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import named, rank_set
-from hwtop.job.rank_state import share_of
 from hwtop.model.frame import Moment
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History

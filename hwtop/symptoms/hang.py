@@ -1,6 +1,6 @@
 """hang, collective-mismatch, rank-missing-from-collective: nothing moves any more.
 
-All three ask the same tree (`hwtop.job.hang_tree`), so at most one of them is raised; `hang` is what is left when no rank
+All three ask the same tree (`hwtop.job.hang.tree`), so at most one of them is raised; `hang` is what is left when no rank
 can be blamed. A cause that has a symptom of its own (a dead rank, D state, a lock, ...) folds them: `hwtop.symptoms.cascade`.
 """
 
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.job.collective_timeout import says
-from hwtop.job.conclusion import conclusion, workers_do
-from hwtop.job.frames import place
-from hwtop.job.hang_tree import HangCause, collective_groups, hang_cause
+from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.rank_state import LOG_INTERVALS, STUCK_S, is_still
+from hwtop.job.hang.standstill import BUSY_GPU_QUIET_S, waits
+from hwtop.job.hang.tree import HangCause, collective_groups, hang_cause
 from hwtop.job.rank_set import do, named
-from hwtop.job.rank_state import LOG_INTERVALS, STUCK_S, is_still
-from hwtop.job.stack_groups import call_site, parting
-from hwtop.job.standstill import BUSY_GPU_QUIET_S, waits
+from hwtop.job.stacks.conclusion import conclusion, workers_do
+from hwtop.job.stacks.frames import place
+from hwtop.job.stacks.groups import call_site, parting
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History

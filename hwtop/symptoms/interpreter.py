@@ -8,10 +8,10 @@ from statistics import fmean
 
 from msgspec import Struct
 
-from hwtop.job.code_line import collects_garbage, sleeps
-from hwtop.job.frames import is_stdlib_frame, own_frames, place, training_thread, user_frame
-from hwtop.job.phase import phase_of
 from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.code_line import collects_garbage, sleeps
+from hwtop.job.stacks.frames import is_stdlib_frame, own_frames, place, training_thread, user_frame
+from hwtop.job.stacks.phase import phase_of
 from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History

@@ -7,9 +7,9 @@ from statistics import fmean
 
 from msgspec import Struct
 
+from hwtop.job.hang.rank_state import CHECKPOINT_CLOCK_S, CHECKPOINTS, usual_checkpoint_s
 from hwtop.job.rank_set import do, named
-from hwtop.job.rank_state import CHECKPOINT_CLOCK_S, CHECKPOINTS, usual_checkpoint_s
-from hwtop.job.spells import Recurrence, recurrence
+from hwtop.job.stacks.spells import Recurrence, recurrence
 from hwtop.model.rank import DataFile, Rank, Spell
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import do, named
-from hwtop.job.rank_state import share_of
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Literal
 
-from hwtop.job.rank_state import share_of
+from hwtop.job.hang.rank_state import share_of
 from hwtop.model.rank import HotSpot, Rank, Worker
 from hwtop.symptoms.history import History
 

@@ -6,14 +6,14 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from hwtop.job.collective_timeout import says
-from hwtop.job.conclusion import conclusion
-from hwtop.job.frames import place, training_thread, user_frame
-from hwtop.job.hang_tree import hang_cause
-from hwtop.job.locks import Deadlock, deadlock, thread_name, waits_text
+from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.locks import Deadlock, deadlock, thread_name, waits_text
+from hwtop.job.hang.rank_state import STUCK_S
+from hwtop.job.hang.standstill import waits
+from hwtop.job.hang.tree import hang_cause
 from hwtop.job.rank_set import do, named
-from hwtop.job.rank_state import STUCK_S
-from hwtop.job.standstill import waits
+from hwtop.job.stacks.conclusion import conclusion
+from hwtop.job.stacks.frames import place, training_thread, user_frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, ThreadStack

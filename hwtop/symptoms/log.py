@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from math import isfinite
 
-from hwtop.job.kernel_event import PATH
+from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from hwtop.job.rank_state import STARTING
+from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule

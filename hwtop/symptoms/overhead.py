@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import do, named, rank_set
-from hwtop.job.rank_state import share_of
 from hwtop.model.frame import Moment
 from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.symptoms.gpu_idle import GPU_IDLE_PCT, gpu_util

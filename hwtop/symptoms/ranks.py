@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 from statistics import median
 
-from hwtop.job.collective_timeout import says
-from hwtop.job.conclusion import conclusion
+from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.rank_state import OTHERS_WAIT, WAITS_LEAST, is_still, slowest
+from hwtop.job.hang.standstill import waits
 from hwtop.job.rank_set import do, named
-from hwtop.job.rank_state import OTHERS_WAIT, WAITS_LEAST, is_still, slowest
-from hwtop.job.standstill import waits
+from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.job import Job
 from hwtop.model.rank import PhaseShare, Rank
 from hwtop.symptoms.history import History

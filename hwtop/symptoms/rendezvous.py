@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hwtop.job.hang.rendezvous import missing_ranks
 from hwtop.job.rank_set import do, named
-from hwtop.job.rendezvous import missing_ranks
 from hwtop.model.hang import Rendezvous
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule

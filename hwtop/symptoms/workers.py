@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from hwtop.job.conclusion import has_nothing_to_do
-from hwtop.job.frames import place
 from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.conclusion import has_nothing_to_do
+from hwtop.job.stacks.frames import place
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.job.frames import place
+from hwtop.job.stacks.frames import place
 from hwtop.model.flame import Flame, FlameNode
 from hwtop.ui.view import View
 

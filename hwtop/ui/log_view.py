@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
-from hwtop.job.log_text import rank_of_path, split_rank
-from hwtop.job.log_time import told_s
+from hwtop.job.log.text import rank_of_path, split_rank
+from hwtop.job.log.time import told_s
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine

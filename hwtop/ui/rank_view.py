@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from hwtop.job.frames import place
+from hwtop.job.stacks.frames import place
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank, RankState
 from hwtop.ui.view import ORDERS, View

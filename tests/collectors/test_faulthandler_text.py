@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from hwtop.collectors.faulthandler_text import parse_faulthandler
-from hwtop.job.short_names import ShortNames
+from hwtop.job.stacks.short_names import ShortNames
 
 TORCH_2_13 = """\
 Current thread 0x00007fb129ffb6c0 (most recent call first):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hwtop.collectors import log_file
-from hwtop.job.log_block import LONGEST_CHARS, all_lines
+from hwtop.job.log.block import LONGEST_CHARS, all_lines
 from hwtop.job.patterns.match import Matcher
 from hwtop.model.log import LogEvent
 

@@ -14,7 +14,7 @@ import pytest
 from hwtop.collectors.error_file import last_words
 from hwtop.collectors.process import ProcessSource, check_target
 from hwtop.errors import UsageError
-from hwtop.job.tree import members
+from hwtop.job.launch.tree import members
 from hwtop.model.process import ProcessInfo, ProcessReading
 from tests.collectors.fake_proc import FakeProc, FakeProcess, replay_recorded
 

@@ -13,9 +13,9 @@ import pytest
 
 from hwtop.collectors.pyspy import PySpy
 from hwtop.collectors.pyspy_record import PySpyRecord, parse
-from hwtop.job.phase import phase_of
-from hwtop.job.short_names import ShortNames
-from hwtop.job.stack_meaning import meaning
+from hwtop.job.stacks.meaning import meaning
+from hwtop.job.stacks.phase import phase_of
+from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.stack import StackFrame, ThreadStack
 from tests.stack_jobs import FOLDER, QUEUE_JOB, children, os_state, running, until
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from hwtop.derive.job import JobTracker
-from hwtop.job.stack_meaning import meaning
+from hwtop.job.stacks.meaning import meaning
 from hwtop.model.flame import Flame
 from hwtop.model.stack import StackProfile, StackReading, StackSample
 from tests.derive.readings import LOAD, STEP, WAIT, dump, launcher, processes, rank, snapshot

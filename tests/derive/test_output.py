@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.derive.output import log_targets, with_files
-from hwtop.job.tree import members
+from hwtop.job.launch.tree import members
 from hwtop.model.log import LogFile
 from hwtop.model.process import OpenFile
 from tests.derive.readings import launcher, process, processes, rank

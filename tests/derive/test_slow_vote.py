@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from hwtop.derive.slow_vote import ROUND_S, SlowVotes
-from hwtop.job.slow_vote import ROUNDS
-from hwtop.job.stack_groups import group
+from hwtop.job.stacks.groups import group
+from hwtop.job.stacks.slow_vote import ROUNDS
 from hwtop.model.job import SlowVote
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hwtop.job.launch.variables import is_training_variable
 from hwtop.job.open_file import is_deleted, kind
-from hwtop.job.variables import is_training_variable
 from hwtop.model.process import OpenFile
 
 

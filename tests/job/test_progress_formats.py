@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.job.progress import parse
+from hwtop.job.progress.told import parse
 
 NAN = math.nan
 LINES: dict[str, tuple[str, dict[str, Any]]] = {

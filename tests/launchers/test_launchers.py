@@ -13,7 +13,7 @@ import pytest
 from hwtop.collectors.process import ProcessSource, check_target
 from hwtop.errors import UsageError
 from hwtop.feed.watch import watch
-from hwtop.job.tree import main_launcher, members
+from hwtop.job.launch.tree import main_launcher, members
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.member import Member

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.job.spells import Spells
+from hwtop.job.stacks.spells import Spells
 from hwtop.model.log import Progress
 from hwtop.model.rank import DataFile, Phase, Spell
 from hwtop.symptoms.history import History

@@ -8,15 +8,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from hwtop.job.log_block import LogBlock, line_at
-from hwtop.job.log_text import split_rank
+from hwtop.job.log.block import LogBlock, line_at
+from hwtop.job.log.text import split_rank
 from hwtop.job.patterns.assembly import Assembler
 from hwtop.job.patterns.numeric import NOT_A_NUMBER, numeric_event
 from hwtop.job.patterns.prefilter import Hit, Prefilter
 from hwtop.job.patterns.registry import Pattern, Registry, builtin
 from hwtop.job.patterns.report_block import FailureTable, KernelOom, NativeEnd
 from hwtop.job.patterns.traceback import Tracebacks
-from hwtop.job.progress_line import parse
+from hwtop.job.progress.line import parse
 from hwtop.model.log import LogEvent, LogLine
 
 _MANY = 20

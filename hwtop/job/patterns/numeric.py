@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hwtop.job.log_text import split_rank
+from hwtop.job.log.text import split_rank
 from hwtop.model.log import LogEvent, LogLine, Progress, Severity
 
 NOT_A_NUMBER = rb"(?:^|[^a-z_ \n]|(?:^|[^f\n]) )(?:nan|inf|infinity)(?:$|[^a-z_\n])"

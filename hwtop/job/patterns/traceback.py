@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from hwtop.job.log_text import split_rank
+from hwtop.job.log.text import split_rank
 from hwtop.model.log import LogEvent, LogLine, Role
 
 _HEADER = "Traceback (most recent call last)"

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from hwtop.job.log_block import LONGEST_CHARS, LogBlock, all_lines
+from hwtop.job.log.block import LONGEST_CHARS, LogBlock, all_lines
 from hwtop.job.patterns.registry import Pattern, Registry
 
 COMMON_SHARE = 0.01

@@ -1,6 +1,6 @@
 """What the names in metrics files mean: the same words as in logs, with the folders that metrics are sorted into.
 
-Sources, besides those of `hwtop.job.log_fields`: transformers integrations (train/...), Lightning loggers and
+Sources, besides those of `hwtop.job.progress.fields`: transformers integrations (train/...), Lightning loggers and
 LearningRateMonitor (lr-AdamW/pg1), Keras TensorBoard and CSVLogger (epoch_loss), Ultralytics results.csv (lr/pg0), timm
 summary.csv (train_loss), torchtitan (loss_metrics/..., throughput(tps)), DeepSpeed monitor (Train/Samples/train_loss),
 Megatron-LM (lm loss, grad-norm, loss-scale), stable-baselines3 (time/fps).
@@ -14,8 +14,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.job.field_names import NAMES, name_of, spaced
-from hwtop.job.field_units import Field, rate
+from hwtop.job.progress.field_names import NAMES, name_of, spaced
+from hwtop.job.progress.field_units import Field, rate
 from hwtop.model.curve import CurveName
 
 _FOREIGN = re.compile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hwtop.job.conclusion import conclusion
 from hwtop.job.rank_set import named
+from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
 from hwtop.ui import curve_view, flame_view, rank_view, units

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hwtop.job.launch.signals import title as name_of
+from hwtop.job.launch.variables import is_training_variable
 from hwtop.job.open_file import FileKind, is_deleted, kind
 from hwtop.job.secrets import MASK
-from hwtop.job.signals import title as name_of
-from hwtop.job.variables import is_training_variable
 from hwtop.model.process import OpenFile, ProcessDetail
 from hwtop.ui import units
 from hwtop.ui.filter import matches, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hwtop.job.frames import short_name
+from hwtop.job.stacks.frames import short_name
 from hwtop.model.flame import Flame, FlameNode
 from hwtop.ui import flame_view, units
 from hwtop.ui.panels import ranks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hwtop.job.log_time import told_s
+from hwtop.job.log.time import told_s
 from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.ui import log_view, units

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.job.signals import fate
+from hwtop.job.launch.signals import fate
 from hwtop.model.member import JobProcess
 from hwtop.ui import process_view, units
 from hwtop.ui.filter import told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hwtop.job.frames import place
+from hwtop.job.stacks.frames import place
 from hwtop.job.witness.files import spoken
 from hwtop.model.rank import Rank
 from hwtop.ui import log_view, marks, units

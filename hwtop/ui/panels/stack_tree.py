@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hwtop.job.frames import is_user_frame
 from hwtop.job.rank_set import rank_set
-from hwtop.job.stack_trie import TrieNode, trie
+from hwtop.job.stacks.frames import is_user_frame
+from hwtop.job.stacks.trie import TrieNode, trie
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.job.frames import is_user_frame, place, short_name
+from hwtop.job.stacks.frames import is_user_frame, place, short_name
 from hwtop.model.rank import Rank
 from hwtop.model.stack import Refusal, StackFrame, ThreadStack
 from hwtop.ui import marks, units

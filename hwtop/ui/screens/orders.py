@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from textual.screen import Screen
 
-from hwtop.job import deep_looks, signals
-from hwtop.job.signals import SIGNALS, Target
+from hwtop.job.launch import signals
+from hwtop.job.launch.signals import SIGNALS, Target
+from hwtop.job.stacks import deep_looks
 from hwtop.model.aim import Request, RequestKind
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job

@@ -1,0 +1,1 @@
+"""Hang: who stands still, who waits for whom, and why. Pure."""

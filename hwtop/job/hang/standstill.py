@@ -1,0 +1,97 @@
+"""Does the whole job stand still? Pure: the one question before anybody may be blamed for a hang."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hwtop.job.hang.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_loop, is_still, is_stuck
+from hwtop.model.gpu import Gpu
+from hwtop.model.rank import Phase, Rank
+
+UNKNOWN_INTERVAL_S = 15.0
+"""Silence that is asked of a job whose logging interval nobody knows. Engineering default."""
+BUSY_GPU_QUIET_S = 60.0
+"""While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
+(engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
+SPIN_QUIET_S = 20.0
+SPIN_QUIET_INTERVALS = 20.0
+"""A rank that computes may have a long step: silence must be far longer than usual. Engineering defaults."""
+STARTING_STILL_S = 60.0
+"""A rank in the rendezvous waits for the others, but so it does in each healthy start. Engineering default."""
+GPU_SPINS_PCT = 98.0
+"""A collective or a synchronisation that waits keeps its GPU at (nearly) 100 %: the kernel spins."""
+GPU_BUSY_PCT = 10.0
+_LONG_BY_NATURE: frozenset[Phase | None] = frozenset({None, "checkpoint", "eval", "compile", "startup", "rendezvous"})
+
+
+def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = ()) -> bool:
+    """Every live rank is stuck (or spins on one line while others wait), and the logs are silent for unusually long."""
+    live = [rank for rank in ranks if rank.is_alive]
+    spinning = [rank for rank in live if not _is_halted(rank, live)]
+    all_spin = len(spinning) == len(live)
+    if (
+        not any(_trains(rank) for rank in live)
+        or not all(_spins(rank) for rank in spinning)
+        or (all_spin and not _spin_on_gpus(live, gpus))
+    ):
+        return False
+    busy = any(each is not None and each >= GPU_BUSY_PCT for rank in live for each in utils(rank, gpus))
+    quiet_s = BUSY_GPU_QUIET_S if busy else STUCK_S
+    intervals = [rank.log_interval_s for rank in live if rank.log_interval_s is not None]
+    quiet_s = max(quiet_s, LOG_INTERVALS * min(intervals) if intervals else UNKNOWN_INTERVAL_S)
+    if spinning:
+        quiet_s = max(quiet_s, SPIN_QUIET_S, SPIN_QUIET_INTERVALS * min(intervals, default=0.0))
+    return silent_s(live) >= quiet_s
+
+
+def silent_s(ranks: Sequence[Rank]) -> float:
+    """Since the newest sign of life: a log line, a step, or (without logs) a change of a stack."""
+    ages = [age for rank in ranks for age in (rank.step_age_s, rank.log_age_s) if age is not None]
+    return min(ages) if ages else still_s(ranks)
+
+
+def still_s(ranks: Sequence[Rank]) -> float:
+    """How long no stack of these ranks has changed; blocked ones count since they are blocked."""
+    seen = [max(rank.same_stack_for_s or 0.0, rank.blocked.for_s if rank.blocked else 0.0) for rank in ranks]
+    return min(seen, default=0.0)
+
+
+def utils(rank: Rank, gpus: Sequence[Gpu]) -> list[float | None]:
+    """Utilisation of the rank's GPUs, in percent."""
+    return [gpu.util_pct for gpu in gpus if gpu.index in rank.gpus]
+
+
+def waits(rank: Rank) -> bool:
+    """For other ranks: in a collective, in the rendezvous, or asleep (on a GPU: spinning) in backward or a synchronisation."""
+    if rank.phase == "rendezvous" or rank.is_waiting:
+        return True
+    return bool(rank.gpus) and rank.phase == "sync"
+
+
+def _trains(rank: Rank) -> bool:
+    """It told a step, or stands in something that only a training does: else it may be a notebook or a server that idles."""
+    has_step = rank.progress is not None and rank.progress.step is not None
+    return has_step or (rank.phase not in (None, "other", "logging", "startup") and not is_idle_loop(rank))
+
+
+def _is_halted(rank: Rank, live: Sequence[Rank]) -> bool:
+    """Stuck or stopped, or in the rendezvous for long while a rank that is already past it is stuck."""
+    if is_stuck(rank) or (rank.stopped_for_s or 0.0) >= STUCK_S:
+        return True
+    if rank.phase != "rendezvous" or (rank.phase_for_s or 0.0) < STARTING_STILL_S:
+        return False
+    others = [other for other in live if other.phase not in STARTING]
+    return any(is_still(other) and (other.same_stack_for_s or 0.0) >= STARTING_STILL_S for other in others)
+
+
+def _spins(rank: Rank) -> bool:
+    """Computes, and has not left its line for long: an endless loop, or a call that does not return."""
+    return (rank.same_stack_for_s or 0.0) >= STUCK_S and rank.phase not in _LONG_BY_NATURE
+
+
+def _spin_on_gpus(live: Sequence[Rank], gpus: Sequence[Gpu]) -> bool:
+    """All wait in a synchronisation whose kernel spins: every GPU of the job is full, or idle (the one that never came)."""
+    known = [util for rank in live for util in utils(rank, gpus) if util is not None]
+    if not known or not all(rank.phase in ("sync", "backward", "collective") for rank in live):
+        return False
+    return max(known) >= GPU_SPINS_PCT and all(util >= GPU_SPINS_PCT or util < GPU_BUSY_PCT for util in known)

@@ -1,0 +1,267 @@
+"""Why a job that stands still does: a tree of questions, asked in order until one is answered with yes. Pure.
+
+The order goes from what is certain and ends everything else (a dead rank) to what is only left over. Two classes, as C4D
+(arXiv 2406.04594) names them: a communication hang (all came, nobody finishes) and a non-communication hang (one never came).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from hwtop.job.hang.locks import deadlock, waits_text
+from hwtop.job.hang.rank_state import STUCK_S
+from hwtop.job.hang.standstill import GPU_BUSY_PCT, GPU_SPINS_PCT, is_standing_still, still_s, utils, waits
+from hwtop.job.kernel.wait import waits_for
+from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.frames import training_thread
+from hwtop.model.gpu import Gpu
+from hwtop.model.job import Job, StackGroup
+from hwtop.model.rank import Rank
+
+HangKind = Literal[
+    "dead",
+    "event",
+    "stopped",
+    "storage",
+    "mismatch",
+    "lock",
+    "data-worker",
+    "missing",
+    "elsewhere",
+    "transport",
+    "unknown",
+]
+"""dead: a rank is gone. event: kernel or driver reported a fault. storage: D state. mismatch: different collectives. lock:
+the rank that is missing waits for a lock of its own. data-worker: it waits for loader workers that do nothing. missing: it is
+outside any collective, nobody knows why. elsewhere: all ranks of this machine wait alike, others are on other machines.
+transport: all ranks wait in the same collective. unknown: none of these."""
+
+_FAULTS = frozenset(
+    {
+        "xid",
+        "gpu-lost",
+        "gpu-driver-hang",
+        "ecc-error",
+        "nvlink-errors",
+        "host-oom-kill",
+        "filesystem-hang",
+        "network-link",
+        "cuda-oom",
+        "device-side-assert",
+        "illegal-memory-access",
+        "segfault",
+    }
+)
+"""Log patterns that explain a hang."""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One question of the tree and its answer."""
+
+    question: str
+    answer: str
+    is_it: bool
+
+
+class HangCause(Struct, frozen=True, kw_only=True):
+    """What the tree came to."""
+
+    kind: HangKind
+    culprits: tuple[int, ...]
+    """Ranks to look at; empty where none stands out."""
+    waiting: tuple[int, ...]
+    """Ranks that only wait for them."""
+    still_s: float
+    trail: tuple[Step, ...]
+    """Every question that was asked; the last one is the cause."""
+
+    @property
+    def is_communication(self) -> bool:
+        """All came, and the collective itself does not end."""
+        return self.kind in ("mismatch", "transport", "elsewhere")
+
+    @property
+    def why(self) -> str:
+        """The answer that decided."""
+        return self.trail[-1].answer
+
+    @property
+    def ruled_out(self) -> str:
+        """ "ruled out: no rank dead, no fault reported, ..."."""
+        return "ruled out: " + ", ".join(step.answer for step in self.trail[:-1])
+
+
+class _Scene(Struct, frozen=True):
+    """What the questions look at."""
+
+    job: Job
+    live: tuple[Rank, ...]
+    waiting: tuple[Rank, ...]
+    suspects: tuple[Rank, ...]
+    gpus: tuple[Gpu, ...]
+
+
+class _Answer(Struct, frozen=True):
+    """Kind and culprits where the question is answered with yes; the text in both cases."""
+
+    text: str
+    kind: HangKind | None = None
+    culprits: tuple[int, ...] = ()
+
+
+def hang_cause(job: Job, gpus: Sequence[Gpu] = ()) -> HangCause | None:
+    """None while anything moves. Of the ranks' facts only the newest count; time is in them."""
+    live = tuple(rank for rank in job.ranks if rank.is_alive)
+    if not is_standing_still(live, gpus):
+        return None
+    waiting = tuple(rank for rank in live if waits(rank))
+    scene = _Scene(job, live, waiting, tuple(rank for rank in live if rank not in waiting), tuple(gpus))
+    trail: list[Step] = []
+    for question, ask in _QUESTIONS:
+        answer = ask(scene)
+        trail.append(Step(question=question, answer=answer.text, is_it=answer.kind is not None))
+        if answer.kind is not None:
+            break
+    others = tuple(rank.rank for rank in waiting if rank.rank not in answer.culprits)
+    return HangCause(
+        kind=answer.kind or "unknown",
+        culprits=answer.culprits,
+        waiting=others,
+        still_s=still_s(live),
+        trail=tuple(trail),
+    )
+
+
+def _dead(scene: _Scene) -> _Answer:
+    dead = tuple(rank.rank for rank in scene.job.ranks if not rank.is_alive)
+    return _Answer(f"{named(dead)} {do(dead, 'be')} gone", "dead", dead) if dead else _Answer("no rank dead")
+
+
+def _event(scene: _Scene) -> _Answer:
+    faults = [
+        event for event in scene.job.events if event.pattern in _FAULTS and event.role in ("root", "confirmation")
+    ]
+    faults = [event for event in faults if not event.is_past]
+    if not faults:
+        return _Answer("no fault of kernel or driver reported")
+    ranks = tuple(sorted({event.rank for event in faults if event.rank is not None}))
+    return _Answer(f"{faults[0].pattern}: {faults[0].text[:160]}", "event", ranks)
+
+
+def _stopped(scene: _Scene) -> _Answer:
+    stopped = tuple(rank.rank for rank in scene.live if rank.os_state in ("T", "t"))
+    return (
+        _Answer(f"{named(stopped)} {do(stopped, 'be')} stopped", "stopped", stopped)
+        if stopped
+        else _Answer("none stopped")
+    )
+
+
+def _storage(scene: _Scene) -> _Answer:
+    """Where somebody is missing, only that one counts: who waits for it may sleep in D state in a driver."""
+    ranks = [rank for rank in scene.suspects or scene.live if rank.blocked and rank.blocked.for_s >= STUCK_S]
+    if not ranks:
+        return _Answer("no thread in D state")
+    first = ranks[0].blocked
+    assert first is not None
+    what = waits_for(first.wchan)
+    text = f"{named(rank.rank for rank in ranks)} {do([rank.rank for rank in ranks], 'be')} in D state"
+    return _Answer(text + (f": {what}" if what else ""), "storage", tuple(rank.rank for rank in ranks))
+
+
+def _mismatch(scene: _Scene) -> _Answer:
+    """The Flight Recorder knows; else two places in collectives, and nobody outside of them."""
+    flight = scene.job.flight
+    if flight is not None and flight.kind == "mismatch":
+        return _Answer(flight.text, "mismatch", flight.culprits)
+    groups = collective_groups(scene.job)
+    is_apart = len(groups) > 1 and not scene.suspects and flight is None
+    if not is_apart or any(rank.phase == "rendezvous" for rank in scene.live):
+        return _Answer("no two collectives at once")
+    fewest = groups[-1].ranks
+    culprits = fewest if len(groups[0].ranks) > len(fewest) else tuple(rank.rank for rank in scene.live)
+    return _Answer(f"ranks wait in {len(groups)} different places", "mismatch", culprits)
+
+
+def _lock(scene: _Scene) -> _Answer:
+    for rank in scene.suspects:
+        main = training_thread(rank.stack) if rank.stack is not None else None
+        found = deadlock(rank.stack, main) if rank.stack is not None and main is not None else None
+        if found is not None:
+            return _Answer(f"rank {rank.rank} {waits_text(found.wait)}", "lock", (rank.rank,))
+    return _Answer("no suspect waits for a lock of its own")
+
+
+def _data_worker(scene: _Scene) -> _Answer:
+    starved = [rank for rank in scene.suspects if rank.phase == "data" and rank.workers]
+    if not starved:
+        return _Answer("no suspect waits for loader workers")
+    ranks = tuple(rank.rank for rank in starved)
+    states = "".join(sorted(worker.state for rank in starved for worker in rank.workers))
+    return _Answer(f"{named(ranks)} {do(ranks, 'wait')} for loader workers (state {states})", "data-worker", ranks)
+
+
+def _missing(scene: _Scene) -> _Answer:
+    flight = scene.job.flight
+    if flight is not None and flight.kind == "missing":
+        return _Answer(flight.text, "missing", flight.culprits)
+    if scene.waiting and scene.suspects:
+        ranks = tuple(rank.rank for rank in scene.suspects)
+        text = f"{named(ranks)} {do(ranks, 'be')} outside any collective"
+        return _Answer(text + _idle_gpus(scene), "missing", ranks)
+    idle = _spun_out(scene)
+    if idle:
+        return _Answer(f"the GPU of {named(idle)} is idle while the others spin", "missing", idle)
+    return _Answer("nobody outside the collective" if scene.waiting else "nobody in a collective")
+
+
+def _elsewhere(scene: _Scene) -> _Answer:
+    size, here = scene.job.world_size, len(scene.job.ranks)
+    if scene.waiting and size is not None and size > here:
+        return _Answer(f"all {here} ranks of this machine wait, {size - here} of {size} are on others", "elsewhere")
+    return _Answer("all ranks are on this machine")
+
+
+def _transport(scene: _Scene) -> _Answer:
+    flight = scene.job.flight
+    if flight is not None and flight.kind in ("stalled", "queued"):
+        return _Answer(flight.text, "transport" if flight.kind == "stalled" else "unknown")
+    if len(scene.waiting) > 1 and not scene.suspects:
+        return _Answer("all ranks wait in the same collective and none finishes", "transport")
+    return _Answer("no collective that all are in")
+
+
+_QUESTIONS: tuple[tuple[str, Callable[[_Scene], _Answer]], ...] = (
+    ("Is a rank dead?", _dead),
+    ("Did the kernel or a driver report a fault?", _event),
+    ("Is a rank stopped?", _stopped),
+    ("Does a thread sleep in D state?", _storage),
+    ("Do ranks wait in different collectives?", _mismatch),
+    ("Does the missing rank wait for a lock?", _lock),
+    ("Does the missing rank wait for its loader workers?", _data_worker),
+    ("Is a rank outside the collective that others wait in?", _missing),
+    ("Are there ranks on other machines?", _elsewhere),
+    ("Do all wait in the same collective?", _transport),
+)
+
+
+def collective_groups(job: Job) -> tuple[StackGroup, ...]:
+    """Groups of ranks that wait for others; largest first."""
+    ranks = {rank.rank for rank in job.ranks if rank.is_alive and waits(rank)}
+    return tuple(group for group in job.stack_groups if any(rank in ranks for rank in group.ranks))
+
+
+def _idle_gpus(scene: _Scene) -> str:
+    idle = _spun_out(scene)
+    return f", and the GPU of {named(idle)} is idle while the others spin" if idle else ""
+
+
+def _spun_out(scene: _Scene) -> tuple[int, ...]:
+    """Ranks whose GPU is idle while those of all others are full: they launched nothing that the others wait for."""
+    util = {rank.rank: [each for each in utils(rank, scene.gpus) if each is not None] for rank in scene.live}
+    idle = tuple(rank for rank, found in util.items() if found and max(found) < GPU_BUSY_PCT)
+    full = [rank for rank, found in util.items() if found and min(found) >= GPU_SPINS_PCT]
+    return idle if idle and len(idle) + len(full) == len(scene.live) else ()

@@ -1,0 +1,1 @@
+"""Launch: processes -> launcher, ranks and helpers, whoever started them. Pure."""

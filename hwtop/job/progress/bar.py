@@ -1,0 +1,129 @@
+"""Progress bar: tqdm, Keras, rich and Ultralytics bars of a line -> what they tell of the training."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from hwtop.job.progress.field_units import rate_unit
+from hwtop.job.progress.found import Found, found_in
+from hwtop.model.log import Progress
+
+OTHER_BAR = Progress()
+"""A bar that is not about training steps."""
+_WIDEST_BAR = 1024
+_BAR = re.compile(
+    r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?)(?:it)?\s*"
+    r"(?:\[(?P<elapsed>[\d:.]+[smhd]?)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>[\d.]+|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
+    r"(?P<post>[^\]]*)\]?"
+    r"|(?P<rate2>[\d.]+)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
+    r"|\d+:[\d:]+\s+•\s+[-\d:]+\s+(?P<rate3>[\d.]+)\s?(?P<unit3>it/s)"
+    r"|rate:(?P<rate4>[\d.]+)(?P<unit4>it/s|s/it)\s)"
+)
+"""tqdm (docs: `{desc}: {percentage}|{bar}| {n}/{total} [{elapsed}<{remaining}, {rate}{postfix}]`); Ultralytics' own has no [;
+Lightning's rich bar: `n/total elapsed • remaining rate`; tqdm_loggable: `Progress on:train 6.00it/10.0it rate:1.0it/s`."""
+_DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]+\s*$")
+"""Percentage and drawing that stand before the counts."""
+_OF_TRAINING = re.compile(
+    r"epoch|train|step|iter|batch|loss|fit|updat|\bsft\b|\bdpo\b|\bgrpo\b|fine-?tun|\d:?\s*$|^\W*$", re.IGNORECASE
+)
+_OF_OTHER = re.compile(
+    r"valid|\bval\b|eval|test|predict|sanity|\bload|download|(?-i:\b[Mm]ap)|filter|tokeniz|sampling|shard|fetch|extract|class\s+images|compress|"
+    r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|inferenc|dataset|split|packing|truncat|quantiz",
+    re.IGNORECASE,
+)
+_UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[kMGT]?i?B)/s|s/(?:file|shard|example)")
+"""Units of `datasets` and of downloads."""
+_OF_EPOCHS = re.compile(r"\W*(?:training )?epochs?(?: progress)?\W*$", re.IGNORECASE)
+_MOST_EPOCHS = 1_000
+_KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
+"""Keras 2 and 3 progbar; verbose=2 draws no bar. All that it prints are means since the start of the epoch (keras
+utils/progbar.py, stateful metrics of callbacks)."""
+_YOLO = re.compile(
+    r"\s*(?P<epoch>\d+)/(?P<epochs>\d+)\s+(?P<memory>[\d.]+)(?P<size>[GMK])i?B?\s+(?P<loss>[\d.]+|nan)\s"
+)
+"""Ultralytics: epoch, GPU memory, then the losses, box loss first."""
+_TORCHTUNE = re.compile(r"\s*(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>[\d.]+|nan)")
+"""torchtune recipes: epoch|step|Loss."""
+_SIZES = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+
+def bar_in(text: str) -> Progress | None:
+    """Progress of the last bar of a line, `OTHER_BAR` for one of something else, None without a bar. Text may follow it."""
+    if "/" not in text:
+        return None
+    if found := _KERAS.match(text):
+        return _keras(found)
+    begin, last = 0, None
+    for found in _BAR.finditer(text):
+        begin, last = (0 if last is None else last.end()), found
+    return None if last is None else _tqdm(text, begin, last)
+
+
+def _keras(bar: re.Match[str]) -> Progress | None:
+    found = found_in(bar.group("post"))
+    found.means = ["loss", "step_time_s"]
+    return _with_counts(bar, found)
+
+
+def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
+    desc = text[begin : bar.start()]
+    if drawn := _DRAWN.search(desc, max(0, len(desc) - _WIDEST_BAR)):
+        desc = desc[: drawn.start()]
+    speed = bar.group("rate") or bar.group("rate2") or bar.group("rate3") or bar.group("rate4")
+    unit = (bar.group("unit") or bar.group("unit2") or bar.group("unit3") or bar.group("unit4") or "").strip()
+    if _OF_OTHER.search(desc) or _OF_TRAINING.search(desc) is None or _UNIT_OF_OTHER.fullmatch(unit):
+        return OTHER_BAR
+    found = found_in(f"{desc} , {bar.group('post') or ''} , {text[bar.end() :]}")
+    if row := _YOLO.match(desc):
+        _take_row(found, row)
+    elif row := _TORCHTUNE.match(desc):
+        found.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
+    if _counts_epochs(desc, bar, speed, unit):
+        return _epochs(bar, found)
+    if speed not in (None, "?"):
+        _take_rate(found, float(speed), unit)
+    return _with_counts(bar, found)
+
+
+def _take_row(found: Found, row: re.Match[str]) -> None:
+    found.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
+    found.totals["epoch"] = int(row.group("epochs"))
+    if memory := float(row.group("memory")):
+        found.values["memory"] = memory * _SIZES[row.group("size")]
+
+
+def _counts_epochs(desc: str, bar: re.Match[str], speed: str | None, unit: str) -> bool:
+    """An outer bar over epochs: each takes seconds, and there are few."""
+    if "epoch" in unit:
+        return True
+    if _OF_EPOCHS.fullmatch(desc) is None or _count(bar.group("total")) > _MOST_EPOCHS:
+        return False
+    return unit.startswith("s/") or speed in (None, "?")
+
+
+def _epochs(bar: re.Match[str], found: Found) -> Progress | None:
+    found.values["epoch"], found.totals["epoch"] = _count(bar.group("n")), int(_count(bar.group("total")))
+    progress = found.progress()
+    return None if progress is None else replace(progress, step_time_s=None, throughput=None, throughput_unit=None)
+
+
+def _take_rate(found: Found, speed: float, unit: str) -> None:
+    if not unit.startswith("s/"):
+        found.rates.insert(0, (speed, rate_unit(unit)))
+    elif "step_time" not in found.values:
+        found.values["step_time"] = speed
+
+
+def _with_counts(bar: re.Match[str], found: Found) -> Progress | None:
+    found.values["step"], found.totals["step"] = _count(bar.group("n")), int(_count(bar.group("total")))
+    return found.progress()
+
+
+def _count(text: str) -> float:
+    scale = {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1])
+    try:
+        return float(text[:-1]) * scale if scale else float(text)
+    except ValueError:
+        return 0.0

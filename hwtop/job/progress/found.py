@@ -1,0 +1,195 @@
+"""Progress found: what the fields of one line tell, and how much of it is sure enough to be said."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from hwtop.job.progress.field_names import MEANS, is_foreign, name_of
+from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes
+from hwtop.job.progress.fields import fields
+from hwtop.model.log import Progress
+
+_WINDOW = re.compile(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>[\d.]+)s")
+"""HugeCTR: the time of many steps."""
+_MFU_BEHIND = re.compile(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
+"""llm.c: "45.6% bf16 MFU"."""
+_TRUNK = {"train", "epoch train"}
+_LONGEST_STEP_S = 86_400.0
+_MOST_EPOCHS = 1e8
+_MOST_TFLOPS = 1e6
+_ONE_STEP = {"step", "it", "iter", "batch"}
+_TIMES = {"ms", "s", "sec", "seconds"}
+_DURATIONS = {"step_time", "data_time"}
+_COUNTED = {"step", "iteration"}
+_EXPLICIT = re.compile(
+    r"^(?:iter|step|iteration) time|per (?:step|iter|batch)|(?:s|sec)/(?:step|it|batch)|/(?:step|iter|it|batch)$"
+)
+"""Keys of a duration that can be of nothing but a step."""
+_PURE = {"loss", "lr", "grad_norm", "step", "iteration", "epoch", "loss_scale", "skipped", "total"}
+"""Plain numbers: what carries a unit of time or work under such a name is something else (Paddle's "cost: 0.3 s")."""
+
+
+class Found:
+    """What the pass over one line collected."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float] = {}
+        self.totals: dict[str, int] = {}
+        self.rates: list[tuple[float, str]] = []
+        self.means: list[str] = []
+        self.is_per_step = False
+        """The duration was told as one of a step: seconds a step, milliseconds an iteration."""
+        self.pairs = 0
+        self.numbers = 0
+
+    def take(self, name: str, value: float, total: int | None = None) -> None:
+        """The first value of a quantity counts: means over the window follow in parentheses."""
+        if name in self.values:
+            return
+        self.values[name] = value
+        if total is not None:
+            self.totals[name] = total
+
+    def progress(self) -> Progress | None:
+        """What is sure of it; None when that is nothing."""
+        values = self.values
+        name = "step" if "step" in values else "iteration"
+        step = values.get(name)
+        throughput, unit = best_rate(self.rates) if self.rates else (None, None)
+        step_time_s = values.get("step_time")
+        if step is None and not self.is_per_step:
+            step_time_s = None  # the time of a line without a step is that of an epoch or of the whole run
+        if step_time_s is not None and not 0 < step_time_s < _LONGEST_STEP_S:
+            step_time_s = None
+        progress = Progress(
+            step=_whole(step),
+            total_steps=self._total(name),
+            epoch=values.get("epoch"),
+            total_epochs=self.totals.get("epoch"),
+            loss=values.get("loss"),
+            lr=values.get("lr"),
+            grad_norm=values.get("grad_norm"),
+            throughput=throughput,
+            throughput_unit=unit,
+            step_time_s=step_time_s,
+            mfu_pct=values.get("mfu"),
+            tflops_per_gpu=values.get("tflops"),
+            memory_bytes=_whole(values.get("memory")),
+            loss_scale=values.get("loss_scale"),
+            skipped_steps=_whole(values.get("skipped")),
+            data_time_s=values.get("data_time") if step_time_s is not None else None,
+        )
+        if progress == Progress():
+            return None
+        return progress if not self.means else _with_means(progress, self.means)
+
+    def _total(self, name: str) -> int | None:
+        """The length of the counter's round. One told with another counter holds where both stand at the same number."""
+        if (told := self.totals.get(name)) is not None:
+            return told or None
+        for other in ("iteration", "step"):
+            if other in self.totals and self.values.get(other) == self.values.get(name):
+                return self.totals[other]
+        return _whole(self.values.get("total")) if name in self.values else None
+
+
+def found_in(text: str) -> Found:
+    """All that the fields of `text` tell."""
+    found = Found()
+    if window := _WINDOW.search(text):
+        found.take("step_time", float(window.group("seconds")) / max(1, int(window.group("steps"))))
+        text = text[: window.start()] + text[window.end() :]
+    previous = ""
+    for field in fields(text):
+        found.pairs += bool(field.key)
+        found.numbers += 1
+        previous = "" if is_foreign(field.key) else _take(found, field, previous)
+    if "mfu" not in found.values and "MFU" in text and (behind := _MFU_BEHIND.search(text)):
+        found.take("mfu", float(behind.group(1)))
+    return found
+
+
+def _take(found: Found, field: Field, previous: str) -> str:
+    """Take one field; returns the name it goes by for the one after it."""
+    name, is_per_step = _name(found, field, previous)
+    if name is None:
+        if (speed := rate(field)) is not None:
+            found.rates.append(speed)
+        if field.key not in _TRUNK or not field.value.is_integer():
+            return ""
+        found.take("epoch", field.value, field.total)  # Train: 0 [  32/33 (100%)]
+        return "epoch"
+    if speed := rate(field) if name == "tflops" else None:
+        found.rates.append(speed)
+    value = value_of(name, field)
+    if value is None:
+        return ""
+    if name == "step_time" and name not in found.values:
+        found.is_per_step = is_per_step
+    if name not in found.values and field.key in MEANS:
+        found.means.append(MEANS[field.key])
+    found.take(name, value, field.total)
+    return name
+
+
+def _name(found: Found, field: Field, previous: str) -> tuple[str | None, bool]:
+    """The name of a field's quantity, and whether its duration can be of nothing but a step."""
+    name = name_of(field.key)
+    if name is None and field.unit and field.per.lstrip("/ ") in _ONE_STEP:
+        return "step_time", True
+    if name is None and not field.key:
+        return _nameless(field, previous), False
+    if name in _COUNTED and field.unit in _TIMES and field.total is None and not field.per:
+        return "step_time", True  # step 125.5 ms
+    if field.key == "batch" and "data_time" in found.values and not field.value.is_integer():
+        return "step_time", True  # Data 0.001 (0.550) Batch 0.818 (3.887)
+    if name == "step_time" and field.key == "time" and field.total is not None:
+        return None, False
+    return name, name == "step_time" and _EXPLICIT.search(field.key) is not None
+
+
+def _nameless(field: Field, previous: str) -> str | None:
+    """A number without a key: the counter behind an epoch, or a duration told by its unit."""
+    if previous == "epoch" and field.total is not None and not field.per:
+        return "iteration"  # Epoch: [0]  [  40/9143]
+    return "step_time" if field.unit == "ms" and not field.is_aside and not field.per else None
+
+
+def value_of(name: str, field: Field) -> float | None:
+    """In the unit of Progress; None when the field cannot be what its name says."""
+    if name in _DURATIONS:
+        return None if field.is_percent else seconds(field)
+    if field.key == "steps" and field.total is None:
+        return None  # how many there are, or how many were done
+    if name == "epoch" and field.value > _MOST_EPOCHS:
+        return None  # seconds since 1970
+    if name in _PURE:
+        return None if field.unit or field.per or field.is_percent else field.value
+    if name == "memory":
+        size = size_bytes(field)
+        return None if size is None else float(size)
+    if name == "mfu":
+        return _mfu_pct(field)
+    if name == "tflops" and field.value > _MOST_TFLOPS:
+        return field.value / 1e12  # MindFormers: 170.5T
+    return field.value if field.value >= 0 else None
+
+
+def _mfu_pct(field: Field) -> float | None:
+    """In percent. A bare number up to 1 may be either a share or a percentage: left out, except under verl's names."""
+    if field.is_percent:
+        return field.value if 0 <= field.value <= 100 else None
+    if field.key.startswith("perf/") and 0 <= field.value <= 1:
+        return 100.0 * field.value
+    return field.value if 1 < field.value <= 100 else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None or value != value or abs(value) == float("inf") else int(value)
+
+
+def _with_means(progress: Progress, means: list[str]) -> Progress:
+    told = tuple(name for name in means if getattr(progress, name) is not None)
+    return replace(progress, means=told) if told else progress

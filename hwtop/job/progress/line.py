@@ -1,0 +1,187 @@
+"""Progress line: log line -> Progress, or None for every line that is not about training steps."""
+
+from __future__ import annotations
+
+import re
+
+from hwtop.job.log.text import clean, split_prefix
+from hwtop.job.progress.bar import OTHER_BAR, bar_in
+from hwtop.job.progress.boosting import boosting_round
+from hwtop.job.progress.found import Found, found_in
+from hwtop.model.log import Progress
+
+_LONGEST = 4096
+"""A progress line is not longer; of what is, the start is looked at."""
+_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ")  # fmt: skip
+_FIRST = re.compile(r"\s*(?:\[\d+\]\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
+_DIGIT = re.compile(r"[0-9]|nan|inf")
+_LOGGER = re.compile(r"^(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):\s*")
+"""Python's logging as it comes."""
+_CARET = re.compile(r"\^M")
+"""Control characters as `cat -v` and some captures write them."""
+_TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
+"""stable-baselines3's logger and Ray Train's result box: one pair a row."""
+_COQUI = re.compile(r"\s*\| > (?P<key>loss|grad_norm|current_lr): (?P<value>[\d.]+(?:e-?\d+)?|nan)\s*(?:\([^)]*\)\s*)?")
+"""Coqui TTS: one value a line, the mean in parentheses."""
+_CONFIG = re.compile(
+    r"^\W*\w*(?:Config|Arguments|Namespace|Params|Options|args|hparams|config)\b\s*[(:={\[]", re.IGNORECASE
+)
+_FLAG = re.compile(r"(?:^|\s)--[a-z][\w-]+[ =]")
+"""Of these, two make a command line."""
+_CONFIG_KEYS = re.compile(
+    r"batch.?size(?! time)|num.?workers|weight.?decay|\bseed\b|optimizer\b(?!.?step)|hidden|dropout|warmup|num.?layers|max.?steps|"
+    r"num.?epochs|seq.?len|\bbackend\b|precision:|save.?steps|logging.?steps|\bepochs\b|accumulation",
+    re.IGNORECASE,
+)
+_FOREIGN_LINE = re.compile(
+    r"^[^a-zA-Z{]*(?:(?:valid(?:at(?:e|ing|ion))?|val|eval(?:uat\w+)?|test(?:ing)?|sanity|wandb|predict\w*)\b|"
+    r"(?:epoch|iter)\((?:val|test|valid)\)|\d+epoch:valid)",
+    re.IGNORECASE,
+)
+_SUMMARY = re.compile(
+    r"train_runtime|train_steps_per_second|^(?!\W*epoch\W*\d).*total training time|' (?:reached \d|was not in top)",
+    re.IGNORECASE,
+)
+"""Means over the whole run, printed at its end, and Lightning's words on a checkpoint: not the newest values."""
+_RATE_ALONE = re.compile(
+    r"[\w:]*global_step/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
+    r"steps/second: [\d.]+, examples/second: [\d.]+\s*|"
+    r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*",
+    re.IGNORECASE,
+)
+"""TensorFlow's StepCounterHook, Informer and those after it, Lingvo, MindSpore: the speed has a line of its own."""
+_OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
+_STEP_FIRST = re.compile(
+    r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
+)
+"""With more numbers behind it this is a line of metrics, whatever they are called (verl)."""
+_COUNT_FIRST = re.compile(
+    r"\s*\[(?:batch|step|iter(?:ation)?)\s?[:=]?\s?\d+/\d+\]|\W*epoch\W*\d+\s*/\s*\d+\W*[|,:-].*\d", re.IGNORECASE
+)
+_MXNET = re.compile(r"\W*Epoch\[\d+\] (?:Train-[\w-]+|Time cost)=")
+_EPOCH_FIRST = re.compile(r"\W*epoch\W*\d+\b", re.IGNORECASE)
+_PAIR = re.compile(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
+_FILLER = re.compile(
+    r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info|processed|fold|update)\b",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
+"""VITS, behind the name of its logger."""
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_REWRITTEN = (
+    # InternEvo: one norm a group, the first is that of the model
+    ("grad_norm={", re.compile(r"(grad_norm=)\{'\w+': "), r"\1"),
+    ("epoch:train:", re.compile(r"\b(\d+)epoch:train:\d+-(\d+)batch:"), r"epoch: \1, batch: \2, "),
+    # ESPnet's iter_time is that of the loader
+    ("iter_time=", re.compile(r"\biter_time(=\S+, forward_time=.*)\btrain_time="), r"data_time\1step_time="),
+    # ms-swift before 3.0
+    ("steps[", re.compile(r"steps\[(global_step/max_steps)\]"), r"\1"),
+    # Marian: the time of all updates since the line before
+    (" : Up. ", re.compile(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),
+    # LeRobot, whose ep counts episodes
+    (" epch:", re.compile(r"\bep:\S+ (?=epch:)"), ""),
+    # PyTorch's DCGAN example and many after it: [epoch/epochs][batch/batches]
+    ("]", re.compile(r"^\W*\[(\d+/\d+)\],?\s*\[\s*(\d+(?:/\s*\d+)?)\](?=.*\d)"), r"epoch: \1, iter: \2, "),
+    # PyTorch's CIFAR-10 tutorial: [epoch, batch]
+    ("] loss", re.compile(r"^\s*\[(\d+),\s*(\d+)\](?= loss)"), r"epoch: \1, iter: \2, "),
+    # SpeechBrain
+    ("optimizer: ", re.compile(r"\bsteps(: \d+, optimizer: )"), r"step\1"),
+    # BasicSR behind a day or more
+    ("time (data)", re.compile(r"(?<=, )time \(data\)"), "time"),
+    # scikit-learn's SGD: the norm of the weights
+    ("NNZs", re.compile(r"\bNorm: \S+, (?=NNZs)"), ""),
+    # rl_games
+    ("fps step", re.compile(r"^\s*fps step.* fps total: (\S+) epoch: (\d+(?:/\d+)?).*"), r"epoch: \2, fps: \1"),
+    # tqdm over what has no length
+    ("it [", re.compile(r"^(\W*(?:epoch|train|step|iter)[^\[]*?\s)(\d+)it \[[\d:]+, ", re.IGNORECASE), r"\1, iter: \2, "),
+    ("oss at ", re.compile(r"\bloss at (step|epoch|iter(?:ation)?) (\d+)\s*(?:is|[:=])\s*(?=[\d.+-])", re.IGNORECASE), r"\1: \2, loss: "),
+    ("tensor(", re.compile(r"\btensor\((?=[-+\d.]|nan|inf)"), ""),
+    # clu
+    ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
+)  # fmt: skip
+
+
+_DARKNET = re.compile(
+    r"\s*(?P<step>\d+): (?P<loss>[\d.]+|-?nan), [\d.na-]+ avg(?: loss)?, (?P<lr>[\d.]+) rate, (?P<s>[\d.]+) seconds,"
+)
+
+
+def parse(text: str) -> Progress | None:
+    """What the line says of the training's progress.
+
+    Accepts raw lines: escape sequences, carriage returns and prefixes of launchers and loggers are taken off. A loss of
+    a validation line is not a training loss, and running text or a dump of settings is not progress: both give None.
+    """
+    if not _may_be_progress(text):
+        return None
+    if "^M" in text:
+        text = _CARET.sub("\r", text)
+    text = clean(text)[:_LONGEST]
+    if found := _DARKNET.match(text):  # before its step is taken for srun's task number
+        step, loss, lr, step_s = found.groups()
+        return Progress(step=int(step), loss=float(loss), lr=float(lr), step_time_s=float(step_s))
+    _, text = split_prefix(text)
+    text = _LOGGER.sub("", text)
+    if (boosted := boosting_round(text)) is not None:
+        return boosted
+    if _FOREIGN_LINE.match(text) or _SUMMARY.search(text):
+        return None
+    if (bar := bar_in(text)) is not None:
+        return None if bar == OTHER_BAR else bar
+    if row := _TABLE.match(text) or _COQUI.fullmatch(text):
+        return found_in(f"{row.group('key')}: {row.group('value')}").progress()
+    if _CONFIG.match(text) or len(_FLAG.findall(text)) >= 2:
+        return None
+    text = _rewritten(text)
+    return _judge(text, found_in(text))
+
+
+def _may_be_progress(text: str) -> bool:
+    """Cheap: it is asked of every line."""
+    lower = text.lower()
+    if not any(map(lower.__contains__, _KEYS)) and _FIRST.match(text) is None:
+        return False
+    return _DIGIT.search(lower) is not None
+
+
+def _rewritten(text: str) -> str:
+    """Shapes that hide their keys, as pairs."""
+    for literal, shape, pairs in _REWRITTEN:
+        if literal in text:
+            text = shape.sub(pairs, text)
+    return text
+
+
+def _judge(text: str, found: Found) -> Progress | None:
+    """Progress of a line of pairs, when there is enough to be sure that it is one."""
+    values = found.values
+    if not values.keys() & {"step", "iteration", "epoch", "loss"}:
+        return found.progress() if _RATE_ALONE.fullmatch(text) else None
+    if "loss" not in values and not found.rates and len(_CONFIG_KEYS.findall(text)) >= 2:
+        return None
+    told = len(values.keys() - {"memory", "total"}) + len(found.rates)
+    return found.progress() if told > 1 or _is_bare(text) or _is_metrics(text, found) else None
+
+
+def _is_metrics(text: str, found: Found) -> bool:
+    """One known field among many that are not: a line of nothing but pairs, or one that begins with the step."""
+    if "loss" in found.values:
+        return found.numbers >= 2 and len(_PAIR.findall(text)) >= found.numbers
+    if _COUNT_FIRST.match(text) or _MXNET.match(text):
+        return True
+    first = _STEP_FIRST.match(text)
+    if first is None:
+        return (
+            _EPOCH_FIRST.match(text) is not None
+            and len(_PAIR.findall(text)) >= 2
+            and _OF_TRAINING.search(text) is not None
+        )
+    is_of_loss = "loss" in text.lower() and (first.group("mark") or _PAIR.search(text))
+    return found.numbers >= (2 if is_of_loss else 3)
+
+
+def _is_bare(text: str) -> bool:
+    """The line holds nothing but one known field: "step: 10", "[batch=1/100]:", "Epoch 3/10". Running text holds words."""
+    words = _WORD.findall(_FILLER.sub(" ", re.sub(r"[a-z]+[_=/:][\w/]*(?=\s*[:=])", " ", text)))
+    known = {"step", "iter", "iteration", "epoch", "batch", "loss", "global", "train", "lm"}
+    return all(word.lower() in known for word in words) or _ARROW.search(text) is not None

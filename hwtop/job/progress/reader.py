@@ -1,0 +1,111 @@
+"""Progress reader: the lines of one file and rank in order, with what only the lines before tell of one."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from hwtop.job.log.text import clean, split_prefix
+from hwtop.job.progress.elapsed_clock import ElapsedClock
+from hwtop.job.progress.field_units import preference
+from hwtop.job.progress.line import parse
+from hwtop.job.progress.table import Columns, heading, heading_of_two
+from hwtop.model.log import Progress
+
+_MAY_BE_ROW = re.compile(r"\s*[|\d]")
+_LONGEST_ROW = 4096
+_BARE_BAR = re.compile(r"\s*\d{1,3}%\|")
+
+
+_FOREIGN_HEADING = re.compile(
+    r"[^\w|]*(?:running )?(?:valid(?:at(?:e|ing|ion))?|eval(?:uat(?:e|ing|ion))?|test(?:ing)?)[^\w|]*(?:results?|metrics|errors?|set|loop)?[^\w|]*",
+    re.IGNORECASE,
+)
+"""A line of its own that stands over the numbers of validation: `* Test`, `***** Running Evaluation *****`."""
+_LONGEST_HEADING = 80
+_MOST_FOREIGN = 20
+"""Lines with numbers that such a heading stands over at most, where no step or epoch ends it (engineering default)."""
+
+
+class ProgressReader:
+    """Learns the columns of tables and which rate the file's progress lines tell."""
+
+    def __init__(self) -> None:
+        self._columns: Columns | None = None
+        self._unit: str | None = None
+        self._has_step_time = False
+        self._clock = ElapsedClock()
+        self._foreign_left = 0
+        self._above = ""
+        self._trained_total: int | None = None
+        """The length of the bar that told a loss."""
+
+    def read(self, text: str) -> Progress | None:
+        """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen."""
+        progress = parse(text)
+        if progress is None:
+            progress = self._row(text)
+        elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
+            progress = self._by_name(progress, text, self._columns)
+        if progress is None or self._is_under_foreign_heading(progress) or self._is_other_bar(progress, text):
+            return None
+        if progress.step is not None and progress.step_time_s is not None:
+            progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
+        return self._in_one_unit(progress)
+
+    def _row(self, text: str) -> Progress | None:
+        if self._columns is not None and len(text) <= _LONGEST_ROW:
+            _, bare = split_prefix(clean(text))
+            if _MAY_BE_ROW.match(bare):
+                return self._columns.row(bare)
+        if len(text) <= _LONGEST_HEADING and _FOREIGN_HEADING.fullmatch(text):
+            self._foreign_left = _MOST_FOREIGN
+        lower = text.lower()
+        if "loss" in lower or "gpu_mem" in lower:
+            _, bare = split_prefix(clean(text))
+            self._columns = heading(bare) or heading_of_two(self._above, bare) or self._columns
+        self._above = text if "iteration" in lower and len(text) <= _LONGEST_ROW else ""
+        return None
+
+    def _is_under_foreign_heading(self, progress: Progress) -> bool:
+        if self._foreign_left == 0 or progress.step is not None or progress.epoch is not None:
+            self._foreign_left = 0
+            return False
+        self._foreign_left -= 1
+        return True
+
+    def _is_other_bar(self, progress: Progress, text: str) -> bool:
+        """A bar without a name, a loss or the length of the bar that told a loss: that of the evaluation behind it."""
+        if progress.total_steps is None:
+            return False
+        if progress.loss is not None:
+            self._trained_total = progress.total_steps
+        is_bare = progress.loss is None and progress.epoch is None and _BARE_BAR.match(text) is not None
+        return is_bare and self._trained_total not in (None, progress.total_steps)
+
+    def _by_name(self, progress: Progress, text: str, columns: Columns) -> Progress:
+        """YOLO's row with its bar: which loss is the whole one is told by the heading."""
+        row = columns.row(clean(text))
+        return progress if row is None or row.loss is None else replace(progress, loss=row.loss)
+
+    def _in_one_unit(self, progress: Progress) -> Progress | None:
+        """A file that tells several rates at different lines is followed in the one a person would name first."""
+        unit = progress.throughput_unit
+        if progress.step is None and progress.loss is None and progress.epoch is None and unit is not None:
+            return self._rate_alone(progress, unit)
+        self._has_step_time = self._has_step_time or progress.step_time_s is not None
+        if unit is None or unit == self._unit:
+            return progress
+        if self._unit is None or preference(unit) < preference(self._unit):
+            self._unit = unit
+            return progress
+        return replace(progress, throughput=None, throughput_unit=None)
+
+    def _rate_alone(self, progress: Progress, unit: str) -> Progress | None:
+        """TensorFlow's `global_step/sec`: left out where the lines with a step tell a rate of their own."""
+        if self._unit is not None:
+            return None
+        if unit == "steps/s" and not self._has_step_time and progress.throughput:
+            return replace(progress, step_time_s=1.0 / progress.throughput)
+        return progress

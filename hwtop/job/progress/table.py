@@ -1,0 +1,113 @@
+"""Table columns: a heading of names, and the rows under it: CSV, Ultralytics, fastai, skorch, Ray Tune, notebooks, tf_cnn_benchmarks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from hwtop.job.progress.field_names import is_foreign, name_of, spaced
+from hwtop.job.progress.field_units import Field, rate
+from hwtop.job.progress.found import Found, value_of
+from hwtop.model.log import Progress
+
+_MOST_CELLS = 64
+_LONGEST = 1024
+_COUNTERS = {"step", "iteration", "epoch"}
+_COUNTER_WORDS = ("epoch", "step", "iter")
+_SPACES = re.compile(r"\s{2,}")
+_NUMBER = re.compile(
+    r"\s*(?P<value>[+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|nan|inf))(?:/(?P<total>\d+))?\s*$", re.IGNORECASE
+)
+_WORDY = re.compile(r"[A-Za-z#][\w /.#()%:\-]*$")
+_RATE_CELL = re.compile(r"\s*(?P<key>[A-Za-z/]+/s(?:ec)?): (?P<value>[\d.]+)")
+"""tf_cnn_benchmarks: `images/sec: 123.4 +/- 1.2 (jitter = 3.4)`."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the cells of each row are."""
+
+    separator: str
+    """"|", "," or a tab; two spaces stand for any white space."""
+    names: tuple[str | None, ...]
+    keys: tuple[str, ...]
+
+    def row(self, text: str) -> Progress | None:
+        """What a row tells; None for a line that is not one."""
+        cells = _cells(text, self.separator)
+        if self.separator == "  ":
+            cells = text.split(None, len(self.names))[: len(self.names)]  # a bar may follow
+        if len(cells) != len(self.names):
+            return None
+        found = Found()
+        for name, key, cell in zip(self.names, self.keys, cells, strict=True):
+            if name in _COUNTERS and _NUMBER.match(cell) is None:
+                return None
+            if name is not None or "/" in key:
+                _take(found, name, key, cell)
+        return found.progress() if found.values.keys() & _COUNTERS else None
+
+
+def heading(text: str) -> Columns | None:
+    """The columns that a line of names announces; None unless it names a counter and something that is told of it."""
+    if len(text) > _LONGEST:
+        return None
+    lower = text.lower()
+    if not any(word in lower for word in ("loss", "gpu_mem")) or not any(word in lower for word in _COUNTER_WORDS):
+        return None
+    separator = next((mark for mark in ("|", "\t", ",") if mark in text.strip()), "  ")
+    cells = _cells(text, separator)
+    if not 2 <= len(cells) <= _MOST_CELLS or not all(_WORDY.match(cell.strip()) for cell in cells if cell.strip()):
+        return None
+    keys = tuple(spaced(cell.strip().lower().replace(".", "/")) for cell in cells)
+    names = _names(keys)
+    if not _COUNTERS & set(names) or "loss" not in names:
+        return None
+    return Columns(separator, names, keys)
+
+
+def heading_of_two(above: str, below: str) -> Columns | None:
+    """The columns of a heading of two lines, as MATLAB's `trainNetwork` draws it: `| Mini-batch |` over `|   Loss   |`."""
+    upper, lower = _cells(above, "|"), _cells(below, "|")
+    if len(upper) != len(lower):
+        return None
+    return heading(
+        "|".join(f"{first.strip()} {second.strip()}".strip() for first, second in zip(upper, lower, strict=True))
+    )
+
+
+def _names(keys: tuple[str, ...]) -> tuple[str | None, ...]:
+    """A quantity goes by its own name; of several losses without a sum the first is taken, as Ultralytics' box loss."""
+    names = [None if is_foreign(key) else name_of(key) for key in keys]
+    names = [name if name != "step_time" else None for name in names]  # of an epoch or a report, not of a step
+    if "total" in keys and "epoch" in names:
+        names[keys.index("total")] = "loss"  # YOLOv7
+    elif "loss" not in names:
+        parts = [index for index, key in enumerate(keys) if key.endswith(" loss") and not is_foreign(key)]
+        if parts:
+            names[parts[0]] = "loss"
+    return tuple(None if name in names[:index] else name for index, name in enumerate(names))
+
+
+def _cells(text: str, separator: str) -> list[str]:
+    text = text.strip()
+    if separator == "  ":
+        return _SPACES.split(text)
+    return text.strip("|").split(separator)
+
+
+def _take(found: Found, name: str | None, key: str, cell: str) -> None:
+    if told := _RATE_CELL.match(cell):
+        speed = rate(Field(key=told.group("key").lower(), value=float(told.group("value"))))
+    else:
+        number = _NUMBER.match(cell)
+        if number is None:
+            return
+        total = number.group("total")
+        field = Field(key=key, value=float(number.group("value")), total=int(total) if total else None)
+        speed = rate(field) if name is None else None
+        value = None if name is None else value_of(name, field)
+        if name is not None and value is not None:
+            found.take(name, value, field.total)
+    if speed is not None:
+        found.rates.append(speed)

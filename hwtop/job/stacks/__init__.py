@@ -1,0 +1,1 @@
+"""Stacks: frames -> phase, hot lines, groups of ranks. Pure."""

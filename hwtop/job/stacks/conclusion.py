@@ -1,0 +1,71 @@
+"""The one sentence that all stacks come to: who waits where, who is elsewhere, and what its loader workers do. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from hwtop.job.stacks.frames import place, short_name
+from hwtop.job.stacks.groups import sentence
+from hwtop.model.job import Job, StackGroup
+from hwtop.model.rank import DataFile, Worker
+
+_WITHOUT_WORK = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/pool.py", "worker"))
+"""Where a worker stands that has nothing to do: it waits for the number of its next batch."""
+_FEW_RANKS = 2
+"""Of more ranks that wait for data, the workers are no detail of one sentence."""
+
+
+def conclude(groups: Sequence[StackGroup], workers_of: Mapping[int, Sequence[Worker]]) -> str:
+    """ "ranks 0-6 wait in all_reduce (train.py:231 step), rank 7 is in _try_get_data (train.py:38 main): its 4 workers are in
+    D state (nfs_wait_bit_killable) on /data (nfs)"; "no stack could be read" without stacks. `workers_of`: rank -> its loader workers."""
+    return sentence(groups, note=lambda entry: _of_workers(entry, workers_of))
+
+
+def conclusion(job: Job) -> str:
+    """`conclude` of a watched job."""
+    return conclude(job.stack_groups, {rank.rank: rank.workers for rank in job.ranks})
+
+
+def workers_do(workers: Sequence[Worker], whose: str) -> str:
+    """ "its 4 workers are in D state (nfs_wait) on /data (nfs)", "1 of its 2 workers is in decode (data.py:12)": what most of
+    those do that have something to do; "" without workers."""
+    if not workers:
+        return ""
+    busy = [worker for worker in workers if not has_nothing_to_do(worker)] or list(workers)
+    doing, count = Counter(_doing(worker) for worker in busy).most_common(1)[0]
+    all_of_them = f"{len(workers)} worker{'s' if len(workers) > 1 else ''}"
+    who = f"{whose} {all_of_them}" if count == len(workers) else f"{count} of {whose} {all_of_them}"
+    shown = next(worker for worker in busy if _doing(worker) == doing)
+    return f"{who} {'is' if count == 1 else 'are'} {doing}{_on(shown.file) if shown.state == 'D' else ''}"
+
+
+def _of_workers(entry: StackGroup, workers_of: Mapping[int, Sequence[Worker]]) -> str:
+    if entry.phase != "data" or len(entry.ranks) > _FEW_RANKS:
+        return ""
+    workers = [worker for number in entry.ranks for worker in workers_of.get(number, ())]
+    told = workers_do(workers, "its" if len(entry.ranks) == 1 else "their")
+    return f": {told}" if told else ""
+
+
+def has_nothing_to_do(worker: Worker) -> bool:
+    """It is not the one that keeps its rank waiting."""
+    leaf = worker.leaf
+    return worker.state == "S" and leaf is not None and (leaf.short_filename, short_name(leaf.name)) in _WITHOUT_WORK
+
+
+def _doing(worker: Worker) -> str:
+    if worker.state == "D":
+        return "in D state" + (f" ({worker.wchan})" if worker.wchan and worker.wchan != "0" else "")
+    if worker.state in ("T", "t"):
+        return "stopped"
+    if worker.leaf is not None:
+        name, _, line = place(worker.leaf).rpartition(" ")
+        return f"in {line} ({name})"
+    return "running" if worker.state == "R" else "asleep"
+
+
+def _on(file: DataFile | None) -> str:
+    if file is None:
+        return ""
+    return f" on {file.mount_point} ({file.fs_type})" if file.mount_point else f" on {file.path}"

@@ -1,0 +1,146 @@
+"""Ranks grouped by where they stand: who differs, and where the ways part. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hwtop.job.rank_set import named
+from hwtop.job.stacks.frames import is_user_frame, leaf_of, normalise, place, short_name, user_frame
+from hwtop.job.stacks.phase import phase_and_frame
+from hwtop.model.job import StackGroup
+from hwtop.model.rank import Phase
+from hwtop.model.stack import StackFrame, ThreadStack
+
+_NAMED_GROUPS = 4
+"""Groups that one sentence names; more is no sentence."""
+
+_TOLD_BY_FRAME: frozenset[Phase] = frozenset({"collective", "data", "rendezvous"})
+"""Phases whose deciding frame says more than the leaf: a hand-written all_reduce has helpers below it."""
+
+
+class Divergence(Struct, frozen=True, kw_only=True):
+    """Where the ways of the groups part."""
+
+    common: StackFrame | None
+    """The deepest function that all ranks are in; the line is that of the largest group. None: not even the root."""
+    depth: int
+    """How many frames, from the root, all ranks share."""
+    lines: tuple[int, ...]
+    """Of each group, in its order, where it stands in `common`; empty where lines are not kept (library code)."""
+
+
+def group(stacks: Mapping[int, ThreadStack]) -> tuple[StackGroup, ...]:
+    """Rank -> its main thread, to groups that stand at the same place: largest first, then lowest rank first.
+
+    Same place = same functions and files from the root to the leaf, and same lines in the user's own code; a collective is
+    one place, however deep inside it each rank waits (a hub reads while the others send).
+    """
+    same_dump: dict[tuple[StackFrame, ...], list[int]] = {}
+    for rank in sorted(stacks):
+        same_dump.setdefault(stacks[rank].frames, []).append(rank)
+    found: dict[tuple[tuple[str, str, int], ...], tuple[list[int], tuple[StackFrame, ...]]] = {}
+    for ranks in same_dump.values():
+        frames = _place_of(stacks[ranks[0]])
+        key = tuple((frame.name, frame.filename, frame.line) for frame in frames)
+        found.setdefault(key, ([], frames))[0].extend(ranks)
+    groups = [_group(tuple(sorted(ranks)), frames, stacks[ranks[0]]) for ranks, frames in found.values()]
+    return tuple(sorted(groups, key=lambda entry: (-len(entry.ranks), entry.ranks[0])))
+
+
+def divergence(groups: Sequence[StackGroup]) -> Divergence | None:
+    """Where two or more groups part; None when all ranks stand at the same place."""
+    if len(groups) < 2:
+        return None
+    depth = 0
+    for level in zip(*(entry.frames for entry in groups), strict=False):
+        if len({(frame.name, frame.filename) for frame in level}) > 1:
+            break
+        depth += 1
+    if depth == 0:
+        return Divergence(common=None, depth=0, lines=())
+    common = groups[0].frames[depth - 1]
+    lines = tuple(entry.frames[depth - 1].line for entry in groups) if is_user_frame(common) else ()
+    return Divergence(common=common, depth=depth, lines=lines)
+
+
+def parting(groups: Sequence[StackGroup]) -> str:
+    """ "the ways part in main (train.py): ranks 0-6 at line 17, rank 7 at line 21"; "" where they do not, or not in one function."""
+    where = divergence(groups)
+    if where is None or where.common is None:
+        return ""
+    text = f"the ways part in {short_name(where.common.name)} ({where.common.short_filename})"
+    if len(set(where.lines)) < 2:
+        return text
+    by_line: dict[int, list[int]] = {}
+    for entry, line in zip(groups, where.lines, strict=True):
+        by_line.setdefault(line, []).extend(entry.ranks)
+    at = [f"{named(ranks)} at line {line}" for line, ranks in list(by_line.items())[:_NAMED_GROUPS]]
+    return f"{text}: {', '.join(at)}{', …' if len(by_line) > _NAMED_GROUPS else ''}"
+
+
+def sentence(groups: Sequence[StackGroup], note: Callable[[StackGroup], str] = lambda _: "") -> str:
+    """ "ranks 0-6 wait in all_reduce (train.py:231 train_step), rank 7 is in _try_get_data (train.py:40 main)".
+
+    Of many groups the largest is named, and the smallest: those that differ. `note` may add to what is said of a group.
+    """
+    if not groups:
+        return "no stack could be read"
+    few = len(groups) <= _NAMED_GROUPS
+    told = groups if few else (groups[0], *sorted(groups[1:], key=_smallest)[: _NAMED_GROUPS - 1])
+    parts = [_clause(entry) + note(entry) for entry in told]
+    rest = [entry for entry in groups if entry not in told]
+    if rest:
+        ranks = [rank for entry in rest for rank in entry.ranks]
+        parts.append(f"{named(ranks)} {'is' if len(ranks) == 1 else 'are'} elsewhere")
+    return ", ".join(parts)
+
+
+def call_site(entry: StackGroup) -> StackFrame | None:
+    """The user's line from which a library's `leaf` (or a wait that the user wrote) is called; else where it is."""
+    if entry.leaf is None or entry.leaf not in entry.frames:
+        return entry.user_frame
+    if is_user_frame(entry.leaf) and entry.phase not in _TOLD_BY_FRAME:
+        return entry.leaf
+    outer = entry.frames[: entry.frames.index(entry.leaf)]
+    return user_frame(reversed(outer)) or entry.user_frame
+
+
+def _smallest(entry: StackGroup) -> tuple[int, int]:
+    return len(entry.ranks), entry.ranks[0]
+
+
+def _place_of(stack: ThreadStack) -> tuple[StackFrame, ...]:
+    frames = normalise(stack)
+    phase, told_by = phase_and_frame(stack)
+    collective = _same(told_by, frames) if phase == "collective" and told_by is not None else None
+    if collective is None:
+        return frames
+    return (*frames[: frames.index(collective)], replace(collective, line=0))
+
+
+def _group(ranks: tuple[int, ...], frames: tuple[StackFrame, ...], stack: ThreadStack) -> StackGroup:
+    phase, told_by = phase_and_frame(stack)
+    leaf = leaf_of(frames)
+    if phase in _TOLD_BY_FRAME and told_by is not None:
+        leaf = _same(told_by, frames) or leaf
+    return StackGroup(ranks=ranks, frames=frames, phase=phase, user_frame=user_frame(reversed(frames)), leaf=leaf)
+
+
+def _same(told_by: StackFrame, frames: Sequence[StackFrame]) -> StackFrame | None:
+    """The normalised form of `told_by`."""
+    name = short_name(told_by.name)
+    return next((each for each in reversed(frames) if (each.name, each.filename) == (name, told_by.filename)), None)
+
+
+def _clause(entry: StackGroup) -> str:
+    is_one = len(entry.ranks) == 1
+    verb = ("waits in" if is_one else "wait in") if entry.phase == "collective" else ("is in" if is_one else "are in")
+    if entry.leaf is None:
+        return f"{named(entry.ranks)} {'has' if is_one else 'have'} no Python stack"
+    name = "backward" if entry.leaf.name == "_engine_run_backward" else entry.leaf.name
+    site = call_site(entry)
+    where = place(entry.leaf).split()[0] if site is None or site == entry.leaf else place(site)
+    return f"{named(entry.ranks)} {verb} {name} ({where})"

@@ -1,0 +1,116 @@
+"""The samples of one process over time. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+
+from hwtop.job.stacks.meaning import Meaning
+from hwtop.job.stacks.spells import Spells
+from hwtop.model.rank import Phase
+from hwtop.model.stack import StackDump, ThreadStack
+
+WINDOW_S = 60.0
+_GAP_S = 30.0
+"""A longer time without a look ends a phase: nobody knows what was in between."""
+_MOST_SAMPLES = 400
+"""A process is kept with at most so many samples: 5 Hz over the window, and as many dumps again."""
+_BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
+_OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
+"""Once a process was seen in one of these, what it did while it started no longer counts in its shares."""
+T = TypeVar("T")
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """The newest look that showed a process with all its threads."""
+
+    dump: StackDump
+    thread: ThreadStack
+    """The one that trains."""
+    meaning: Meaning
+
+    @property
+    def is_waiting(self) -> bool:
+        """It waited for others or for the device."""
+        return self.meaning.waits(self.thread.is_active)
+
+
+class Sample(Struct, frozen=True):
+    """Where the thread that trains was at one time."""
+
+    at_s: float
+    meaning: Meaning
+    is_active: bool | None
+    """None: a profile does not tell."""
+
+    @property
+    def phase(self) -> Phase:
+        """What it did."""
+        return self.meaning.phase
+
+    def waits(self, asleep: dict[Phase, float]) -> float:
+        """Probability that it waits for a slower rank; `asleep`: share of sleep by phase."""
+        if self.meaning.is_at_barrier:
+            return 0.0
+        if self.is_active is not None or not self.meaning.needs_state:
+            return float(self.meaning.waits(bool(self.is_active)))
+        return asleep.get(self.phase, 0.0)
+
+
+class Series:
+    """The samples of one process."""
+
+    def __init__(self, halts: Collection[tuple[float, float]]) -> None:
+        """`halts`: (from, to) of the times whose samples do not count; the owner adds to it."""
+        self.halts = halts
+        self.samples: deque[Sample] = deque(maxlen=_MOST_SAMPLES)
+        self.standing: Standing | None = None
+        self.looks = 0
+        self.place: tuple[tuple[str, str, int], ...] = ()
+        self.same_since_s = 0.0
+        self.phase: Phase | None = None
+        self.phase_since_s = 0.0
+        self.seen_s = 0.0
+        self.started_until_s = float("-inf")
+        self.has_trained = False
+        self.spells = Spells()
+        self.known: dict[str, tuple[tuple[int, int], object]] = {}
+        """Answers, with the (number of looks, length of the window) that they hold for."""
+
+    def add(self, sample: Sample) -> None:
+        """Take in the next one in time."""
+        said = sample.meaning
+        if self.looks == 0 or said.place != self.place:
+            self.place, self.same_since_s = said.place, sample.at_s
+        if said.phase != self.phase or sample.at_s - self.seen_s > _GAP_S:
+            self.phase, self.phase_since_s = said.phase, sample.at_s
+        self.looks += 1
+        self.seen_s = sample.at_s
+        self.has_trained = self.has_trained or said.phase in _OF_TRAINING
+        if said.phase in _BEFORE_TRAINING and not self.has_trained:
+            self.started_until_s = sample.at_s
+        if self.has_trained:  # what a start loads and compiles interrupts nothing
+            self.spells.add(sample.at_s, said.phase)
+        self.samples.append(sample)
+
+    def window(self, now: float) -> list[Sample]:
+        """Those of the newest minute, without those of start-up once it has trained, and of halts."""
+        since_s = now - WINDOW_S
+        after_s = self.started_until_s if self.has_trained else float("-inf")
+        kept = [each for each in self.samples if each.at_s >= since_s and each.at_s > after_s]
+        for from_s, to_s in self.halts:
+            if to_s >= since_s:
+                kept = [each for each in kept if not from_s <= each.at_s <= to_s]
+        return kept
+
+    def answer(self, name: str, now: float, compute: Callable[[Sequence[Sample]], T]) -> T:
+        """`compute` of the window, asked again only when the window has changed."""
+        samples = self.window(now)
+        key = (self.looks, len(samples))
+        known = self.known.get(name)
+        if known is None or known[0] != key:
+            known = self.known[name] = (key, compute(samples))
+        return known[1]  # type: ignore[return-value]  # each name has one `compute`

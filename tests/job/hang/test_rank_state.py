@@ -1,0 +1,225 @@
+"""Is it stuck, what state is it in, and who waits for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.job.hang.rank_state import (
+    is_idle_loop,
+    is_still,
+    is_stuck,
+    rank_state,
+    settled,
+    share_of,
+    slowest,
+    stall_clock_s,
+)
+from hwtop.model.hang import BlockedThread
+from hwtop.model.log import Progress
+from hwtop.model.rank import Spell
+from hwtop.model.stack import StackDump, StackFrame, ThreadStack
+from tests.symptoms.moments import rank, shares, still
+
+
+def blocked(seconds: float = 10.0, *, is_worker: bool = False, is_main: bool = True) -> BlockedThread:
+    return BlockedThread(pid=1000, comm="python", is_worker=is_worker, is_main=is_main, for_s=seconds, wchan="rpc_wait")
+
+
+def saved(seconds: float) -> Spell:
+    end_s = 100.0 + seconds
+    return Spell(phase="checkpoint", from_s=100.0, to_s=end_s, looks=3, looks_before=9, over_by_s=end_s)
+
+
+SAVES: dict[str, Any] = {"phase": "checkpoint", "is_waiting": False}
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_it"),
+    [
+        ({}, True),
+        ({"step_age_s": 9.9}, False),  # a step was told: it moves
+        ({"step_age_s": None}, True),  # a log that tells no steps proves nothing
+        ({"is_alive": False}, False),
+        ({"phase": None}, False),
+        ({"phase": "rendezvous"}, False),
+        ({"phase": "compile"}, False),
+        ({"phase": "startup"}, False),
+        ({"phase": "eval", "is_waiting": False}, False),  # may take as long as it likes
+        (SAVES | {"phase_for_s": 599.0}, False),
+        (SAVES | {"phase_for_s": 600.0}, True),
+        (SAVES | {"phase_for_s": 60.0, "spells": (saved(6.0), saved(5.0))}, True),
+        (SAVES | {"phase_for_s": 60.0, "spells": (saved(7.0),)}, False),
+        ({"same_stack_for_s": 9.9}, False),
+        ({"same_stack_for_s": None}, False),
+        ({"idle_for_s": 0.0}, True),  # spins in a collective
+        ({"idle_for_s": 0.0, "phase": "sync"}, True),
+        ({"idle_for_s": 0.0, "is_waiting": False}, False),
+        ({"idle_for_s": 0.0, "phase": "forward"}, False),  # one long computation
+        ({"phase": "forward"}, True),  # asleep in its own code: a lock
+        ({"phase": "data"}, True),
+        (SAVES | {"phase_for_s": 20.0, "blocked": blocked()}, True),  # in D state nothing is allowed for
+        ({"phase": "eval", "blocked": blocked(9.9)}, False),
+        ({"phase": "eval", "blocked": blocked(is_worker=True)}, False),
+        ({"phase": "eval", "blocked": blocked(is_main=False)}, False),
+        ({"phase": None, "same_stack_for_s": None, "blocked": blocked()}, True),  # no stack can be had of it
+    ],
+)
+def test_is_stuck(fields: dict[str, Any], is_it: bool) -> None:
+    assert is_stuck(still(0, 10.0, **fields)) is is_it
+
+
+def test_standing_still_is_a_fact_whatever_the_rank_may_take() -> None:
+    assert is_still(still(0, 10.0, phase="eval", is_waiting=False))
+    assert not is_still(still(0, 9.0, phase="eval", is_waiting=False))
+
+
+def dump(*frames: tuple[str, str]) -> StackDump:
+    """(function, short file name), leaf first; train.py is the user's."""
+    made = tuple(
+        StackFrame(
+            name=name,
+            filename=("/home/me/" if file == "train.py" else "/opt/lib/python3.11/") + file,
+            short_filename=file,
+            line=7,
+        )
+        for name, file in frames
+    )
+    thread = ThreadStack(name="MainThread", os_thread_id=1, is_active=False, owns_gil=False, frames=made)
+    return StackDump(pid=1000, at_s=1.0, threads=(thread,))
+
+
+NOTEBOOK = (("EpollSelector.select", "selectors.py"), ("BaseEventLoop._run_once", "asyncio/base_events.py"))
+
+
+def test_a_notebook_between_two_cells_is_not_stuck() -> None:
+    idle = still(0, 60.0, phase="other", is_waiting=False, stack=dump(*NOTEBOOK, ("<module>", "train.py")))
+    assert is_idle_loop(idle)
+    assert not is_stuck(idle)
+    assert rank_state(idle) == "unknown"
+
+
+def test_a_wait_for_loader_workers_is_no_event_loop() -> None:
+    frames = (("PollSelector.select", "selectors.py"), ("_try_get_data", "torch/utils/data/dataloader.py"))
+    waits = still(0, 60.0, phase="data", is_waiting=False, stack=dump(*frames, ("main", "train.py")))
+    assert not is_idle_loop(waits)
+    assert is_stuck(waits)
+
+
+def test_a_cell_that_hangs_is_stuck() -> None:
+    cell = still(0, 60.0, phase="other", is_waiting=False, stack=dump(("fetch", "train.py"), *NOTEBOOK))
+    assert not is_idle_loop(cell)
+    assert is_stuck(cell)
+
+
+@pytest.mark.parametrize(
+    ("fields", "seconds"),
+    [
+        ({"phase": "startup"}, 1800.0),
+        ({"phase": "compile"}, 1800.0),
+        ({"step_time_s": 0.2, "log_interval_s": 0.2}, 60.0),
+        ({"step_time_s": 20.0, "log_interval_s": 20.0}, 100.0),
+        ({"step_time_s": 1.0, "log_interval_s": 100.0}, 300.0),  # it logs every 100 steps
+        ({"step_time_s": None, "log_interval_s": None}, 60.0),
+        ({"phase": "checkpoint"}, 600.0),
+        ({"phase": "checkpoint", "spells": (saved(120.0),)}, 1200.0),
+        ({"phase": "eval"}, None),
+    ],
+)
+def test_the_clock_of_each_state(fields: dict[str, Any], seconds: float | None) -> None:
+    assert stall_clock_s(rank(0, **fields)) == seconds
+
+
+STILL = {
+    "phase": "data",
+    "same_stack_for_s": 10.0,
+    "idle_for_s": 10.0,
+    "step_age_s": 10.0,
+    "phase_shares": shares(data=1.0),
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "state"),
+    [
+        ({}, "training"),
+        ({"is_alive": False, "os_state": "T"}, "dead"),
+        ({"os_state": "T"}, "stopped"),
+        ({"os_state": "t"}, "stopped"),
+        ({"phase": None}, "training"),
+        ({"phase": None, "progress": None}, "unknown"),
+        ({"phase": None, "progress": Progress(loss=2.0)}, "unknown"),
+        ({"phase": "startup"}, "starting"),
+        ({"phase": "rendezvous"}, "starting"),
+        ({"phase": "compile", "phase_for_s": 1799.0}, "starting"),
+        ({"phase": "compile", "phase_for_s": 1800.0}, "stalled"),
+        ({"phase": "checkpoint"}, "checkpoint"),
+        ({"phase": "checkpoint", "phase_for_s": 600.0}, "stalled"),
+        ({"phase": "eval"}, "eval"),
+        ({"phase": "eval", "step_age_s": 9999.0}, "eval"),
+        ({"phase_shares": shares(data=0.3, data_main=0.2, forward=0.5)}, "data-wait"),
+        ({"phase_shares": shares(data=0.49, forward=0.51)}, "training"),
+        ({"phase": "data", "phase_shares": shares(forward=1.0)}, "training"),  # one look is not the rule
+        ({"wait_share": 0.5}, "collective-wait"),
+        ({"wait_share": 0.49}, "training"),
+        ({"wait_share": None}, "training"),
+        ({"phase_shares": shares(data=0.6, collective=0.4), "wait_share": 0.6}, "data-wait"),
+        ({"step_age_s": 59.0}, "training"),
+        ({"step_age_s": 60.0}, "stalled"),
+        ({"progress": Progress(step=9, step_time_s=0.41)}, "slow"),
+        ({"progress": Progress(step=9, step_time_s=0.4)}, "training"),
+        (STILL, "stuck"),
+        (STILL | {"phase": "checkpoint", "phase_for_s": 20.0}, "checkpoint"),
+        (STILL | {"phase": "checkpoint", "phase_for_s": 601.0}, "stuck"),
+        (STILL | {"os_state": "T"}, "stopped"),
+    ],
+)
+def test_rank_state(fields: dict[str, Any], state: str) -> None:
+    assert rank_state(rank(0, **fields)) == state
+
+
+def test_share_of_adds_phases() -> None:
+    watched = rank(0, phase_shares=shares(data=0.3, data_main=0.2, forward=0.5))
+    assert share_of(watched, "data", "data-main") == pytest.approx(0.5)
+    assert share_of(watched, "eval") == 0
+
+
+def states(*ranks: Any) -> list[str]:
+    return [each.state for each in settled(ranks)]
+
+
+def test_who_waits_for_a_rank_that_works_is_not_stuck() -> None:
+    assert states(still(0), still(1), rank(2, wait_share=0.5)) == ["collective-wait", "collective-wait", "training"]
+    assert states(still(0, state="stalled"), rank(1, state="eval")) == ["collective-wait", "eval"]
+
+
+def test_who_is_still_without_waiting_is_stuck_whatever_the_others_do() -> None:
+    assert states(still(0, is_waiting=False, phase="other"), rank(1, wait_share=0.5)) == ["stuck", "training"]
+
+
+def test_all_are_stuck_when_nobody_works() -> None:
+    assert states(still(0), still(1)) == ["stuck", "stuck"]
+    assert states(still(0), rank(1, state="stopped", os_state="T")) == ["stuck", "stopped"]
+    assert states(still(0), rank(1, state="dead", is_alive=False)) == ["stuck", "dead"]
+
+
+@pytest.mark.parametrize(
+    ("waits", "slow"),
+    [
+        ((0.8, 0.28, 0.7), 1),
+        ((0.8, 0.33, 0.8), None),  # more than 40 % of what the others wait
+        ((0.29, 0.0, 0.29), None),  # the others hardly wait
+    ],
+)
+def test_the_rank_that_waits_least_is_slow(waits: tuple[float, ...], slow: int | None) -> None:
+    ranks = [rank(number, wait_share=share) for number, share in enumerate(waits)]
+    found = slowest(ranks)
+    assert (None if found is None else found.rank) == slow
+    assert [each.rank for each in settled(ranks) if each.state == "slow"] == ([] if slow is None else [slow])
+
+
+def test_nobody_is_slow_alone_or_without_samples() -> None:
+    assert slowest([rank(0, wait_share=0.0)]) is None
+    assert slowest([rank(0, wait_share=0.0), rank(1, wait_share=0.9, samples=7)]) is None
+    assert slowest([rank(0, wait_share=0.0), rank(1, wait_share=None)]) is None

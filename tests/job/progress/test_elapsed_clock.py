@@ -1,0 +1,35 @@
+"""A step's own time, and a clock that runs since the start."""
+
+from __future__ import annotations
+
+import pytest
+
+from hwtop.job.progress.elapsed_clock import ElapsedClock
+from hwtop.job.progress.reader import ProgressReader
+
+
+def test_step_times_are_taken_as_told() -> None:
+    clock = ElapsedClock()
+    told = [32.0, 0.5, 0.51, 0.49, 0.52, 0.53, 0.54, 0.55, 0.6, 0.9]
+    assert [clock.step_time_s(step, value) for step, value in enumerate(told)] == told
+
+
+def test_a_clock_is_found_out_and_then_read_by_its_differences() -> None:
+    clock = ElapsedClock()
+    values = [clock.step_time_s(10 * count, 2.5 * count) for count in range(1, 8)]
+    assert values[-3:] == pytest.approx([0.25, 0.25, 0.25])
+    assert clock.step_time_s(80, 1.0) is None
+    assert clock.step_time_s(90, 3.0) == pytest.approx(0.2)
+
+
+def test_a_step_that_takes_steadily_longer_is_no_clock() -> None:
+    clock = ElapsedClock()
+    told = [1.0 + 0.05 * step for step in range(200)]
+    assert [clock.step_time_s(step, value) for step, value in enumerate(told)] == told
+
+
+def test_the_lines_of_a_script_that_prints_the_time_since_its_start() -> None:
+    reader = ProgressReader()
+    rows = [reader.read(f"Step {10 * n} | Loss: 2.5 | LR: 1e-06 | Time: {2.0 * n}s") for n in range(1, 8)]
+    assert rows[-1] is not None
+    assert rows[-1].step_time_s == pytest.approx(0.2)

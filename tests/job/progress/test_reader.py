@@ -1,0 +1,114 @@
+"""What only the lines before tell of a line."""
+
+from __future__ import annotations
+
+from hwtop.job.progress.reader import ProgressReader
+from hwtop.model.log import Progress
+
+
+def read(*lines: str) -> list[Progress | None]:
+    reader = ProgressReader()
+    return [reader.read(line) for line in lines]
+
+
+def test_csv_with_a_heading() -> None:
+    assert read("epoch,step,train_loss,val_loss,lr", "0,10,2.5,3.5,0.001", "0,20,2.25,,0.001")[1:] == [
+        Progress(epoch=0, step=10, loss=2.5, lr=0.001),
+        Progress(epoch=0, step=20, loss=2.25, lr=0.001),
+    ]
+
+
+def test_numbers_without_a_heading_mean_nothing() -> None:
+    assert read("0,10,2.5,3.5,0.001") == [None]
+
+
+def test_fastai() -> None:
+    rows = read(
+        "epoch     train_loss  valid_loss  accuracy  time    ", "0         0.125000    0.250000    0.91      00:12     "
+    )
+    assert rows[1] == Progress(epoch=0, loss=0.125)
+
+
+def test_a_notebook_table_of_the_hugging_face_trainer() -> None:
+    assert read("Step\tTraining Loss\tValidation Loss", "100\t1.250000\t1.500000")[1] == Progress(step=100, loss=1.25)
+
+
+def test_skorch() -> None:
+    rows = read("  epoch    train_loss    valid_acc    valid_loss     dur", "-------  ------------  -----------  ------------  ------", "      1        0.6875       0.5500        0.6500  0.0250")  # fmt: skip
+    assert rows[1:] == [None, Progress(epoch=1, loss=0.6875)]
+
+
+def test_ray_tune() -> None:
+    rows = read("| Trial name               | status   | loc            |   iter |   total time (s) |   loss |", "|--------------------------+----------+----------------+--------+------------------+--------|", "| TorchTrainer_4f2a1_00000 | RUNNING  | 10.0.0.1:12345 |     10 |           123.45 |  0.125 |")  # fmt: skip
+    assert rows[1:] == [None, Progress(step=10, loss=0.125)]
+
+
+def test_tf_cnn_benchmarks() -> None:
+    rows = read("Step\tImg/sec\ttotal_loss", "10\timages/sec: 123.5 +/- 1.2 (jitter = 3.4)\t7.625")
+    assert rows[1] == Progress(step=10, loss=7.625, throughput=123.5, throughput_unit="images/s")
+
+
+def test_yolov7_where_the_total_is_a_column() -> None:
+    rows = read("     Epoch   gpu_mem       box       obj       cls     total    labels  img_size", "     1/299     3.25G    0.0625   0.03125    0.0125   0.10625        45       640:  12%|█▏        | 30/250 [00:10<01:13,  3.00it/s]")  # fmt: skip
+    assert rows[1] is not None
+    assert (rows[1].epoch, rows[1].total_epochs, rows[1].loss, rows[1].step) == (1, 299, 0.10625, 30)
+
+
+def test_tensorflow_tells_its_steps_a_second_on_a_line_of_their_own() -> None:
+    alone = read("INFO:tensorflow:global_step/sec: 25", "INFO:tensorflow:loss = 12.5, step = 101 (1.702 sec)")
+    assert alone[0] == Progress(throughput=25, throughput_unit="steps/s", step_time_s=0.04)
+    assert alone[1] == Progress(step=101, loss=12.5)
+
+
+def test_the_rate_of_the_step_lines_beats_one_told_alone() -> None:
+    rows = read("step 0, loss = 12.5 (512.5 examples/sec; 0.25 sec/batch)", "INFO:tensorflow:global_step/sec: 25")
+    assert rows[0] == Progress(step=0, loss=12.5, throughput=512.5, throughput_unit="examples/s", step_time_s=0.25)
+    assert rows[1] is None
+
+
+def test_a_file_is_followed_in_one_unit() -> None:
+    rows = read("step 1 loss 2.5 | 100 tokens/s", "step 2 loss 2.5 | 2.5 it/s", "step 3 loss 2.5 | 101 tokens/s")
+    assert [row.throughput for row in rows if row is not None] == [100, None, 101]
+
+
+def test_numbers_under_a_heading_of_validation_are_not_those_of_training() -> None:
+    rows = read(
+        "* Test", "Loss: 0.0625\t mAP: 0.675\tData_time: 0.35", "Epoch: [3]  [  10/50]  loss: 0.5", "loss: 0.25"
+    )
+    assert [row.loss if row else None for row in rows] == [None, None, 0.5, 0.25]
+
+
+def test_a_section_of_a_table_is_no_such_heading() -> None:
+    rows = read("| eval/              |             |", "|    mean_reward     | -157        |", "|    loss            | 0.25        |")  # fmt: skip
+    assert [row.loss if row else None for row in rows] == [None, None, 0.25]
+
+
+def test_the_average_after_a_test_heading_is_not_the_training_loss() -> None:
+    rows = read("loss: 1.250000  [   64/60000]", "Test Error: ", " Accuracy: 80.0%, Avg loss: 0.500000 ", "Epoch 2")
+    assert [row.loss if row else None for row in rows] == [1.25, None, None, None]
+
+
+def test_matlabs_heading_of_two_lines() -> None:
+    rows = read(
+        "|  Epoch  |  Iteration  |  Time Elapsed  |  Mini-batch  |  Mini-batch  |  Base Learning  |",
+        "|         |             |   (hh:mm:ss)   |   Accuracy   |     Loss     |      Rate       |",
+        "|       2 |          50 |       00:00:01 |       12.50% |       1.2500 |          0.0100 |",
+    )
+    assert rows == [None, None, Progress(epoch=2, step=50, loss=1.25, lr=0.01)]
+
+
+def test_matlabs_heading_of_one_line() -> None:
+    rows = read(
+        "    Iteration    Epoch    TimeElapsed    LearnRate    TrainingLoss    ValidationLoss",
+        "           50        2       00:00:12        0.001          1.2500            1.5000",
+    )
+    assert rows == [None, Progress(epoch=2, step=50, loss=1.25, lr=0.001)]
+
+
+def test_a_bar_without_a_name_behind_one_that_told_a_loss() -> None:
+    rows = read(
+        "100%|##########| 190/190 [03:08<00:00,  1.01it/s, train_loss=0.75]",
+        "100%|##########| 137/137 [01:43<00:00,  1.33it/s]",
+        "  1%|          | 2/190 [00:02<03:08,  1.00it/s]",
+    )
+    assert [row.step if row else None for row in rows] == [190, None, 2]

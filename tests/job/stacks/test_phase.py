@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import pytest
+from msgspec import structs
+
+from hwtop.collectors.pyspy import PySpy
+from hwtop.job.stacks.frames import normalise, own_frames, user_frame
+from hwtop.job.stacks.phase import is_waiting, phase_and_frame, phase_of
+from tests.stack_jobs import TORCH_JOB, children, recorded, running, stack, two_ranks, until
+
+
+@pytest.mark.parametrize(
+    ("name", "phase", "told_by", "waits"),
+    [
+        ("torch_importing", "startup", "_find_and_load", False),
+        ("torch_compiling", "compile", "trace_frame.<locals>.run_tracer", False),
+        ("torch_compiled_forward", "forward", "Module._call_impl", False),
+        ("torch_data_wait", "data", "_MultiProcessingDataLoaderIter._try_get_data", False),
+        ("torch_data_main", "data-main", "_MapDatasetFetcher.fetch", False),
+        ("torch_save", "checkpoint", "_save", False),
+        ("torch_backward", "backward", "_engine_run_backward", False),
+        ("torch_adamw", "optimizer", "_single_tensor_adam", False),
+        ("torch_forward", "forward", "Module._call_impl", False),
+        ("gloo_rank0_broadcast", "collective", "broadcast", True),
+        ("gloo_rank1_all_reduce", "collective", "all_reduce", True),
+        ("gloo_ddp_backward_waits", "backward", "_engine_run_backward", True),
+        ("torchrun_agent", "agent", "SimpleElasticAgent._invoke_run", False),
+        ("queue_trainer_py310", "data", "next_batch", False),
+        ("queue_trainer_py311", "data", "next_batch", False),
+        ("queue_trainer_py312", "data", "next_batch", False),
+        ("queue_trainer_py313", "data", "next_batch", False),
+    ],
+)
+def test_phase_of_recorded_stacks(name: str, phase: str, told_by: str, waits: bool) -> None:
+    thread = recorded(name)
+    found, frame = phase_and_frame(thread)
+    assert (found, frame and frame.name, is_waiting(thread, found)) == (phase, told_by, waits)
+
+
+ROOT = ("train train.py 10", "<module> train.py 99")
+
+
+@pytest.mark.parametrize(
+    ("phase", "inner"),
+    [
+        ("rendezvous", ["_store_based_barrier torch/distributed/distributed_c10d.py 1", "init_process_group x/y.py 2"]),
+        ("compile", ["_call_impl torch/nn/modules/module.py 1", "_compile torch/_dynamo/convert_frame.py 2"]),
+        # A data set that reads its samples with torch.load loads data; it writes no checkpoint.
+        (
+            "data-main",
+            ["load torch/serialization.py 1", "__getitem__ data.py 3", "fetch torch/utils/data/_utils/fetch.py 9"],
+        ),
+        # The barrier inside save_checkpoint is what it waits in.
+        ("collective", ["barrier torch/distributed/distributed_c10d.py 1", "save_checkpoint train.py 3"]),
+        ("collective", ["_exactly comm.py 4", "all_reduce comm.py 8"]),
+        ("collective", ["get queue.py 3", "all_reduce comm.py 8"]),
+        # Lightning runs forward and backward inside the optimizer's step.
+        (
+            "backward",
+            ["_engine_run_backward torch/autograd/graph.py 1", "closure a.py 2", "step torch/optim/adam.py 3"],
+        ),
+        ("forward", ["_call_impl torch/nn/modules/module.py 1", "closure a.py 2", "step torch/optim/adam.py 3"]),
+        ("optimizer", ["wrapper torch/optim/optimizer.py 5"]),
+        ("optimizer", ["optimizer_step train.py 5"]),
+        ("sync", ["synchronize torch/cuda/__init__.py 5"]),
+        ("eval", ["forward model.py 1", "evaluate train.py 5"]),
+        ("eval", ["run_validation train.py 5"]),
+        ("forward", ["forward model.py 1", "train_and_evaluate train.py 5"]),
+        ("checkpoint", ["write_shard io.py 1", "save_checkpoint train.py 5"]),
+        ("checkpoint", ["load_ckpt train.py 5"]),
+        ("checkpoint", ["_load torch/serialization.py 1", "main train.py 5"]),
+        ("data-main", ["_load torch/serialization.py 1", "next_batch data.py 5"]),
+        ("other", ["checkpointed_forward_pass train.py 5"]),
+        ("logging", ["iterencode json/encoder.py 2", "dumps json/__init__.py 1", "report train.py 5"]),
+        ("logging", ["write_metrics train.py 5"]),
+        ("logging", ["log_training_step train.py 5"]),
+        # Logarithms, the step itself, and a crash report that is sent once.
+        ("other", ["log_prob model.py 5"]),
+        ("other", ["log_sum_exp model.py 5"]),
+        ("other", ["step train.py 5"]),
+        ("other", ["write_shard data.py 5"]),
+        ("logging", ["emit logging/__init__.py 7"]),
+        ("logging", ["refresh tqdm/std.py 7"]),
+        # The loop over a bar stands in tqdm's __iter__ while it fetches: that is not logging.
+        ("other", ["__iter__ tqdm/std.py 7"]),
+        ("data", ["wait threading.py 3", "get queue.py 3", "next_batch loader.py 8"]),
+        ("data", ["_poll multiprocessing/connection.py 3", "poll multiprocessing/connection.py 3", "prefetch a.py 8"]),
+        ("data", ["wait multiprocessing/pool.py 3", "next multiprocessing/pool.py 3", "BatchLoader.__next__ a.py 8"]),
+        ("other", ["get queue.py 3", "handle_command server.py 8"]),
+        ("data-main", ["decode_image image.py 3", "load_batch loader.py 8"]),
+        ("backward", ["backward train.py 5"]),
+        ("forward", ["forward model.py 5"]),
+        ("other", ["compute train.py 5"]),
+    ],
+)
+def test_phase_of_frames(phase: str, inner: list[str]) -> None:
+    assert phase_of(stack(*inner, *ROOT)) == phase
+
+
+NEWER = [
+    ("compile", ["backend_compile_and_load jax/_src/compiler.py 1", "_pjit_call_impl_python jax/_src/pjit.py 2"]),
+    ("sync", ["block_until_ready jax/_src/api.py 1"]),
+    ("sync", ["_value jax/_src/array.py 1", "wrapper jax/_src/profiler.py 2"]),
+    ("collective", ["sync_global_devices jax/experimental/multihost_utils.py 1", "save_checkpoint train.py 3"]),
+    ("rendezvous", ["initialize jax/_src/distributed.py 1"]),
+    ("checkpoint", ["save orbax/checkpoint/checkpointer.py 1"]),
+    ("data", ["_try_get_data torchdata/stateful_dataloader/stateful_dataloader.py 1"]),
+    ("collective", ["wait_for_unshard torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py 1"]),
+    ("checkpoint", ["_atomic_save lightning/fabric/utilities/cloud_io.py 1"]),
+    ("checkpoint", ["_save_checkpoint lightning/pytorch/callbacks/model_checkpoint.py 1"]),
+    ("sync", ["to_item lightning/fabric/utilities/apply_func.py 1"]),
+    ("logging", ["log_metrics lightning/fabric/loggers/csv_logs.py 1"]),
+    ("logging", ["write_events deepspeed/monitor/monitor.py 1"]),
+    ("checkpoint", ["save deepspeed/runtime/checkpoint_engine/torch_checkpoint_engine.py 1"]),
+    ("compile", ["benchmark_all_configs torch/_inductor/runtime/triton_heuristics.py 1", "forward model.py 2"]),
+]
+
+
+@pytest.mark.parametrize(("phase", "inner"), NEWER)
+def test_names_of_newer_libraries(phase: str, inner: list[str]) -> None:
+    assert phase_of(stack(*inner, *ROOT)) == phase
+
+
+@pytest.mark.parametrize(
+    ("code", "has_device", "phase"),
+    [
+        ("running += loss.item()", True, "sync"),
+        ("running += loss.item()", False, "other"),
+        ('print(f"loss {loss.item()}")', True, "sync"),
+        ('print(f"loss {loss.item()}")', False, "logging"),
+        ("x = step * 2", True, "other"),
+        (None, True, "other"),
+    ],
+)
+def test_the_text_of_the_users_line_tells_what_c_code_hides(code: str | None, has_device: bool, phase: str) -> None:
+    thread = stack(*ROOT)
+    frames = (structs.replace(thread.frames[0], code=code), *thread.frames[1:])
+    assert phase_of(structs.replace(thread, frames=frames), has_device=has_device) == phase
+
+
+def test_only_the_innermost_line_counts() -> None:
+    thread = stack("forward torch/nn/modules/linear.py 5", *ROOT)
+    frames = (thread.frames[0], structs.replace(thread.frames[1], code="y = model(x).item()"), thread.frames[2])
+    assert phase_of(structs.replace(thread, frames=frames), has_device=True) == "other"
+
+
+def test_a_job_that_runs_inside_an_import_is_not_starting_up() -> None:
+    importing = recorded("torch_importing").frames
+    find = next(frame for frame in importing if frame.name == "_find_and_load")
+    thread = stack("optimizer_step train.py 5", "train train.py 9", "<module> train.py 99")
+    inside = type(thread)(name=None, os_thread_id=None, is_active=True, owns_gil=True, frames=(*thread.frames, find))
+    assert phase_of(inside) == "optimizer"
+
+
+def test_asleep_in_backward_waits_and_busy_in_backward_works() -> None:
+    frames = ("_engine_run_backward torch/autograd/graph.py 1", *ROOT)
+    assert is_waiting(stack(*frames, active=False), "backward")
+    assert not is_waiting(stack(*frames, active=True), "backward")
+
+
+@pytest.mark.parametrize("version", ["310", "312", "313"])
+def test_a_forked_worker_shows_its_own_frames_only(version: str) -> None:
+    thread = recorded(f"queue_worker_py{version}")
+    assert any(frame.name == "main" for frame in thread.frames)  # where its parent stood when it forked
+    assert [frame.name for frame in normalise(thread) if frame.name != "<genexpr>"] == ["produce", "decode_image"]
+
+
+def test_a_loader_worker_begins_at_its_loop() -> None:
+    thread = recorded("torch_loader_worker")
+    shown = normalise(thread)
+    assert [frame.name for frame in shown] == ["_worker_loop", "fetch", "__getitem__", "decode"]
+    user = user_frame(own_frames(thread))
+    assert user is not None and (user.name, user.short_filename) == ("decode", "trainer.py")
+
+
+def test_a_generator_expression_counts_as_the_function_around_it() -> None:
+    user = user_frame(recorded("queue_worker_py313").frames)
+    assert user is not None and user.name == "decode_image"
+
+
+def test_lines_are_kept_for_user_code_only() -> None:
+    shown = normalise(recorded("gloo_rank1_all_reduce"))
+    assert [(frame.name, frame.line > 0) for frame in shown] == [
+        ("<module>", True),
+        ("main", True),
+        ("sync_step", True),
+        ("all_reduce", False),
+    ]
+
+
+def test_the_console_script_and_generated_code_are_not_the_users() -> None:
+    assert user_frame(recorded("torchrun_agent").frames) is None
+    user = user_frame(recorded("torch_compiled_forward").frames)
+    assert user is not None and user.short_filename == "comp.py"
+
+
+@pytest.mark.parametrize(
+    ("which", "phase"),
+    [
+        ("workers", "data"),
+        ("no-workers", "data-main"),
+        ("save", "checkpoint"),
+        ("backward", "backward"),
+        ("optimizer", "optimizer"),
+        ("forward", "forward"),
+    ],
+)
+def test_phase_of_a_live_torch_process(which: str, phase: str) -> None:
+    spy = PySpy()
+    with running(TORCH_JOB, which) as pid:
+        found = until(lambda: [phase_of(t) for t in spy.look(pid).dump.threads[:1]], lambda seen: seen == [phase])
+        assert found == [phase]
+        if which == "workers":
+            worker = until(lambda: [_leaf(spy, child) for child in children(pid)[:1]], lambda leaf: leaf == ["decode"])
+            assert worker == ["decode"]
+
+
+def test_a_live_ddp_rank_that_waits_for_another_is_seen_waiting() -> None:
+    spy = PySpy()
+    with two_ranks("ddp") as (waits, late):
+        seen = until(lambda: _phase_and_wait(spy, waits), lambda found: found == ("backward", True))
+        assert seen == ("backward", True)
+        assert _leaf(spy, late) == "wait_for_nothing"
+
+
+def _phase_and_wait(spy: PySpy, pid: int) -> tuple[str, bool] | None:
+    for thread in spy.look(pid).dump.threads[:1]:
+        phase = phase_of(thread)
+        return phase, is_waiting(thread, phase)
+    return None
+
+
+def _leaf(spy: PySpy, pid: int) -> str | None:
+    threads = spy.look(pid).dump.threads
+    user = user_frame(own_frames(threads[0])) if threads else None
+    return user.name.rsplit(".", 1)[-1] if user else None
