@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hwtop.model.cpu import CpuRates, Pressure, PressureLine
 from hwtop.model.frame import Moment
+from hwtop.model.gpu import Gpu
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.log import LogEvent, Progress, Role
 from hwtop.model.memory import MemoryRates
@@ -16,6 +17,7 @@ from hwtop.model.rank import HotSpot, Phase, PhaseShare, Rank, Worker
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.history import History
 
+GIB = 1 << 30
 TRAIN = StackFrame(name="train_step", filename="/home/me/train.py", short_filename="train.py", line=231)
 ALL_REDUCE = StackFrame(name="all_reduce", filename="/t/d.py", short_filename="torch/distributed/d.py", line=0)
 SAVE = StackFrame(name="save_checkpoint", filename="/home/me/train.py", short_filename="train.py", line=88)
@@ -123,6 +125,42 @@ def job(*ranks: Rank, **fields: Any) -> Job:
         "processes": (),
     }
     return Job(ranks=ranks, **(known | fields))
+
+
+def gpu(index: int = 0, **fields: Any) -> Gpu:
+    """A healthy H100 SXM in the middle of training, unless told otherwise."""
+    known: dict[str, Any] = {
+        "index": index,
+        "vendor": "nvidia",
+        "name": "NVIDIA H100 80GB HBM3",
+        "uuid": f"GPU-{index:08x}-0000-0000-0000-000000000000",
+        "pci_bus_id": f"00000000:{0x10 + index:02x}:00.0",
+        "status": "ok",
+        "util_pct": 98.0,
+        "mem_util_pct": 55.0,
+        "mem_used_bytes": 60 * GIB,
+        "mem_total_bytes": 80 * GIB,
+        "power_w": 640.0,
+        "power_limit_w": 700.0,
+        "power_limit_default_w": 700.0,
+        "power_limit_max_w": 700.0,
+        "temp_c": 62.0,
+        "temp_slowdown_c": 87.0,
+        "sm_clock_mhz": 1740.0,
+        "sm_clock_max_mhz": 1980.0,
+        "mem_clock_mhz": 2619.0,
+        "mem_clock_max_mhz": 2619.0,
+        "pstate": 0,
+        "throttle": (),
+        "pcie_gen": 5,
+        "pcie_gen_max": 5,
+        "pcie_width": 16,
+        "pcie_width_max": 16,
+        "pcie_tx_bytes_per_s": 2e8,
+        "pcie_rx_bytes_per_s": 3e8,
+        "numa_node": index // 4,
+    }
+    return Gpu(**(known | fields))
 
 
 def moment(at_s: float, watched: Job | None, **fields: Any) -> Moment:
