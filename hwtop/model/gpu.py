@@ -42,6 +42,9 @@ class GpuProcess(Struct, frozen=True, kw_only=True):
     """What the driver calls it: all that is known of a process that /proc does not show here."""
     mig: int | None = None
     """Number of the MIG instance it is in (`MigInstance.index`)."""
+    state: str | None = None
+    """As ThreadInfo.state, "X" where there is no such process any more; None where processes of others cannot be seen
+    (another PID namespace)."""
 
 
 class GpuActivity(Struct, frozen=True, kw_only=True):
@@ -170,6 +173,9 @@ class Gpu(Struct, frozen=True, kw_only=True):
 
     counters: GpuCounters | None = None
     processes: tuple[GpuProcess, ...] | None = None
+    unlisted_bytes: int | None = None
+    """Memory in use that none of `processes` holds; None where the list may lack some (another PID namespace, MIG) or one of
+    them does not tell its memory."""
     missing: dict[str, str] = {}
     """Field -> why it is None."""
 
