@@ -10,7 +10,8 @@ import msgspec
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.nvml import Nvml, NvmlOpening
-from hwtop.collectors.nvml_device import UNNAMED, VENDOR, NvmlDevice
+from hwtop.collectors.nvml_device import NvmlDevice
+from hwtop.collectors.nvml_row import UNNAMED, VENDOR
 from hwtop.errors import CannotError
 from hwtop.model.aim import Aim
 from hwtop.model.gpu import Gpu, GpuReading
@@ -118,6 +119,11 @@ class GpuNvidiaSource:
         self._counter: Abandonable[int] | None = None
         self._count = 0
         self._count_at_s = 0.0
+
+    @property
+    def count(self) -> int:
+        """How many GPUs the driver lists, watched or not; 0 before it has answered."""
+        return self._count
 
     def probe(self) -> str | None:
         """Why no GPU can be read, or None. Tries again every 10 s, so that a driver that comes up later is found."""
