@@ -3,42 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Final
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from hwtop.collectors import nvml as codes
-from hwtop.collectors.nvml_questions import GROUPS, IDENTITY, LEVELS, PCIE_TRAFFIC, Group, Question, gpu_processes
+from hwtop.collectors.nvml_ask import Down, Group, Question, Refused
+from hwtop.collectors.nvml_cost import CallLedger
+from hwtop.collectors.nvml_questions import IDENTITY, LEVELS, device_groups
+from hwtop.collectors.nvml_row import row
 from hwtop.model.gpu import Gpu, GpuStatus
 
-VENDOR: Final = "nvidia"
-UNNAMED = "NVIDIA GPU"
-
-
-class _Down(Exception):  # noqa: N818 (a state of the device, not a mistake)
-    """No number of this device can be had now."""
-
-    def __init__(self, status: GpuStatus, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
+_STAGGER_S = 1.0
+_STAGGERED = 5
+"""Steps in which the GPUs of a machine begin with what is dear."""
 
 
 class NvmlDevice:
-    """Reads one GPU. What changes at each tick is read each time, the rest as often as it is worth its cost."""
+    """Reads one GPU. What changes at each tick is read each time, the rest as often as it is worth its cost.
 
-    def __init__(self, lib: Any, index: int, now: Callable[[], float]) -> None:
+    A slow driver fills the row step by step: after `budget_s` a reading begins no further group, and those that waited
+    longest come first in the next one.
+    """
+
+    def __init__(self, lib: Any, index: int, now: Callable[[], float], budget_s: float = 0.15) -> None:
         self.index = index
         self.call = ""
         """The NVML function that is out now: read by another thread when it hangs."""
+        self.ledger = CallLedger()
+        self.is_uninitialized = False
+        """The library says that it was shut down."""
         self._lib = lib
         self._now = now
+        self._budget_s = budget_s
         self._handle: Any = None
         self._values: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
         self._failing: set[str] = set()
         """Fields whose last question met an error that may pass."""
-        self._due_s: dict[Group, float] = {}
+        self._groups: tuple[Group, ...] = ()
+        self._due_s: list[float] = []
         self._is_doubtful = False
-        self._stagger()
+        self._begin()
 
     def check_presence(self) -> None:
         """Look the device up again before the next read: the number of GPUs has changed."""
@@ -48,12 +54,24 @@ class NvmlDevice:
         """The device now. Never raises for what a driver or a GPU does; may never return."""
         try:
             self._open()
-            for group in GROUPS:
-                self._ask_group(group)
+            self._ask_groups()
             self._check_alive()
-        except _Down as down:
+        except Down as down:
+            self.is_uninitialized = down.is_uninitialized
             return self._row_without_numbers(down.status, str(down))
-        return Gpu(index=self.index, vendor=VENDOR, status="ok", missing=self._gaps(), **self._fields())
+        self.is_uninitialized = False
+        return row(self.index, "ok", None, self._values, self._missing)
+
+    def _begin(self) -> None:
+        """Forget what was read, but for who it is; readers that keep something of the device are made anew."""
+        self._groups = device_groups()
+        now_s = self._now()
+        self._due_s = [
+            now_s + self.index % _STAGGERED * _STAGGER_S if group.is_staggered else -math.inf for group in self._groups
+        ]
+        self._failing.clear()
+        self._values = {field: value for field, value in self._values.items() if field in IDENTITY.fields()}
+        self._missing = {field: _not_yet(group) for group in self._groups for field in group.fields()}
 
     def _open(self) -> None:
         if self._is_doubtful:  # a flag: only the reading thread may touch the handle, NVML crashes on a wrong one
@@ -63,109 +81,92 @@ class NvmlDevice:
         uuid = self._values.get("uuid")
         by = ("nvmlDeviceGetHandleByIndex", self.index) if uuid is None else ("nvmlDeviceGetHandleByUUID", uuid)
         try:
-            self._handle = self._invoke(*by)
-        except Exception as error:  # pynvml raises two unrelated classes, see codes.code_of
-            code = codes.code_of(error)
-            if uuid is not None and code in (codes.NOT_FOUND, codes.INVALID_ARGUMENT):
-                raise _Down("lost", f"GPU is gone: the driver no longer lists it; {self._lost_advice()}") from error
-            if code == codes.INVALID_ARGUMENT:
-                raise _Down(
+            self._handle = self._ask(*by)
+        except Refused as refused:
+            if uuid is not None and refused.code in (codes.NOT_FOUND, codes.INVALID_ARGUMENT):
+                raise Down("lost", f"GPU is gone: the driver no longer lists it; {_LOST_ADVICE}") from refused
+            if refused.code == codes.INVALID_ARGUMENT:
+                raise Down(
                     "error", f"no GPU {self.index}: the driver does not list it (nvidia-smi -L shows all)"
-                ) from error
-            raise self._down_for(code) or _Down(
-                "error", f"NVML gives no access to this GPU: {error}; {self._error_advice()}"
-            ) from error
+                ) from refused
+            raise Down("error", f"NVML gives no access to this GPU: {refused}; {self._error_advice()}") from refused
 
-    def _ask_group(self, group: Group) -> None:
-        now_s = self._now()
-        is_due = now_s >= self._due_s.get(group, -math.inf)
-        for question in group.questions:
-            if is_due or not self._failing.isdisjoint(question.fields):
-                self._ask(question)
-        if is_due:
-            self._due_s[group] = now_s + group.every_s
-
-    def _ask(self, question: Question) -> None:
-        for function, args in question.calls:
-            try:
-                answer = question.answer(self._invoke(function, self._handle, *args))
-            except Exception as error:  # pynvml raises two unrelated classes, see codes.code_of
-                code = codes.code_of(error)
-                self._note_failure(question.fields, code, error, function)
-                if code in (codes.FUNCTION_NOT_FOUND, codes.ARGUMENT_VERSION_MISMATCH):
-                    continue
+    def _ask_groups(self) -> None:
+        """Identity and levels always, then what is due, longest due first, as far as the budget goes but one at least."""
+        started_s = self._now()
+        always = [place for place, group in enumerate(self._groups) if group in (IDENTITY, LEVELS)]
+        others = sorted(set(range(len(self._groups))) - set(always), key=lambda place: self._due_s[place])
+        for place in always:
+            self._ask_group(place)
+        for place in others:
+            if self._ask_group(place) and self._now() - started_s > self._budget_s:
                 return
-            for field, value in zip(question.fields, answer, strict=True):
-                self._values[field] = value
+
+    def _ask_group(self, place: int) -> bool:
+        """Whether anything was asked."""
+        group, now_s = self._groups[place], self._now()
+        is_due = now_s >= self._due_s[place]
+        questions = [q for q in group.questions if is_due or not self._failing.isdisjoint(q.fields)]
+        for question in questions:
+            self._ask_question(question)
+        if is_due:
+            self._due_s[place] = now_s + group.every_s
+        return bool(questions)
+
+    def _ask_question(self, question: Question) -> None:
+        answers: Mapping[str, Any]
+        try:
+            answers = question.read(self._ask, self._handle)
+        except Refused as refused:
+            answers = dict.fromkeys(question.fields, refused)
+        for field, answer in answers.items():
+            if isinstance(answer, Refused):
+                self._note_refusal(field, answer)
+            else:
+                self._values[field] = answer
                 self._missing.pop(field, None)
                 self._failing.discard(field)
-            return
 
-    def _note_failure(self, fields: tuple[str, ...], code: int, error: Exception, function: str) -> None:
-        down = self._down_for(code)
-        if down is not None:
-            raise down from error
-        lasting = {
-            codes.NOT_SUPPORTED: "not supported by this GPU",
-            codes.NO_PERMISSION: "permission denied",
-            codes.FUNCTION_NOT_FOUND: f"driver too old for {function}",
-            codes.ARGUMENT_VERSION_MISMATCH: f"driver too old for {function}",
-        }
-        for field in fields:
-            self._values[field] = None
-            self._missing[field] = lasting.get(code, f"{function}: {error}")
-            if code in lasting:
-                self._failing.discard(field)
-            else:
-                self._failing.add(field)
-        if code == codes.NOT_SUPPORTED:
-            self._explain(fields)
-
-    def _explain(self, fields: tuple[str, ...]) -> None:
-        """Say more than "not supported" where it is known why."""
-        if "util_pct" in fields and self._is_mig_parent():
-            self._missing.update(dict.fromkeys(fields, "MIG mode: utilization is per instance"))
-        if "mem_total_bytes" in fields:
-            self._missing.update(
-                dict.fromkeys(fields, "not supported by this GPU (unified memory: it uses the host's RAM)")
-            )
-
-    def _is_mig_parent(self) -> bool:
-        try:
-            return bool(self._invoke("nvmlDeviceGetMigMode", self._handle)[0])
-        except Exception:  # no MIG, or no answer: then it stays "not supported"
-            return False
-
-    def _stagger(self) -> None:
-        """Spread the dear questions of several GPUs over the seconds: drivers may answer one at a time."""
-        self._due_s[PCIE_TRAFFIC] = self._now() + self.index % 5
-        self._missing.update(dict.fromkeys(PCIE_TRAFFIC.fields(), "not read yet: read every 5 s"))
+    def _note_refusal(self, field: str, refused: Refused) -> None:
+        self._values[field] = None
+        self._missing[field] = refused.reason
+        if refused.is_lasting:
+            self._failing.discard(field)
+        else:
+            self._failing.add(field)
 
     def _check_alive(self) -> None:
-        if not self._failing:
-            return
         levels = LEVELS.fields()
         failing = sorted(levels & self._failing)
-        if failing and all(self._values[field] is None for field in levels):
-            raise _Down(
+        if failing and all(self._values.get(field) is None for field in levels):
+            raise Down(
                 "error", f"NVML answers nothing about this GPU ({self._missing[failing[0]]}); {self._error_advice()}"
             )
 
-    def _invoke(self, function: str, *args: Any) -> Any:
+    def _ask(self, function: str, *args: Any) -> Any:
         self.call = function
-        return getattr(self._lib, function)(*args)
+        started_s = time.perf_counter()
+        try:
+            return getattr(self._lib, function)(*args)
+        except Exception as error:  # pynvml raises two unrelated classes, see codes.code_of
+            code = codes.code_of(error)
+            down = self._down_for(code)
+            if down is not None:
+                raise down from error
+            raise Refused(function, code, str(error)) from error
+        finally:
+            self.ledger.note(function, time.perf_counter() - started_s)
 
-    def _down_for(self, code: int) -> _Down | None:
+    def _down_for(self, code: int) -> Down | None:
         if code == codes.GPU_IS_LOST:
-            return _Down("lost", f"GPU is lost: it no longer answers on the PCIe bus; {self._lost_advice()}")
+            return Down("lost", f"GPU is lost: it no longer answers on the PCIe bus; {_LOST_ADVICE}")
         if code == codes.RESET_REQUIRED:
-            return _Down("error", f"GPU needs a reset: end its processes, then nvidia-smi --gpu-reset -i {self.index}")
+            return Down("error", f"GPU needs a reset: end its processes, then nvidia-smi --gpu-reset -i {self.index}")
         if code == codes.UNINITIALIZED:
-            return _Down("error", "NVML was shut down under hwtop (driver reloaded?); restart hwtop")
+            return Down(
+                "error", "NVML was shut down under hwtop (driver reloaded?); restart hwtop", is_uninitialized=True
+            )
         return None
-
-    def _lost_advice(self) -> str:
-        return "look for Xid 79 in dmesg, then reboot; if it returns, check power and seating"
 
     def _error_advice(self) -> str:
         return f"see dmesg | grep NVRM; try nvidia-smi -q -i {self.index}"
@@ -173,23 +174,12 @@ class NvmlDevice:
     def _row_without_numbers(self, status: GpuStatus, reason: str) -> Gpu:
         """Who it is stays known; everything else is asked anew, through a new handle, once it answers again."""
         self._handle = None
-        self._due_s.clear()
-        self._failing.clear()
-        self._missing.clear()
-        self._stagger()
-        self._values = {field: value for field, value in self._values.items() if field in IDENTITY.fields()}
-        return Gpu(index=self.index, vendor=VENDOR, status=status, reason=reason, **self._fields())
+        self._begin()
+        return row(self.index, status, reason, self._values, {})
 
-    def _fields(self) -> dict[str, Any]:
-        fields = {field: value for field, value in self._values.items() if field not in ("compute", "graphics")}
-        fields.setdefault("uuid", None)
-        fields["name"] = fields.get("name") or UNNAMED
-        compute = self._values.get("compute")
-        fields["processes"] = None if compute is None else gpu_processes(compute, self._values.get("graphics") or [])
-        return fields
 
-    def _gaps(self) -> dict[str, str]:
-        gaps = {field: reason for field, reason in self._missing.items() if field not in ("compute", "graphics")}
-        if "compute" in self._missing:
-            gaps["processes"] = self._missing["compute"]
-        return gaps
+_LOST_ADVICE = "look for Xid 79 in dmesg, then reboot; if it returns, check power and seating"
+
+
+def _not_yet(group: Group) -> str:
+    return "not read yet" + (f": read every {math.ceil(group.every_s)} s" if 0 < group.every_s < math.inf else "")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from hwtop.model.gpu import GpuProcess, ThrottleReason
+from hwtop.collectors.nvml_ask import Group, asked, one
+from hwtop.collectors.nvml_mig import MigReader
+from hwtop.collectors.nvml_processes import ProcessReader
+from hwtop.model.gpu import ThrottleReason
 
 _THROTTLE_BITS: dict[int, ThrottleReason] = {
     0x001: "idle",
@@ -22,30 +24,6 @@ _THROTTLE_BITS: dict[int, ThrottleReason] = {
 """nvmlClocksEventReason* of nvml.h, formerly nvmlClocksThrottleReason*."""
 
 
-class Question(NamedTuple):
-    """What to ask for some fields of Gpu: the first of `calls` (function, arguments) that the driver has."""
-
-    fields: tuple[str, ...]
-    calls: tuple[tuple[str, tuple[int, ...]], ...]
-    answer: Callable[[Any], tuple[Any, ...]]
-
-
-class Group(NamedTuple):
-    """Questions that are asked together, and how often."""
-
-    every_s: float
-    questions: tuple[Question, ...]
-
-    def fields(self) -> set[str]:
-        """All fields that the group fills."""
-        return {field for question in self.questions for field in question.fields}
-
-
-def _one(field: str, function: str, *args: int, scale: float | None = None) -> Question:
-    """A question for one number; `scale` makes it a float."""
-    return Question((field,), ((function, args),), lambda value: (value if scale is None else value * scale,))
-
-
 _CLOCK_SM, _CLOCK_MEM = 1, 2  # nvmlClockType_t
 _PCIE_TX, _PCIE_RX = 0, 1  # nvmlPcieUtilCounter_t
 _TEMPERATURE_GPU = 0  # nvmlTemperatureSensors_t
@@ -56,77 +34,67 @@ _KIB = 1024.0  # throughput comes in KB/s, by which NVML means KiB/s
 IDENTITY = Group(
     math.inf,
     (
-        _one("name", "nvmlDeviceGetName"),
-        _one("uuid", "nvmlDeviceGetUUID"),
-        Question(("pci_bus_id",), (("nvmlDeviceGetPciInfo", ()),), lambda pci: (pci_bus_id(pci),)),
+        one("name", "nvmlDeviceGetName"),
+        one("uuid", "nvmlDeviceGetUUID"),
+        asked(("pci_bus_id",), (("nvmlDeviceGetPciInfo", ()),), lambda pci: (pci_bus_id(pci),)),
     ),
 )
 LIMITS = Group(
     math.inf,
     (
-        _one("sm_clock_max_mhz", "nvmlDeviceGetMaxClockInfo", _CLOCK_SM, scale=1.0),
-        _one("pcie_gen_max", "nvmlDeviceGetMaxPcieLinkGeneration"),
-        _one("pcie_width_max", "nvmlDeviceGetMaxPcieLinkWidth"),
+        one("sm_clock_max_mhz", "nvmlDeviceGetMaxClockInfo", _CLOCK_SM, scale=1.0),
+        one("pcie_gen_max", "nvmlDeviceGetMaxPcieLinkGeneration"),
+        one("pcie_width_max", "nvmlDeviceGetMaxPcieLinkWidth"),
     ),
 )
 LEVELS = Group(
     0.0,
     (
-        Question(
+        asked(
             ("util_pct", "mem_util_pct"),
             (("nvmlDeviceGetUtilizationRates", ()),),
             lambda rates: (float(rates.gpu), float(rates.memory)),
         ),
-        Question(
+        asked(
             ("mem_used_bytes", "mem_total_bytes"),
             (("nvmlDeviceGetMemoryInfo", (_MEMORY_V2,)), ("nvmlDeviceGetMemoryInfo", ())),
             lambda memory: (memory.used, memory.total),
+            unsupported="not supported by this GPU (unified memory: it uses the host's RAM)",
         ),
-        _one("power_w", "nvmlDeviceGetPowerUsage", scale=1e-3),
-        _one("power_limit_w", "nvmlDeviceGetEnforcedPowerLimit", scale=1e-3),
-        _one("temp_c", "nvmlDeviceGetTemperature", _TEMPERATURE_GPU, scale=1.0),
-        _one("sm_clock_mhz", "nvmlDeviceGetClockInfo", _CLOCK_SM, scale=1.0),
-        _one("mem_clock_mhz", "nvmlDeviceGetClockInfo", _CLOCK_MEM, scale=1.0),
-        Question(
+        one("power_w", "nvmlDeviceGetPowerUsage", scale=1e-3),
+        one("power_limit_w", "nvmlDeviceGetEnforcedPowerLimit", scale=1e-3),
+        one("temp_c", "nvmlDeviceGetTemperature", _TEMPERATURE_GPU, scale=1.0),
+        one("sm_clock_mhz", "nvmlDeviceGetClockInfo", _CLOCK_SM, scale=1.0),
+        one("mem_clock_mhz", "nvmlDeviceGetClockInfo", _CLOCK_MEM, scale=1.0),
+        asked(
             ("throttle",),
             (("nvmlDeviceGetCurrentClocksEventReasons", ()), ("nvmlDeviceGetCurrentClocksThrottleReasons", ())),
             lambda bits: (throttle_reasons(bits),),
         ),
-        _one("pcie_gen", "nvmlDeviceGetCurrPcieLinkGeneration"),
-        _one("pcie_width", "nvmlDeviceGetCurrPcieLinkWidth"),
-    ),
-)
-PROCESSES = Group(
-    1.9,  # at every second tick of 1 s, even if that comes a little early
-    (
-        Question(
-            ("compute",),
-            (("nvmlDeviceGetComputeRunningProcesses_v3", ()), ("nvmlDeviceGetComputeRunningProcesses_v2", ())),
-            lambda processes: (processes,),
-        ),
-        Question(
-            ("graphics",),
-            (("nvmlDeviceGetGraphicsRunningProcesses_v3", ()), ("nvmlDeviceGetGraphicsRunningProcesses_v2", ())),
-            lambda processes: (processes,),
-        ),
+        one("pcie_gen", "nvmlDeviceGetCurrPcieLinkGeneration"),
+        one("pcie_width", "nvmlDeviceGetCurrPcieLinkWidth"),
     ),
 )
 PCIE_TRAFFIC = Group(
     4.9,  # dear: each call watches the bus for 20 ms (nvmlDeviceGetPcieThroughput in nvml.h)
     (
-        _one("pcie_tx_bytes_per_s", "nvmlDeviceGetPcieThroughput", _PCIE_TX, scale=_KIB),
-        _one("pcie_rx_bytes_per_s", "nvmlDeviceGetPcieThroughput", _PCIE_RX, scale=_KIB),
+        one("pcie_tx_bytes_per_s", "nvmlDeviceGetPcieThroughput", _PCIE_TX, scale=_KIB),
+        one("pcie_rx_bytes_per_s", "nvmlDeviceGetPcieThroughput", _PCIE_RX, scale=_KIB),
     ),
+    is_staggered=True,
 )
-GROUPS = (IDENTITY, LEVELS, PROCESSES, LIMITS, PCIE_TRAFFIC)
-"""In the order in which they are asked."""
 
 
-def gpu_processes(compute: list[Any], graphics: list[Any]) -> tuple[GpuProcess, ...]:
-    """NVML's two lists as one; a process in both counts as compute."""
-    found = {p.pid: GpuProcess(pid=p.pid, mem_bytes=p.usedGpuMemory, kind="graphics") for p in graphics}
-    found |= {p.pid: GpuProcess(pid=p.pid, mem_bytes=p.usedGpuMemory, kind="compute") for p in compute}
-    return tuple(sorted(found.values(), key=lambda process: process.pid))
+def device_groups() -> tuple[Group, ...]:
+    """All groups for one device: what has readers that remember something (a time, a handle) is made for each."""
+    return (
+        IDENTITY,
+        LEVELS,
+        LIMITS,
+        Group(1.9, (ProcessReader().question(),)),  # at every second tick of 1 s, even if that comes a little early
+        Group(1.9, (MigReader().question(),)),
+        PCIE_TRAFFIC,
+    )
 
 
 def throttle_reasons(bits: int) -> tuple[ThrottleReason, ...]:

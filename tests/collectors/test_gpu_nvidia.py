@@ -360,7 +360,8 @@ def test_old_driver(old_nvml: FakeNvml) -> None:
 def test_desktop_card(fake_nvml: FakeNvml) -> None:
     fake_nvml.load("gtx1080")
     (gpu,) = fake_nvml.probe().read()
-    assert (gpu.name, gpu.status, gpu.missing) == ("NVIDIA GeForce GTX 1080", "ok", {})
+    assert (gpu.name, gpu.status) == ("NVIDIA GeForce GTX 1080", "ok")
+    assert gpu.missing["mig_mode"] == "not supported by this GPU"
     assert gpu.power_limit_w == 180.0
     assert gpu.processes == (
         GpuProcess(pid=PIDS["rank0"], mem_bytes=2610 * MIB),
