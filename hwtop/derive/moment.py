@@ -8,12 +8,14 @@ from typing import Generic, Protocol, TypeVar
 from hwtop.derive.cgroup import cgroup_rates
 from hwtop.derive.cpu import cpu_rates
 from hwtop.derive.disk import disk_rates
+from hwtop.derive.gpu import GpuRater
 from hwtop.derive.job import JobTracker
 from hwtop.derive.memory import memory_rates
 from hwtop.derive.network import network_rates
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.disk import DiskRates, DiskReading
 from hwtop.model.frame import Moment
+from hwtop.model.gpu import GpuRates
 from hwtop.model.job import Job
 from hwtop.model.snapshot import OwnCost, Snapshot, SourceStatus
 
@@ -60,6 +62,7 @@ class MomentBuilder:
         self._memory = _Rate(memory_rates, None)
         self._disks: _Rate[DiskReading, tuple[DiskRates, ...]] = _Rate(disk_rates, ())
         self._network = _Rate(network_rates, None)
+        self._gpus = GpuRater()
         self._job = JobTracker(patterns)
         self._own: OwnCost | None = None
         self._failures: list[SourceStatus] = []
@@ -70,6 +73,7 @@ class MomentBuilder:
         candidates = snapshot.candidates.candidates if snapshot.candidates else None
         no_job: Job | None = None
         no_disks: tuple[DiskRates, ...] = ()
+        no_gpu_rates: tuple[GpuRates, ...] = ()
         self._failures = []
         moment = Moment(
             time_s=snapshot.time_s,
@@ -84,6 +88,7 @@ class MomentBuilder:
             mounts=snapshot.disk.mounts if snapshot.disk else (),
             network=self._step("network", lambda: self._network.advance(snapshot.network), None),
             gpus=gpus,
+            gpu_rates=self._step("gpu", lambda: self._gpus.advance(snapshot.gpu), no_gpu_rates),
             topology=snapshot.gpu.topology if snapshot.gpu else None,
             job=self._step("job", lambda: self._job.advance(snapshot), no_job),
             candidates=candidates,
