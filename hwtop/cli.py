@@ -15,11 +15,13 @@ from hwtop.errors import HwtopError
 COMMANDS = {
     "demo": "Start a small real training job with a planted fault, and watch it.",
     "diagnose": "Watch a job without a screen, judge it, print what is wrong.",
+    "explain": "What a symptom means, when it is raised, what to do.",
     "heartbeat": "Print a file that lets a training tell hwtop its step, without installing hwtop.",
     "patterns": "What hwtop looks for in logs, and patterns of your own.",
     "scan": "Look for known errors and progress in log files.",
     "screenshot": "The screen as a picture or text, without a terminal.",
     "snapshot": "Read everything once and print it.",
+    "symptoms": "All symptoms that hwtop looks for, with thresholds.",
     "stacks": "Python stacks of all ranks, grouped: who differs.",
 }
 """name -> help line. `live` is what runs when none is named."""

@@ -1,0 +1,25 @@
+"""`hwtop explain SYMPTOM`: what it means, when it is raised, what to do."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("symptom", metavar="SYMPTOM")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(symptom: str, as_json: bool) -> None:
+    """What a symptom means, when it is raised, what to do, and what would prove it wrong."""
+    from difflib import get_close_matches
+
+    from hwtop.errors import UsageError
+    from hwtop.report.symptoms import explain_text, symptom_json
+    from hwtop.symptoms.playbooks import playbooks
+    from hwtop.symptoms.rules import RULES
+
+    if symptom not in playbooks():
+        near = get_close_matches(symptom, playbooks(), n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise UsageError(f"no symptom {symptom!r}: {hint}`hwtop symptoms` lists them")
+    for line in [symptom_json(symptom, RULES)] if as_json else explain_text(symptom, RULES):
+        print(line)

@@ -1,0 +1,45 @@
+"""`hwtop symptoms` and `hwtop explain`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from click.testing import CliRunner
+
+from hwtop.cli import cli
+from hwtop.errors import UsageError
+from hwtop.symptoms.playbooks import playbooks
+
+
+def printed(*arguments: str) -> str:
+    result = CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_all_symptoms_are_listed_with_their_thresholds() -> None:
+    told = printed("symptoms")
+
+    assert all(f"  {name} " in told for name in playbooks())
+    assert "/dev/shm over 90 %" in told
+
+
+def test_each_symptom_is_an_object_for_scripts() -> None:
+    rows = [json.loads(line) for line in printed("symptoms", "--json").splitlines()]
+
+    assert [row["symptom"] for row in rows] == list(playbooks())
+    assert all(row["steps"] and row["refuted_by"] for row in rows)
+
+
+def test_one_symptom_is_explained() -> None:
+    told = printed("explain", "shm-nearly-full")
+
+    parts: Sequence[str] = ("/dev/shm over 90 %", "What to do", "--shm-size=16g", "To test it", "Against it")
+    assert all(part in told for part in parts)
+
+
+def test_a_wrong_name_is_answered_with_near_ones() -> None:
+    with pytest.raises(UsageError, match="did you mean loss-spike"):
+        CliRunner().invoke(cli, ["explain", "loss-spikes"], catch_exceptions=False, standalone_mode=False)
