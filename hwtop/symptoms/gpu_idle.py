@@ -6,11 +6,12 @@ from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import named, rank_set
-from hwtop.model.frame import Moment
-from hwtop.model.rank import Rank
+from hwtop.model.rank import Rank, RankState
+from hwtop.symptoms.gpu_load import gpu_util, load, sm_active_pct
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import DATA_SHARE, WINDOW_S, at, hot_spot, state_share
 from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import share_at_least
 
 GPU_IDLE_PCT = 30.0
 """Mean utilization over the window. Engineering default."""
@@ -18,11 +19,16 @@ CPU_BUSY_PCT = 80.0
 """Of a core, main thread or a worker: such a process does little but compute. Engineering default."""
 CPU_WANTED_SHARE = 0.8
 """... or on the run queue in so many of the looks: the same need on a full machine, where nobody gets 80 % of a core."""
+SPIN_SHARE = 0.5
+"""A main thread that surely spends so much of its time in waits for the device or for other ranks does not compute, it spins:
+where there are fewer CUDA contexts than cores a wait for the device takes a whole one (CUDA Runtime API,
+cudaDeviceScheduleAuto). Engineering default."""
+_COUNTED: frozenset[RankState] = frozenset({"training", "data-wait", "slow", "unknown"})
 
 
 def check_gpu_idle(history: History) -> Observation | None:
     """GPU idle, CPU busy: the headline."""
-    ranks = [rank for rank in history.live_ranks if rank.gpus and rank.state in ("training", "data-wait", "unknown")]
+    ranks = [rank for rank in history.live_ranks if rank.gpus and rank.state in _COUNTED]
     seen = [(rank, gpu_util(history, rank, WINDOW_S), _busiest_pct(history, rank)) for rank in ranks]
     hit = [
         (rank, util, busy)
@@ -30,7 +36,7 @@ def check_gpu_idle(history: History) -> Observation | None:
         if util is not None
         and util < GPU_IDLE_PCT
         and busy is not None
-        and (busy > CPU_BUSY_PCT or state_share(history, rank, "R") >= CPU_WANTED_SHARE)
+        and (busy > CPU_BUSY_PCT or _wants_cpu(history, rank))
     ]
     if not hit:
         return None
@@ -48,7 +54,7 @@ def check_gpu_idle(history: History) -> Observation | None:
         confidence=0.9 if spot else 0.7,
         title=f"GPU idle, CPU busy{what}",
         evidence=(
-            f"GPU {rank_set(gpus)}: {util:.0f} % busy over {WINDOW_S:.0f} s",
+            f"GPU {rank_set(gpus)}: {util:.0f} % busy over {WINDOW_S:.0f} s" + _sm_active(history, hit[0][0]),
             f"{named(rank.rank for rank, _, _ in hit)}: busiest process at {busy_pct:.0f} % of a core"
             + ("" if busy_pct > CPU_BUSY_PCT else ", always on the run queue: the machine is full"),
             *(
@@ -67,21 +73,28 @@ def check_gpu_idle(history: History) -> Observation | None:
 
 
 def _busiest_pct(history: History, rank: Rank) -> float | None:
+    main_spins = _spins(rank)
+
     def busiest(seen: Rank) -> float | None:
-        known = [seen.main_thread_cpu_pct, *(worker.cpu_pct for worker in seen.workers)]
+        main = None if main_spins else seen.main_thread_cpu_pct
+        known = [main, *(worker.cpu_pct for worker in seen.workers)]
         return max((value for value in known if value is not None), default=None)
 
     return history.rank_mean(WINDOW_S, rank.rank, busiest)
 
 
-def gpu_util(history: History, rank: Rank, window_s: float) -> float | None:
-    """Mean utilization of the rank's GPUs over the window."""
+def _wants_cpu(history: History, rank: Rank) -> bool:
+    is_counted = bool(rank.workers) or not _spins(rank)
+    return is_counted and state_share(history, rank, "R") >= CPU_WANTED_SHARE
 
-    def util(moment: Moment) -> float | None:
-        known = [gpu.util_pct for gpu in moment.gpus if gpu.index in rank.gpus and gpu.util_pct is not None]
-        return fmean(known) if known else None
 
-    return history.mean(window_s, util)
+def _spins(rank: Rank) -> bool:
+    return share_at_least(share_of(rank, "sync", "collective"), rank.samples) >= SPIN_SHARE
+
+
+def _sm_active(history: History, rank: Rank) -> str:
+    sm_pct = load(history, rank, WINDOW_S, sm_active_pct)
+    return "" if sm_pct is None else f", its SMs {sm_pct:.0f} %"
 
 
 RULES = (

@@ -9,7 +9,8 @@ from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import do, named, rank_set
 from hwtop.model.frame import Moment
 from hwtop.model.rank import HotLine, Phase, Rank
-from hwtop.symptoms.gpu_idle import GPU_IDLE_PCT, gpu_util
+from hwtop.symptoms.gpu_idle import GPU_IDLE_PCT
+from hwtop.symptoms.gpu_load import gpu_util
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S
 from hwtop.symptoms.rule import Observation, Rule

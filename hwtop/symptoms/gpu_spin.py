@@ -1,0 +1,247 @@
+"""gpu-busy-low-power: a GPU that says 100 % and does nothing. A collective's kernel spins while it waits for a peer.
+
+Not calibrated: the signature is taken from what is known of such kernels (they poll a few addresses from a few SMs), and its
+thresholds are engineering defaults that no hardware has confirmed yet. So the confidence stays below that of what stacks or
+the Flight Recorder tell, and a step that was told while it "spins" ends the suspicion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, median
+
+from msgspec import Struct
+
+from hwtop.job.hang.rank_state import LOG_INTERVALS
+from hwtop.job.hang.standstill import GPU_SPINS_PCT
+from hwtop.job.rank_set import do, named, rank_set
+from hwtop.model.frame import Moment
+from hwtop.model.gpu import Gpu, ThrottleReason
+from hwtop.model.rank import Rank
+from hwtop.symptoms.gpu_load import AWAY, at_work, gpus_at
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+
+SPIN_S = 30.0
+"""How long all of it must hold. Engineering default."""
+OWN_SHARE = 0.60
+"""Of the GPU's own median power in training. Engineering default, not calibrated."""
+LIMIT_SHARE = 0.45
+"""Of the power limit, where the training was not seen. Engineering default, not calibrated."""
+MEM_UTIL_PCT = 5.0
+TENSOR_PCT = 1.0
+"""A kernel that computes reads memory or uses tensor cores for more than that. Engineering defaults."""
+QUIET_BYTES_PER_S = 100e6
+"""Over NVLink, PCIe or (of a job on several machines) the network: less is no traffic of a training. Engineering default."""
+SPIN_MOMENTS = 0.9
+"""Of the window: one odd reading does not end it."""
+CLOCK_SHARE = 0.7
+"""Of the highest SM clock: a GPU that was slowed down takes less power for that reason. Engineering default."""
+LEAST_TRAINING = 30
+"""So many moments of training make a median."""
+MOST_CONFIDENCE = 0.85
+_SLOWED: frozenset[ThrottleReason] = frozenset(
+    {"hw_slowdown", "sw_thermal", "hw_thermal", "hw_power_brake", "hw_current"}
+)
+
+
+class Spin(Struct, frozen=True, kw_only=True):
+    """One GPU that seems to spin."""
+
+    gpu: Gpu
+    power_w: float
+    share: float
+    """Of its own median in training, else of the limit."""
+    is_own: bool
+    is_measured: bool
+    """The hardware's own counters (GPM) show that its tensor cores and its memory rest."""
+
+
+def check_spin(history: History) -> Observation | None:
+    """GPUs of the job that are full, cool and silent, while no step is told."""
+    ranks = [rank for rank in history.live_ranks if rank.gpus]
+    if not ranks or not history.covers(SPIN_S) or any(_moves(rank) or rank.state in AWAY for rank in ranks):
+        return None
+    if _host_traffic(history) > QUIET_BYTES_PER_S:
+        return None
+    spins = [spin for rank in ranks for gpu in gpus_at(history.now, rank) if (spin := spin_of(history, rank, gpu))]
+    spins = list({spin.gpu.index: spin for spin in spins}.values())
+    if not spins:
+        return None
+    others = {gpu.index for rank in ranks for gpu in gpus_at(history.now, rank)} - {spin.gpu.index for spin in spins}
+    suspects = [rank for rank in ranks if others.issuperset(rank.gpus)] if 0 < len(others) <= len(spins) else []
+    return _observation(history, ranks, spins, suspects)
+
+
+def spin_of(history: History, rank: Rank, gpu: Gpu) -> Spin | None:
+    """This GPU, if every moment of the window shows a kernel that is resident and does nothing."""
+    if not _looks_idle_inside(gpu):
+        return None  # the newest look decides most of them
+    window = [seen for moment in history.over(SPIN_S) for seen in moment.gpus if seen.index == gpu.index]
+    alike = sum(_looks_idle_inside(seen) for seen in window)
+    if len(window) < 3 or alike < SPIN_MOMENTS * len(window) or _linked(history, gpu.index):
+        return None
+    powers = [seen.power_w for seen in window if seen.power_w is not None]
+    usual_w = usual_power_w(history, rank, gpu.index)
+    reference_w, most = (usual_w, OWN_SHARE) if usual_w is not None else (gpu.power_limit_w, LIMIT_SHARE)
+    if not powers or not reference_w or fmean(powers) >= most * reference_w:
+        return None
+    is_measured = gpu.activity is not None and gpu.activity.tensor_active_pct is not None
+    power_w = fmean(powers)
+    return Spin(
+        gpu=gpu, power_w=power_w, share=power_w / reference_w, is_own=usual_w is not None, is_measured=is_measured
+    )
+
+
+def usual_power_w(history: History, rank: Rank, index: int) -> float | None:
+    """Median power of this GPU while its rank trained and it did not look like this; None where too little was seen."""
+    before_s = history.now.at_s - SPIN_S
+    powers = [
+        gpu.power_w
+        for moment in at_work(history, rank, history.watched_s)
+        if moment.at_s < before_s
+        for gpu in moment.gpus
+        if gpu.index == index and gpu.power_w is not None and _works(gpu)
+    ]
+    return median(powers) if len(powers) >= LEAST_TRAINING else None
+
+
+def _works(gpu: Gpu) -> bool:
+    return (gpu.util_pct or 0.0) >= 50.0 and (gpu.mem_util_pct or 0.0) >= MEM_UTIL_PCT
+
+
+def _looks_idle_inside(gpu: Gpu) -> bool:
+    """Full, at full clocks, and neither memory, tensor cores nor PCIe are used. What is not told does not speak against it,
+    but memory must be told."""
+    if gpu.status != "ok" or (gpu.util_pct or 0.0) < GPU_SPINS_PCT or not _SLOWED.isdisjoint(gpu.throttle or ()):
+        return False
+    if gpu.sm_clock_mhz is not None and gpu.sm_clock_max_mhz and gpu.sm_clock_mhz < CLOCK_SHARE * gpu.sm_clock_max_mhz:
+        return False
+    activity = gpu.activity
+    memory = [gpu.mem_util_pct, activity.dram_bw_pct if activity else None]
+    known = [value for value in memory if value is not None]
+    tensor = activity.tensor_active_pct if activity else None
+    if not known or max(known) >= MEM_UTIL_PCT or (tensor or 0.0) >= TENSOR_PCT:
+        return False
+    return max(gpu.pcie_tx_bytes_per_s or 0.0, gpu.pcie_rx_bytes_per_s or 0.0) <= QUIET_BYTES_PER_S
+
+
+def _linked(history: History, index: int) -> bool:
+    """Bytes go over its NVLinks."""
+    rates = [
+        rate
+        for moment in history.over(SPIN_S)
+        for each in moment.gpu_rates
+        if each.index == index
+        for rate in (each.nvlink_tx_bytes_per_s, each.nvlink_rx_bytes_per_s)
+        if rate is not None
+    ]
+    return bool(rates) and fmean(rates) > QUIET_BYTES_PER_S
+
+
+def _host_traffic(history: History) -> float:
+    """Through the busiest physical network port, where other machines take part in the job."""
+    job, network = history.job, history.now.network
+    is_here = job is None or (job.world_size or 0) <= len(job.ranks)
+    nics = network.nics if network is not None and not is_here else ()
+    rates = [rate for nic in nics if not nic.is_virtual for rate in (nic.rx_bytes_per_s, nic.tx_bytes_per_s)]
+    return max((rate for rate in rates if rate is not None), default=0.0)
+
+
+def _moves(rank: Rank) -> bool:
+    """It told a step of late: whatever its GPU does, it gets on."""
+    quiet_s = max(SPIN_S, LOG_INTERVALS * (rank.log_interval_s or 0.0))
+    return rank.step_age_s is not None and rank.step_age_s < quiet_s
+
+
+def _observation(
+    history: History, ranks: Sequence[Rank], spins: Sequence[Spin], suspects: Sequence[Rank]
+) -> Observation:
+    spinning = {spin.gpu.index for spin in spins}
+    numbers = tuple(rank.rank for rank in suspects)
+    share = median(spin.share for spin in spins)
+    usual = "of their usual power" if spins[0].is_own else "of their power limit"
+    gpus = rank_set(spinning)
+    is_one = len(spinning) == 1
+    title = (
+        f"GPU {gpus} {'looks' if is_one else 'look'} as if {'it' if is_one else 'they'} spun in a collective: "
+        f"{spins[0].gpu.util_pct or 0.0:.0f} % busy at {share:.0%} {usual.replace('their', 'its') if is_one else usual}"
+    )
+    if suspects:
+        title += f"; {named(numbers)} {'does' if len(numbers) == 1 else 'do'} not: look there first"
+    first = suspects[0] if suspects else ranks[0]
+    return Observation(
+        severity="warning" if suspects or _is_silent(ranks) or any(_waits(rank) for rank in ranks) else "info",
+        confidence=_confidence(ranks, spins, suspects),
+        title=title,
+        evidence=_evidence(history, ranks, spins, suspects),
+        next_steps=(
+            f"hwtop stacks {first.pid}   # is it in the same collective as the others?",
+            "Next run: TORCH_FR_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1   # the Flight Recorder names who is missing",
+            f"nvidia-smi dmon -s pucvt -i {gpus}   # power, use and traffic second by second",
+        ),
+        ranks=numbers or tuple(rank.rank for rank in ranks if not spinning.isdisjoint(rank.gpus)),
+    )
+
+
+def _confidence(ranks: Sequence[Rank], spins: Sequence[Spin], suspects: Sequence[Rank]) -> float:
+    known = 0.45
+    known += 0.2 if suspects else 0.1 if len(spins) > 1 else 0.0
+    known += 0.1 if all(spin.is_own for spin in spins) else 0.0
+    known += 0.1 if all(spin.is_measured for spin in spins) else 0.0
+    known += 0.15 if any(_waits(rank) for rank in ranks) else 0.0
+    return min(MOST_CONFIDENCE, known)
+
+
+def _is_silent(ranks: Sequence[Rank]) -> bool:
+    """Steps were told, and are no longer."""
+    return any(rank.step_age_s is not None for rank in ranks)
+
+
+def _waits(rank: Rank) -> bool:
+    return bool(rank.is_waiting) or rank.state in ("collective-wait", "stuck")
+
+
+def _evidence(
+    history: History, ranks: Sequence[Rank], spins: Sequence[Spin], suspects: Sequence[Rank]
+) -> tuple[str, ...]:
+    lines: list[str] = [
+        f"GPU {spin.gpu.index}: {spin.power_w:.0f} W over {SPIN_S:.0f} s, {spin.share:.0%} of "
+        + (f"its median in training ({spin.power_w / spin.share:.0f} W)" if spin.is_own else "its limit")
+        for spin in spins[:4]
+    ]
+    memory = [spin.gpu.mem_util_pct for spin in spins if spin.gpu.mem_util_pct is not None]
+    lines += [f"memory in use {max(memory):.0f} % of the time, next to nothing over PCIe"] if memory else []
+    lines += [
+        "NVLink carries nothing" if any(_knows_nvlink(history.now, spin) for spin in spins) else "NVLink: not told"
+    ]
+    lines += ["tensor cores and memory rest by the hardware's own counters"] if spins[0].is_measured else []
+    for rank in suspects[:4]:
+        used = [f"GPU {gpu.index} {gpu.util_pct or 0.0:.0f} % busy" for gpu in gpus_at(history.now, rank)]
+        lines.append(f"rank {rank.rank}: {', '.join(used)}, state {rank.state}")
+    waiting = [rank.rank for rank in ranks if _waits(rank)]
+    lines += [f"stacks: {named(waiting)} {do(waiting, 'wait')} for others"] if waiting else []
+    ages = [rank.step_age_s for rank in ranks if rank.step_age_s is not None]
+    lines += [f"last step {min(ages):.0f} s ago" if ages else "no step is told by any log"]
+    return (*lines, "this signature is not calibrated on hardware")
+
+
+def _knows_nvlink(moment: Moment, spin: Spin) -> bool:
+    rates = [each for each in moment.gpu_rates if each.index == spin.gpu.index]
+    return any(each.nvlink_tx_bytes_per_s is not None for each in rates)
+
+
+RULES = (
+    Rule(
+        symptom="gpu-busy-low-power",
+        category="performance",
+        threshold=(
+            f"at least {GPU_SPINS_PCT:.0f} % busy under {OWN_SHARE:.0%} of its own median power in training (under "
+            f"{LIMIT_SHARE:.0%} of the limit where that was not seen), memory used under {MEM_UTIL_PCT:.0f} % of the time, no traffic, SM clock "
+            f"over {CLOCK_SHARE:.0%} of the highest, no step told, for {SPIN_S:.0f} s; engineering defaults, not calibrated on hardware"
+        ),
+        raise_s=2.0,
+        clear_s=5.0,
+        check=check_spin,
+    ),
+)
