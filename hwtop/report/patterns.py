@@ -64,7 +64,11 @@ def show_text(patterns: Sequence[Pattern], registry: Registry) -> list[str]:
         lines += [f"  source   {visible(pattern.source or '-')}", f"  file     {visible(pattern.origin)}"]
     if name == "xid":
         codes = sorted(registry.xids.items())
-        lines += ["", *(f"  Xid {code}: {known.severity}, {known.role}: {known.meaning}" for code, known in codes)]
+        lines.append("")
+        for code, known in codes:
+            lines += [f"  Xid {code}: {known.severity}, {known.role}: {known.meaning}"]
+            lines += [f"    {known.whose}"] if known.whose else []
+            lines += [f"    next: {known.action}"] if known.action else []
     if name in LOG_SYMPTOMS:
         lines += ["", "next steps", *(f"  {step}" for step in LOG_SYMPTOMS[name].next_steps)]
     return lines

@@ -30,7 +30,8 @@ def rates(*readings: tuple[float, Gpu]) -> list[GpuRates]:
 
 def series(field: str, values: Sequence[int | None], rate: str) -> list[Any]:
     """One reading a second."""
-    told = rates(*((float(second), gpu(**{field: value})) for second, value in enumerate(values)))
+    counters: list[dict[str, Any]] = [{field: value} for value in values]
+    told = rates(*((float(second), gpu(**each)) for second, each in enumerate(counters)))
     return [getattr(each, rate) for each in told]
 
 

@@ -208,6 +208,29 @@ def test_every_builtin_pattern_is_one_that_a_person_can_use() -> None:
     assert builtin().xids[48].severity == "critical"
 
 
+def test_the_table_of_xids_says_who_is_to_blame_and_what_to_do() -> None:
+    table = builtin().xids
+    catalogue = (
+        "8 11 13 25 31 32 37 38 43 44 45 46 48 54 61 62 63 64 66 67 68 69 74 78 79 80 92 93 94 95 109 110 119 120 121 136 137 "
+        "140 143 144 145 146 147 148 149 150 151 154 155 156 157 158 160 161 162 163 164 165 167 171 172"
+    )
+    assert set(map(int, catalogue.split())) <= set(table)
+    assert all(known.meaning and known.action for known in table.values())
+    assert {code for code in (13, 31, 43, 45, 68) if table[code].blame != "application"} == set()
+    assert {code for code in (48, 63, 64, 74, 79, 94, 95) if table[code].blame != "hardware"} == set()
+    assert all(table[code].severity != "critical" for code in (13, 31, 37, 43, 45, 63, 92, 93, 121, 137, 154, 157, 160))
+    assert all(table[code].severity == "critical" for code in (46, 48, 62, 64, 74, 79, 94, 95, 119, 120, 140, 143, 158))
+
+
+def test_nvlink_5_says_in_the_line_whether_it_is_fatal() -> None:
+    def told(word: str) -> set[tuple[str, str, int | None]]:
+        text = f"NVRM: Xid (PCI:0000:04:00): 149, NETIR_LINK_EVT {word} XC0 i0 Link 08 (0x01000011 0x00000000)"
+        return {(event.pattern, event.severity, event.xid) for event in match(lines(text))}
+
+    assert told("Fatal") == {("xid", "critical", 149), ("nvlink-errors", "critical", None)}
+    assert told("Nonfatal") == {("xid", "warning", 149), ("nvlink-errors", "warning", None)}
+
+
 def test_patterns_of_the_user_come_first() -> None:
     own = parse_file(
         """

@@ -103,7 +103,7 @@ class Matcher:
         rank = split_rank(line.text)[0]
         if rank is None and groups.get("rank", "").isdigit():
             rank = int(groups["rank"])
-        xid = groups.get("xid") or groups.get("xid2")
+        xid = next((groups[name] for name in ("xid", "xid2", "xid3", "xid4") if name in groups), None)
         return self._event(pattern, line, groups, rank, int(xid) if xid else None)
 
     def _event(
@@ -111,7 +111,7 @@ class Matcher:
     ) -> LogEvent:
         severity, role, explanation = pattern.severity, pattern.role, pattern.explanation
         if xid is not None and (known := self._registry.xids.get(xid)) is not None:
-            severity, role, explanation = known.severity, known.role, f"Xid {xid}: {known.meaning}."
+            severity, role, explanation = known.severity_in(line.text), known.role, f"Xid {xid}: {known.meaning}."
         return LogEvent(
             pattern=pattern.id,
             severity=severity,

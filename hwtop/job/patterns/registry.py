@@ -17,6 +17,17 @@ A pattern file holds any number of
                                   # follow them
     title = "..."                 # optional: the heading, for an id that is no symptom of hwtop
 
+The meaning of Xid codes is a table of its own, one entry a code:
+
+    [[xid]]
+    code = 31
+    meaning = "GPU memory page fault"
+    severity = "warning"
+    fatal_severity = "critical"   # optional: where the line says "Fatal"
+    role = "root"                 # optional
+    blame = "application"         # optional: application, hardware or driver, whichever to look at first
+    action = "..."                # optional: what to do about it
+
 Named groups of the regex go into the event; `rank` and `xid` are numbers there. Of the patterns with one id the first
 that matches a line counts.
 """
@@ -28,7 +39,7 @@ import sys
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -42,6 +53,10 @@ else:
     import tomli as tomllib
 
 
+Blame = Literal["application", "hardware", "driver", "unknown"]
+"""Who is to be looked at first."""
+
+_FATAL = re.compile(r"\bFatal\b")
 _ID = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _HELP = "`hwtop patterns -h` shows the format"
 
@@ -64,7 +79,10 @@ class _Xid(Struct, forbid_unknown_fields=True):
     code: int
     meaning: str
     severity: Severity
+    fatal_severity: Severity | None = None
     role: Role = "root"
+    blame: Blame = "unknown"
+    action: str = ""
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -95,12 +113,31 @@ class Pattern(Struct, frozen=True, kw_only=True):
         return "/" in self.origin
 
 
+_WHOSE: dict[str, str] = {
+    "application": "most often a fault of the program, not of the GPU",
+    "hardware": "a fault of the hardware, not of the program",
+    "driver": "a fault of driver or firmware, not of the program",
+}
+
+
 class XidMeaning(Struct, frozen=True):
     """What NVIDIA's catalogue says of one Xid code."""
 
     meaning: str
     severity: Severity
     role: Role
+    blame: Blame = "unknown"
+    action: str = ""
+    fatal_severity: Severity | None = None
+
+    def severity_in(self, text: str) -> Severity:
+        """The severity of a line: that of NVLink 5 depends on a word in it."""
+        return self.fatal_severity if self.fatal_severity and _FATAL.search(text) else self.severity
+
+    @property
+    def whose(self) -> str | None:
+        """Who is to blame, in a sentence."""
+        return _WHOSE.get(self.blame)
 
 
 class Registry(Struct, frozen=True):
@@ -126,7 +163,12 @@ def parse_file(text: str, name: str) -> Registry:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{name}: {error}; {_HELP}") from error
     patterns = tuple(_pattern(number, raw, name) for number, raw in enumerate(file.pattern, start=1))
-    xids = {entry.code: XidMeaning(entry.meaning, entry.severity, entry.role) for entry in file.xid}
+    xids = {
+        entry.code: XidMeaning(
+            entry.meaning, entry.severity, entry.role, entry.blame, entry.action, entry.fatal_severity
+        )
+        for entry in file.xid
+    }
     return Registry(patterns, xids)
 
 
