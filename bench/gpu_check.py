@@ -18,7 +18,7 @@ from typing import Any
 
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.collectors.nvml_device import NvmlDevice
-from hwtop.collectors.nvml_questions import throttle_reasons
+from hwtop.collectors.nvml_levels import throttle_reasons
 from hwtop.errors import CannotError
 from hwtop.model.gpu import Gpu
 

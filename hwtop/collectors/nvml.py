@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hwtop.errors import CannotError
 
+SUCCESS = 0
 UNINITIALIZED = 1
 INVALID_ARGUMENT = 2
 NOT_SUPPORTED = 3
@@ -102,3 +103,8 @@ def code_of(error: Exception) -> int:
         return FUNCTION_NOT_FOUND
     code = getattr(error, "value", UNKNOWN)
     return code if isinstance(code, int) else UNKNOWN
+
+
+def pci_bus_id(pci: Any) -> str:
+    """The address as sysfs and dmesg spell it ("0000:1b:00.0"); NVML writes the domain with eight digits."""
+    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"

@@ -10,7 +10,9 @@ from typing import Any
 from hwtop.collectors import nvml as codes
 from hwtop.collectors.nvml_ask import Down, Group, Question, Refused
 from hwtop.collectors.nvml_cost import CallLedger
-from hwtop.collectors.nvml_questions import IDENTITY, LEVELS, device_groups
+from hwtop.collectors.nvml_identity import IDENTITY
+from hwtop.collectors.nvml_levels import LEVELS
+from hwtop.collectors.nvml_questions import device_groups
 from hwtop.collectors.nvml_row import row
 from hwtop.model.gpu import Gpu, GpuStatus
 

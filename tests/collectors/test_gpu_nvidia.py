@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hwtop.collectors.nvml_questions import throttle_reasons
+from hwtop.collectors.nvml_levels import throttle_reasons
 from hwtop.model.gpu import Gpu, GpuProcess, ThrottleReason
 from tests.fakenvml.fixture import PIDS, FakeNvml, GpuProbe
 
@@ -69,7 +69,7 @@ def test_eight_gpus_in_training(fake_nvml: FakeNvml) -> None:
         assert (gpu.sm_clock_max_mhz, gpu.mem_clock_mhz) == (1980.0, 2619.0)
         assert (gpu.pcie_gen, gpu.pcie_gen_max, gpu.pcie_width, gpu.pcie_width_max) == (5, 5, 16, 16)
         assert gpu.throttle == ()
-        assert gpu.processes == (GpuProcess(pid=PIDS[f"rank{gpu.index}"], mem_bytes=70912 * MIB),)
+        assert gpu.processes == (GpuProcess(pid=PIDS[f"rank{gpu.index}"], mem_bytes=70912 * MIB, sm_pct=95.0),)
 
 
 def test_levels_are_read_anew_each_time(fake_nvml: FakeNvml) -> None:
@@ -98,7 +98,7 @@ def test_what_is_dear_is_read_seldom(fake_nvml: FakeNvml) -> None:
     probe.say("advance 3")
     later = probe.read()
     assert [gpu.pcie_tx_bytes_per_s for gpu in later] == [5 * 1024] * 8
-    assert later[1].missing == {}
+    assert "pcie_tx_bytes_per_s" not in later[1].missing
 
 
 def test_only_the_gpus_asked_for(fake_nvml: FakeNvml) -> None:
@@ -364,8 +364,8 @@ def test_desktop_card(fake_nvml: FakeNvml) -> None:
     assert gpu.missing["mig_mode"] == "not supported by this GPU"
     assert gpu.power_limit_w == 180.0
     assert gpu.processes == (
-        GpuProcess(pid=PIDS["rank0"], mem_bytes=2610 * MIB),
-        GpuProcess(pid=PIDS["xorg"], mem_bytes=412 * MIB, kind="graphics"),
+        GpuProcess(pid=PIDS["rank0"], mem_bytes=2610 * MIB, sm_pct=70.0),
+        GpuProcess(pid=PIDS["xorg"], mem_bytes=412 * MIB, kind="graphics", sm_pct=3.0),
     )
 
 
@@ -402,14 +402,14 @@ def test_idle_gpus_and_a_dead_process(fake_nvml: FakeNvml) -> None:
     fake_nvml.load("h100x8-idle")
     gpus = fake_nvml.probe().read()
     assert (gpus[4].throttle, gpus[4].processes) == (("idle",), ())
-    assert gpus[7].processes == (GpuProcess(pid=4194000, mem_bytes=70912 * MIB),)
+    assert gpus[7].processes == (GpuProcess(pid=4194000, mem_bytes=70912 * MIB, sm_pct=0.0),)
 
 
 def test_process_memory_that_is_not_known_is_not_zero(fake_nvml: FakeNvml) -> None:
     fake_nvml.load("gtx1080")
     fake_nvml.set(0, proc="77 -")
     (gpu,) = fake_nvml.probe().read()
-    assert GpuProcess(pid=77, mem_bytes=None) in (gpu.processes or ())
+    assert GpuProcess(pid=77, mem_bytes=None, sm_pct=0.0) in (gpu.processes or ())
 
 
 @pytest.mark.parametrize(
