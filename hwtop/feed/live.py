@@ -13,7 +13,7 @@ from hwtop.collectors.cpu import CpuSource
 from hwtop.collectors.deep_look import DeepSource
 from hwtop.collectors.disk import DiskSource
 from hwtop.collectors.flight import FlightSource
-from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
+from hwtop.collectors.gpu import GpuSource
 from hwtop.collectors.heartbeat import HeartbeatSource
 from hwtop.collectors.kernel_log import KernelLogSource
 from hwtop.collectors.log import LogSource
@@ -100,7 +100,7 @@ class LiveSource:
 
 def machine_sources(gpus: tuple[int, ...] | None) -> list[Source]:
     """What is read of any machine."""
-    return [CpuSource(), MemorySource(), DiskSource(), NetworkSource(), GpuNvidiaSource(only=gpus)]
+    return [CpuSource(), MemorySource(), DiskSource(), NetworkSource(), GpuSource(only=gpus)]
 
 
 def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct: float) -> list[Source]:
