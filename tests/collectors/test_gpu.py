@@ -13,7 +13,6 @@ from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.errors import CannotError
 from hwtop.model.gpu import CallCost, Gpu, GpuReading, GpuStatus, Vendor
 from hwtop.model.gpu_link import Topology
-from tests.fakenvml.fixture import FakeNvml
 from tests.host import Clock, write_tree
 
 NO_NVIDIA = "no NVIDIA driver: libnvidia-ml.so.1 not found"
