@@ -10,11 +10,12 @@ import msgspec
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.nvml import Nvml, NvmlOpening
+from hwtop.collectors.nvml_cost import CallLedger, call_costs, timed
 from hwtop.collectors.nvml_device import NvmlDevice
 from hwtop.collectors.nvml_row import UNNAMED, VENDOR
 from hwtop.errors import CannotError
 from hwtop.model.aim import Aim
-from hwtop.model.gpu import Gpu, GpuReading
+from hwtop.model.gpu import CallCost, Gpu, GpuReading
 
 _RETRY_S = 10.0
 """Between two attempts to initialise a driver that refused."""
@@ -37,8 +38,8 @@ class _Answer(NamedTuple):
 class _Row:
     """One GPU with its thread and the newest that it said."""
 
-    def __init__(self, lib: object, index: int, now: Callable[[], float]) -> None:
-        self.device = NvmlDevice(lib, index, now)
+    def __init__(self, lib: object, index: int, now: Callable[[], float], budget_s: float) -> None:
+        self.device = NvmlDevice(lib, index, now, budget_s)
         self._now = now
         self._slot = Abandonable(f"gpu{index}", self._read, now)
         self._answer = _Answer(Gpu(index=index, vendor=VENDOR, name=UNNAMED, uuid=None, status="stale"), now(), 0.0)
@@ -95,7 +96,8 @@ class GpuNvidiaSource:
     """All NVIDIA GPUs of this machine, or those in `only`.
 
     Each GPU is read in a daemon thread of its own; `read` waits for all of them until one common deadline, `deadline_s`
-    after its start, which is less than the sampler waits for a source.
+    after its start, which is less than the sampler waits for a source. With `costs` a reading tells what each NVML function
+    has cost so far.
     """
 
     name = "gpu"
@@ -106,10 +108,13 @@ class GpuNvidiaSource:
         only: tuple[int, ...] | None = None,
         now: Callable[[], float] = time.monotonic,
         deadline_s: float = 0.3,
+        *,
+        costs: bool = False,
     ) -> None:
         self._only = only
         self._now = now
         self._deadline_s = deadline_s
+        self._with_costs = costs
         self._opening = NvmlOpening()
         self._opener = Abandonable("nvml-init", self._opening.open, now)
         self._reason: str | None = None
@@ -117,6 +122,7 @@ class GpuNvidiaSource:
         self._nvml: Nvml | None = None
         self._rows: list[_Row] = []
         self._counter: Abandonable[int] | None = None
+        self._counter_ledger = CallLedger()
         self._count = 0
         self._count_at_s = 0.0
 
@@ -154,12 +160,13 @@ class GpuNvidiaSource:
         if reason is not None or self._nvml is None:
             raise CannotError(reason or "NVIDIA driver not ready")
         self._recount()
+        self._revive()
         for row in self._rows:
             row.start()
         for row in self._rows:
             row.collect(max(0.0, started_s + self._deadline_s - self._now()))
         gpus = tuple(row.result(self._deadline_s) for row in self._rows)
-        return GpuReading(at_s=self._now(), gpus=gpus, driver=self._nvml.driver)
+        return GpuReading(at_s=self._now(), gpus=gpus, driver=self._nvml.driver, costs=self._costs())
 
     def aim(self, aim: Aim) -> None:
         """GPUs are read whatever the job is."""
@@ -170,9 +177,14 @@ class GpuNvidiaSource:
     def _adopt(self, nvml: Nvml) -> None:
         self._nvml, self._reason = nvml, None
         self._count, self._count_at_s = nvml.count, self._now()
-        self._counter = Abandonable("gpu-count", lambda: int(nvml.lib.nvmlDeviceGetCount()), self._now)
-        indices = range(nvml.count) if self._only is None else self._only
-        self._rows = [_Row(nvml.lib, index, self._now) for index in indices]
+        self._counter = Abandonable("gpu-count", lambda: self._ask_count(nvml.lib), self._now)
+        self._rows = [self._row(nvml.lib, index) for index in (range(nvml.count) if self._only is None else self._only)]
+
+    def _row(self, lib: object, index: int) -> _Row:
+        return _Row(lib, index, self._now, budget_s=self._deadline_s / 2)
+
+    def _ask_count(self, lib: object) -> int:
+        return int(timed(self._counter_ledger, lib, "nvmlDeviceGetCount"))
 
     def _recount(self) -> None:
         """Notice GPUs that come or go. A row never goes: its device says that it is lost."""
@@ -189,4 +201,21 @@ class GpuNvidiaSource:
         for row in self._rows:
             row.device.check_presence()
         if self._only is None:
-            self._rows += [_Row(self._nvml.lib, index, self._now) for index in range(len(self._rows), count)]
+            self._rows += [self._row(self._nvml.lib, index) for index in range(len(self._rows), count)]
+
+    def _revive(self) -> None:
+        """Make the library ready again when it says that it was shut down."""
+        if self._now() < self._retry_at_s or not any(row.device.is_uninitialized for row in self._rows):
+            return
+        try:
+            self._opener.poll(0.0)
+        except TimeoutError:
+            return
+        except CannotError:  # the rows say what is wrong
+            pass
+        self._retry_at_s = self._now() + _RETRY_S
+
+    def _costs(self) -> tuple[CallCost, ...]:
+        if not self._with_costs:
+            return ()
+        return call_costs((self._opening.ledger, self._counter_ledger, *(row.device.ledger for row in self._rows)))

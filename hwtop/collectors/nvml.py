@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from hwtop.collectors.nvml_cost import CallLedger, timed
 from hwtop.errors import CannotError
 
 SUCCESS = 0
@@ -59,6 +60,7 @@ class NvmlOpening:
     def __init__(self) -> None:
         self.call = "import pynvml"
         """The step that is out now: read by another thread when it hangs."""
+        self.ledger = CallLedger()
 
     def open(self) -> Nvml:
         """The library with its GPUs counted.
@@ -74,10 +76,8 @@ class NvmlOpening:
                 f"the Python module pynvml cannot be imported ({error}): pip install nvidia-ml-py"
             ) from error
         try:
-            self.call = "nvmlInit"
-            lib.nvmlInit()
-            self.call = "nvmlDeviceGetCount"
-            count = int(lib.nvmlDeviceGetCount())
+            self._ask(lib, "nvmlInit")
+            count = int(self._ask(lib, "nvmlDeviceGetCount"))
         except lib.NVMLError as error:
             reason = _INIT_REASONS.get(code_of(error), f"NVIDIA driver: {self.call} failed: {error}")
             raise CannotError(reason) from error
@@ -86,11 +86,14 @@ class NvmlOpening:
         return Nvml(lib=lib, driver=self._driver(lib), count=count)
 
     def _driver(self, lib: Any) -> str | None:
-        self.call = "nvmlSystemGetDriverVersion"
         try:
-            return str(lib.nvmlSystemGetDriverVersion())
+            return str(self._ask(lib, "nvmlSystemGetDriverVersion"))
         except lib.NVMLError:
             return None
+
+    def _ask(self, lib: Any, function: str) -> Any:
+        self.call = function
+        return timed(self.ledger, lib, function)
 
 
 def code_of(error: Exception) -> int:
@@ -103,8 +106,3 @@ def code_of(error: Exception) -> int:
         return FUNCTION_NOT_FOUND
     code = getattr(error, "value", UNKNOWN)
     return code if isinstance(code, int) else UNKNOWN
-
-
-def pci_bus_id(pci: Any) -> str:
-    """The address as sysfs and dmesg spell it ("0000:1b:00.0"); NVML writes the domain with eight digits."""
-    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"

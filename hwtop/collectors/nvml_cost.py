@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
+from typing import Any
 
 from hwtop.model.gpu import CallCost
 
@@ -22,6 +24,15 @@ class CallLedger:
     def entries(self) -> list[tuple[str, tuple[int, float, float]]]:
         """What was noted so far; the copy is one step, so that the writer may go on."""
         return list(self._spent.items())
+
+
+def timed(ledger: CallLedger, lib: Any, function: str, *args: Any) -> Any:
+    """Call a function of pynvml by its name and note what it cost, whatever comes of it."""
+    started_s = time.perf_counter()
+    try:
+        return getattr(lib, function)(*args)
+    finally:
+        ledger.note(function, time.perf_counter() - started_s)
 
 
 def call_costs(ledgers: Iterable[CallLedger]) -> tuple[CallCost, ...]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from hwtop.collectors import nvml as codes
 from hwtop.collectors.nvml_ask import Down, Group, Question, Refused
-from hwtop.collectors.nvml_cost import CallLedger
+from hwtop.collectors.nvml_cost import CallLedger, timed
 from hwtop.collectors.nvml_identity import IDENTITY
 from hwtop.collectors.nvml_levels import LEVELS
 from hwtop.collectors.nvml_questions import device_groups
@@ -147,17 +146,14 @@ class NvmlDevice:
 
     def _ask(self, function: str, *args: Any) -> Any:
         self.call = function
-        started_s = time.perf_counter()
         try:
-            return getattr(self._lib, function)(*args)
+            return timed(self.ledger, self._lib, function, *args)
         except Exception as error:  # pynvml raises two unrelated classes, see codes.code_of
             code = codes.code_of(error)
             down = self._down_for(code)
             if down is not None:
                 raise down from error
             raise Refused(function, code, str(error)) from error
-        finally:
-            self.ledger.note(function, time.perf_counter() - started_s)
 
     def _down_for(self, code: int) -> Down | None:
         if code == codes.GPU_IS_LOST:
@@ -166,7 +162,9 @@ class NvmlDevice:
             return Down("error", f"GPU needs a reset: end its processes, then nvidia-smi --gpu-reset -i {self.index}")
         if code == codes.UNINITIALIZED:
             return Down(
-                "error", "NVML was shut down under hwtop (driver reloaded?); restart hwtop", is_uninitialized=True
+                "error",
+                "NVML was shut down under hwtop (driver reloaded?); it is tried again every 10 s, else restart hwtop",
+                is_uninitialized=True,
             )
         return None
 
