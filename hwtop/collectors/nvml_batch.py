@@ -11,16 +11,17 @@ from hwtop.collectors.nvml_fields import FieldId, field_values
 
 
 class Wanted(NamedTuple):
-    """A field of Gpu, the numbers of the field values (NVML_FI_* of nvml.h) it is made of, and how."""
+    """A field of Gpu, the numbers of the field values (NVML_FI_* of nvml.h) it is made of, their scope, and how."""
 
     field: str
     ids: tuple[int, ...]
     build: Callable[..., Any] = int
+    scope: int = 0
 
 
 def batched(*wanted: Wanted) -> Question:
     """One call for all of `wanted`. A field is refused when one of its values is."""
-    ids = tuple(dict.fromkeys((number, 0) for want in wanted for number in want.ids))
+    ids = tuple(dict.fromkeys((number, want.scope) for want in wanted for number in want.ids))
 
     def read(ask: Ask, handle: Any) -> Mapping[str, Any]:
         values = field_values(ask, handle, ids)
@@ -30,7 +31,7 @@ def batched(*wanted: Wanted) -> Question:
 
 
 def _built(want: Wanted, values: Mapping[FieldId, Any]) -> Any:
-    parts = [values[number, 0] for number in want.ids]
+    parts = [values[number, want.scope] for number in want.ids]
     for part in parts:
         if isinstance(part, Refused):
             is_unknown = part.code == codes.INVALID_ARGUMENT  # what a driver answers for a number newer than itself

@@ -43,3 +43,8 @@ def _value(answer: Any) -> Any:
 def value_or_none(answer: Any) -> Any:
     """A value of `field_values`, None for what was refused."""
     return None if isinstance(answer, Refused) else answer
+
+
+def bytes_of_kib(kib: int) -> int:
+    """NVLink counters come in KiB (NVML_FI_DEV_NVLINK_THROUGHPUT_* of nvml.h)."""
+    return kib * 1024

@@ -7,6 +7,7 @@ from typing import Any
 from hwtop.collectors import nvml as codes
 from hwtop.collectors.nvml_ask import Group, Refused, asked, one
 from hwtop.collectors.nvml_batch import Wanted, batched
+from hwtop.collectors.nvml_fields import ALL_LINKS, bytes_of_kib
 from hwtop.model.gpu import ThrottleReason
 
 CLOCK_SM, CLOCK_MEM = 1, 2  # nvmlClockType_t
@@ -69,6 +70,8 @@ LEVELS = Group(
             Wanted("counters.board_violation_ns", (77,)),
             Wanted("counters.reliability_violation_ns", (79,)),
             Wanted("counters.pcie_replays", (94,)),  # NVML_FI_DEV_PCIE_REPLAY_COUNTER
+            Wanted("counters.nvlink_tx_bytes", (138,), bytes_of_kib, ALL_LINKS),  # NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX
+            Wanted("counters.nvlink_rx_bytes", (139,), bytes_of_kib, ALL_LINKS),
         ),
     ),
 )

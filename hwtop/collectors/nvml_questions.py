@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from hwtop.collectors.nvml_activity import ACTIVITY_EVERY_S, ActivityReader
 from hwtop.collectors.nvml_ask import Group, asked, one
+from hwtop.collectors.nvml_fabric import FABRIC_EVERY_S, fabric_question
 from hwtop.collectors.nvml_health import HEALTH
 from hwtop.collectors.nvml_identity import IDENTITY
 from hwtop.collectors.nvml_levels import LEVELS
 from hwtop.collectors.nvml_limits import LIMITS, SETTINGS
+from hwtop.collectors.nvml_links import LINKS_EVERY_S, LinkReader
 from hwtop.collectors.nvml_mig import MigReader
 from hwtop.collectors.nvml_place import place
 from hwtop.collectors.nvml_processes import ProcessReader
@@ -61,4 +64,7 @@ def device_groups(sys: str = "/sys", proc: str = "/proc") -> tuple[Group, ...]:
         SIDE,
         HEALTH,
         PCIE_TRAFFIC,
+        Group(ACTIVITY_EVERY_S, (ActivityReader().question(),)),
+        Group(LINKS_EVERY_S, (LinkReader().question(),)),
+        Group(FABRIC_EVERY_S, (fabric_question(),)),
     )

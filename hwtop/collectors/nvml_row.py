@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hwtop.model.gpu import Gpu, GpuCounters, GpuProcess, GpuStatus, MigInstance
+from hwtop.model.gpu import Gpu, GpuActivity, GpuCounters, GpuProcess, GpuStatus, MigInstance
 from hwtop.model.gpu_health import EccErrors, RetiredPages
 
 VENDOR: Final = "nvidia"
 UNNAMED = "NVIDIA GPU"
 
-_PARENTS = {"counters": GpuCounters, "ecc": EccErrors, "retired": RetiredPages}
+_PARENTS = {"activity": GpuActivity, "counters": GpuCounters, "ecc": EccErrors, "retired": RetiredPages}
 """Structs whose children are asked for one by one, as "parent.child"."""
 
 _NOT_IN_MIG = frozenset(("util_pct", "mem_util_pct", "encoder_pct", "decoder_pct"))

@@ -25,6 +25,8 @@ class NvLink(Struct, frozen=True, kw_only=True):
     recovery_errors: int | None = None
     crc_errors: int | None = None
     ecc_errors: int | None = None
+    packet_errors: int | None = None
+    """Packets that came with errors: what Blackwell and later count in place of replays and CRC errors."""
     missing: dict[str, str] = {}
 
 
