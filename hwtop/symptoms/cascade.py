@@ -81,6 +81,7 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "loss-plateau": ("lr-stuck", "grad-vanishing", "loss-scale-overflow", *_LOSS_IS_LOST),
     "throughput-drop": _SLOWS,
     "step-time-rising": ("throughput-drop", *_SLOWS),
+    "gpu-memory-near-full": ("cuda-oom", "gpu-memory-leak"),
     "gpu-busy-low-power": (*_HOLDS_A_RANK, *_STANDS_STILL, *_ENDS_A_RANK, "straggler-rank", "nccl-timeout", *_INPUT_BOUND),
     **dict.fromkeys(_INPUT_BOUND, ("dataloader-worker-killed", "dataloader-worker-stuck", "dataloader-oversubscribed")),
 }

@@ -17,6 +17,10 @@ def events_of(text: str) -> list[LogEvent]:
 
 
 WORDINGS = {
+    "gpu-memory-near-full": [
+        "[2026-01-02 10:00:00,001] [WARNING] [stage3.py:2069:step] 2 pytorch allocator cache flushes since last step. this happens",
+        "[titan] 2026-01-02 10:00:00 - root - WARNING - 3 CUDA memory allocation retries.",
+    ],
     "cuda-oom": [
         "torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)",
         "(1) RESOURCE_EXHAUSTED: Attempting to reserve 6.00G at the bottom of memory. That was not possible.",

@@ -1,0 +1,335 @@
+"""gpu-memory-near-full, gpu-memory-leak, zombie-gpu-memory: who holds the memory of the devices, and where it goes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from msgspec import Struct
+
+from hwtop.job.rank_set import named, rank_set
+from hwtop.model.frame import Moment
+from hwtop.model.gpu import Gpu, GpuProcess
+from hwtop.model.rank import Rank
+from hwtop.symptoms.gpu_load import at_work, home, rank_bytes
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import block_medians
+
+FULL_SHARE = 0.98
+"""Of what the driver leaves to programs. A caching allocator takes all it can get and gives it out itself, so a full GPU is no
+fault by itself. Engineering default."""
+FULL_S = 10.0
+FLUSH_SHARE = 0.02
+"""Of the memory given back at once and taken again: what PyTorch's allocator does when cudaMalloc fails (it frees its cached
+blocks and tries again). Engineering default."""
+FLUSHES = 2
+"""... within `FLUSH_S`: one may be the end of an epoch."""
+FLUSH_S = 60.0
+RETRY_S = 120.0
+"""How long a line about retries of cudaMalloc counts."""
+RETRIES = "gpu-memory-near-full"
+
+LEAK_S = 600.0
+FAST_LEAK_S = 180.0
+"""A leak that fills the memory within `SOON_S` is told after so long."""
+LEAK_PER_MIN = 0.01
+"""Of what it holds. Engineering default."""
+SOON_S = 900.0
+WARN_S = 12 * 3600.0
+"""A leak that takes longer to fill the memory is told as information. Engineering defaults."""
+BLOCKS = 6
+EVEN = 0.5
+"""Each sixth of the window must gain at least this part of the mean gain: an allocator that fills up gains less and less, an
+evaluation or a longer batch gains once."""
+
+HELD_BYTES = 15 << 20
+"""What a dead process must hold to count: the allowance of Meta's GPU Cluster Monitoring for a free GPU
+(facebookresearch/gcm, check-nvidia-smi)."""
+NOBODY_BYTES = 1 << 30
+"""Memory in use without any process: the driver itself takes some hundred MB of it. Engineering default."""
+_ENDED = ("X", "Z")
+_GIB = float(1 << 30)
+
+
+def check_near_full(history: History) -> Observation | None:
+    """The job's GPUs are full; a warning only where the allocator visibly fights for room."""
+    full = [
+        (rank, gpu)
+        for rank in history.live_ranks
+        for gpu in history.now.gpus
+        if gpu.index in rank.gpus and _is_full(history, gpu.index)
+    ]
+    if not full:
+        return None
+    retried = _retries(history)
+    flushes = {gpu.index: count for _, gpu in full if (count := _flushes(history, gpu.index)) >= FLUSHES}
+    gpus = sorted({gpu.index for _, gpu in full})
+    shares = [share for _, gpu in full if (share := full_share(gpu)) is not None]
+    is_tight = bool(retried or flushes)
+    return Observation(
+        severity="warning" if is_tight else "info",
+        confidence=0.9 if retried else 0.6 if flushes else 0.8,
+        title=f"GPU {rank_set(gpus)}: memory {max(shares):.1%} full"
+        + (
+            ", and the allocator fights for room"
+            if is_tight
+            else "; no trouble so far, a caching allocator takes what it gets"
+        ),
+        evidence=(
+            *(_memory(gpu) for gpu in {gpu.index: gpu for _, gpu in full}.values()),
+            *(
+                f"GPU {index}: over {FLUSH_SHARE:.0%} given back and taken again {count} times in {FLUSH_S:.0f} s"
+                for index, count in flushes.items()
+            ),
+            *retried,
+        ),
+        next_steps=(
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # less lost to fragments",
+            "torch.cuda.memory_stats()['num_alloc_retries']   # above 0: cudaMalloc failed and the cache was flushed",
+            "Smaller batch per GPU, gradient accumulation or activation checkpointing",
+        ),
+        ranks=tuple(sorted({rank.rank for rank, _ in full})),
+    )
+
+
+def full_share(gpu: Gpu) -> float | None:
+    """Memory in use, of what is left to programs."""
+    if gpu.status != "ok" or gpu.mem_used_bytes is None or not gpu.mem_total_bytes:
+        return None
+    return gpu.mem_used_bytes / max(1, gpu.mem_total_bytes - (gpu.mem_reserved_bytes or 0))
+
+
+def _is_full(history: History, index: int) -> bool:
+    """Now, and nearly all the time: a flush is short."""
+    shares = history.values(FULL_S, lambda moment: _share_at(moment, index))
+    full = [share for share in shares if share > FULL_SHARE]
+    return len(shares) >= 3 and history.covers(FULL_S) and len(full) >= 0.7 * len(shares)
+
+
+def _share_at(moment: Moment, index: int) -> float | None:
+    gpu = next((each for each in moment.gpus if each.index == index), None)
+    return None if gpu is None else full_share(gpu)
+
+
+def _flushes(history: History, index: int) -> int:
+    """How often it fell from full, and came back."""
+    shares = history.values(FLUSH_S, lambda moment: _share_at(moment, index))
+    falls = [before > FULL_SHARE and before - after >= FLUSH_SHARE for before, after in pairwise(shares)]
+    return sum(falls)
+
+
+def _retries(history: History) -> tuple[str, ...]:
+    """What the log told of late."""
+    job = history.job
+    lines = [
+        event.text
+        for event in (job.events if job else ())
+        if event.pattern == RETRIES and not event.is_past and history.now.at_s - event.at_s <= RETRY_S
+    ]
+    return tuple(dict.fromkeys(lines))[-2:]
+
+
+def _memory(gpu: Gpu) -> str:
+    reserved = f", {gpu.mem_reserved_bytes / _GIB:.1f} reserved by the driver" if gpu.mem_reserved_bytes else ""
+    return f"GPU {gpu.index}: {(gpu.mem_used_bytes or 0) / _GIB:.1f} of {(gpu.mem_total_bytes or 0) / _GIB:.1f} GiB{reserved}"
+
+
+class Leak(Struct, frozen=True, kw_only=True):
+    """A steady rise of the memory that one rank holds on one GPU."""
+
+    rank: Rank
+    gpu: Gpu
+    bytes_per_s: float
+    gained_bytes: float
+    seconds: float
+    full_in_s: float | None
+
+
+def check_leak(history: History) -> Observation | None:
+    """Device memory of a rank only ever grows."""
+    leaks = [
+        leak
+        for rank in history.live_ranks
+        for gpu in history.now.gpus
+        if gpu.index in rank.gpus and (leak := leak_of(history, rank, gpu)) is not None
+    ]
+    if not leaks:
+        return None
+    worst = min(leaks, key=lambda leak: leak.full_in_s if leak.full_in_s is not None else float("inf"))
+    left_s = worst.full_in_s
+    return Observation(
+        severity="warning" if left_s is not None and left_s < WARN_S else "info",
+        confidence=0.8 if worst.seconds >= 0.9 * LEAK_S else 0.65,
+        title=f"GPU memory of rank {worst.rank.rank} grows by {worst.bytes_per_s * 60 / 2**20:.0f} MiB a minute"
+        + (f", full in {_span(left_s)}" if left_s is not None else ""),
+        evidence=tuple(
+            f"rank {leak.rank.rank} (PID {leak.rank.pid}) on GPU {leak.gpu.index}: +{leak.gained_bytes / 2**20:.0f} MiB in "
+            f"{leak.seconds:.0f} s, in each sixth of that time" + f"; {_memory(leak.gpu)}"
+            for leak in leaks[:4]
+        ),
+        next_steps=(
+            "Keep numbers, not tensors: total += loss.item(), history.append(value.detach().cpu()); a kept loss keeps its graph",
+            "torch.cuda.memory._record_memory_history(); torch.cuda.memory._dump_snapshot('mem.pickle')   # who allocated it",
+            "Batches of growing length: pad to fixed sizes; until it is mended, checkpoint often",
+        ),
+        ranks=tuple(sorted({leak.rank.rank for leak in leaks})),
+    )
+
+
+def leak_of(history: History, rank: Rank, gpu: Gpu) -> Leak | None:
+    """The rise on this GPU over the longest window in which the rank trained without a break."""
+    if not _has_grown(history, gpu.index):
+        return None
+    points = _held(history, rank, gpu.index)
+    seconds = points[-1][0] - points[0][0] if len(points) >= 2 * BLOCKS else 0.0
+    if seconds < FAST_LEAK_S - 2 * history.now.interval_s:
+        return None
+    blocks = block_medians([size for _, size in points], BLOCKS)
+    gains = [later - earlier for earlier, later in pairwise(blocks)]
+    rise = blocks[-1] - blocks[0]
+    rate = rise / (seconds * (BLOCKS - 1) / BLOCKS)  # medians stand in the middle of their blocks
+    if rise <= 0 or min(gains) < EVEN * rise / len(gains) or 60 * rate < LEAK_PER_MIN * blocks[0]:
+        return None
+    room = _room_bytes(gpu)
+    full_in_s = room / rate if room is not None else None
+    is_long = seconds >= 0.9 * LEAK_S
+    if not is_long and (full_in_s is None or full_in_s > SOON_S):
+        return None
+    return Leak(
+        rank=rank,
+        gpu=gpu,
+        bytes_per_s=rate,
+        gained_bytes=points[-1][1] - points[0][1],
+        seconds=seconds,
+        full_in_s=full_in_s,
+    )
+
+
+def _has_grown(history: History, index: int) -> bool:
+    """A look at three moments, before hundreds are looked at."""
+    moments = history.over(LEAK_S)
+    looks = [_used_at(moments[place], index) for place in (0, len(moments) // 2, -1)]
+    known = [used for used in looks if used is not None]
+    return len(known) < len(looks) or known[0] < known[1] < known[2]
+
+
+def _used_at(moment: Moment, index: int) -> int | None:
+    return next((gpu.mem_used_bytes for gpu in moment.gpus if gpu.index == index), None)
+
+
+def _held(history: History, rank: Rank, index: int) -> list[tuple[float, float]]:
+    """(time, bytes) that the rank held on this GPU while it trained, since it last began to."""
+    points: list[tuple[float, float]] = []
+    for moment in at_work(history, rank, LEAK_S):
+        gpu = next((each for each in moment.gpus if each.index == index and each.status == "ok"), None)
+        size = None if gpu is None else rank_bytes(gpu, rank)
+        if size is None and gpu is not None and not any(entry.mem_bytes for entry in gpu.processes or ()):
+            size = gpu.mem_used_bytes  # the driver does not tell it by process
+        if size is not None:
+            points.append((moment.at_s, float(size)))
+    return points
+
+
+def _room_bytes(gpu: Gpu) -> int | None:
+    if gpu.mem_used_bytes is None or gpu.mem_total_bytes is None:
+        return None
+    return max(0, gpu.mem_total_bytes - (gpu.mem_reserved_bytes or 0) - gpu.mem_used_bytes)
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def check_zombie(history: History) -> Observation | None:
+    """Memory that nobody can use: of a process that has ended, or of none at all."""
+    dead = [(gpu, entry) for gpu in history.now.gpus if gpu.status == "ok" for entry in _dead(history, gpu)]
+    nobodys = [gpu for gpu in history.now.gpus if _is_nobodys(gpu)]
+    indexes = sorted({gpu.index for gpu, _ in dead} | {gpu.index for gpu in nobodys})
+    if not indexes:
+        return None
+    job = history.job
+    ranks = [rank for rank in (job.ranks if job else ()) if not set(indexes).isdisjoint(home(history.now, rank))]
+    wanted = job is None or bool(ranks) or any(event.pattern == "cuda-oom" for event in job.events)
+    held = sum(entry.mem_bytes or 0 for _, entry in dead) + sum(gpu.mem_used_bytes or 0 for gpu in nobodys)
+    devices = " ".join(f"/dev/nvidia{index}" for index in indexes)
+    return Observation(
+        severity="warning" if wanted else "info",
+        confidence=0.8 if dead else 0.65,
+        title=f"GPU {rank_set(indexes)}: {held / _GIB:.1f} GiB held by "
+        + ("processes that have ended" if dead else "no process")
+        + (f"; {named(rank.rank for rank in ranks)} cannot have it" if ranks else ""),
+        evidence=(
+            *(
+                f"GPU {gpu.index}: PID {entry.pid} holds {(entry.mem_bytes or 0) / _GIB:.1f} GiB and "
+                + ("is a zombie" if entry.state == "Z" or _is_zombie(history.now, entry.pid) else "no longer exists")
+                for gpu, entry in dead[:8]
+            ),
+            *(
+                f"{_memory(gpu)} in use, {gpu.util_pct or 0.0:.0f} % busy, and no process is listed"
+                for gpu in nobodys[:8]
+            ),
+        ),
+        next_steps=(
+            f"sudo fuser -v {devices}   # processes that the driver does not list: kill those that are left over",
+            "ps -eo pid,ppid,stat,cmd | awk '$3 ~ /Z/'   # zombies go when their parent does",
+            f"sudo nvidia-smi --gpu-reset -i {','.join(map(str, indexes))}   # when nobody uses it any more",
+        ),
+        ranks=tuple(sorted(rank.rank for rank in ranks)),
+    )
+
+
+def _dead(history: History, gpu: Gpu) -> list[GpuProcess]:
+    """Holders of memory that are gone: as /proc says, or as the job's own table does."""
+    return [
+        entry
+        for entry in gpu.processes or ()
+        if (entry.mem_bytes or 0) > HELD_BYTES and (entry.state in _ENDED or _is_zombie(history.now, entry.pid))
+    ]
+
+
+def _is_zombie(moment: Moment, pid: int) -> bool:
+    job = moment.job
+    return any(process.pid == pid and process.state in _ENDED for process in (job.processes if job else ()))
+
+
+def _is_nobodys(gpu: Gpu) -> bool:
+    """Idle, without a process, and yet in use."""
+    is_free = gpu.status == "ok" and gpu.processes == () and not gpu.util_pct
+    return is_free and (gpu.unlisted_bytes or 0) > NOBODY_BYTES
+
+
+RULES = (
+    Rule(
+        symptom="zombie-gpu-memory",
+        category="stability",
+        threshold=(
+            f"over {HELD_BYTES >> 20} MiB held by a PID that is gone or a zombie, or over {NOBODY_BYTES >> 30} GiB of an idle GPU by no "
+            "process, where all processes of the machine can be seen; a warning where the job needs it"
+        ),
+        raise_s=15.0,
+        clear_s=10.0,
+        check=check_zombie,
+    ),
+    Rule(
+        symptom="gpu-memory-leak",
+        category="stability",
+        threshold=(
+            f"memory of a rank on a GPU grows over {LEAK_PER_MIN:.0%} a minute for {LEAK_S / 60:.0f} min, in each sixth of them at least half of the "
+            f"mean; after {FAST_LEAK_S / 60:.0f} min where it will be full within {SOON_S / 60:.0f}; a warning if full within {WARN_S / 3600:.0f} h"
+        ),
+        raise_s=5.0,
+        clear_s=60.0,
+        check=check_leak,
+    ),
+    Rule(
+        symptom="gpu-memory-near-full",
+        category="stability",
+        threshold=(
+            f"over {FULL_SHARE:.0%} used for {FULL_S:.0f} s; a warning with a line about retries of cudaMalloc, or when over {FLUSH_SHARE:.0%} is "
+            f"given back and taken again {FLUSHES} times in {FLUSH_S:.0f} s"
+        ),
+        raise_s=2.0,
+        clear_s=30.0,
+        check=check_near_full,
+    ),
+)
