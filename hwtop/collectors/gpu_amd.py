@@ -1,0 +1,165 @@
+"""AMD GPUs, through the kernel's amdgpu files. No library is needed; amdsmi adds a little where it is installed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from hwtop.collectors.amd_device import AmdDevice
+from hwtop.collectors.amd_kfd import XGMI, KfdNode
+from hwtop.collectors.amd_names import VENDOR_ID
+from hwtop.collectors.amd_process import AmdProcesses
+from hwtop.collectors.amd_smi import AmdSmi, SmiTold
+from hwtop.collectors.drm_pcie import path_between
+from hwtop.collectors.drm_row import Rows
+from hwtop.collectors.drm_sysfs import Card, cards_of, has_drm
+from hwtop.collectors.procfs import read_text
+from hwtop.errors import CannotError
+from hwtop.model.gpu import Gpu, GpuReading, Vendor
+from hwtop.model.gpu_health import EccErrors
+from hwtop.model.gpu_link import NvLink, Path, Topology
+
+
+class AmdGpus:
+    """All AMD GPUs of this machine, in the order of their PCI addresses, as amd-smi numbers them.
+
+    Each is read in a thread of its own, processes in another; `read` waits for all of them until one common deadline.
+    """
+
+    vendor: Vendor = "amd"
+
+    def __init__(
+        self,
+        sys: str = "/sys",
+        proc: str = "/proc",
+        now: Callable[[], float] = time.monotonic,
+        deadline_s: float = 0.3,
+        load_amdsmi: Callable[[], Any] | None = None,
+    ) -> None:
+        self._sys = sys
+        self._now = now
+        self._deadline_s = deadline_s
+        self._rows = Rows(self._cards, self._make, now, deadline_s)
+        self._processes = AmdProcesses(sys, proc, now)
+        self._smi = AmdSmi(now, load_amdsmi)
+        self._slots: dict[str, str] = {}
+
+    def probe(self) -> str | None:
+        """Why there is no AMD GPU, or None. Looks again at most every 5 s."""
+        if len(self._rows):
+            return None
+        if not has_drm(self._sys):
+            return f"no {self._sys}/class/drm here: AMD GPUs are read on Linux with their driver (amdgpu) loaded"
+        self._rows.look()
+        return None if len(self._rows) else f"no AMD GPU in {self._sys}/class/drm"
+
+    def read(self) -> GpuReading:
+        """All rows, each as fresh as its GPU allows.
+
+        Raises:
+            CannotError: there is no AMD GPU; the message says why.
+        """
+        reason = self.probe()
+        if reason is not None:
+            raise CannotError(reason)
+        started_s = self._now()
+        self._rows.look()
+        are_in = self._processes.poll(0.0)
+        self._smi.poll()
+        gpus = self._rows.read()
+        if not are_in:
+            self._processes.poll(max(0.0, started_s + self._deadline_s - self._now()))
+        gpus = tuple(self._join(gpu) for gpu in gpus)
+        return GpuReading(at_s=self._now(), gpus=gpus, driver=self._driver(), topology=self._topology(gpus))
+
+    def close(self) -> None:
+        """Nothing is held open between two reads."""
+
+    def _cards(self) -> list[Card]:
+        return [card for card in cards_of(self._sys, VENDOR_ID) if card.driver == "amdgpu"]
+
+    def _make(self, index: int, card: Card) -> AmdDevice:
+        device = AmdDevice(index, card, self._now)
+        self._slots[card.pci_bus_id] = device.slot
+        return device
+
+    def _driver(self) -> str:
+        """Version of a driver that came with ROCm; one that came with the kernel has none of its own."""
+        try:
+            return f"amdgpu {read_text(f'{self._sys}/module/amdgpu/version').strip()}"
+        except OSError:
+            return "amdgpu of the kernel"
+
+    def _join(self, gpu: Gpu) -> Gpu:
+        """Add what is not read of the device itself."""
+        if gpu.status in ("lost", "error") or gpu.pci_bus_id is None:
+            return gpu
+        missing = dict(gpu.missing)
+        processes, reason = self._processes.on(gpu.pci_bus_id)
+        if reason is not None:
+            missing["processes"] = reason
+        links = _links(self._processes.nodes, gpu.pci_bus_id) if self._processes.nodes else None
+        if links is None:
+            missing["nvlinks"] = "links are told by the compute driver (amdkfd), which shows no GPU here"
+        changes: dict[str, Any] = {"processes": processes, "nvlinks": links}
+        changes |= _told_by_library(gpu, self._smi.of(gpu.pci_bus_id))
+        for field in ("throttle", "ecc"):
+            if changes.get(field) is not None:
+                missing.pop(field, None)
+        return msgspec.structs.replace(gpu, missing=missing, **changes)
+
+    def _topology(self, gpus: tuple[Gpu, ...]) -> Topology | None:
+        """None with fewer than two GPUs."""
+        if len(gpus) < 2:
+            return None
+        linked = {
+            (gpu.pci_bus_id, link.peer) for gpu in gpus for link in _links(self._processes.nodes, gpu.pci_bus_id or "")
+        }
+        rows = tuple(tuple(self._path(one, other, linked) for other in gpus) for one in gpus)
+        return Topology(indexes=tuple(gpu.index for gpu in gpus), paths=rows)
+
+    def _path(self, one: Gpu, other: Gpu, linked: set[tuple[str | None, str | None]]) -> Path:
+        if one.index == other.index:
+            return "SELF"
+        if (one.pci_bus_id, other.pci_bus_id) in linked:
+            return "XGMI"
+        ends = [self._slots.get(gpu.pci_bus_id or "", "") for gpu in (one, other)]
+        return path_between(ends[0], ends[1], one.numa_node, other.numa_node)
+
+
+def _links(nodes: tuple[KfdNode, ...], pci_bus_id: str) -> tuple[NvLink, ...]:
+    """xGMI links to other GPUs. Whether one is up is in no file that can be read without harm (xgmi_error clears itself)."""
+    addresses = {node.number: node.pci_bus_id for node in nodes}
+    speeds: dict[str, int] = {}
+    for node in nodes:
+        if node.pci_bus_id == pci_bus_id:
+            for link in node.links:
+                peer = addresses.get(link.to_node)
+                if link.kind == XGMI and peer is not None and peer != pci_bus_id:
+                    speeds[peer] = link.max_mb_per_s
+    unknown = dict.fromkeys(
+        ("is_up", "replay_errors", "recovery_errors", "crc_errors", "ecc_errors"), "amdgpu does not tell it of a link"
+    )
+    return tuple(
+        NvLink(
+            link=number,
+            is_up=None,
+            peer=peer,
+            speed_bytes_per_s=speed * 1e6 if speed else None,
+            missing=unknown if speed else unknown | {"speed_bytes_per_s": "not told by amdkfd"},
+        )
+        for number, (peer, speed) in enumerate(sorted(speeds.items()))
+    )
+
+
+def _told_by_library(gpu: Gpu, told: SmiTold) -> dict[str, Any]:
+    """Fields of Gpu that the files left open and the library knows."""
+    changes: dict[str, Any] = {}
+    if gpu.throttle is None and told.throttle is not None:
+        changes["throttle"] = told.throttle
+    if gpu.ecc is None and told.ecc_uncorrected is not None:
+        changes["ecc"] = EccErrors(volatile_corrected=told.ecc_corrected, volatile_uncorrected=told.ecc_uncorrected)
+    return changes
