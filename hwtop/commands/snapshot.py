@@ -8,12 +8,21 @@ from hwtop.commands.options import reading, resolve_target, target
 
 _SECONDS = 1.0
 """Rates need two readings; a second lies between them."""
+_COST_SECONDS = 11.0
+"""What is read most seldom of a GPU, its health, is read every 10 s."""
+_COST_INTERVAL_S = 1.0
+"""As the screen reads."""
 
 
 @click.command()
 @target
 @reading
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (the default is a short text).")
+@click.option(
+    "--costs",
+    is_flag=True,
+    help=f"Watch for {_COST_SECONDS:.0f} s, then print what each function of the NVIDIA driver costs.",
+)
 def command(
     pid: str | None,
     pid_option: str | None,
@@ -21,14 +30,24 @@ def command(
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     as_json: bool,
+    costs: bool,
 ) -> None:
     """Read the machine (and the job of PID, if given) once, with rates over one second."""
     from hwtop.feed.watch import last_frame, watch
-    from hwtop.report import json_report, text
+    from hwtop.report import gpu_costs, json_report, text
 
     target_pid = resolve_target(pid, pid_option, name, required=False)
-    frame = last_frame(watch(target_pid, seconds=_SECONDS, log_globs=logs, gpus=gpus))
+    if costs:
+        frames = watch(
+            target_pid, seconds=_COST_SECONDS, interval_s=_COST_INTERVAL_S, log_globs=logs, gpus=gpus, gpu_costs=True
+        )
+        frame = last_frame(gpu_costs.while_any(frames))
+    else:
+        frame = last_frame(watch(target_pid, seconds=_SECONDS, log_globs=logs, gpus=gpus))
     if as_json:
-        print(json_report.encode(json_report.snapshot(frame)))
+        calls = gpu_costs.objects(frame) if costs else {}
+        print(json_report.encode(json_report.snapshot(frame) | calls))
+    elif costs:
+        print(gpu_costs.table(frame), end="")
     else:
         print(text.machine(frame), end="")

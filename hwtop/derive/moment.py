@@ -90,6 +90,7 @@ class MomentBuilder:
             gpus=gpus,
             gpu_rates=self._step("gpu", lambda: self._gpus.advance(snapshot.gpu), no_gpu_rates),
             topology=snapshot.gpu.topology if snapshot.gpu else None,
+            gpu_costs=snapshot.gpu.costs if snapshot.gpu else (),
             job=self._step("job", lambda: self._job.advance(snapshot), no_job),
             candidates=candidates,
             sources=(*snapshot.sources, *self._failures),

@@ -14,6 +14,7 @@ from hwtop.collectors.deep_look import DeepSource
 from hwtop.collectors.disk import DiskSource
 from hwtop.collectors.flight import FlightSource
 from hwtop.collectors.gpu import GpuSource
+from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.collectors.heartbeat import HeartbeatSource
 from hwtop.collectors.kernel_log import KernelLogSource
 from hwtop.collectors.log import LogSource
@@ -43,10 +44,11 @@ class LiveSource:
         interval_s: float = 1.0,
         log_globs: tuple[str, ...] = (),
         gpus: tuple[int, ...] | None = None,
+        gpu_costs: bool = False,
         stack_budget_pct: float = 1.0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        sources = machine_sources(gpus) + (
+        sources = machine_sources(gpus, costs=gpu_costs) + (
             [CandidateSource()]
             if target_pid is None
             else job_sources(target_pid, log_globs=log_globs, stack_budget_pct=stack_budget_pct)
@@ -98,9 +100,10 @@ class LiveSource:
         self._sampler.close()
 
 
-def machine_sources(gpus: tuple[int, ...] | None) -> list[Source]:
-    """What is read of any machine."""
-    return [CpuSource(), MemorySource(), DiskSource(), NetworkSource(), GpuSource(only=gpus)]
+def machine_sources(gpus: tuple[int, ...] | None, *, costs: bool = False) -> list[Source]:
+    """What is read of any machine; with `costs` also what each call into NVML costs."""
+    nvidia = GpuNvidiaSource(only=gpus, costs=costs)
+    return [CpuSource(), MemorySource(), DiskSource(), NetworkSource(), GpuSource(only=gpus, nvidia=nvidia)]
 
 
 def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct: float) -> list[Source]:

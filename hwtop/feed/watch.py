@@ -22,6 +22,7 @@ def watch(
     interval_s: float = 0.5,
     log_globs: tuple[str, ...] = (),
     gpus: tuple[int, ...] | None = None,
+    gpu_costs: bool = False,
 ) -> Iterator[Frame]:
     """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended."""
     source = LiveSource(
@@ -29,6 +30,7 @@ def watch(
         interval_s=interval_s,
         log_globs=log_globs,
         gpus=gpus,
+        gpu_costs=gpu_costs,
         stack_budget_pct=HEADLESS_STACK_BUDGET_PCT,
     )
     try:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.cpu import CpuRates
 from hwtop.model.disk import DiskRates, MountReading
-from hwtop.model.gpu import Gpu, GpuRates
+from hwtop.model.gpu import CallCost, Gpu, GpuRates
 from hwtop.model.gpu_link import Topology
 from hwtop.model.job import Job
 from hwtop.model.memory import MemoryRates
@@ -38,6 +38,8 @@ class Moment(Struct, frozen=True, kw_only=True):
     gpus: tuple[Gpu, ...] = ()
     gpu_rates: tuple[GpuRates, ...] = ()
     topology: Topology | None = None
+    gpu_costs: tuple[CallCost, ...] = ()
+    """Filled only where somebody asked for it."""
     job: Job | None = None
     candidates: tuple[JobCandidate, ...] | None = None
     """None while a job is watched or before the first scan."""

@@ -1,0 +1,62 @@
+"""What the calls into the GPU driver's library cost, as a table and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from hwtop.job.log.text import visible
+from hwtop.model.frame import Frame
+from hwtop.report.json_report import plain
+
+_HEAD = ("function", "calls", "mean ms", "max ms", "total ms")
+
+
+def while_any(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """The frames, up to the one that knows that there is nothing to measure here."""
+    for frame in frames:
+        yield frame
+        if frame.number >= 2 and any(reason.startswith("no ") for reason in _reasons(frame)):
+            return
+
+
+def _reasons(frame: Frame) -> list[str]:
+    """Why no GPU is read."""
+    return [spot.reason for spot in frame.blind if spot.source == "gpu"]
+
+
+def objects(frame: Frame) -> dict[str, Any]:
+    """`gpu_calls`: one object a function, what took most in all first."""
+    return {"gpu_calls": [plain(cost) for cost in frame.moment.gpu_costs]}
+
+
+def table(frame: Frame) -> str:
+    """One line a function, what took most in all first. A call that never returned is not in it."""
+    moment = frame.moment
+    if not moment.gpu_costs:
+        return visible(f"no calls into NVML: {'; '.join(_reasons(frame)) or 'no NVIDIA GPU is read'}") + "\n"
+    cells = [
+        (
+            cost.function,
+            f"{cost.calls}",
+            f"{cost.mean_ms:.3f}",
+            f"{cost.max_ms:.3f}",
+            f"{cost.calls * cost.mean_ms:.1f}",
+        )
+        for cost in moment.gpu_costs
+    ]
+    widths = [max(len(row[column]) for row in (_HEAD, *cells)) for column in range(len(_HEAD))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in (_HEAD, *cells)
+    ]
+    calls = sum(cost.calls for cost in moment.gpu_costs)
+    total_s = sum(cost.calls * cost.mean_ms for cost in moment.gpu_costs) / 1e3
+    rate = f", {calls / frame.watched_s:.0f}/s" if frame.watched_s > 0 else ""
+    lines.append(
+        f"{calls} calls in {frame.watched_s:.1f} s{rate}, {total_s:.3f} s of waiting in all, {len(moment.gpus)} GPUs"
+    )
+    return "\n".join(lines) + "\n"

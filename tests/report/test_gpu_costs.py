@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import msgspec
+
+from hwtop.model.frame import Frame
+from hwtop.model.gpu import CallCost
+from hwtop.report import gpu_costs
+from tests import frames
+from tests.fakenvml.fixture import FakeNvml
+
+COSTS = (
+    CallCost(function="nvmlDeviceGetPcieThroughput", calls=32, mean_ms=20.5, max_ms=23.25),
+    CallCost(function="nvmlInit", calls=1, mean_ms=35.0, max_ms=35.0),
+)
+TABLE = """\
+function                     calls  mean ms  max ms  total ms
+nvmlDeviceGetPcieThroughput     32   20.500  23.250     656.0
+nvmlInit                         1   35.000  35.000      35.0
+33 calls in 11.0 s, 3/s, 0.691 s of waiting in all, 8 GPUs
+"""
+
+
+def measured(costs: tuple[CallCost, ...]) -> Frame:
+    frame = frames.gpu_lost()
+    moment = msgspec.structs.replace(frame.moment, gpu_costs=costs)
+    return msgspec.structs.replace(frame, moment=moment, watched_s=11.0)
+
+
+def test_what_took_most_comes_first_with_the_sum_below() -> None:
+    assert gpu_costs.table(measured(COSTS)) == TABLE
+
+
+def test_costs_as_objects() -> None:
+    (first, _) = gpu_costs.objects(measured(COSTS))["gpu_calls"]
+    assert first == {"function": "nvmlDeviceGetPcieThroughput", "calls": 32, "mean_ms": 20.5, "max_ms": 23.25}
+
+
+def test_without_a_gpu_the_reason_is_told_and_nobody_waits() -> None:
+    frame = frames.dead_rank()
+    assert gpu_costs.table(frame) == "no calls into NVML: no NVIDIA driver: libnvidia-ml.so.1 not found\n"
+    number = max(frame.number, 2)
+    taken = list(gpu_costs.while_any(msgspec.structs.replace(frame, number=number + step) for step in range(5)))
+    assert len(taken) == 1
+
+
+def test_gpus_that_answer_are_watched_to_the_end() -> None:
+    assert len(list(gpu_costs.while_any(measured(COSTS) for _ in range(5)))) == 5
+
+
+def test_the_command_measures_the_library_that_is_there(fake_nvml: FakeNvml) -> None:
+    code = "import hwtop.commands.snapshot as s; s._COST_SECONDS = 0.5; s.command(['--costs', '--json'])"
+    result = subprocess.run([sys.executable, "-c", code], env=fake_nvml.env, check=True, capture_output=True, text=True)
+    calls = json.loads(result.stdout)["gpu_calls"]
+    by_function = {call["function"]: call for call in calls}
+    assert by_function["nvmlInit"]["calls"] == 1
+    assert by_function["nvmlDeviceGetHandleByIndex"]["calls"] == 8, "handles are fetched once"
+    assert by_function["nvmlDeviceGetUtilizationRates"]["calls"] >= 16
+    totals = [call["calls"] * call["mean_ms"] for call in calls]
+    assert totals == sorted(totals, reverse=True)
+    assert all(0 < call["mean_ms"] <= call["max_ms"] for call in calls)
