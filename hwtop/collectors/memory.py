@@ -9,11 +9,12 @@ from hwtop.collectors.procfs import named_numbers, read_text, reason_of
 from hwtop.model.aim import Aim
 from hwtop.model.memory import MemoryReading
 
-_PAGING = {  # proc_vmstat(5) -> MemoryReading
-    "pswpin": "pages_swapped_in",
-    "pswpout": "pages_swapped_out",
-    "pgmajfault": "major_faults",
-    "oom_kill": "oom_kills",
+_PAGING = {  # MemoryReading -> names in /proc/vmstat, the newest first
+    "pages_swapped_in": ("pswpin",),
+    "pages_swapped_out": ("pswpout",),
+    "major_faults": ("pgmajfault",),
+    "oom_kills": ("oom_kill",),
+    "file_refaults": ("workingset_refault_file", "workingset_refault"),  # one name for all pages before Linux 5.9
 }
 
 
@@ -63,6 +64,7 @@ class MemorySource:
                 pages_swapped_out=paging.get("pages_swapped_out"),
                 major_faults=paging.get("major_faults"),
                 oom_kills=paging.get("oom_kills"),
+                file_refaults=paging.get("file_refaults"),
                 missing=missing,
             )
         except KeyError as error:
@@ -79,12 +81,16 @@ class MemorySource:
         try:
             numbers = named_numbers(read_text(path))
         except OSError as error:
-            missing.update(dict.fromkeys(_PAGING.values(), reason_of(error)))
+            missing.update(dict.fromkeys(_PAGING, reason_of(error)))
             return {}
-        for key, field in _PAGING.items():
-            if key not in numbers:  # oom_kill: since Linux 4.13; pswp*: only with CONFIG_SWAP
-                missing[field] = f"{path} has no {key} on this kernel"
-        return {field: numbers[key] for key, field in _PAGING.items() if key in numbers}
+        found = {}
+        for field, names in _PAGING.items():
+            name = next((name for name in names if name in numbers), None)
+            if name is not None:
+                found[field] = numbers[name]
+            else:  # oom_kill: since Linux 4.13; pswp*: only with CONFIG_SWAP
+                missing[field] = f"{path} has no {names[0]} on this kernel"
+        return found
 
 
 def _parsed_meminfo(text: str) -> dict[str, int]:

@@ -36,6 +36,7 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
         read_bytes_per_s=rate.read_bytes_per_s,
         written_bytes_per_s=rate.written_bytes_per_s,
         fd_count=process.fd_count,
+        fd_limit=process.fd_limit,
         wchan=process.wchan,
         threads=_count([thread.comm for thread in process.threads]),
         thread_states=_count([thread.state for thread in process.threads]),

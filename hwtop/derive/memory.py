@@ -26,4 +26,5 @@ def memory_rates(previous: MemoryReading | None, current: MemoryReading) -> Memo
             previous.pages_swapped_out if previous else None, current.pages_swapped_out, seconds
         ),
         major_faults_per_s=per_second(previous.major_faults if previous else None, current.major_faults, seconds),
+        file_refaults_per_s=per_second(previous.file_refaults if previous else None, current.file_refaults, seconds),
     )

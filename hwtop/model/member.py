@@ -66,5 +66,7 @@ class JobProcess(Struct, frozen=True, kw_only=True):
     """SigIgn mask."""
     start_ticks: int | None = None
     """As in ProcessInfo."""
+    fd_limit: int | None = None
+    """Soft limit of open files."""
     exit_code: int | None = None
     """Of a zombie, where it may be read: negative = signal."""

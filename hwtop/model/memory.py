@@ -22,6 +22,8 @@ class MemoryReading(Struct, frozen=True, kw_only=True):
     pages_swapped_out: int | None = None
     major_faults: int | None = None
     oom_kills: int | None = None
+    file_refaults: int | None = None
+    """Pages of files that were read again soon after they had been thrown out (workingset_refault_file)."""
     missing: dict[str, str] = {}
 
 
@@ -40,3 +42,4 @@ class MemoryRates(Struct, frozen=True, kw_only=True):
     swap_in_pages_per_s: float | None
     swap_out_pages_per_s: float | None
     major_faults_per_s: float | None
+    file_refaults_per_s: float | None = None

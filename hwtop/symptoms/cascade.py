@@ -71,7 +71,10 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "rank-crash": ("dataloader-worker-killed", *(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash")),
     "straggler-rank": (*_INPUT_BOUND, *_HOLDS_A_RANK, *_STANDS_STILL),
     "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
-    "cpu-oversubscribed": ("dataloader-oversubscribed",),
+    "cpu-oversubscribed": ("dataloader-oversubscribed", "cgroup-throttled"),
+    "disk-saturated": ("input-bound-io", "checkpoint-stall", "swapping", "page-cache-thrash", "filesystem-hang"),
+    "network-saturated": ("gpu-idle-network-busy",),
+    "too-many-open-files": ("fd-leak",),
     "loss-diverging": ("loss-nan",),
     "loss-spike": _LOSS_IS_LOST,
     "grad-explosion": (*_LOSS_IS_LOST, "loss-spike"),
@@ -82,8 +85,24 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "throughput-drop": _SLOWS,
     "step-time-rising": ("throughput-drop", *_SLOWS),
     "gpu-memory-near-full": ("cuda-oom", "gpu-memory-leak"),
-    "gpu-busy-low-power": (*_HOLDS_A_RANK, *_STANDS_STILL, *_ENDS_A_RANK, "straggler-rank", "nccl-timeout", *_INPUT_BOUND),
-    **dict.fromkeys(_INPUT_BOUND, ("dataloader-worker-killed", "dataloader-worker-stuck", "dataloader-oversubscribed")),
+    "gpu-busy-low-power": (
+        *_HOLDS_A_RANK,
+        *_STANDS_STILL,
+        *_ENDS_A_RANK,
+        "straggler-rank",
+        "nccl-timeout",
+        *_INPUT_BOUND,
+    ),
+    **dict.fromkeys(
+        _INPUT_BOUND,
+        (
+            "dataloader-worker-killed",
+            "dataloader-worker-stuck",
+            "dataloader-oversubscribed",
+            "cgroup-throttled",
+            "swapping",
+        ),
+    ),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""
 
@@ -106,8 +125,20 @@ def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def _root(symptom: str, present: dict[str, Finding]) -> str:
     seen = {symptom}
     while True:
-        cause = next((root for root in ROOTS.get(symptom, ()) if root in present and root not in seen), None)
+        cause = next(
+            (
+                root
+                for root in ROOTS.get(symptom, ())
+                if root not in seen and _explains(present.get(root), present[symptom])
+            ),
+            None,
+        )
         if cause is None:
             return symptom
         seen.add(cause)
         symptom = cause
+
+
+def _explains(root: Finding | None, finding: Finding) -> bool:
+    """What is only worth a note cannot be why something is seriously wrong."""
+    return root is not None and (root.severity != "info" or finding.severity == "info")

@@ -25,6 +25,7 @@ def test_all_numbers_in_bytes() -> None:
         pages_swapped_out=2000,
         major_faults=768,
         oom_kills=1,
+        file_refaults=4000,
     )
 
 
@@ -32,6 +33,7 @@ def test_a_counter_that_an_old_kernel_lacks_has_a_reason() -> None:
     reading = MemorySource(proc=proc("host-v1", "first")).read()
     assert reading.oom_kills is None
     assert reading.major_faults == 12
+    assert reading.file_refaults == 4000  # under its old name
     assert set(reading.missing) == {"oom_kills"}
     assert "has no oom_kill" in reading.missing["oom_kills"]
 
@@ -42,7 +44,7 @@ def test_without_vmstat_memory_is_still_read(tmp_path: Path) -> None:
     reading = MemorySource(proc=str(tmp_path)).read()
     assert reading.total_bytes == 16384 * 1024
     assert reading.pages_swapped_in is None
-    assert set(reading.missing) == {"pages_swapped_in", "pages_swapped_out", "major_faults", "oom_kills"}
+    assert set(reading.missing) == {"pages_swapped_in", "pages_swapped_out", "major_faults", "oom_kills", "file_refaults"}
     assert reading.missing["major_faults"] == f"{tmp_path}/vmstat: no such file or directory"
 
 

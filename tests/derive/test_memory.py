@@ -25,6 +25,7 @@ def test_levels_and_paging_over_two_seconds() -> None:
         swap_in_pages_per_s=200.0,
         swap_out_pages_per_s=25.0,
         major_faults_per_s=15.0,
+        file_refaults_per_s=2500.0,
     )
 
 

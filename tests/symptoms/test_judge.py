@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import ROOTS, fold
@@ -72,6 +73,12 @@ def test_cascades_fold_under_their_root() -> None:
     found = fold([finding("nccl-timeout"), finding("hang"), finding("rank-dead"), finding("shm-nearly-full")])
     assert [each.symptom for each in found] == ["rank-dead", "shm-nearly-full"]
     assert found[0].folded == ("nccl-timeout: nccl-timeout happened", "hang: hang happened")
+
+
+def test_a_note_does_not_hide_a_warning() -> None:
+    note = replace(finding("cgroup-throttled"), severity="info")
+    found = fold([finding("input-bound-cpu"), note])
+    assert [each.symptom for each in found] == ["input-bound-cpu", "cgroup-throttled"]
 
 
 def test_a_chain_folds_under_its_first_cause() -> None:

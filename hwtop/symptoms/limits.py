@@ -1,0 +1,84 @@
+"""cgroup-throttled: the job's CPU limit stops its threads."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from hwtop.job.rank_set import named
+from hwtop.model.cgroup import CgroupRates
+from hwtop.model.frame import Moment
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+
+WINDOW_S = 30.0
+THROTTLED_PCT = 5.0
+"""Of the scheduler's periods (100 ms each), mean of the window. Engineering default: Kubernetes' own alert
+(CPUThrottlingHigh of the kubernetes-mixin) speaks at 25 %, for services that hardly use their share."""
+OFTEN_PCT = 25.0
+"""The alert's own level: from here on a warning."""
+
+
+def check_throttled(history: History) -> Observation | None:
+    """The cgroup of the job is out of quota in many periods."""
+    share = history.mean(WINDOW_S, _throttled_pct)
+    if share is None or share < THROTTLED_PCT:
+        return None
+    limits = history.now.cgroup
+    quota = limits.cpu_quota_cores if limits is not None else None
+    used = history.mean(WINDOW_S, _used_cores)
+    ranks = history.live_ranks
+    allowed = f"{quota:g} cores" if quota is not None else "its CPU limit"
+    return Observation(
+        severity="warning" if share >= OFTEN_PCT else "info",
+        confidence=0.95,
+        title=f"The job's CPU limit ({allowed}) stops it in {share:.0f} % of all periods",
+        evidence=(
+            f"out of quota in {share:.0f} % of the scheduler's periods over {WINDOW_S:.0f} s",
+            *((f"the job used {used:.1f} cores, and wants more",) if used is not None else ()),
+            *(_idle_host(history)),
+        ),
+        next_steps=(
+            "Raise the limit: docker update --cpus N CONTAINER, Kubernetes resources.limits.cpu, sbatch --cpus-per-task"
+            + (f" (now {quota:g})" if quota is not None else ""),
+            *(
+                (
+                    f"Or want less: OMP_NUM_THREADS={max(1, int(quota / len(ranks)))} for {named(rank.rank for rank in ranks)}, fewer loader workers",
+                )
+                if quota is not None and ranks
+                else ()
+            ),
+            "cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu.stat   # the limit, and how often it was met",
+        ),
+    )
+
+
+def _throttled_pct(moment: Moment) -> float | None:
+    cgroup: CgroupRates | None = moment.cgroup
+    return cgroup.throttled_periods_pct if cgroup is not None else None
+
+
+def _used_cores(moment: Moment) -> float | None:
+    """Of all processes of the job."""
+    known = [process.cpu_pct for process in moment.job.processes if process.cpu_pct is not None] if moment.job else []
+    return sum(known) / 100.0 if known else None
+
+
+def _idle_host(history: History) -> tuple[str, ...]:
+    idle = [
+        moment.cpu.count * (1 - moment.cpu.util_pct / 100.0)
+        for moment in history.over(WINDOW_S)
+        if moment.cpu is not None and moment.cpu.util_pct is not None
+    ]
+    return (f"meanwhile {median(idle):.1f} cores of the machine are idle",) if idle and median(idle) >= 1.0 else ()
+
+
+RULES = (
+    Rule(
+        symptom="cgroup-throttled",
+        category="performance",
+        threshold=f"out of CPU quota in over {THROTTLED_PCT:.0f} % of the periods over {WINDOW_S:.0f} s; a warning from {OFTEN_PCT:.0f} % on",
+        raise_s=0.0,
+        clear_s=15.0,
+        check=check_throttled,
+    ),
+)

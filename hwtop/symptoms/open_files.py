@@ -1,0 +1,117 @@
+"""fd-leak: a process of the job opens files and does not close them."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hwtop.model.member import JobProcess
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import line_fit
+
+LEAST_S = 20.0
+WINDOW_S = 120.0
+GROWTH = 50
+"""Descriptors gained while watched, in each half at least a quarter of them: workers that start and shards that are opened
+come in one jump. Engineering default."""
+FIT = 0.9
+"""On a straight line (R squared)."""
+SOON_S = 2 * 3600.0
+USED_SHARE = 0.25
+"""A limit that is reached within this time, and used up to a quarter, is worth a warning: a dataset that opens its shards once
+ends before. Engineering default."""
+
+
+class _Rise(Struct, frozen=True):
+    process: JobProcess
+    gained: int
+    per_s: float
+    seconds: float
+
+
+def check_fd_leak(history: History) -> Observation | None:
+    """The number of open files of a rank or worker rises in a straight line."""
+    candidates = _gainers(history)
+    rises = [rise for process in candidates if (rise := _rise(history, process)) is not None]
+    if not rises:
+        return None
+    worst = min(rises, key=_left_s)
+    process, left_s = worst.process, _left_s(worst)
+    is_soon = left_s < SOON_S and (process.fd_count or 0) >= USED_SHARE * (process.fd_limit or 0)
+    who = (
+        f"rank {process.rank}"
+        if process.rank is not None and process.role == "rank"
+        else f"{process.role} {process.pid}"
+    )
+    limit = f" of {process.fd_limit} allowed" if process.fd_limit is not None else ""
+    return Observation(
+        severity="warning" if is_soon else "info",
+        confidence=0.85,
+        title=f"{who[0].upper()}{who[1:]} opens files and does not close them: {worst.per_s * 60:.0f} more a minute",
+        evidence=(
+            f"PID {process.pid}: +{worst.gained} in {worst.seconds:.0f} s, now {process.fd_count}{limit}",
+            *(
+                (f"the limit is reached in {left_s / 60:.0f} minutes: then every open() and every new batch fails",)
+                if is_soon
+                else ()
+            ),
+        ),
+        next_steps=(
+            f"ls -l /proc/{process.pid}/fd | awk '{{print $NF}}' | sort | uniq -c | sort -n | tail   # which ones",
+            "Close what is opened: `with open(...)`, reader.close(); no new DataLoader iterator each step",
+            f"prlimit --pid {process.pid} --nofile=1048576   # time to reach the next checkpoint",
+        ),
+        ranks=() if process.rank is None else (process.rank,),
+    )
+
+
+def _gainers(history: History) -> list[JobProcess]:
+    """Processes that have clearly more files open than when the window began: only those are worth a closer look."""
+    window = history.over(WINDOW_S)
+    first, now = window[0].job, history.job
+    if first is None or now is None:
+        return []
+    before = {(process.pid, process.start_ticks): process.fd_count for process in first.processes}
+    return [
+        process
+        for process in now.processes
+        if process.fd_count is not None
+        and (count := before.get((process.pid, process.start_ticks))) is not None
+        and process.fd_count - count >= GROWTH
+    ]
+
+
+def _rise(history: History, process: JobProcess) -> _Rise | None:
+    points = [
+        (moment.at_s, float(seen.fd_count))
+        for moment in history.over(WINDOW_S)
+        for seen in (moment.job.processes if moment.job else ())
+        if seen.pid == process.pid and seen.fd_count is not None
+    ]
+    if len(points) < 4 or points[-1][0] - points[0][0] < LEAST_S:
+        return None
+    gained = points[-1][1] - points[0][1]
+    middle = points[len(points) // 2][1]
+    slope, fit = line_fit(points)
+    is_steady = min(middle - points[0][1], points[-1][1] - middle) >= gained / 4
+    if gained < GROWTH or fit < FIT or not is_steady:
+        return None
+    return _Rise(process, int(gained), slope, points[-1][0] - points[0][0])
+
+
+def _left_s(rise: _Rise) -> float:
+    limit, count = rise.process.fd_limit, rise.process.fd_count
+    return (limit - count) / rise.per_s if limit is not None and count is not None else float("inf")
+
+
+RULES = (
+    Rule(
+        symptom="fd-leak",
+        category="stability",
+        threshold=f"open files of a process rise by {GROWTH} or more on a line (R² > {FIT:g}) over {LEAST_S:.0f} to {WINDOW_S:.0f} s; "
+        f"a warning when a quarter of the limit is used and the rest gone within {SOON_S / 3600:.0f} hours",
+        raise_s=5.0,
+        clear_s=30.0,
+        check=check_fd_leak,
+    ),
+)

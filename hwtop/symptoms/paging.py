@@ -1,0 +1,102 @@
+"""swapping, page-cache-thrash: memory that is too small makes the disk work."""
+
+from __future__ import annotations
+
+from hwtop.model.frame import Moment
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+
+SWAP_S = 10.0
+SWAP_PAGES_PER_S = 100.0
+"""Read back in and written out together. Engineering default: 400 kB/s, each read in being a stop of whoever needs the page."""
+SWAP_IN_PAGES_PER_S = 10.0
+"""Pages that are only written out were not needed: that costs nobody a wait."""
+REFAULT_S = 60.0
+REFAULTS_PER_S = 10_000.0
+"""File pages that are read again soon after they were thrown out. Engineering default: 40 MB/s."""
+MAJOR_FAULTS_PER_S = 100.0
+"""... while processes stop for pages of files that they have mapped. Engineering default."""
+
+
+def check_swapping(history: History) -> Observation | None:
+    """Pages go in and out of swap all the time."""
+    read = history.mean(SWAP_S, lambda moment: moment.memory.swap_in_pages_per_s if moment.memory else None)
+    written = history.mean(SWAP_S, lambda moment: moment.memory.swap_out_pages_per_s if moment.memory else None)
+    memory = history.now.memory
+    if read is None or written is None or memory is None:
+        return None
+    if read + written < SWAP_PAGES_PER_S or read < SWAP_IN_PAGES_PER_S:
+        return None
+    stalled = _stalled_pct(history.now)
+    return Observation(
+        severity="warning",
+        confidence=0.9,
+        title=f"The machine swaps: {read:.0f} pages a second in, {written:.0f} out",
+        evidence=(
+            f"over {SWAP_S:.0f} s; {memory.swap_used_bytes / 1e9:.1f} of {memory.swap_total_bytes / 1e9:.1f} GB of swap in use",
+            f"{memory.available_bytes / 1e9:.1f} of {memory.total_bytes / 1e9:.1f} GB of memory available",
+            *((f"tasks were stalled for memory in {stalled:.0f} % of the last 10 s",) if stalled is not None else ()),
+        ),
+        next_steps=(
+            "ps -eo pid,rss,swap,comm --sort=-swap | head   # who is swapped out, who fills the memory",
+            "Fewer loader workers, a smaller prefetch_factor, less pinned memory",
+            "vmstat 1   # si and so must go to 0",
+        ),
+    )
+
+
+def check_page_cache(history: History) -> Observation | None:
+    """File pages are thrown out and read again at once."""
+    refaults = history.mean(REFAULT_S, lambda moment: moment.memory.file_refaults_per_s if moment.memory else None)
+    faults = history.mean(REFAULT_S, lambda moment: moment.memory.major_faults_per_s if moment.memory else None)
+    memory = history.now.memory
+    if refaults is None or faults is None or memory is None:
+        return None
+    if refaults < REFAULTS_PER_S or faults < MAJOR_FAULTS_PER_S:
+        return None
+    cgroup = history.now.cgroup
+    limit = cgroup.mem_limit_bytes if cgroup is not None else None
+    return Observation(
+        severity="warning",
+        confidence=0.75,
+        title=f"The page cache is too small for the data: {refaults * 4096 / 1e6:.0f} MB/s are read again that were just thrown out",
+        evidence=(
+            f"{refaults:.0f} refaults and {faults:.0f} major faults a second over {REFAULT_S:.0f} s",
+            f"{memory.cached_bytes / 1e9:.1f} GB of cache, {memory.available_bytes / 1e9:.1f} GB available",
+            *(
+                (f"the job's memory limit of {limit / 1e9:.1f} GB holds its cache as well",)
+                if limit is not None
+                else ()
+            ),
+        ),
+        next_steps=(
+            "free -h; cat /sys/fs/cgroup/memory.max   # a container's page cache counts against its limit",
+            "Sequential shards and a smaller shuffle window, or a denser format of the data",
+            "sbatch --mem, docker --memory: room for the working set of one epoch",
+        ),
+    )
+
+
+def _stalled_pct(moment: Moment) -> float | None:
+    psi = moment.cpu.psi.get("memory") if moment.cpu else None
+    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
+
+
+RULES = (
+    Rule(
+        symptom="swapping",
+        category="performance",
+        threshold=f"over {SWAP_PAGES_PER_S:.0f} pages a second in and out of swap over {SWAP_S:.0f} s, at least {SWAP_IN_PAGES_PER_S:.0f} of them in",
+        raise_s=2.0,
+        clear_s=15.0,
+        check=check_swapping,
+    ),
+    Rule(
+        symptom="page-cache-thrash",
+        category="performance",
+        threshold=f"over {REFAULTS_PER_S:.0f} refaults of file pages and {MAJOR_FAULTS_PER_S:.0f} major faults a second over {REFAULT_S:.0f} s",
+        raise_s=0.0,
+        clear_s=30.0,
+        check=check_page_cache,
+    ),
+)

@@ -1,0 +1,162 @@
+"""disk-saturated, disk-nearly-full: the disks under the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean
+
+from msgspec import Struct
+
+from hwtop.job.kernel.mount_use import mounts_of
+from hwtop.job.rank_set import named
+from hwtop.model.disk import DiskRates, MountReading
+from hwtop.model.frame import Moment
+from hwtop.model.rank import Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+
+WINDOW_S = 20.0
+BUSY_PCT = 95.0
+"""Of the time with a request under way. Alone it says little of an SSD, which serves many at once: hence ..."""
+LATENCY_MS = 20.0
+"""... the mean time of a request, queue included: ten times that of a disk that keeps up. Engineering default."""
+STALLED_PCT = 10.0
+"""PSI some of I/O over 10 s: somebody does wait. Engineering default."""
+WAITS_SHARE = 0.2
+"""A rank that spends so much of its samples in phases of reading and writing waits for the disk."""
+FULL_PCT = 95.0
+ROOM_BYTES = 10 * 10**9
+"""Over 95 % used and less than 10 GB left, the size of one checkpoint. Engineering default."""
+SCARCE_BYTES = 2 * 10**9
+INODES_PCT = 98.0
+_MEMORY_FS = ("tmpfs", "ramfs", "devtmpfs")
+
+
+class _Saturated(Struct, frozen=True):
+    disk: DiskRates
+    busy_pct: float
+    latency_ms: float
+
+
+def check_saturated(history: History) -> Observation | None:
+    """A disk is at its limit, and somebody waits for it."""
+    stalled = history.mean(WINDOW_S, _io_stalled_pct)
+    hit = list(_saturated(history))
+    if not hit or (stalled is not None and stalled < STALLED_PCT):
+        return None
+    worst = max(hit, key=lambda each: each.latency_ms)
+    disk = worst.disk
+    waiting = [rank.rank for rank in history.live_ranks if _waits_for_disks(rank)]
+    return Observation(
+        severity="warning" if waiting else "info",
+        confidence=0.85 if waiting else 0.6,
+        title=f"Disk {disk.name} is at its limit: busy {worst.busy_pct:.0f} % of the time, {worst.latency_ms:.0f} ms a request",
+        evidence=(
+            f"over {WINDOW_S:.0f} s, {disk.in_flight} requests under way now",
+            f"now {_mb(disk.read_bytes_per_s)} MB/s read, {_mb(disk.write_bytes_per_s)} MB/s written",
+            *((f"tasks were stalled for I/O in {stalled:.0f} % of the time",) if stalled is not None else ()),
+            *((f"{named(waiting)}: much of the time in data loading or checkpoints",) if waiting else ()),
+        ),
+        next_steps=(
+            f"iostat -x {disk.name} 1   # reads or writes, queue, latency",
+            "sudo iotop -oPa   # who: loader, checkpoint, another job",
+            "Cache the data in memory or on another disk; write checkpoints elsewhere or less often",
+        ),
+        ranks=tuple(waiting),
+    )
+
+
+def check_nearly_full(history: History) -> Observation | None:
+    """A file system has hardly any room left; those that the job writes its logs and metrics to count most."""
+    full = [mount for mount in history.now.mounts if _is_nearly_full(mount)]
+    if not full:
+        return None
+    used = mounts_of(_written(history.now), history.now.mounts)
+    worst = min(full, key=lambda mount: (mount not in used, mount.available_bytes or 0))
+    room = worst.available_bytes or 0
+    is_scarce = worst in used and (room < SCARCE_BYTES or _lacks_inodes(worst))
+    left = "hardly a free inode" if _lacks_inodes(worst) else f"{room / 1e9:.1f} GB left"
+    return Observation(
+        severity="warning" if is_scarce else "info",
+        confidence=0.95 if worst in used else 0.8,
+        title=f"{worst.mount_point} is nearly full: {left}",
+        evidence=(
+            *(f"{mount.mount_point} ({mount.device}): {_fullness(mount)}" for mount in full),
+            *((f"the job writes to {worst.mount_point}",) if worst in used else ()),
+        ),
+        next_steps=(
+            f"df -h {worst.mount_point}; df -i {worst.mount_point}   # space and inodes",
+            f"du -xh --max-depth=2 {worst.mount_point} | sort -h | tail   # what is large",
+            "Keep fewer checkpoints (save_total_limit), or write to another disk",
+        ),
+    )
+
+
+def _saturated(history: History) -> Iterator[_Saturated]:
+    if not history.covers(WINDOW_S):
+        return
+    window = history.over(WINDOW_S)
+    for disk in history.now.disks:
+        seen = [each for moment in window for each in moment.disks if each.name == disk.name]
+        busy = [each.busy_pct for each in seen if each.busy_pct is not None]
+        latency = [each.latency_ms for each in seen if each.latency_ms is not None]
+        if len(busy) >= 3 and latency and fmean(busy) >= BUSY_PCT and fmean(latency) >= LATENCY_MS:
+            yield _Saturated(disk, fmean(busy), fmean(latency))
+
+
+def _waits_for_disks(rank: Rank) -> bool:
+    share = sum(entry.share for entry in rank.phase_shares if entry.phase in ("data", "data-main", "checkpoint"))
+    return share >= WAITS_SHARE or rank.os_state == "D"
+
+
+def _io_stalled_pct(moment: Moment) -> float | None:
+    psi = moment.cpu.psi.get("io") if moment.cpu else None
+    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
+
+
+def _is_nearly_full(mount: MountReading) -> bool:
+    if mount.fs_type in _MEMORY_FS or not mount.total_bytes or mount.available_bytes is None:
+        return False  # /dev/shm: shm-nearly-full
+    used_pct = 100.0 * (1 - mount.available_bytes / mount.total_bytes)
+    return (used_pct >= FULL_PCT and mount.available_bytes < ROOM_BYTES) or _lacks_inodes(mount)
+
+
+def _lacks_inodes(mount: MountReading) -> bool:
+    return mount.inodes_used_pct is not None and mount.inodes_used_pct >= INODES_PCT
+
+
+def _fullness(mount: MountReading) -> str:
+    room = f"{(mount.available_bytes or 0) / 1e9:.1f} of {(mount.total_bytes or 0) / 1e9:.0f} GB left"
+    return f"{room}, {mount.inodes_used_pct:.0f} % of the inodes used" if mount.inodes_used_pct is not None else room
+
+
+def _written(moment: Moment) -> list[str]:
+    """Files that the job writes, as far as they are known: logs and metrics."""
+    job = moment.job
+    return [] if job is None else [*(log.path for log in job.log_files), *(file.path for file in job.witnesses)]
+
+
+def _mb(bytes_per_s: float | None) -> str:
+    return "?" if bytes_per_s is None else f"{bytes_per_s / 1e6:.0f}"
+
+
+RULES = (
+    Rule(
+        symptom="disk-saturated",
+        category="performance",
+        threshold=f"busy over {BUSY_PCT:.0f} % and {LATENCY_MS:.0f} ms a request over {WINDOW_S:.0f} s, PSI io over {STALLED_PCT:.0f} %; "
+        "a warning when ranks load data or save meanwhile",
+        raise_s=5.0,
+        clear_s=20.0,
+        check=check_saturated,
+    ),
+    Rule(
+        symptom="disk-nearly-full",
+        category="stability",
+        threshold=f"over {FULL_PCT:.0f} % used and under {ROOM_BYTES / 1e9:.0f} GB left, or {INODES_PCT:.0f} % of the inodes used; "
+        f"a warning when the job writes there and under {SCARCE_BYTES / 1e9:.0f} GB are left",
+        raise_s=2.0,
+        clear_s=10.0,
+        check=check_nearly_full,
+    ),
+)
