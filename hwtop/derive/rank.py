@@ -31,12 +31,14 @@ def rank_now(
     """
     crew, process = seat.crew, seat.crew.process
     gpus: Sequence[Gpu] = snapshot.gpu.gpus if snapshot.gpu else ()
-    seat.gpus = gpus_of(process, crew.member.local_rank, gpus) or seat.gpus
+    used = gpus_of(process, crew.member.local_rank, gpus)
+    seat.gpus = used.indexes or seat.gpus
     rank = Rank(
         rank=number,
         pid=process.pid,
         local_rank=crew.member.local_rank,
         gpus=seat.gpus,
+        gpus_reason=None if seat.gpus else used.reason,
         is_alive=seat.is_alive,
         exit_code=told_exit_code if seat.exit_code is None and not seat.is_alive else seat.exit_code,
         gone_at_s=seat.gone_at_s,

@@ -152,6 +152,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     pid: int
     local_rank: int | None = None
     gpus: tuple[int, ...] = ()
+    gpus_reason: str | None = None
+    """Why its GPUs are not known although it uses some."""
     is_alive: bool
     exit_code: int | None = None
     gone_at_s: float | None = None
