@@ -10,6 +10,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from hwtop.collectors.abandon import Abandonable
+from hwtop.collectors.gpu_amd import AmdGpus
+from hwtop.collectors.gpu_intel import IntelGpus
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.collectors.gpu_tpu import GpuTpuSource
 from hwtop.collectors.pci import pci_devices
@@ -228,7 +230,7 @@ class GpuSource:
 
 
 def _sources(now: Callable[[], float]) -> Sequence[VendorSource]:
-    return (GpuTpuSource(now=now),)
+    return (AmdGpus(now=now), IntelGpus(now=now), GpuTpuSource(now=now))
 
 
 def _merged(parts: Sequence[GpuReading], missing: dict[str, str], at_s: float) -> GpuReading:
