@@ -32,7 +32,7 @@ _NO_GPUS = (
     "e.g. docker run --gpus all)"
 )
 
-_INIT_REASONS = {
+REASONS = {
     LIBRARY_NOT_FOUND: "no NVIDIA driver: libnvidia-ml.so.1 not found",
     DRIVER_NOT_LOADED: "NVIDIA driver not loaded: run modprobe nvidia (dmesg | grep NVRM says why it fails)",
     LIB_RM_VERSION_MISMATCH: "NVIDIA driver/library version mismatch: the driver was upgraded while its kernel module was "
@@ -79,7 +79,7 @@ class NvmlOpening:
             self._ask(lib, "nvmlInit")
             count = int(self._ask(lib, "nvmlDeviceGetCount"))
         except lib.NVMLError as error:
-            reason = _INIT_REASONS.get(code_of(error), f"NVIDIA driver: {self.call} failed: {error}")
+            reason = REASONS.get(code_of(error), f"NVIDIA driver: {self.call} failed: {error}")
             raise CannotError(reason) from error
         if count == 0:
             raise CannotError(_NO_GPUS)

@@ -138,10 +138,10 @@ class NvmlDevice:
 
     def _check_alive(self) -> None:
         levels = LEVELS.fields()
-        failing = sorted(levels & self._failing)
-        if failing and all(self._values.get(field) is None for field in levels):
+        if all(self._values.get(field) is None for field in levels):
+            failing = min(self._failing & levels or levels)
             raise Down(
-                "error", f"NVML answers nothing about this GPU ({self._missing[failing[0]]}); {self._error_advice()}"
+                "error", f"NVML answers nothing about this GPU ({self._missing[failing]}); {self._error_advice()}"
             )
 
     def _ask(self, function: str, *args: Any) -> Any:
@@ -162,10 +162,10 @@ class NvmlDevice:
             return Down("error", f"GPU needs a reset: end its processes, then nvidia-smi --gpu-reset -i {self.index}")
         if code == codes.UNINITIALIZED:
             return Down(
-                "error",
-                "NVML was shut down under hwtop (driver reloaded?); it is tried again every 10 s, else restart hwtop",
-                is_uninitialized=True,
+                "error", f"NVML was shut down under hwtop (driver reloaded?); {_REVIVAL}", is_uninitialized=True
             )
+        if code in (codes.DRIVER_NOT_LOADED, codes.LIB_RM_VERSION_MISMATCH):
+            return Down("error", f"{codes.REASONS[code]}; {_REVIVAL}", is_uninitialized=True)
         return None
 
     def _error_advice(self) -> str:
@@ -178,6 +178,7 @@ class NvmlDevice:
         return row(self.index, status, reason, self._values, {})
 
 
+_REVIVAL = "hwtop tries again every 10 s, else restart it"
 _LOST_ADVICE = "look for Xid 79 in dmesg, then reboot; if it returns, check power and seating"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hwtop.collectors import nvml as codes
-from hwtop.collectors.nvml_ask import Group, Refused, asked, one
+from hwtop.collectors.nvml_ask import Call, Group, Refused, asked, one
 from hwtop.collectors.nvml_batch import Wanted, batched
 from hwtop.collectors.nvml_fields import ALL_LINKS, bytes_of_kib
 from hwtop.model.gpu import ThrottleReason
@@ -14,6 +14,7 @@ CLOCK_SM, CLOCK_MEM = 1, 2  # nvmlClockType_t
 TEMPERATURE_GPU = 0  # nvmlTemperatureSensors_t
 _MEMORY_V2 = 0x2000028
 """Version word of nvmlMemory_v2_t. Unlike v1 its `used` leaves out what the driver reserves, as nvidia-smi does."""
+MEMORY_CALLS: tuple[Call, ...] = (("nvmlDeviceGetMemoryInfo", (_MEMORY_V2,)), ("nvmlDeviceGetMemoryInfo", ()))
 
 _THROTTLE_BITS: dict[int, ThrottleReason] = {
     0x001: "idle",
@@ -49,7 +50,7 @@ LEVELS = Group(
         ),
         asked(
             ("mem_used_bytes", "mem_total_bytes", "mem_reserved_bytes"),
-            (("nvmlDeviceGetMemoryInfo", (_MEMORY_V2,)), ("nvmlDeviceGetMemoryInfo", ())),
+            MEMORY_CALLS,
             _memory,
             unsupported="not supported by this GPU (unified memory: it uses the host's RAM)",
         ),
@@ -70,7 +71,9 @@ LEVELS = Group(
             Wanted("counters.board_violation_ns", (77,)),
             Wanted("counters.reliability_violation_ns", (79,)),
             Wanted("counters.pcie_replays", (94,)),  # NVML_FI_DEV_PCIE_REPLAY_COUNTER
-            Wanted("counters.nvlink_tx_bytes", (138,), bytes_of_kib, ALL_LINKS),  # NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX
+            Wanted(
+                "counters.nvlink_tx_bytes", (138,), bytes_of_kib, ALL_LINKS
+            ),  # NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX
             Wanted("counters.nvlink_rx_bytes", (139,), bytes_of_kib, ALL_LINKS),
         ),
     ),

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hwtop.collectors import nvml as codes
-from hwtop.collectors.nvml_ask import Ask, Question, Refused
+from hwtop.collectors.nvml_ask import Ask, Question, Refused, first
+from hwtop.collectors.nvml_levels import MEMORY_CALLS
 from hwtop.collectors.nvml_processes import listed
 from hwtop.model.gpu import GpuProcess, MigInstance
 
@@ -54,15 +55,13 @@ class MigReader:
             lasting = _lasting(ask, own, missing)
             if uuid is not None and not missing:
                 self._known[uuid] = lasting
-        memory = _ask_for(ask, "mem_used_bytes", missing, "nvmlDeviceGetMemoryInfo", own)
-        if memory is None:
-            missing["mem_total_bytes"] = missing["mem_used_bytes"]
+        used, total = _memory(ask, own, missing)
         processes = _processes(ask, own, index, missing)
         return MigInstance(
             index=index,
             uuid=uuid,
-            mem_used_bytes=getattr(memory, "used", None),
-            mem_total_bytes=getattr(memory, "total", None),
+            mem_used_bytes=used,
+            mem_total_bytes=total,
             processes=processes,
             missing=missing,
             **lasting,
@@ -78,6 +77,15 @@ def _lasting(ask: Ask, own: Any, missing: dict[str, str]) -> dict[str, Any]:
         "compute_instance": _id(_ask_for(ask, "compute_instance", missing, "nvmlDeviceGetComputeInstanceId", own)),
         "multiprocessors": getattr(attributes, "multiprocessorCount", None),
     }
+
+
+def _memory(ask: Ask, own: Any, missing: dict[str, str]) -> tuple[int | None, int | None]:
+    try:
+        memory = first(ask, own, MEMORY_CALLS)
+    except Refused as refused:
+        missing["mem_used_bytes"] = missing["mem_total_bytes"] = refused.reason
+        return None, None
+    return memory.used, memory.total
 
 
 def _processes(ask: Ask, own: Any, index: int, missing: dict[str, str]) -> tuple[GpuProcess, ...] | None:

@@ -3,6 +3,7 @@
     probe        {"reason": ...}
     read         {"reading": GpuReading} or {"reason": why there is none}
     advance S    {}; the source's clock is S seconds further on
+    shutdown     {}; the library is shut down under the source
     quit         {}; leaves as a program does that reached its end
 
 Every answer also has `took_s`. Arguments: the deadline of a read in seconds, then the GPUs to read (none: all).
@@ -10,6 +11,7 @@ Every answer also has `took_s`. Arguments: the deadline of a read in seconds, th
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any
@@ -38,6 +40,8 @@ def answer(source: GpuNvidiaSource, words: list[str]) -> dict[str, Any]:
                 return {"reason": str(error)}
         case ["advance", seconds]:
             skipped_s += float(seconds)
+        case ["shutdown"]:
+            importlib.import_module("pynvml").nvmlShutdown()
         case ["quit"]:
             source.close()
     return {}
