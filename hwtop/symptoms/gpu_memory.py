@@ -1,4 +1,4 @@
-"""gpu-memory-near-full, gpu-memory-leak, zombie-gpu-memory: who holds the memory of the devices, and where it goes."""
+"""gpu-memory-near-full, gpu-memory-leak: the memory of the job's devices is full, or will be."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from hwtop.job.rank_set import named, rank_set
+from hwtop.job.rank_set import rank_set
 from hwtop.model.frame import Moment
-from hwtop.model.gpu import Gpu, GpuProcess
+from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Rank
-from hwtop.symptoms.gpu_load import at_work, home, rank_bytes
+from hwtop.symptoms.gpu_load import at_work, rank_bytes
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import block_medians
@@ -42,13 +42,7 @@ EVEN = 0.5
 """Each sixth of the window must gain at least this part of the mean gain: an allocator that fills up gains less and less, an
 evaluation or a longer batch gains once."""
 
-HELD_BYTES = 15 << 20
-"""What a dead process must hold to count: the allowance of Meta's GPU Cluster Monitoring for a free GPU
-(facebookresearch/gcm, check-nvidia-smi)."""
-NOBODY_BYTES = 1 << 30
-"""Memory in use without any process: the driver itself takes some hundred MB of it. Engineering default."""
-_ENDED = ("X", "Z")
-_GIB = float(1 << 30)
+GIB = float(1 << 30)
 
 
 def check_near_full(history: History) -> Observation | None:
@@ -76,7 +70,7 @@ def check_near_full(history: History) -> Observation | None:
             else "; no trouble so far, a caching allocator takes what it gets"
         ),
         evidence=(
-            *(_memory(gpu) for gpu in {gpu.index: gpu for _, gpu in full}.values()),
+            *(memory(gpu) for gpu in {gpu.index: gpu for _, gpu in full}.values()),
             *(
                 f"GPU {index}: over {FLUSH_SHARE:.0%} given back and taken again {count} times in {FLUSH_S:.0f} s"
                 for index, count in flushes.items()
@@ -129,9 +123,10 @@ def _retries(history: History) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))[-2:]
 
 
-def _memory(gpu: Gpu) -> str:
-    reserved = f", {gpu.mem_reserved_bytes / _GIB:.1f} reserved by the driver" if gpu.mem_reserved_bytes else ""
-    return f"GPU {gpu.index}: {(gpu.mem_used_bytes or 0) / _GIB:.1f} of {(gpu.mem_total_bytes or 0) / _GIB:.1f} GiB{reserved}"
+def memory(gpu: Gpu) -> str:
+    """ "GPU 0: 79.1 of 80.0 GiB"."""
+    reserved = f", {gpu.mem_reserved_bytes / GIB:.1f} reserved by the driver" if gpu.mem_reserved_bytes else ""
+    return f"GPU {gpu.index}: {(gpu.mem_used_bytes or 0) / GIB:.1f} of {(gpu.mem_total_bytes or 0) / GIB:.1f} GiB{reserved}"
 
 
 class Leak(Struct, frozen=True, kw_only=True):
@@ -164,7 +159,7 @@ def check_leak(history: History) -> Observation | None:
         + (f", full in {_span(left_s)}" if left_s is not None else ""),
         evidence=tuple(
             f"rank {leak.rank.rank} (PID {leak.rank.pid}) on GPU {leak.gpu.index}: +{leak.gained_bytes / 2**20:.0f} MiB in "
-            f"{leak.seconds:.0f} s, in each sixth of that time" + f"; {_memory(leak.gpu)}"
+            f"{leak.seconds:.0f} s, in each sixth of that time" + f"; {memory(leak.gpu)}"
             for leak in leaks[:4]
         ),
         next_steps=(
@@ -240,76 +235,7 @@ def _span(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def check_zombie(history: History) -> Observation | None:
-    """Memory that nobody can use: of a process that has ended, or of none at all."""
-    dead = [(gpu, entry) for gpu in history.now.gpus if gpu.status == "ok" for entry in _dead(history, gpu)]
-    nobodys = [gpu for gpu in history.now.gpus if _is_nobodys(gpu)]
-    indexes = sorted({gpu.index for gpu, _ in dead} | {gpu.index for gpu in nobodys})
-    if not indexes:
-        return None
-    job = history.job
-    ranks = [rank for rank in (job.ranks if job else ()) if not set(indexes).isdisjoint(home(history.now, rank))]
-    wanted = job is None or bool(ranks) or any(event.pattern == "cuda-oom" for event in job.events)
-    held = sum(entry.mem_bytes or 0 for _, entry in dead) + sum(gpu.mem_used_bytes or 0 for gpu in nobodys)
-    devices = " ".join(f"/dev/nvidia{index}" for index in indexes)
-    return Observation(
-        severity="warning" if wanted else "info",
-        confidence=0.8 if dead else 0.65,
-        title=f"GPU {rank_set(indexes)}: {held / _GIB:.1f} GiB held by "
-        + ("processes that have ended" if dead else "no process")
-        + (f"; {named(rank.rank for rank in ranks)} cannot have it" if ranks else ""),
-        evidence=(
-            *(
-                f"GPU {gpu.index}: PID {entry.pid} holds {(entry.mem_bytes or 0) / _GIB:.1f} GiB and "
-                + ("is a zombie" if entry.state == "Z" or _is_zombie(history.now, entry.pid) else "no longer exists")
-                for gpu, entry in dead[:8]
-            ),
-            *(
-                f"{_memory(gpu)} in use, {gpu.util_pct or 0.0:.0f} % busy, and no process is listed"
-                for gpu in nobodys[:8]
-            ),
-        ),
-        next_steps=(
-            f"sudo fuser -v {devices}   # processes that the driver does not list: kill those that are left over",
-            "ps -eo pid,ppid,stat,cmd | awk '$3 ~ /Z/'   # zombies go when their parent does",
-            f"sudo nvidia-smi --gpu-reset -i {','.join(map(str, indexes))}   # when nobody uses it any more",
-        ),
-        ranks=tuple(sorted(rank.rank for rank in ranks)),
-    )
-
-
-def _dead(history: History, gpu: Gpu) -> list[GpuProcess]:
-    """Holders of memory that are gone: as /proc says, or as the job's own table does."""
-    return [
-        entry
-        for entry in gpu.processes or ()
-        if (entry.mem_bytes or 0) > HELD_BYTES and (entry.state in _ENDED or _is_zombie(history.now, entry.pid))
-    ]
-
-
-def _is_zombie(moment: Moment, pid: int) -> bool:
-    job = moment.job
-    return any(process.pid == pid and process.state in _ENDED for process in (job.processes if job else ()))
-
-
-def _is_nobodys(gpu: Gpu) -> bool:
-    """Idle, without a process, and yet in use."""
-    is_free = gpu.status == "ok" and gpu.processes == () and not gpu.util_pct
-    return is_free and (gpu.unlisted_bytes or 0) > NOBODY_BYTES
-
-
 RULES = (
-    Rule(
-        symptom="zombie-gpu-memory",
-        category="stability",
-        threshold=(
-            f"over {HELD_BYTES >> 20} MiB held by a PID that is gone or a zombie, or over {NOBODY_BYTES >> 30} GiB of an idle GPU by no "
-            "process, where all processes of the machine can be seen; a warning where the job needs it"
-        ),
-        raise_s=15.0,
-        clear_s=10.0,
-        check=check_zombie,
-    ),
     Rule(
         symptom="gpu-memory-leak",
         category="stability",

@@ -1,0 +1,212 @@
+"""gpu-low-utilization: GPUs that could do more, and what is known of why they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hwtop.job.rank_set import do, named, rank_set
+from hwtop.model.gpu import GpuProcess
+from hwtop.model.rank import Rank, RankState
+from hwtop.symptoms.gpu_load import (
+    NEIGHBOUR_SM_PCT,
+    at_work,
+    busy_pct,
+    gpu_util,
+    gpus_at,
+    load,
+    neighbours,
+    sm_active_pct,
+    values,
+)
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import share_at_least
+
+LOW_PCT = 50.0
+"""Of the time with a kernel (engineering default), or of the SMs' cycles with work: "a value less than 0.5 likely indicates
+ineffective GPU usage" (NVIDIA DCGM user guide, DCGM_FI_PROF_SM_ACTIVE)."""
+LOW_S = 60.0
+LEAST_PCT = 5.0
+"""Of a rank whose stacks nobody may read: what uses its GPU less may be no training at all."""
+PROVEN_SAMPLES = 20
+"""So many stack samples while it trains make it a warning. Engineering default."""
+WAIT_SHARE = 0.3
+SWING = (20.0, 80.0)
+SWINGS = 0.2
+"""A fifth of the readings or more below, and as many above: a saw-tooth. Engineering defaults."""
+BUSY_CORE_PCT = 90.0
+_WORKS: frozenset[RankState] = frozenset({"training", "slow", "data-wait", "collective-wait", "unknown"})
+
+_Why = Literal["neighbour", "wait", "core", "swing", "small", "unknown"]
+
+
+class Low(Struct, frozen=True, kw_only=True):
+    """One rank whose GPU has little to do."""
+
+    rank: Rank
+    util_pct: float
+    sm_pct: float | None
+    own_pct: float | None
+    """Of this the rank's own part, where others use the GPU as well."""
+    neighbours: tuple[GpuProcess, ...]
+    why: _Why
+
+
+def check_low(history: History) -> Observation | None:
+    """Ranks that train, and leave their GPUs half of the time without work."""
+    ranks = [rank for rank in history.live_ranks if rank.gpus and rank.state in _WORKS]
+    found = [low for rank in ranks if (low := _low(history, rank)) is not None]
+    if not found:
+        return None
+    order: tuple[_Why, ...] = ("neighbour", "wait", "core", "swing", "unknown", "small")
+    why = min((low.why for low in found), key=order.index)
+    hit = [low for low in found if low.why == why]
+    numbers = tuple(low.rank.rank for low in hit)
+    is_proven = why != "small" and all(
+        low.rank.samples >= PROVEN_SAMPLES and low.rank.state != "unknown" for low in hit
+    )
+    return Observation(
+        severity="warning" if is_proven or why == "neighbour" else "info",
+        confidence=0.85 if why == "neighbour" else 0.7 if is_proven else 0.5,
+        title=_title(hit, why),
+        evidence=tuple(line for low in hit[:4] for line in _evidence(history, low)),
+        next_steps=_next_steps(hit, why),
+        ranks=numbers,
+    )
+
+
+def _low(history: History, rank: Rank) -> Low | None:
+    util = gpu_util(history, rank, LOW_S)
+    if util is None or (rank.state == "unknown" and util < LEAST_PCT):
+        return None
+    sm = load(history, rank, LOW_S, sm_active_pct)
+    others = _busy_neighbours(history, rank)
+    own = load(history, rank, LOW_S, lambda gpu: _own_sm(gpu.processes, rank)) if others else None
+    if min(util, own if own is not None else util) < LOW_PCT:
+        why = _why(history, rank, others)
+    elif sm is not None and sm < LOW_PCT and rank.state in ("training", "slow") and not _waits(rank):
+        why = "small"
+    else:
+        return None
+    return Low(rank=rank, util_pct=util, sm_pct=sm, own_pct=own, neighbours=others, why=why)
+
+
+def _why(history: History, rank: Rank, others: Sequence[GpuProcess]) -> _Why:
+    if others:
+        return "neighbour"
+    if _waits(rank):
+        return "wait"
+    core = history.rank_mean(LOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)
+    if core is not None and core >= BUSY_CORE_PCT:
+        return "core"
+    readings = values(history, rank, LOW_S, busy_pct)
+    low, high = (
+        sum(test) / len(readings) for test in ([r < SWING[0] for r in readings], [r > SWING[1] for r in readings])
+    )
+    return "swing" if min(low, high) >= SWINGS else "unknown"
+
+
+def _waits(rank: Rank) -> bool:
+    is_told = share_at_least(rank.wait_share or 0.0, rank.wait_samples) >= WAIT_SHARE
+    return is_told or rank.state == "collective-wait"
+
+
+def _busy_neighbours(history: History, rank: Rank) -> tuple[GpuProcess, ...]:
+    """Those that are there now and took their part all through the window."""
+    here = [entry for gpu in gpus_at(history.now, rank) for entry in neighbours(history.now, gpu)]
+
+    def sm_pct(pid: int) -> float:
+        known = [
+            entry.sm_pct or 0.0
+            for moment in at_work(history, rank, LOW_S)
+            for gpu in gpus_at(moment, rank)
+            for entry in gpu.processes or ()
+            if entry.pid == pid
+        ]
+        return fmean(known) if len(known) >= len(history.over(LOW_S)) / 2 else 0.0
+
+    return tuple(replace(entry, sm_pct=sm) for entry in here if (sm := sm_pct(entry.pid)) > NEIGHBOUR_SM_PCT)
+
+
+def _own_sm(processes: Sequence[GpuProcess] | None, rank: Rank) -> float | None:
+    known = [entry.sm_pct for entry in processes or () if entry.pid == rank.pid and entry.sm_pct is not None]
+    return sum(known) if known else None
+
+
+def _title(hit: Sequence[Low], why: _Why) -> str:
+    gpus = f"GPU {rank_set(index for low in hit for index in low.rank.gpus)}"
+    util = fmean(low.util_pct for low in hit)
+    numbers = [low.rank.rank for low in hit]
+    if why == "neighbour":
+        pids = ", ".join(str(pid) for pid in dict.fromkeys(entry.pid for low in hit for entry in low.neighbours))
+        return f"{gpus}: other processes (PID {pids}) take it from {named(numbers)}"
+    if why == "small":
+        sm = fmean(low.sm_pct or 0.0 for low in hit)
+        return f"{gpus}: {util:.0f} % busy, but only {sm:.0f} % of its SMs work: small batches or small kernels"
+    tail = {
+        "wait": f"{named(numbers)} {do(numbers, 'wait')} for other ranks",
+        "core": "one core is busy all the time and feeds it too slowly",
+        "swing": "full and empty by turns, something in each step stops it",
+        "unknown": "and neither data loading, nor a core, nor the network explains it",
+    }[why]
+    return f"{gpus} only {util:.0f} % busy over {LOW_S:.0f} s: {tail}".replace(": and", ", and")
+
+
+def _evidence(history: History, low: Low) -> tuple[str, ...]:
+    rank = low.rank
+    gpus = f"GPU {rank_set(rank.gpus)} (rank {rank.rank})"
+    readings = values(history, rank, LOW_S, busy_pct)
+    sm = f", SMs {low.sm_pct:.0f} %" if low.sm_pct is not None else ""
+    lines = [f"{gpus}: {low.util_pct:.0f} % busy on average{sm}, from {min(readings):.0f} to {max(readings):.0f} %"]
+    power = load(history, rank, LOW_S, lambda gpu: gpu.power_w)
+    limit = load(history, rank, LOW_S, lambda gpu: gpu.power_limit_w)
+    if power is not None and limit:
+        lines.append(f"{gpus}: {power:.0f} of {limit:.0f} W")
+    lines += [
+        f"{gpus}: PID {entry.pid} ({entry.name or 'name unknown'}) had a kernel on it {entry.sm_pct or 0.0:.0f} % of the time"
+        + (f", the rank itself {low.own_pct:.0f} %" if low.own_pct is not None else "")
+        for entry in low.neighbours
+    ]
+    core = history.rank_mean(LOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)
+    if core is not None:
+        lines.append(f"rank {rank.rank}: main thread at {core:.0f} % of a core")
+    shares = ", ".join(f"{entry.share:.0%} {entry.phase}" for entry in rank.phase_shares[:3])
+    lines.append(
+        f"rank {rank.rank}: {shares} of {rank.samples} stack samples"
+        if shares
+        else f"rank {rank.rank}: no stack is known"
+    )
+    return tuple(lines)
+
+
+def _next_steps(hit: Sequence[Low], why: _Why) -> tuple[str, ...]:
+    rank = hit[0].rank
+    profile = f"hwtop stacks {rank.pid}   # where it is while the GPU has nothing to do"
+    if why == "neighbour":
+        pids = " ".join(str(pid) for pid in dict.fromkeys(entry.pid for low in hit for entry in low.neighbours))
+        return (f"ps -fp {pids}   # whose they are", "Start one of the jobs with other CUDA_VISIBLE_DEVICES", profile)
+    bigger = "A larger batch per GPU: watch whether tokens or samples per second rise with it"
+    graphs = 'torch.compile(model, mode="reduce-overhead")   # CUDA graphs: one launch for many kernels'
+    if why == "small":
+        return (bigger, graphs, "torch.profiler for a few steps: many kernels under 10 µs?")
+    return (profile, "torch.profiler for a few steps: what is between the kernels?", bigger, graphs)
+
+
+RULES = (
+    Rule(
+        symptom="gpu-low-utilization",
+        category="performance",
+        threshold=(
+            f"GPU under {LOW_PCT:.0f} % busy over {LOW_S:.0f} s of training, or its SMs (DCGM user guide: under 0.5 is ineffective); a warning with "
+            f"{PROVEN_SAMPLES} stack samples, or where a process of others uses over {NEIGHBOUR_SM_PCT:.0f} % of it"
+        ),
+        raise_s=5.0,
+        clear_s=20.0,
+        check=check_low,
+    ),
+)

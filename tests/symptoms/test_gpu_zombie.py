@@ -1,0 +1,89 @@
+"""zombie-gpu-memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.model.gpu import Gpu, GpuProcess
+from hwtop.model.member import JobProcess
+from hwtop.symptoms.gpu_zombie import check_zombie
+from hwtop.symptoms.history import History
+from tests.symptoms.moments import GIB, constant, event, gpu, job, moment, rank
+
+ONE = rank(0, gpus=(0,))
+MIB = 1 << 20
+
+
+def idle(index: int = 0, **fields: Any) -> Gpu:
+    return gpu(index, **({"util_pct": 0.0, "mem_used_bytes": 70 * GIB, "power_w": 70.0} | fields))
+
+
+def entry(pid: int = 4194000, gib: float = 69.0, **fields: Any) -> GpuProcess:
+    return GpuProcess(pid=pid, mem_bytes=int(gib * GIB), **fields)
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        (idle(processes=(entry(state="X"),)), True),
+        (idle(processes=(entry(state="Z"),)), True),
+        (idle(processes=(entry(state="S"),)), False),
+        (idle(processes=(entry(state=None),)), False),  # of another namespace: nobody knows
+        (idle(processes=(entry(state="X", gib=0.01),)), False),
+        (idle(processes=(entry(state="X", gib=0.02),)), True),
+        (idle(processes=(), unlisted_bytes=70 * GIB), True),
+        (idle(processes=(), unlisted_bytes=500 * MIB), False),  # the driver's own
+        (idle(processes=(), unlisted_bytes=None), False),  # a container sees only its own processes
+        (idle(processes=None, unlisted_bytes=None), False),
+        (idle(processes=(), unlisted_bytes=70 * GIB, util_pct=3.0), False),  # somebody is there
+        (idle(processes=(), unlisted_bytes=70 * GIB, status="stale"), False),
+        (gpu(processes=(entry(pid=1000, state="R"),)), False),
+    ],
+)
+def test_memory_of_nobody(device: Gpu, expected: bool) -> None:
+    assert (check_zombie(constant(job(ONE), gpus=(device,))) is not None) is expected
+
+
+def test_a_zombie_of_the_job_is_known_from_its_own_table() -> None:
+    row = JobProcess(
+        pid=1001,
+        ppid=999,
+        depth=1,
+        role="rank",
+        rank=1,
+        state="Z",
+        cpu_pct=None,
+        rss_bytes=None,
+        thread_count=1,
+        read_bytes_per_s=None,
+        written_bytes_per_s=None,
+        fd_count=None,
+        wchan=None,
+        threads={},
+        thread_states={},
+        command="python",
+    )
+    watched = job(ONE, processes=(row,))
+    seen = check_zombie(constant(watched, gpus=(idle(processes=(entry(pid=1001),)),)))
+    assert seen is not None
+    assert "GPU 0: PID 1001 holds 69.0 GiB and is a zombie" in seen.evidence
+
+
+def test_who_is_harmed_decides_how_bad_it_is() -> None:
+    dead = idle(3, processes=(entry(state="X"),))
+    harmed = check_zombie(constant(job(rank(0, gpus=(3,))), gpus=(dead,)))
+    others = check_zombie(constant(job(ONE), gpus=(gpu(0), dead)))
+    wanted = check_zombie(constant(job(ONE, events=(event("cuda-oom"),)), gpus=(gpu(0), dead)))
+    nobody = check_zombie(History([moment(1.0, None, gpus=(dead,))]))
+    assert [each.severity if each else None for each in (harmed, others, wanted, nobody)] == [
+        "warning",
+        "info",
+        "warning",
+        "warning",
+    ]
+    assert harmed is not None
+    assert harmed.title == "GPU 3: 69.0 GiB held by processes that have ended; rank 0 cannot have it"
+    assert harmed.evidence[0] == "GPU 3: PID 4194000 holds 69.0 GiB and no longer exists"
+    assert "/dev/nvidia3" in harmed.next_steps[0] and "--gpu-reset -i 3" in harmed.next_steps[-1]
