@@ -12,10 +12,13 @@ from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.nvml import Nvml, NvmlOpening
 from hwtop.collectors.nvml_cost import CallLedger, call_costs, timed
 from hwtop.collectors.nvml_device import NvmlDevice
+from hwtop.collectors.nvml_events import XidWatch
 from hwtop.collectors.nvml_row import UNNAMED, VENDOR
+from hwtop.collectors.nvml_topology import TopologyReader
 from hwtop.errors import CannotError
 from hwtop.model.aim import Aim
 from hwtop.model.gpu import CallCost, Gpu, GpuReading
+from hwtop.model.gpu_health import XidEvent
 
 _RETRY_S = 10.0
 """Between two attempts to initialise a driver that refused."""
@@ -88,6 +91,10 @@ class _Row:
         return max(0.0, self._now() - self._answer.began_s)
 
 
+def _with_xids(gpu: Gpu, xids: tuple[XidEvent, ...]) -> Gpu:
+    return msgspec.structs.replace(gpu, xids=xids) if xids else gpu
+
+
 def _stale(gpu: Gpu, age_s: float, reason: str) -> Gpu:
     return msgspec.structs.replace(gpu, status="stale", reason=reason, age_s=age_s)
 
@@ -121,6 +128,8 @@ class GpuNvidiaSource:
         self._retry_at_s = now()
         self._nvml: Nvml | None = None
         self._rows: list[_Row] = []
+        self._xids: XidWatch | None = None
+        self._ways: TopologyReader | None = None
         self._counter: Abandonable[int] | None = None
         self._counter_ledger = CallLedger()
         self._count = 0
@@ -166,19 +175,43 @@ class GpuNvidiaSource:
         for row in self._rows:
             row.collect(max(0.0, started_s + self._deadline_s - self._now()))
         gpus = tuple(row.result(self._deadline_s) for row in self._rows)
-        return GpuReading(at_s=self._now(), gpus=gpus, driver=self._nvml.driver, costs=self._costs())
+        return self._together(gpus, self._nvml.driver)
 
     def aim(self, aim: Aim) -> None:
         """GPUs are read whatever the job is."""
 
     def close(self) -> None:
-        """Nothing to do: nvmlShutdown may hang as any call may, and the driver forgets a process that ends."""
+        """nvmlShutdown is left out: it may hang as any call may, and the driver forgets a process that ends."""
+        if self._xids is not None:
+            self._xids.close()
 
     def _adopt(self, nvml: Nvml) -> None:
         self._nvml, self._reason = nvml, None
         self._count, self._count_at_s = nvml.count, self._now()
         self._counter = Abandonable("gpu-count", lambda: self._ask_count(nvml.lib), self._now)
         self._rows = [self._row(nvml.lib, index) for index in (range(nvml.count) if self._only is None else self._only)]
+        self._xids, self._ways = XidWatch(nvml.lib, self._now), TopologyReader(nvml.lib, self._now)
+        self._watch_xids()
+
+    def _together(self, gpus: tuple[Gpu, ...], driver: str | None) -> GpuReading:
+        """The rows, with what is known of them beside their own threads."""
+        assert self._xids is not None
+        assert self._ways is not None
+        rows = tuple(_with_xids(gpu, self._xids.seen(gpu.index)) for gpu in gpus)
+        topology = self._ways.topology(rows)
+        reasons = {"xids": self._xids.reason, "topology": self._ways.reason}
+        return GpuReading(
+            at_s=self._now(),
+            gpus=rows,
+            driver=driver,
+            topology=topology,
+            costs=self._costs(),
+            missing={field: reason for field, reason in reasons.items() if reason is not None},
+        )
+
+    def _watch_xids(self) -> None:
+        if self._xids is not None:
+            self._xids.watch(row.device.index for row in self._rows)
 
     def _row(self, lib: object, index: int) -> _Row:
         return _Row(lib, index, self._now, budget_s=self._deadline_s / 2)
@@ -202,6 +235,7 @@ class GpuNvidiaSource:
             row.device.check_presence()
         if self._only is None:
             self._rows += [self._row(self._nvml.lib, index) for index in range(len(self._rows), count)]
+            self._watch_xids()
 
     def _revive(self) -> None:
         """Make the library ready again when it says that it was shut down."""
@@ -218,4 +252,6 @@ class GpuNvidiaSource:
     def _costs(self) -> tuple[CallCost, ...]:
         if not self._with_costs:
             return ()
-        return call_costs((self._opening.ledger, self._counter_ledger, *(row.device.ledger for row in self._rows)))
+        beside = [part.ledger for part in (self._xids, self._ways) if part is not None]
+        rows = [row.device.ledger for row in self._rows]
+        return call_costs((self._opening.ledger, self._counter_ledger, *beside, *rows))
