@@ -5,39 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from hwtop.collectors.abandon import Abandonable
-from hwtop.collectors.gpu_amd import AmdGpus
-from hwtop.collectors.gpu_intel import IntelGpus
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
-from hwtop.collectors.gpu_tpu import GpuTpuSource
-from hwtop.collectors.pci import pci_devices
+from hwtop.collectors.gpu_vendor import VendorSource, graphics_devices, other_vendors
+from hwtop.collectors.pci import NVIDIA
 from hwtop.errors import CannotError
 from hwtop.model.aim import Aim
 from hwtop.model.gpu import Gpu, GpuReading, Vendor
 from hwtop.model.gpu_link import Topology
 
-_RETRY_S = 10.0
+_RETRY_S = 30.0
 """Between two looks for a vendor that is not here."""
-_NVIDIA = 0x10DE
-_DISPLAY = 0x03
-"""PCI class of graphics and 3D controllers."""
 _NAMES: dict[Vendor, str] = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel", "tpu": "TPU"}
-
-
-class VendorSource(Protocol):
-    """What one vendor has to offer. Both functions may block: they run where they can be left behind."""
-
-    vendor: Vendor
-
-    def probe(self) -> str | None:
-        """Why nothing of this vendor can be read, or None. A reason that begins with "no " means: there is none here."""
-
-    def read(self) -> GpuReading:
-        """All its devices, numbered from 0."""
 
 
 class _Other:
@@ -127,7 +109,7 @@ class GpuSource:
         self._nvidia = nvidia or GpuNvidiaSource(only=only, now=now)
         self._nvidia_count = 0
         """The most that the driver ever listed: one that has fallen off keeps its number."""
-        self._others = [_Other(source, now) for source in (others or _sources(now) if is_linux else ())]
+        self._others = [_Other(source, now) for source in (others or other_vendors(now, sys_root) if is_linux else ())]
 
     def probe(self) -> str | None:
         """Why no accelerator can be read, or None as soon as one can."""
@@ -189,7 +171,7 @@ class GpuSource:
 
     def _unread(self, reason: str) -> GpuReading:
         """NVIDIA GPUs that the machine has, of which the driver tells nothing: they are not absent."""
-        found = [device for device in pci_devices(_NVIDIA, self._sys) if (device.class_code or 0) >> 16 == _DISPLAY]
+        found = graphics_devices(NVIDIA, self._sys)
         gpus = tuple(
             Gpu(
                 index=index,
@@ -227,10 +209,6 @@ class GpuSource:
             gpus=tuple(rows.get(index) or _no_such(index, vendor, there) for index in self._only),
             topology=_part(reading.topology, self._only),
         )
-
-
-def _sources(now: Callable[[], float]) -> Sequence[VendorSource]:
-    return (AmdGpus(now=now), IntelGpus(now=now), GpuTpuSource(now=now))
 
 
 def _merged(parts: Sequence[GpuReading], missing: dict[str, str], at_s: float) -> GpuReading:

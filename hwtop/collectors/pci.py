@@ -6,6 +6,9 @@ import os
 
 from msgspec import Struct
 
+AMD, INTEL, HABANA, NVIDIA, GOOGLE = 0x1002, 0x8086, 0x1DA3, 0x10DE, 0x1AE0
+"""Vendors, as the PCI SIG numbers them."""
+
 
 class PciDevice(Struct, frozen=True, kw_only=True):
     """One function of one device."""

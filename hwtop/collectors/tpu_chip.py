@@ -12,9 +12,8 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from hwtop.collectors.pci import PciDevice, pci_devices
+from hwtop.collectors.pci import GOOGLE, PciDevice, pci_devices
 
-_GOOGLE = 0x1AE0
 _V2_V3 = 0x0027
 _KINDS = {0x005E: "TPU v4", 0x0063: "TPU v5e", 0x0062: "TPU v5p", 0x006F: "TPU v6e", 0x0076: "TPU7x"}
 _OLD_KINDS = {0x004E: "TPU v2", 0x004F: "TPU v3"}
@@ -37,7 +36,7 @@ class TpuChip(Struct, frozen=True, kw_only=True):
 def tpu_chips(sys: str = "/sys") -> tuple[TpuChip, ...]:
     """All chips, in the order of their device files, which is the order of the frameworks."""
     functions: dict[str, list[PciDevice]] = {}
-    for device in pci_devices(_GOOGLE, sys):
+    for device in pci_devices(GOOGLE, sys):
         if _kind(device) is not None:
             functions.setdefault(device.address.rpartition(".")[0], []).append(device)
     accels = _accels(sys)

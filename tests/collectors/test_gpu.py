@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +15,7 @@ from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.errors import CannotError
 from hwtop.model.gpu import CallCost, Gpu, GpuReading, GpuStatus, Vendor
 from hwtop.model.gpu_link import Topology
+from tests.collectors.tpu_service import tpu_machine
 from tests.host import Clock, write_tree
 
 NO_NVIDIA = "no NVIDIA driver: libnvidia-ml.so.1 not found"
@@ -224,7 +227,28 @@ def test_a_vendor_that_fails_keeps_its_rows_without_numbers() -> None:
     assert (gpu.name, gpu.status, gpu.reason, gpu.util_pct) == ("amd 0", "error", "amdgpu was unloaded", None)
 
 
-def test_an_absent_vendor_is_looked_for_every_ten_seconds_and_found_later() -> None:
+def test_code_of_a_vendor_is_loaded_only_where_its_devices_are(tmp_path: Path) -> None:
+    script = (
+        "import sys, types; from hwtop.collectors.gpu import GpuSource; "
+        "none = types.SimpleNamespace(probe=lambda: 'no NVIDIA driver'); "
+        "print(GpuSource(sys_root=sys.argv[1], deadline_s=20, platform='linux', nvidia=none).probe()); "
+        "print(*sorted(name for name in sys.modules if name.startswith(('hwtop.collectors.gpu_', 'grpc'))))"
+    )
+
+    def run() -> list[str]:
+        command = [sys.executable, "-c", script, str(tmp_path / "sys")]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+
+    reason, modules = run()
+    assert reason.endswith("; no AMD, Intel or TPU device")
+    assert modules == "hwtop.collectors.gpu_nvidia hwtop.collectors.gpu_vendor"
+    tpu_machine(tmp_path, "0x0063", "0x0056", [0])
+    reason, modules = run()
+    assert reason == "None"
+    assert modules.startswith("grpc") and "gpu_tpu" in modules and "gpu_amd" not in modules
+
+
+def test_an_absent_vendor_is_looked_for_now_and_then_and_found_later() -> None:
     clock = Clock()
     tpu = Vendored("tpu", 1, reason="no TPU")
     source = gpu_source(Nvidia(1), tpu, clock=clock)
@@ -232,5 +256,5 @@ def test_an_absent_vendor_is_looked_for_every_ten_seconds_and_found_later() -> N
         assert len(source.read().gpus) == 1
     assert tpu.probes == 1
     tpu.reason = None
-    clock.at_s += 10.1
+    clock.at_s += 30.1
     assert [gpu.name for gpu in source.read().gpus] == ["nvidia 0", "tpu 0"]

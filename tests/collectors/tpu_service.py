@@ -119,7 +119,7 @@ def tpu_machine(root: Path, device: str, subsystem: str, groups: list[int], acce
 
 def _pci(folder: Path, vendor: str, device: str, subsystem: str) -> Path:
     folder.mkdir(parents=True)
-    for name, text in {"vendor": vendor, "device": device, "subsystem_device": subsystem, "class": "0x120000"}.items():
+    for name, text in {"vendor": vendor, "device": device, "subsystem_device": subsystem, "class": "0xff0000"}.items():
         (folder / name).write_text(text + "\n")
     return folder
 
