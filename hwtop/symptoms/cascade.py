@@ -39,6 +39,15 @@ _HOLDS_A_RANK = (
 """Why one rank does not come: all that the others do is wait for it."""
 _STANDS_STILL = ("collective-mismatch", "rank-missing-from-collective", "hang")
 
+_HOLDS_A_GPU = ("gpu-thermal-throttle", "gpu-hw-slowdown", "gpu-power-cap", "pcie-degraded")
+"""Why one GPU is slower than the others."""
+_OF_SOME_GPUS = frozenset(
+    {*_HOLDS_A_GPU, "gpu-lost", "gpu-driver-hang", "ecc-error", "nvlink-errors", "row-remap-pending", "xid"}
+)
+"""Symptoms of single GPUs."""
+_OF_ONE_RANK = frozenset({"straggler-rank", "xid"})
+"""Symptoms of single ranks: a sick GPU explains them where it is theirs."""
+
 _SLOWS = (
     *_INPUT_BOUND,
     *_HOLDS_A_RANK,
@@ -48,8 +57,8 @@ _SLOWS = (
     "cpu-oversubscribed",
     "cgroup-throttled",
     "swapping",
-    "gpu-thermal-throttle",
-    "gpu-hw-slowdown",
+    *_HOLDS_A_GPU,
+    "nvlink-errors",
     "recompile-storm",
     "gc-thrash",
 )
@@ -57,19 +66,27 @@ _SLOWS = (
 _LOSS_IS_LOST = ("loss-nan", "loss-diverging")
 
 ROOTS: dict[str, tuple[str, ...]] = {
-    "hang": (*_HOLDS_A_RANK, "collective-mismatch", "rank-missing-from-collective", "rendezvous-stuck", *_ENDS_A_RANK),
+    "hang": (
+        *_HOLDS_A_RANK,
+        "collective-mismatch",
+        "rank-missing-from-collective",
+        "rendezvous-stuck",
+        "nvlink-errors",
+        *_ENDS_A_RANK,
+    ),
     "rank-missing-from-collective": (*_HOLDS_A_RANK, "collective-mismatch", *_ENDS_A_RANK),
     "collective-mismatch": (*_HOLDS_A_RANK, *_ENDS_A_RANK),
-    "rank-d-state": ("filesystem-hang", "dataloader-worker-stuck"),
+    "rank-d-state": ("filesystem-hang", "dataloader-worker-stuck", "gpu-driver-hang", "gpu-lost"),
+    "xid": ("gpu-lost", "gpu-driver-hang", "nvlink-errors"),
     "lock-deadlock": ("dataloader-worker-stuck",),
     "rendezvous-stuck": ("rank-dead", "port-in-use", "network-link", *_ENDS_A_RANK),
     "rendezvous-timeout": ("rank-dead", "port-in-use", *_ENDS_A_RANK),
-    "nccl-timeout": (*_HOLDS_A_RANK, *_STANDS_STILL, *_ENDS_A_RANK),
+    "nccl-timeout": ("nvlink-errors", *_HOLDS_A_RANK, *_STANDS_STILL, *_ENDS_A_RANK),
     "preemption": ("rank-dead", *_ENDS_A_RANK),
-    "nccl-error": ("rank-dead", *_ENDS_A_RANK),
+    "nccl-error": ("nvlink-errors", "rank-dead", *_ENDS_A_RANK),
     "rank-dead": ("dataloader-worker-killed", *_ENDS_A_RANK),
     "rank-crash": ("dataloader-worker-killed", *(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash")),
-    "straggler-rank": (*_INPUT_BOUND, *_HOLDS_A_RANK, *_STANDS_STILL),
+    "straggler-rank": (*_HOLDS_A_GPU, "ecc-error", *_INPUT_BOUND, *_HOLDS_A_RANK, *_STANDS_STILL),
     "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
     "cpu-oversubscribed": ("dataloader-oversubscribed", "cgroup-throttled"),
     "disk-saturated": ("input-bound-io", "checkpoint-stall", "swapping", "page-cache-thrash", "filesystem-hang"),
@@ -159,5 +176,8 @@ def _root(symptom: str, present: dict[str, Finding]) -> str:
 
 
 def _explains(root: Finding | None, finding: Finding) -> bool:
-    """What is only worth a note cannot be why something is seriously wrong."""
-    return root is not None and (root.severity != "info" or finding.severity == "info")
+    """What is only worth a note cannot be why something is seriously wrong; one rank's GPU is not why another rank is slow."""
+    if root is None or (root.severity == "info" != finding.severity):
+        return False
+    is_of_one = finding.symptom in _OF_ONE_RANK and root.symptom in _OF_SOME_GPUS
+    return not (is_of_one and root.ranks and finding.ranks and set(root.ranks).isdisjoint(finding.ranks))

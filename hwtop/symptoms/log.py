@@ -144,12 +144,22 @@ _MORE_WITNESSES = frozenset(
     {
         "dataloader-oversubscribed",
         "dataloader-worker-killed",
+        "driver-mismatch",
+        "ecc-error",
+        "gpu-driver-hang",
+        "gpu-hw-slowdown",
         "gpu-lost",
+        "gpu-power-cap",
+        "gpu-thermal-throttle",
         "grad-explosion",
         "loss-nan",
         "loss-scale-overflow",
         "loss-spike",
+        "nvlink-errors",
+        "pcie-degraded",
         "recompile-storm",
+        "row-remap-pending",
+        "xid",
     }
 )
 """Symptoms that not only the log tells: their rules stand with the GPUs, the workers, the interruptions and the curves."""

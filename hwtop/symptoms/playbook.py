@@ -216,6 +216,13 @@ LOG_SYMPTOMS: dict[str, LogSymptom] = {
         "nvidia-smi -L; lspci | grep -i nvidia   # is it still there? In a container only: restart it",
         "Reboot the node; if it comes again, report the GPU",
     ),
+    "gpu-driver-hang": _entry(
+        "A GPU or its driver does not answer",
+        "stability",
+        "sudo dmesg -T | grep -iE 'xid|nvrm|amdgpu' | tail   # Xid 119, 120: the GPU's own processor; a ring that timed out",
+        "timeout 10 nvidia-smi; echo $?   # 124: it hangs for everybody",
+        "Drain the node, reset the GPU or reboot; update the driver if it comes again",
+    ),
     "xid": _entry(
         "The NVIDIA driver reports an Xid error",
         "stability",

@@ -9,9 +9,13 @@ from hwtop.symptoms import (
     disk,
     divergence,
     gpu,
+    gpu_clocks,
+    gpu_health,
     gpu_idle,
+    gpu_link,
     gpu_memory,
     gpu_network,
+    gpu_power,
     gpu_spin,
     gpu_use,
     gpu_zombie,
@@ -35,11 +39,17 @@ from hwtop.symptoms import (
     trend,
     worker_count,
     workers,
+    xid,
 )
 from hwtop.symptoms.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *gpu.RULES,
+    *xid.RULES,
+    *gpu_health.RULES,
+    *gpu_link.RULES,
+    *gpu_clocks.RULES,
+    *gpu_power.RULES,
     *log.RULES,
     *correctness.RULES,
     *divergence.RULES,

@@ -1,0 +1,91 @@
+"""GPUs in a finding: which they are, whose they are, what their newest samples were, and what the log says besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from hwtop.job.rank_set import rank_set
+from hwtop.model.gpu import Gpu
+from hwtop.model.log import Severity
+from hwtop.symptoms.history import History
+from hwtop.symptoms.log import check_pattern
+from hwtop.symptoms.rule import Observation
+
+SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
+"""Worst first."""
+
+
+def named_gpus(indexes: Iterable[int]) -> str:
+    """ "GPU 3" or "GPUs 0-3"."""
+    numbers = set(indexes)
+    return f"GPU{'' if len(numbers) == 1 else 's'} {rank_set(numbers)}"
+
+
+def ranks_on(history: History, indexes: Iterable[int]) -> tuple[int, ...]:
+    """The live ranks that use one of these GPUs."""
+    wanted = set(indexes)
+    return tuple(rank.rank for rank in history.live_ranks if not wanted.isdisjoint(rank.gpus))
+
+
+def own_severity(history: History, indexes: Iterable[int], severity: Severity) -> Severity:
+    """One step less where ranks have GPUs and none of these is among them: it is somebody else's trouble, or tomorrow's."""
+    has_gpus = any(rank.gpus for rank in history.live_ranks)
+    if not has_gpus or ranks_on(history, indexes):
+        return severity
+    return "info" if severity == "info" else SEVERITIES[SEVERITIES.index(severity) + 1]
+
+
+def not_ours(history: History, indexes: Iterable[int]) -> tuple[str, ...]:
+    """A line of evidence where no rank uses these GPUs though ranks have GPUs."""
+    numbers = set(indexes)
+    if not any(rank.gpus for rank in history.live_ranks) or ranks_on(history, numbers):
+        return ()
+    return (f"no rank of this job uses {named_gpus(numbers)}",)
+
+
+def samples(history: History, seconds: float) -> dict[int, list[Gpu]]:
+    """The readings of each GPU over the newest `seconds`, oldest first; only those of GPUs that answered."""
+    found: dict[int, list[Gpu]] = {}
+    for moment in history.over(seconds):
+        for gpu in moment.gpus:
+            if gpu.status == "ok":
+                found.setdefault(gpu.index, []).append(gpu)
+    return found
+
+
+def peers_of(gpu: Gpu, history: History) -> list[Gpu]:
+    """The other GPUs of its kind that answer now."""
+    return [
+        each
+        for each in history.now.gpus
+        if each.index != gpu.index and each.name == gpu.name and each.vendor == gpu.vendor and each.status == "ok"
+    ]
+
+
+def worst(severities: Iterable[Severity]) -> Severity:
+    """The worst of them; info where there is none."""
+    return min(severities, key=SEVERITIES.index, default="info")
+
+
+def with_log(symptom: str, history: History, seen: Observation | None) -> Observation | None:
+    """One finding of what the device says and of what a log says of the same symptom; the graver of the two has the title."""
+    told = check_pattern(symptom, history)
+    if seen is None or told is None:
+        return seen or told
+    first, second = (seen, told) if worst((seen.severity, told.severity)) == seen.severity else (told, seen)
+    return replace(
+        first,
+        evidence=(*first.evidence, *second.evidence[:2]),
+        next_steps=tuple(dict.fromkeys((*first.next_steps, *second.next_steps))),
+        ranks=tuple(sorted({*seen.ranks, *told.ranks})),
+        log_line=told.log_line,
+    )
+
+
+def clock_words(gpu: Gpu) -> str:
+    """How fast it runs, as the end of a sentence; empty where that is not known."""
+    if gpu.sm_clock_mhz is None or gpu.sm_clock_max_mhz is None:
+        return ""
+    return f", SM clock {gpu.sm_clock_mhz:.0f} of {gpu.sm_clock_max_mhz:.0f} MHz"
