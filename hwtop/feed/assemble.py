@@ -16,6 +16,7 @@ from hwtop.model.snapshot import Snapshot
 from hwtop.model.symptom import Blind
 from hwtop.symptoms.blind import blind_spots
 from hwtop.symptoms.history import History
+from hwtop.symptoms.hypotheses import hypotheses
 from hwtop.symptoms.judge import Judge
 from hwtop.symptoms.own_patterns import own_rules, refused_ids
 from hwtop.symptoms.rules import RULES
@@ -58,6 +59,7 @@ class Assembler:
             findings=findings,
             blind=(*blind_spots(moment), *self._problems, *self._judge.failures),
             watched_s=watched_s,
+            hypotheses=hypotheses(history, findings),
         )
 
     def aim(self, wish: Wish) -> Aim | None:

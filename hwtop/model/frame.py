@@ -16,7 +16,7 @@ from hwtop.model.memory import MemoryRates
 from hwtop.model.network import NetworkRates
 from hwtop.model.process import JobCandidate
 from hwtop.model.snapshot import SourceStatus
-from hwtop.model.symptom import Blind, Finding
+from hwtop.model.symptom import Blind, Finding, Hypothesis
 
 VerdictLevel = Literal["ok", "info", "warning", "critical", "unknown", "ended"]
 
@@ -71,3 +71,5 @@ class Frame(Struct, frozen=True, kw_only=True):
     blind: tuple[Blind, ...]
     watched_s: float
     """How long hwtop has watched."""
+    hypotheses: tuple[Hypothesis, ...] = ()
+    """The usual suspects, each with an answer; empty without a job."""

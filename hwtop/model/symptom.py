@@ -9,6 +9,7 @@ from msgspec import Struct
 from hwtop.model.log import Severity
 
 Category = Literal["performance", "correctness", "stability"]
+Answer = Literal["yes", "no", "unknown"]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -38,3 +39,14 @@ class Blind(Struct, frozen=True, kw_only=True):
 
     source: str
     reason: str
+
+
+class Hypothesis(Struct, frozen=True, kw_only=True):
+    """One of the questions that are asked of every slow job, answered. Field names are the JSON contract of `hwtop diagnose`."""
+
+    hypothesis: str
+    check: str
+    """What was looked at, and from where on it counts."""
+    result: str
+    """The numbers; where the answer is unknown, why."""
+    verdict: Answer

@@ -33,7 +33,7 @@ def diagnosis(frame: Frame) -> dict[str, Any]:
         "verdict": {"level": frame.verdict.level, "text": frame.verdict.text},
         "job": job_object(job) if job else None,
         "findings": [plain(finding) for finding in frame.findings],
-        "hypotheses": [],
+        "hypotheses": [plain(each) for each in frame.hypotheses],
         "blind": [plain(spot) for spot in frame.blind],
     }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named
 from hwtop.job.stacks.phase_sentence import phase_sentence
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
-from hwtop.model.symptom import Finding
+from hwtop.model.symptom import Finding, Hypothesis
 
 _TOLD_RANKS = 16
 _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
@@ -26,6 +28,8 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
     if job is not None and job.ranks:
         lines += [*_ranks(job, markdown), ""]
         lines += [*phases, ""] if (phases := _phases(job)) else []
+    if frame.hypotheses:
+        lines += [*_suspects(frame.hypotheses, markdown), ""]
     if frame.blind:
         lines.append("## Not seen" if markdown else "Not seen:")
         lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
@@ -66,6 +70,18 @@ def _ranks(job: Job, markdown: bool) -> list[str]:
         ]
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows)]
+
+
+def _suspects(asked: Sequence[Hypothesis], markdown: bool) -> list[str]:
+    """The usual suspects, a line each."""
+    if markdown:
+        rows = [f"| {each.hypothesis} | {each.verdict} | {visible(each.result)} |" for each in asked]
+        return ["## Usual suspects", "", "| question | answer | because |", "| --- | --- | --- |", *rows]
+    width = max(len(each.hypothesis) for each in asked)
+    return [
+        "Usual suspects:",
+        *(f"  {each.hypothesis:{width}}  {each.verdict:7}  {visible(each.result)}" for each in asked),
+    ]
 
 
 def _phases(job: Job) -> list[str]:
