@@ -1,0 +1,239 @@
+"""multi-gpu-imbalance: of the GPUs of one job a few are persistently unlike the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from statistics import fmean, median
+
+from msgspec import Struct
+
+from hwtop.job.rank_set import named, rank_set
+from hwtop.model.frame import Moment
+from hwtop.model.gpu import Gpu
+from hwtop.model.rank import Rank
+from hwtop.symptoms.gpu_load import AWAY, Value, at_work, busy_pct, home
+from hwtop.symptoms.gpu_use import check_low
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.statistics import block_medians, spread
+
+WINDOW_S = 60.0
+THIRDS = 3
+"""Each third of the window must show it."""
+ROBUST_Z = 3.5
+"""Distance from the median in robust standard deviations (Iglewicz & Hoaglin 1993, modified z-score)."""
+FEW = 0.25
+"""Of the GPUs: more of them are no outliers but another kind. Of two GPUs one may differ, by twice as much."""
+UTIL_POINTS = 20.0
+POWER_SHARE = 0.15
+"""Of the power limit: two chips of one kind may differ by some percent at the same work."""
+MEMORY_SHARE = 0.20
+FIRST_MEMORY_SHARE = 0.30
+"""Of the memory; rank 0 often holds more: gathered outputs, an optimizer's state that is not sharded. Engineering defaults."""
+_STAGES = re.compile(r"pipeline[-_](?:model[-_])?parallel[-_]size[= ]+([2-9]|\d\d)|--pp(?:[-_]size)?[= ]+([2-9]|\d\d)")
+_GIB = float(1 << 30)
+
+
+class Outlier(Struct, frozen=True, kw_only=True):
+    """One GPU that is unlike the others in one respect."""
+
+    index: int
+    rank: Rank
+    value: float
+    usual: float
+
+
+class _Respect(Struct, frozen=True):
+    """What is compared."""
+
+    name: str
+    unit: str
+    value: Value
+    floor: Value
+    """What a difference must at least be to be worth a word."""
+
+    def says(self, outlier: Outlier, gpus: int) -> str:
+        scale = _GIB if self.unit == "GiB" else 1.0
+        others = f"the other {gpus - 1}" if gpus > 2 else "the other one"
+        return (
+            f"GPU {outlier.index} (rank {outlier.rank.rank}): {self.name} {outlier.value / scale:.0f} {self.unit}, "
+            f"{others} {outlier.usual / scale:.0f} {self.unit}"
+        )
+
+
+_UTIL = _Respect("busy", "%", busy_pct, lambda _: UTIL_POINTS)
+_POWER = _Respect("power", "W", lambda gpu: gpu.power_w, lambda gpu: POWER_SHARE * (gpu.power_limit_w or 1e9))
+_MEMORY = _Respect(
+    "memory",
+    "GiB",
+    lambda gpu: None if gpu.mem_used_bytes is None else float(gpu.mem_used_bytes),
+    lambda gpu: MEMORY_SHARE * (gpu.mem_total_bytes or 1e15),
+)
+
+_SETTINGS: tuple[tuple[str, str, Value], ...] = (
+    ("power limit", "W", lambda gpu: gpu.power_limit_w),
+    ("SM clock", "MHz", lambda gpu: gpu.sm_clock_mhz),
+    ("temperature", "°C", lambda gpu: gpu.temp_c),
+)
+
+
+def check_imbalance(history: History) -> Observation | None:
+    """One or a few GPUs do other work than the rest, minute after minute."""
+    ranks = [rank for rank in history.live_ranks if rank.gpus]
+    if not history.covers(WINDOW_S) or any(rank.state in AWAY or rank.state == "stuck" for rank in ranks):
+        return None
+    owners = _owners(history.now, ranks)
+    if len(owners) < 2 or len({gpu.name for gpu, _ in owners.values()}) > 1:
+        return None
+    found = {respect.name: _outliers(history, owners, respect) for respect in (_UTIL, _POWER, _MEMORY)}
+    at_work_differently = [*found["busy"], *found["power"]]
+    strays = _strays(owners)
+    memory = [each for each in found["memory"] if not _is_first_alone(each, owners)]
+    hit = at_work_differently or memory
+    if not hit and not strays:
+        return None
+    is_info = not at_work_differently or _has_stages(history) or any(rank.state == "unknown" for rank in ranks)
+    if is_info and check_low(history) is not None:
+        return None  # that tells more
+    return _observation(history, owners, found, strays, hit, is_info=is_info)
+
+
+def _observation(
+    history: History,
+    owners: dict[int, tuple[Gpu, Rank]],
+    found: dict[str, list[Outlier]],
+    strays: Sequence[str],
+    hit: Sequence[Outlier],
+    *,
+    is_info: bool,
+) -> Observation:
+    by_name = {respect.name: respect for respect in (_UTIL, _POWER, _MEMORY)}
+    lines = [by_name[name].says(each, len(owners)) for name, outliers in found.items() for each in outliers]
+    indexes = sorted({each.index for each in hit}) or sorted(owners)[:1]
+    ranks = tuple(sorted({owners[index][1].rank for index in indexes}))
+    first = owners[indexes[0]][1]
+    if hit:
+        name = next(name for name, outliers in found.items() if hit[0] in outliers)
+        title = f"GPUs are used unevenly: {by_name[name].says(hit[0], len(owners))}"
+        title += f" (and {len(indexes) - 1} more: GPU {rank_set(indexes[1:])})" if len(indexes) > 1 else ""
+    else:
+        title = f"Ranks hold memory on GPUs of other ranks: {strays[0]}"
+    stages = (
+        ("the command line asks for pipeline stages, which are expected to differ",) if _has_stages(history) else ()
+    )
+    return Observation(
+        severity="info" if is_info else "warning",
+        confidence=0.5 if is_info else 0.7,
+        title=title,
+        evidence=(*lines, *(_settings(owners, indexes)), *strays, *stages),
+        next_steps=(
+            f"hwtop stacks {first.pid}   # what {named(ranks)} {'does' if len(ranks) == 1 else 'do'} that the others do not",
+            "Compare batch sizes, sequence lengths and layers per rank; shards of the data of one size on each",
+            "torch.cuda.set_device(local_rank) first thing, torch.load(..., map_location='cpu')   # no context on GPU 0",
+            f"nvidia-smi -q -i {','.join(map(str, indexes))} -d CLOCK,POWER,PERFORMANCE   # limits and clocks of this one",
+        ),
+        ranks=ranks,
+    )
+
+
+def _owners(moment: Moment, ranks: Sequence[Rank]) -> dict[int, tuple[Gpu, Rank]]:
+    """GPU number -> the GPU and the one rank that works on it; shared ones are left out."""
+    homes = [(index, rank) for rank in ranks for index in home(moment, rank)]
+    numbers = [index for index, _ in homes]
+    known = {gpu.index: gpu for gpu in moment.gpus if gpu.status == "ok"}
+    return {index: (known[index], rank) for index, rank in homes if index in known and numbers.count(index) == 1}
+
+
+def _outliers(history: History, owners: dict[int, tuple[Gpu, Rank]], respect: _Respect) -> list[Outlier]:
+    """Those far from the median of all, in each third of the window to the same side."""
+    thirds = {index: _thirds(history, index, rank, respect.value) for index, (_, rank) in owners.items()}
+    if any(len(each) < THIRDS for each in thirds.values()):
+        return []
+    means = {index: fmean(each) for index, each in thirds.items()}
+    usual = median(means.values())
+    if len(owners) == 2:
+        return _of_two(owners, means, respect)
+    deviation = spread(list(means.values()))
+    found = []
+    for index, (gpu, rank) in owners.items():
+        least = max(ROBUST_Z * deviation, respect.floor(gpu) or 0.0)
+        gaps = [thirds[index][part] - median(each[part] for each in thirds.values()) for part in range(THIRDS)]
+        is_steady = min(gaps) > least / 2 or max(gaps) < -least / 2
+        if abs(means[index] - usual) > least and is_steady:
+            found.append(Outlier(index=index, rank=rank, value=means[index], usual=usual))
+    return found if len(found) <= max(1.0, FEW * len(owners)) else []
+
+
+def _of_two(owners: dict[int, tuple[Gpu, Rank]], means: dict[int, float], respect: _Respect) -> list[Outlier]:
+    low, high = sorted(means, key=means.__getitem__)
+    gpu, rank = owners[low]
+    if means[high] - means[low] <= 2 * (respect.floor(gpu) or 0.0):
+        return []
+    return [Outlier(index=low, rank=rank, value=means[low], usual=means[high])]
+
+
+def _thirds(history: History, index: int, rank: Rank, value: Value) -> list[float]:
+    """Medians of the thirds of the window; fewer where too little of it was work."""
+    readings = [
+        known
+        for moment in at_work(history, rank, WINDOW_S)
+        for gpu in moment.gpus
+        if gpu.index == index and gpu.status == "ok" and (known := value(gpu)) is not None
+    ]
+    return block_medians(readings, THIRDS) if len(readings) >= len(history.over(WINDOW_S)) / 2 else []
+
+
+def _is_first_alone(outlier: Outlier, owners: dict[int, tuple[Gpu, Rank]]) -> bool:
+    """Rank 0 with somewhat more memory than the others."""
+    total = owners[outlier.index][0].mem_total_bytes or 0
+    return outlier.rank.rank == 0 and 0 < outlier.value - outlier.usual <= FIRST_MEMORY_SHARE * total
+
+
+def _strays(owners: dict[int, tuple[Gpu, Rank]]) -> tuple[str, ...]:
+    """Contexts that ranks hold on GPUs where another rank works."""
+    by_pid = {rank.pid: rank for _, rank in owners.values()}
+    lines = []
+    for index, (gpu, owner) in owners.items():
+        guests = [entry for entry in gpu.processes or () if entry.pid in by_pid and entry.pid != owner.pid]
+        if guests:
+            held = sum(entry.mem_bytes or 0 for entry in guests) / _GIB
+            numbers = [by_pid[entry.pid].rank for entry in guests]
+            lines.append(
+                f"{named(numbers)} also {'holds' if len(numbers) == 1 else 'hold'} {held:.1f} GiB on GPU {index}"
+            )
+    return tuple(lines)
+
+
+def _settings(owners: dict[int, tuple[Gpu, Rank]], indexes: Sequence[int]) -> tuple[str, ...]:
+    """What is set or read otherwise on these GPUs than on the rest."""
+    rest = [gpu for index, (gpu, _) in owners.items() if index not in indexes]
+    lines = []
+    for index in indexes:
+        gpu = owners[index][0]
+        for name, unit, value in _SETTINGS:
+            own, others = value(gpu), [known for each in rest if (known := value(each)) is not None]
+            if own is not None and others and abs(own - median(others)) > 0.1 * median(others):
+                lines.append(f"GPU {index}: {name} {own:.0f} {unit}, the others {median(others):.0f} {unit}")
+    return tuple(lines)
+
+
+def _has_stages(history: History) -> bool:
+    job = history.job
+    return job is not None and any(_STAGES.search(process.command) for process in job.processes)
+
+
+RULES = (
+    Rule(
+        symptom="multi-gpu-imbalance",
+        category="performance",
+        threshold=(
+            f"up to {FEW:.0%} of the job's GPUs over {ROBUST_Z} robust deviations from the median for {WINDOW_S:.0f} s, and by {UTIL_POINTS:.0f} points of "
+            f"use, {POWER_SHARE:.0%} of the power limit or {MEMORY_SHARE:.0%} of the memory, in each third of that time; memory alone, stages of a "
+            "pipeline and contexts on GPUs of other ranks are information"
+        ),
+        raise_s=5.0,
+        clear_s=20.0,
+        check=check_imbalance,
+    ),
+)
