@@ -14,6 +14,7 @@ from hwtop.collectors.abandon import Abandonable
 from hwtop.errors import UsageError
 from hwtop.job.patterns.prefilter import refused
 from hwtop.job.patterns.registry import Registry, builtin, merge, parse_file
+from hwtop.job.patterns.trial import ENDLESS_S, slow_length
 
 _WAIT_S = 1.0
 _LARGEST_BYTES = 1 << 20
@@ -82,7 +83,19 @@ class _Own(Struct, frozen=True):
 
 
 def _beside_builtin(own: _Own) -> KnownPatterns:
-    return KnownPatterns(merge([*own.parts, builtin()]), own.problems)
+    """All but those of the person's that a line could hold up for ever: a regex that runs cannot be stopped."""
+    given = merge(own.parts)
+    kept, problems = [], list(own.problems)
+    for pattern in given.patterns:
+        length = slow_length(pattern, time.process_time, ENDLESS_S)
+        if length is None:
+            kept.append(pattern)
+        else:
+            problems.append(
+                f'{pattern.origin}: pattern "{pattern.id}" is left out: its regex needs more than {ENDLESS_S:g} s for a line '
+                f"of {length} characters: bound its repeats, as in .{{0,80}}, and do not nest them"
+            )
+    return KnownPatterns(merge([Registry(tuple(kept), given.xids), builtin()]), tuple(problems))
 
 
 def _read(environ: Mapping[str, str]) -> _Own:

@@ -57,6 +57,22 @@ def test_own_patterns_are_tried_first_and_tell_what_they_say(tmp_path: Path) -> 
     assert second.pattern == "disk-full"
 
 
+def test_a_regex_that_might_never_end_is_left_out_and_told(tmp_path: Path) -> None:
+    endless = OWN.replace("(?P<project>\\w+) reached", "(\\w+ ?)+ reached").replace("quota-reached", "endless")
+    known = known_patterns(home_with(tmp_path, endless=endless, own=OWN))
+    (problem,) = known.problems
+    assert "endless.toml" in problem
+    assert "bound its repeats" in problem
+    assert [pattern.id for pattern in known.registry.patterns if pattern.is_own] == ["quota-reached"]
+
+
+def test_an_own_regex_sees_the_beginning_of_a_long_line_only(tmp_path: Path) -> None:
+    matcher = Matcher(known_patterns(home_with(tmp_path, own=OWN)).registry)
+    texts = ("quota of project a reached" + " x" * 5_000, "x " * 5_000 + "quota of project a reached")
+    lines = [LogLine(path="a", line_no=number, text=text, at_s=0.0) for number, text in enumerate(texts, start=1)]
+    assert [(event.pattern, event.line_no) for event in matcher.match(lines)] == [("quota-reached", 1)]
+
+
 def test_a_bad_file_is_told_and_the_good_ones_are_used(tmp_path: Path) -> None:
     known = known_patterns(home_with(tmp_path, bad=OWN.replace("regex = 'quota", "regex = '(quota"), good=OWN))
     assert sum(pattern.is_own for pattern in known.registry.patterns) == 1

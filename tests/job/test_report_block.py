@@ -62,8 +62,8 @@ def test_the_kernels_report_names_victim_size_and_limit() -> None:
     killed = events_of(KERNEL)[-1]
     assert killed.pattern == "host-oom-kill"
     assert killed.groups == {
-        "pid": "4242", "task": "python", "total_kb": "29359992", "rss_kb": "8282608", "invoker": "python",
-        "usage_kb": "8388608", "limit_kb": "8388608", "constraint": "CONSTRAINT_MEMCG", "memcg": "/slurm/job_7",
+        "pid": "4242", "task": "python", "total_kb": "29359992", "rss_kb": "8282608",
+        "limit_kb": "8388608", "memcg": "/slurm/job_7",
     }  # fmt: skip
 
 

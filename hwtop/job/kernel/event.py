@@ -92,11 +92,7 @@ def of_kill(kill: OomKill, is_past: bool, around: Surroundings) -> LogEvent | No
         return None
     whose = f"{_whose(owner)} ({kill.task}, PID {kill.pid})" if owner else f"process {kill.pid} ({kill.task})"
     told = f"{whose} was killed by the kernel: {_full(kill)}"
-    had = (kill.anon_bytes or 0) + (kill.shared_bytes or 0)
-    groups = {"pid": str(kill.pid), "task": kill.task}
-    groups |= {"memcg": kill.limit_cgroup} if kill.limit_cgroup else {}
-    groups |= {"limit_kb": str(kill.limit_bytes // 1024)} if kill.limit_bytes else {}
-    groups |= {"rss_kb": str(had // 1024)} if had else {}
+    had = kill.resident_bytes
     is_ours = owner is not None or is_its_limit
     return LogEvent(
         pattern="host-oom-kill",
@@ -109,7 +105,7 @@ def of_kill(kill: OomKill, is_past: bool, around: Surroundings) -> LogEvent | No
         is_past=is_past,
         explanation=told[0].upper() + told[1:] + (f"; it had {had / 1e9:.2f} GB" if had else "") + ".",
         rank=owner.rank if owner else None,
-        groups=groups,
+        groups=kill.groups(),
         title=told[0].upper() + told[1:],
     )
 

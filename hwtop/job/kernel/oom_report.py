@@ -19,7 +19,7 @@ _SUMMARY = re.compile(
 _OLD_SUMMARY = re.compile(r"Task in (?P<victim>/.*) killed as a result of limit of (?P<limit>/.*)$")
 _USAGE = re.compile(r"memory: usage (?P<usage>\d+)kB, limit (?P<limit>\d+)kB")
 _KILLED = re.compile(
-    r"(?:(?P<where>Memory cgroup o|O)ut of memory(?: \([\w ]+\))?: )?Kill(?:ed)? process (?P<pid>\d+),? \((?P<task>.*?)\)"
+    r"(?:(?P<where>Memory cgroup o|O)ut of memory(?: \([\w ]+\))?: )?Kill(?:ed)? process (?P<pid>\d+),?(?: UID \d+,)? \((?P<task>.*?)\)"
     r"(?P<score> score )?(?:.*?anon-rss:(?P<anon>\d+)kB)?(?:.*?shmem-rss:(?P<shared>\d+)kB)?"
 )
 LITERALS = ("oom-kill:constraint", "killed as a result of limit of", "kb, failcnt", "kill process ", "killed process ")
@@ -48,6 +48,18 @@ class OomKill(Struct, frozen=True, kw_only=True):
     """tmpfs and shared memory that it had mapped."""
     is_global: bool = True
     """The whole machine was full."""
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the victim had, where the kernel says it; else 0."""
+        return (self.anon_bytes or 0) + (self.shared_bytes or 0)
+
+    def groups(self) -> dict[str, str]:
+        """For an event: who it was, how much it had, and the limit; what is not known is left out."""
+        groups = {"pid": str(self.pid), "task": self.task}
+        groups |= {"memcg": self.limit_cgroup} if self.limit_cgroup else {}
+        groups |= {"limit_kb": str(self.limit_bytes // 1024)} if self.limit_bytes else {}
+        return groups | ({"rss_kb": str(self.resident_bytes // 1024)} if self.resident_bytes else {})
 
 
 class OomReports:

@@ -13,7 +13,7 @@ from hwtop.job.log.text import split_rank
 from hwtop.job.patterns.assembly import Assembler
 from hwtop.job.patterns.numeric import NOT_A_NUMBER, numeric_event
 from hwtop.job.patterns.prefilter import Hit, Prefilter
-from hwtop.job.patterns.registry import Pattern, Registry, builtin
+from hwtop.job.patterns.registry import LONGEST_OWN_CHARS, Pattern, Registry, builtin
 from hwtop.job.patterns.report_block import FailureTable, KernelOom, NativeEnd
 from hwtop.job.patterns.traceback import Tracebacks
 from hwtop.job.progress.line import parse
@@ -91,14 +91,15 @@ class Matcher:
 
     def _try(self, pattern: Pattern, line: LogLine, lowered: str) -> LogEvent | None:
         groups: dict[str, str] = {}
+        text = line.text[:LONGEST_OWN_CHARS] if pattern.is_own else line.text
         if pattern.regex is not None:
-            found = pattern.regex.search(line.text)
+            found = pattern.regex.search(text)
             if found is None:
                 return None
             groups = {name: value for name, value in found.groupdict().items() if value}
         elif not any(literal in lowered for literal in pattern.literals):
             return None
-        if pattern.unless is not None and pattern.unless.search(line.text):
+        if pattern.unless is not None and pattern.unless.search(text):
             return None
         rank = split_rank(line.text)[0]
         if rank is None and groups.get("rank", "").isdigit():

@@ -29,7 +29,7 @@ The meaning of Xid codes is a table of its own, one entry a code:
     action = "..."                # optional: what to do about it
 
 Named groups of the regex go into the event; `rank` and `xid` are numbers there. Of the patterns with one id the first
-that matches a line counts.
+that matches a line counts. A person's own regexes see the first LONGEST_OWN_CHARS characters of a line.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ Blame = Literal["application", "hardware", "driver", "unknown"]
 """Who is to be looked at first."""
 
 _FATAL = re.compile(r"\bFatal\b")
+LONGEST_OWN_CHARS = 2_048
+"""Of a line, for a regex that nobody has measured: where its time grows with the square of the length, this bounds it
+(engineering default)."""
 _ID = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _HELP = "`hwtop patterns -h` shows the format"
 

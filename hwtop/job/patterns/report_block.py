@@ -1,17 +1,19 @@
 """Report block: events whose meaning stands in the lines before and after them.
 
 The events themselves come from the patterns; here each gets what its block says besides: torchelastic's table of failures
-(rank, host, error file), the kernel's report on memory (limit, who asked), a C++ exception and its `what()`, and the Python
+(rank, host, error file), the kernel's report on memory (limit, cgroup), a C++ exception and its `what()`, and the Python
 frame in which native code crashed (faulthandler).
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from hwtop.job.kernel.oom_report import LITERALS, OomReports
 from hwtop.model.log import LogEvent, LogLine
 
 
@@ -70,17 +72,12 @@ def _is_of_table(event: LogEvent) -> bool:
 
 
 class KernelOom:
-    """The kernel's report on memory, and Slurm's: the line that names the victim gets limit, constraint and who asked.
+    """The kernel's report on memory: the line that names the victim gets the limit and whose it was."""
 
-    Format: `oom_kill_process` and `mem_cgroup_print_oom_meminfo` in Linux mm/oom_kill.c and mm/memcontrol.c.
-    """
-
-    literals: tuple[str, ...] = ("memory: usage ",)
-    _USAGE = re.compile(r"\bmemory: usage (?P<usage_kb>\d+)kB, limit (?P<limit_kb>\d+)kB")
-    _KEPT = ("invoker", "constraint", "memcg", "usage_kb", "limit_kb")
+    literals: tuple[str, ...] = LITERALS
 
     def __init__(self) -> None:
-        self._report: dict[str, dict[str, str]] = {}
+        self._reports: defaultdict[str, OomReports] = defaultdict(OomReports)
 
     @property
     def is_open(self) -> bool:
@@ -89,19 +86,13 @@ class KernelOom:
 
     def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
         """The events of the line; the victim's with the rest of the report."""
-        if usage := self._USAGE.search(line.text):
-            self._report.setdefault(line.path, {}).update(usage.groupdict())
-        return [self._told(line.path, event) if event.pattern == "host-oom-kill" else event for event in found]
-
-    def _told(self, path: str, event: LogEvent) -> LogEvent:
-        if event.groups.get("invoker"):
-            self._report[path] = {}
-        report = self._report.setdefault(path, {})
-        report.update({name: event.groups[name] for name in self._KEPT if name in event.groups})
-        if not event.groups.get("task"):
-            return event
-        del self._report[path]
-        return replace(event, groups={**report, **event.groups}, lines=1 + len(report))
+        kill = self._reports[line.path].add(line.text, line.at_s)
+        if kill is None:
+            return found
+        return [
+            replace(event, groups={**event.groups, **kill.groups()}) if event.pattern == "host-oom-kill" else event
+            for event in found
+        ]
 
 
 @dataclass

@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from hwtop.job.log.block import LONGEST_CHARS, LogBlock, all_lines
-from hwtop.job.patterns.registry import Pattern, Registry
+from hwtop.job.patterns.registry import LONGEST_OWN_CHARS, Pattern, Registry
 
 COMMON_SHARE = 0.01
 """Of all lines, from which on a literal is told to be too common. A line with a literal costs about 20 times one without
 (measured), so at a hundredth the speed falls by a fifth."""
 SLOW_S = 0.02
 """For one line: a thousand such lines would take 20 s (engineering default)."""
+ENDLESS_S = 0.2
+"""For one line: such a regex may as well need a year for the next one, and nothing can interrupt it (engineering default)."""
 
 
 class Trial:
@@ -48,32 +50,37 @@ class Trial:
         ]
 
 
-def slow_length(pattern: Pattern, clock: Callable[[], float]) -> int | None:
-    """Length of a line that the pattern's regexes need more than SLOW_S for; None where no line of any length was found.
+def slow_length(pattern: Pattern, clock: Callable[[], float], limit_s: float = SLOW_S) -> int | None:
+    """Length of a line that the pattern's regexes need more than `limit_s` for; None where no line of any length was found.
 
-    Tries near-matches: the pattern's own literals and single characters, repeated. They grow in small steps, so that a
-    regex whose time doubles with each character is told after a moment and not after a year.
+    Tries near-matches: the pattern's own literals repeated, and single characters repeated, alone and behind a literal. They
+    grow in small steps, so that a regex whose time doubles with each character is told after a moment and not after a year.
     """
-    for regex in (pattern.regex, pattern.unless):
-        for unit in ("a", "1", " ", "a ", "1.", "=", *pattern.literals):
-            if regex is not None and (length := _slow_at(regex, unit, clock)) is not None:
-                return length
+    longest = LONGEST_OWN_CHARS if pattern.is_own else LONGEST_CHARS
+    for regex in filter(None, (pattern.regex, pattern.unless)):
+        for begin, unit in _near_matches(pattern.literals):
+            for length in _lengths(longest):
+                if _needed_s(regex, (begin + unit * (length // len(unit) + 1))[:length] + "\x01", clock) > limit_s:
+                    return length
     return None
 
 
-def _slow_at(regex: re.Pattern[str], unit: str, clock: Callable[[], float]) -> int | None:
-    for length in _lengths():
-        text = (unit * (length // len(unit) + 1))[:length] + "\x01"
-        began = clock()
-        regex.search(text)
-        if clock() - began > SLOW_S:
-            return length
-    return None
+def _near_matches(literals: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """(how the line begins, what is repeated in it)."""
+    yield from (("", literal) for literal in literals)
+    for begin in ("", *literals, *(f"{literal} " for literal in literals)):
+        yield from ((begin, unit) for unit in ("a", "1", " ", "a ", "1.", "="))
 
 
-def _lengths() -> Iterator[int]:
+def _needed_s(regex: re.Pattern[str], text: str, clock: Callable[[], float]) -> float:
+    began = clock()
+    regex.search(text)
+    return clock() - began
+
+
+def _lengths(longest: int) -> Iterator[int]:
     length = 8
-    while length < LONGEST_CHARS:
+    while length < longest:
         yield length
         length += 2 if length < 64 else length // 2
-    yield LONGEST_CHARS
+    yield longest
