@@ -72,7 +72,9 @@ class NvmlDevice:
         ]
         self._failing.clear()
         self._values = {field: value for field, value in self._values.items() if field in IDENTITY.fields()}
-        self._missing = {field: _not_yet(group) for group in self._groups for field in group.fields()}
+        self._missing = {
+            field: _not_yet(group) for group in self._groups for question in group.questions for field in question.fields
+        }
 
     def _open(self) -> None:
         if self._is_doubtful:  # a flag: only the reading thread may touch the handle, NVML crashes on a wrong one

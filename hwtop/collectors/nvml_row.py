@@ -14,15 +14,18 @@ UNNAMED = "NVIDIA GPU"
 _PARENTS = {"activity": GpuActivity, "counters": GpuCounters, "ecc": EccErrors, "retired": RetiredPages}
 """Structs whose children are asked for one by one, as "parent.child"."""
 
-_NOT_IN_MIG = frozenset(("util_pct", "mem_util_pct", "encoder_pct", "decoder_pct"))
+_PER_INSTANCE = "MIG mode: utilization is per instance"
+_NOT_IN_MIG = dict.fromkeys(("util_pct", "mem_util_pct", "encoder_pct", "decoder_pct"), _PER_INSTANCE) | {
+    "processes.sm_pct": "MIG mode: the driver tells no utilization of processes"
+}
 
 
 def row(
     index: int, status: GpuStatus, reason: str | None, values: Mapping[str, Any], missing: Mapping[str, str]
 ) -> Gpu:
     """The device as these answers describe it. `missing` may name what is known after all: only real gaps are kept."""
-    fields: dict[str, Any] = {"uuid": None, **{field: value for field, value in values.items() if "." not in field}}
-    fields["name"] = fields.get("name") or UNNAMED
+    known = {field: value for field, value in values.items() if "." not in field and value is not None}
+    fields: dict[str, Any] = {"name": UNNAMED, "uuid": None, **known}
     gaps = {field: why for field, why in missing.items() if values.get(field) is None}
     for parent, struct in _PARENTS.items():
         children = {field: value for field, value in values.items() if field.startswith(f"{parent}.")}
@@ -31,7 +34,7 @@ def row(
         else:
             gaps = _joined(parent, gaps)
     if fields.get("mig_mode"):
-        gaps |= dict.fromkeys(_NOT_IN_MIG & gaps.keys(), "MIG mode: utilization is per instance")
+        gaps |= {field: why for field, why in _NOT_IN_MIG.items() if field in gaps}
     if fields.get("mig"):
         fields["processes"] = _placed(fields.get("processes"), fields["mig"])
     return Gpu(index=index, vendor=VENDOR, status=status, reason=reason, missing=gaps, **fields)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import msgspec
 import pytest
@@ -16,6 +19,20 @@ from hwtop.model.gpu import Gpu, GpuReading
 HERE = Path(__file__).parent
 PIDS = {f"rank{rank}": 4100 + rank for rank in range(8)} | {"xorg": 4200}
 """What "@rank0" and so on stand for in the scenarios."""
+
+
+GUARD_S = 20.0
+"""Upper bound for what must not hang, generous because the machine may be busy."""
+
+
+def are_ok(gpus: tuple[Gpu, ...]) -> bool:
+    return all(gpu.status == "ok" for gpu in gpus)
+
+
+def unexplained(gpu: Gpu) -> set[str]:
+    """Fields that are None without a reason, but for those where None is an answer."""
+    may_be_none = {"reason", "recovery_action", "unlisted_bytes"}
+    return {field for field in gpu.__struct_fields__ if getattr(gpu, field) is None} - may_be_none - gpu.missing.keys()
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -46,6 +63,16 @@ class GpuProbe:
         answer = self.say("read")
         assert answer.reading is not None, answer.reason
         return answer.reading.gpus
+
+    def read_until(self, is_so: Callable[[tuple[Gpu, ...]], bool]) -> tuple[Gpu, ...]:
+        """The first reading that is so."""
+        end_s = time.monotonic() + GUARD_S
+        while True:
+            gpus = self.read()
+            if is_so(gpus):
+                return gpus
+            assert time.monotonic() < end_s, gpus
+            time.sleep(0.02)
 
     def close(self) -> None:
         self.process.kill()
@@ -92,11 +119,15 @@ class FakeNvml:
         """Drop every change since `load`."""
         self._control("undo")
 
+    def trace(self) -> list[tuple[str, int]]:
+        """Function and GPU of each call so far, calls that have not returned included; GPU -1 where a call concerns none."""
+        trace = Path(self.env["FAKENVML_TRACE"])
+        words = (line.split() for line in (trace.read_text().splitlines() if trace.exists() else []))
+        return [(function, int(gpu)) for _, _, function, gpu in words]
+
     def calls(self, function: str, gpu: int) -> int:
         """How often a function was called for a GPU so far, calls that have not returned included."""
-        trace = Path(self.env["FAKENVML_TRACE"])
-        lines = trace.read_text().splitlines() if trace.exists() else []
-        return sum(line.endswith(f" {function} {gpu}") for line in lines)
+        return self.trace().count((function, gpu))
 
     def probe(self, *only: int, deadline_s: float = 5.0) -> GpuProbe:
         """hwtop's GPU source in a new process. The deadline is generous unless it is what a test is about."""
@@ -109,7 +140,8 @@ class FakeNvml:
             probe.close()
 
     def _control(self, *words: str) -> None:
-        subprocess.run([sys.executable, str(HERE / "fakectl"), str(self._live), *words], check=True)
+        with mock.patch.object(sys, "argv", ["fakectl", str(self._live), *words]):
+            runpy.run_path(str(HERE / "fakectl"))
 
 
 @pytest.fixture(scope="session")
