@@ -1,12 +1,14 @@
-"""gpu-lost and gpu-driver-hang."""
+"""gpu-lost, gpu-driver-hang and driver-mismatch."""
 
 from __future__ import annotations
 
 import pytest
 
-from hwtop.model.gpu import Gpu, GpuStatus
-from hwtop.symptoms.gpu import check_driver_hang, check_lost
-from tests.symptoms.moments import constant, event, job, rank
+from hwtop.model.gpu import Gpu, GpuStatus, Vendor
+from hwtop.model.gpu_health import XidEvent
+from hwtop.model.snapshot import SourceStatus
+from hwtop.symptoms.gpu import check_driver_hang, check_lost, check_mismatch
+from tests.symptoms.moments import constant, event, gpu, job, rank
 
 
 def gpus(status: GpuStatus, age_s: float = 0.0) -> tuple[Gpu, ...]:
@@ -37,3 +39,69 @@ def test_a_driver_that_does_not_answer(age_s: float, expected: bool) -> None:
     if seen is not None:
         assert seen.severity == "warning", "one of two"
         assert seen.ranks == (1,)
+
+
+def test_a_lost_gpu_tells_the_xid_before_it() -> None:
+    lost = gpu(1, status="lost", reason="gone", xids=(XidEvent(code=79, at_s=25.0),))
+    seen = check_lost(constant(WATCHED, gpus=(gpu(0), lost)))
+    assert seen is not None
+    assert "GPU 1: Xid 79 (GPU has fallen off the bus), 5 s ago" in seen.evidence
+
+
+@pytest.mark.parametrize(
+    ("vendor", "name"),
+    [("nvidia", "NVIDIA driver"), ("amd", "AMD driver"), ("intel", "Intel driver"), ("tpu", "TPU runtime")],
+)
+def test_every_driver_has_its_name(vendor: Vendor, name: str) -> None:
+    hung = gpu(0, vendor=vendor, status="stale", age_s=9.0, reason="driver not answering for 9 s")
+    seen = check_driver_hang(constant(WATCHED, gpus=(hung,)))
+    assert seen is not None
+    assert (seen.title, seen.severity) == (f"The {name} does not answer for GPU 0", "critical")
+    lost = check_lost(constant(WATCHED, gpus=(gpu(0, vendor=vendor, status="lost", reason="r"),)))
+    assert lost is not None
+    assert ("bus" in lost.title) is (vendor == "nvidia")
+
+
+def source(reason: str | None) -> tuple[SourceStatus, ...]:
+    return (SourceStatus(name="gpu", status="unavailable" if reason else "ok", reason=reason),)
+
+
+HUNG_INIT = "NVIDIA driver not answering: nvmlInit has not returned for 12 s"
+
+
+@pytest.mark.parametrize(
+    ("reason", "seconds", "expected"),
+    [
+        (HUNG_INIT, 3, False),
+        (HUNG_INIT, 5, True),
+        ("gpu not answering for 6.0 s", 6, True),
+        ("no NVIDIA driver: libnvidia-ml.so.1 not found", 20, False),
+        (None, 20, False),
+    ],
+)
+def test_a_driver_that_never_answered(reason: str | None, seconds: int, expected: bool) -> None:
+    seen = check_driver_hang(constant(WATCHED, seconds=seconds, sources=source(reason)))
+    assert (seen is not None) is expected
+    if seen is not None:
+        assert seen.severity == "critical"
+        assert reason in seen.evidence
+
+
+def test_the_kernels_log_knows_of_a_hanging_driver() -> None:
+    seen = check_driver_hang(constant(job(rank(0), events=(event("gpu-driver-hang"),)), gpus=(gpu(0),)))
+    assert seen is not None
+    assert seen.title == "A GPU or its driver does not answer"
+
+
+MISMATCH = "NVIDIA driver/library version mismatch: the driver was upgraded while its kernel module was loaded; reboot"
+
+
+def test_driver_and_library_that_differ() -> None:
+    assert check_mismatch(constant(WATCHED, sources=source(None))) is None
+    seen = check_mismatch(constant(WATCHED, sources=source(MISMATCH)))
+    assert seen is not None
+    assert (seen.severity, seen.evidence[0]) == ("warning", MISMATCH)
+    both = check_mismatch(constant(job(rank(0), events=(event("driver-mismatch"),)), sources=source(MISMATCH)))
+    assert both is not None
+    assert both.severity == "critical", "a program of the job met it"
+    assert MISMATCH in both.evidence
