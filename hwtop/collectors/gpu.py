@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from hwtop.collectors.abandon import Abandonable
+from hwtop.collectors.gpu_holder import GpuHolders
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.collectors.gpu_vendor import VendorSource, graphics_devices, other_vendors
 from hwtop.collectors.pci import NVIDIA
@@ -98,6 +99,7 @@ class GpuSource:
         nvidia: GpuNvidiaSource | None = None,
         others: Sequence[VendorSource] | None = None,
         sys_root: str = "/sys",
+        proc_root: str = "/proc",
         platform: str = sys.platform,
     ) -> None:
         self._only = only
@@ -105,6 +107,7 @@ class GpuSource:
         self._deadline_s = deadline_s
         self._platform = platform
         self._sys = sys_root
+        self._holders = GpuHolders(proc_root)
         is_linux = platform == "linux"
         self._nvidia = nvidia or GpuNvidiaSource(only=only, now=now)
         self._nvidia_count = 0
@@ -143,7 +146,8 @@ class GpuSource:
             if part is not None:
                 parts.append(_renumbered(part, count))
                 count += len(part.gpus)
-        return self._chosen(_merged(parts, missing, self._now()), count)
+        chosen = self._chosen(_merged(parts, missing, self._now()), count)
+        return replace(chosen, gpus=self._holders.told(chosen.gpus))
 
     def aim(self, aim: Aim) -> None:
         """GPUs are read whatever the job is."""

@@ -38,7 +38,7 @@ _RECORD_BYTES = 32 * 1024
 """The kernel's own limit for one record with its properties is 8 KiB (PRINTK_MESSAGE_MAX, formerly CONSOLE_EXT_LOG_MAX)."""
 _ASK_AGAIN_S = 60.0
 _TEXT_LENGTH = 16_384
-_INITIAL_PID_NAMESPACE = "pid:[4026531836]"
+INITIAL_PID_NAMESPACE = "pid:[4026531836]"
 """PROC_PID_INIT_INO of include/linux/proc_ns.h."""
 _BLOCK_DEVICE = re.compile(r"\b(?:dm-|md|sd[a-z]|vd[a-z]|xvd[a-z]|nvme)\w*")
 
@@ -203,7 +203,7 @@ class KernelLogSource:
 
     def _is_initial_namespace(self) -> bool:
         try:
-            return os.readlink(f"{self._proc}/self/ns/pid") == _INITIAL_PID_NAMESPACE
+            return os.readlink(f"{self._proc}/self/ns/pid") == INITIAL_PID_NAMESPACE
         except OSError:
             return True
 

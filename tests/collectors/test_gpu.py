@@ -241,7 +241,7 @@ def test_code_of_a_vendor_is_loaded_only_where_its_devices_are(tmp_path: Path) -
 
     reason, modules = run()
     assert reason.endswith("; no AMD, Intel or TPU device")
-    assert modules == "hwtop.collectors.gpu_nvidia hwtop.collectors.gpu_vendor"
+    assert modules == "hwtop.collectors.gpu_holder hwtop.collectors.gpu_nvidia hwtop.collectors.gpu_vendor"
     tpu_machine(tmp_path, "0x0063", "0x0056", [0])
     reason, modules = run()
     assert reason == "None"
