@@ -35,7 +35,7 @@ _NOT_OF_AMD = (
     "mig_mode",
     "mem_reserved_bytes",
 )
-_CLOCK = re.compile(r"\d+: (\d+)Mhz", re.IGNORECASE)
+_CLOCK = re.compile(r"\w+: (\d+)Mhz", re.IGNORECASE)
 
 
 class AmdDevice:
@@ -128,6 +128,7 @@ class AmdDevice:
         fields.take("mem_util_pct", lambda: self._percent("mem_busy_percent"))
         fields.lack("AMD counts encoder and decoder together", "encoder_pct", "decoder_pct")
         fields.lack("amdgpu tells no activity of single units", "activity")
+        fields.lack("not all users of an AMD GPU can be listed (graphics in other containers)", "unlisted_bytes")
         fields.lack(
             "amdgpu counts packets, not bytes, and takes a second for it (pcie_bw)",
             "pcie_tx_bytes_per_s",

@@ -70,7 +70,7 @@ _LAYOUTS: dict[tuple[int, int], _Layout] = {
     (1, 2): _dgpu_1(104),
     (1, 3): _dgpu_1(120, throttle_bits=112),
     (1, 4): _mi300(288, energy=24, xgmi=52, xgmi_data=104, clock=240, residency=None),
-    (1, 5): _mi300(328, energy=56, xgmi=84, xgmi_data=144, clock=280, residency=None),
+    (1, 5): _mi300(360, energy=88, xgmi=116, xgmi_data=176, clock=312, residency=None),
     (1, 6): _mi300(1664, energy=16, xgmi=64, xgmi_data=128, clock=264, residency=32),
     (1, 7): _mi300(2208, energy=24, xgmi=72, xgmi_data=136, clock=296, residency=40),
     (1, 8): _mi300(3360, energy=24, xgmi=72, xgmi_data=136, clock=296, residency=40),

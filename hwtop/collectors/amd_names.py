@@ -5,8 +5,6 @@ From the PCI ID repository (https://pci-ids.ucw.cz) and the tables of the amdgpu
 
 from __future__ import annotations
 
-VENDOR_ID = 0x1002
-
 _NAMES = {
     0x738C: "AMD Instinct MI100",
     0x738E: "AMD Instinct MI100",

@@ -65,7 +65,8 @@ class AmdProcesses:
 
 def _process(load: Load) -> GpuProcess:
     """A ROCm process submits by the compute driver, which tells no time on the engines: its share stays unknown."""
-    pcts = [load.engine_pcts[engine] for engine in _ENGINES if engine in (load.engine_pcts or {})]  # type: ignore[index]
+    told = load.engine_pcts or {}
+    pcts = [told[engine] for engine in _ENGINES if engine in told]
     return GpuProcess(
         pid=load.pid,
         mem_bytes=load.mem_bytes,

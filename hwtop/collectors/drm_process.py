@@ -33,7 +33,7 @@ class Load(NamedTuple):
     mem_bytes: int
     is_compute: bool
     engine_pcts: dict[str, float] | None
-    """Engine -> percent of the last interval; None until it was seen twice."""
+    """Engine -> percent of the last interval; None until it was seen twice, and for work that DRM files know nothing of."""
 
 
 T = TypeVar("T")
@@ -96,5 +96,5 @@ def _load(
         pid=pid,
         mem_bytes=max(drm_bytes, held_bytes or 0),
         is_compute=held_bytes is not None or has_computed,
-        engine_pcts=pcts if told else None,
+        engine_pcts=pcts if told and held_bytes is None else None,
     )

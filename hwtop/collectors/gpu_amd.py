@@ -10,12 +10,13 @@ import msgspec
 
 from hwtop.collectors.amd_device import AmdDevice
 from hwtop.collectors.amd_kfd import XGMI, KfdNode
-from hwtop.collectors.amd_names import VENDOR_ID
 from hwtop.collectors.amd_process import AmdProcesses
 from hwtop.collectors.amd_smi import AmdSmi, SmiTold
 from hwtop.collectors.drm_pcie import path_between
 from hwtop.collectors.drm_row import Rows
 from hwtop.collectors.drm_sysfs import Card, cards_of, has_drm
+from hwtop.collectors.gpu_vendor import graphics_devices
+from hwtop.collectors.pci import AMD
 from hwtop.collectors.procfs import read_text
 from hwtop.errors import CannotError
 from hwtop.model.gpu import Gpu, GpuReading, Vendor
@@ -52,9 +53,9 @@ class AmdGpus:
         if len(self._rows):
             return None
         if not has_drm(self._sys):
-            return f"no {self._sys}/class/drm here: AMD GPUs are read on Linux with their driver (amdgpu) loaded"
+            return self._unbound() or f"no {self._sys}/class/drm here, so no AMD GPU with a driver"
         self._rows.look()
-        return None if len(self._rows) else f"no AMD GPU in {self._sys}/class/drm"
+        return None if len(self._rows) else self._unbound() or f"no AMD GPU in {self._sys}/class/drm"
 
     def read(self) -> GpuReading:
         """All rows, each as fresh as its GPU allows.
@@ -78,8 +79,15 @@ class AmdGpus:
     def close(self) -> None:
         """Nothing is held open between two reads."""
 
+    def _unbound(self) -> str | None:
+        """GPUs that are there, without a driver that hwtop can ask."""
+        found = graphics_devices(AMD, self._sys)
+        if not found:
+            return None
+        return f"AMD GPU {found[0].address} is not driven by amdgpu: sudo modprobe amdgpu, then dmesg | grep amdgpu"
+
     def _cards(self) -> list[Card]:
-        return [card for card in cards_of(self._sys, VENDOR_ID) if card.driver == "amdgpu"]
+        return [card for card in cards_of(self._sys, AMD) if card.driver == "amdgpu"]
 
     def _make(self, index: int, card: Card) -> AmdDevice:
         device = AmdDevice(index, card, self._now)
@@ -101,6 +109,10 @@ class AmdGpus:
         processes, reason = self._processes.on(gpu.pci_bus_id)
         if reason is not None:
             missing["processes"] = reason
+        if any(process.sm_pct is None for process in processes or ()):
+            missing["processes.sm_pct"] = (
+                "ROCm submits its work by the compute driver, which tells no time of a process"
+            )
         links = _links(self._processes.nodes, gpu.pci_bus_id) if self._processes.nodes else None
         if links is None:
             missing["nvlinks"] = "links are told by the compute driver (amdkfd), which shows no GPU here"

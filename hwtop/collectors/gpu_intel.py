@@ -15,7 +15,8 @@ from hwtop.collectors.drm_process import Latest, Load, Users, loads_on
 from hwtop.collectors.drm_row import Rows
 from hwtop.collectors.drm_sysfs import Card, cards_of, has_drm
 from hwtop.collectors.intel_device import IntelDevice
-from hwtop.collectors.intel_names import INTEGRATED, VENDOR_ID
+from hwtop.collectors.intel_names import INTEGRATED
+from hwtop.collectors.pci import INTEL
 from hwtop.errors import CannotError
 from hwtop.model.gpu import Gpu, GpuProcess, GpuReading, Vendor
 from hwtop.model.gpu_link import Topology
@@ -60,14 +61,14 @@ class IntelGpus:
         if len(self._rows):
             return None
         if not has_drm(self._sys):
-            return f"no {self._sys}/class/drm here: Intel GPUs are read on Linux with their driver (xe, i915) loaded"
+            return self._gaudi() or f"no {self._sys}/class/drm here, so no Intel GPU with a driver"
         self._rows.look()
         if len(self._rows):
             return None
         gaudi = self._gaudi()
         if gaudi is not None:
             return gaudi
-        if any(card.pci_bus_id == INTEGRATED for card in cards_of(self._sys, VENDOR_ID)):
+        if any(card.pci_bus_id == INTEGRATED for card in cards_of(self._sys, INTEL)):
             return "no Intel GPU but the graphics inside the CPU, which are not shown"
         return f"no Intel GPU in {self._sys}/class/drm"
 
@@ -100,7 +101,7 @@ class IntelGpus:
         """Nothing is held open between two reads."""
 
     def _cards(self) -> list[Card]:
-        cards = cards_of(self._sys, VENDOR_ID)
+        cards = cards_of(self._sys, INTEL)
         return [card for card in cards if card.driver in _DRIVERS and card.pci_bus_id != INTEGRATED]
 
     def _make(self, index: int, card: Card) -> IntelDevice:

@@ -49,6 +49,7 @@ _NOT_TOLD = (
     "pcie_rx_bytes_per_s",
     "ecc",
     "nvlinks",
+    "unlisted_bytes",
 )
 
 _THROTTLE: dict[str, ThrottleReason] = {

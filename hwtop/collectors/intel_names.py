@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-VENDOR_ID = 0x8086
-
 INTEGRATED = "0000:00:02.0"
 """Where the graphics inside Intel's CPUs always are. They share the CPU's memory and train nothing."""
 
