@@ -25,8 +25,8 @@ PAGES: list[BindingType] = [
         "page('overview')",
         "overview",
         id="overview",
-        key_display="1 2 3 f 4 5 7",
-        tooltip="Overview ranks stacks flame logs curves processes",
+        key_display="1 2 3 f 4 5 g 7",
+        tooltip="Overview ranks stacks flame logs curves GPUs processes",
     ),
     Binding("2", "page('ranks')", "ranks", id="ranks", show=False),
     Binding(
@@ -40,6 +40,7 @@ PAGES: list[BindingType] = [
     Binding("f", "page('flame')", "flame", id="flame", show=False),
     Binding("4", "page('logs')", "logs", id="logs", show=False),
     Binding("5", "page('curves')", "curves", id="curves", show=False),
+    Binding("g", "page('gpu')", "GPUs", id="gpu", show=False),
     Binding("l", "logs_or_files", "logs", id="logs-or-files", show=False),
     Binding("7", "page('processes')", "processes", id="processes", show=False),
     Binding(
@@ -61,7 +62,7 @@ MOVES: list[BindingType] = [
         "down",
         id="down",
         key_display="↓ ↑ → ←",
-        tooltip="The next rank, line, job, function or curve",
+        tooltip="The next rank, line, job, function, curve or GPU",
     ),
     Binding("up", "move(0, -1)", "up", id="up", show=False),
     Binding("right", "move(1, 0)", "right", id="right", show=False),
@@ -86,7 +87,7 @@ MOVES: list[BindingType] = [
     Binding("pageup", "scroll_by(-10)", "page up", id="page-up", show=False),
     Binding("home", "scroll_by(-100000)", "start", id="start", show=False),
     Binding("end", "scroll_by(100000)", "end", id="end", show=False),
-    Binding("enter", "choose", "choose", id="choose", tooltip="Attach; the stack, a log line closely, flame, curve"),
+    Binding("enter", "choose", "choose", id="choose", tooltip="Attach; the stack, log line, flame, curve, GPU closely"),
 ]
 
 PICTURE: list[BindingType] = [

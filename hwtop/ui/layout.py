@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hwtop.ui import curve_view, flame_view, overview
+from hwtop.ui import curve_view, flame_view, gpu_page, overview
 from hwtop.ui.panels import (
     compact,
     conclusion,
@@ -16,6 +16,11 @@ from hwtop.ui.panels import (
     flame,
     footer,
     gpu,
+    gpu_card,
+    gpu_missing,
+    gpu_processes,
+    gpu_topology,
+    gpu_trends,
     host,
     log_context,
     log_others,
@@ -61,6 +66,12 @@ PANELS: dict[str, Draw] = {
     "log-others": log_others.draw,
     "curve-list": curve_list.draw,
     "curve": curve.draw,
+    "gpu-list": gpu.draw_page,
+    "gpu-trends": gpu_trends.draw,
+    "gpu-card": gpu_card.draw,
+    "gpu-topology": gpu_topology.draw,
+    "gpu-processes": gpu_processes.draw,
+    "gpu-missing": gpu_missing.draw,
     "processes": processes.draw,
     "picker": picker.draw,
     "compact": compact.draw,
@@ -70,6 +81,7 @@ PANELS: dict[str, Draw] = {
 _SCROLLED: dict[Page, tuple[str, Callable[[View, int, int], int]]] = {
     "stacks": ("stack", stacks.hidden),
     "logs": ("logs", logs.hidden),
+    "gpu": ("gpu-card", gpu_card.hidden),
     "processes": ("processes", processes.hidden),
 }
 """The panel of a page that scrolls, and how many of its rows are out of sight."""
@@ -109,6 +121,8 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
         return places | _flame(view, top, bottom, width)
     if view.page == "curves":
         return places | _curves(view, top, bottom, width)
+    if view.page == "gpu":
+        return places | gpu_page.arrange(view, top, bottom, width)
     if view.page == "logs" and view.log_inside:
         panel, wanted = _LOG_INSIDE[view.log_inside]
         rows = min(wanted(view, width), bottom - top - max(_LINES_LEAST, (bottom - top) // 3))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.ui import curve_view, flame_view, log_view, process_view, rank_view
+from hwtop.ui import curve_view, flame_view, gpu_view, log_view, process_view, rank_view
 from hwtop.ui.layout import arrange, scrollable
-from hwtop.ui.panels import curve_list, logs, picker, processes, rank_map, ranks
+from hwtop.ui.panels import curve_list, gpu, logs, picker, processes, rank_map, ranks
 from hwtop.ui.view import SEARCH, LogInside, Page, View
 
 Size = tuple[int, int]
@@ -14,7 +14,7 @@ Size = tuple[int, int]
 
 
 def moved(view: View, right: int, down: int, size: Size) -> View:
-    """What this page moves: the job to pick, the lines, the function of the flame, the curve, or the selected rank."""
+    """What this page moves: the job to pick, the lines, the function of the flame, the curve, the GPU, or the selected rank."""
     if view.is_picking:
         last = max(0, len(picker.candidates(view)) - 1)
         return replace(view, cursor=max(0, min(last, view.cursor + down)))
@@ -26,6 +26,8 @@ def moved(view: View, right: int, down: int, size: Size) -> View:
         return flame_view.moved(view, right, down)
     if view.page == "curves":
         return curve_view.moved(view, down or right)
+    if view.page == "gpu":
+        return scrolled(view, down, size) if down and view.is_gpu_alone else gpu_view.moved(view, down or right)
     if view.page == "stacks" and right:
         return rank_view.next_group(view, right)
     at = arrange(view, *size).get("rank-map")
@@ -40,6 +42,8 @@ def scrolled(view: View, rows: int, size: Size) -> View:
         return process_view.moved(view, rows)
     if view.page == "curves":
         return curve_view.moved(view, rows)
+    if view.page == "gpu" and not view.is_gpu_alone:
+        return gpu_view.moved(view, rows)
     if view.page == "logs" and view.log_inside:
         return log_view.stepped(view, rows, _log_rows(view, size))
     most = scrollable(view, *size)
@@ -58,13 +62,16 @@ def turned(view: View, page: Page) -> View:
 
 
 def chosen(view: View, size: Size) -> View:
-    """What this page has selected, from close by: the box of the flame, the log line, the curve, the rank's stack."""
+    """What this page has selected, from close by: the box of the flame, the log line, the curve, the GPU, the rank's
+    stack."""
     if view.page == "flame":
         return flame_view.zoomed(view)
     if view.page == "logs":
         return inside(view, "context", size)
     if view.page == "curves":
         return replace(view, is_curve_alone=not view.is_curve_alone)
+    if view.page == "gpu":
+        return replace(view, is_gpu_alone=not view.is_gpu_alone, scroll=0)
     if view.selected is not None and view.page in ("overview", "ranks", "processes"):
         return turned(view, "stacks")
     return view
@@ -83,9 +90,11 @@ def cleared(view: View) -> View:
         return outer
     if view.page == "curves" and view.is_curve_alone:
         return replace(view, is_curve_alone=False)
+    if view.page == "gpu" and view.is_gpu_alone:
+        return replace(view, is_gpu_alone=False, scroll=0)
     if view.page == "processes" and view.inside:
         return process_view.closed(view)
-    return replace(view, scroll=0, is_following=True, mark=None, selected=None)
+    return replace(view, scroll=0, is_following=True, mark=None, selected=None, gpu=None)
 
 
 def typed(view: View, word: str) -> View:
@@ -122,6 +131,9 @@ def clicked(view: View, panel: str, at: tuple[int, int], size: Size) -> View:
     elif panel == "logs" and view.page == "logs":
         line = logs.line_at(view, at[1], *size)
         return view if line is None else replace(view, mark=line, is_following=False)
+    elif panel == "gpu-list":
+        shown = gpu.rows_shown(view, size[1])
+        return gpu_view.chosen(view, shown.start + at[1] - 2) if 0 <= at[1] - 2 < len(shown) else view
     elif panel == "curve-list":
         return curve_view.chosen(view, curve_list.row_at(view, at[1], size[1]))
     elif panel == "processes" and not view.inside:

@@ -13,8 +13,8 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.model.rank import Rank
 
-Page = Literal["overview", "ranks", "stacks", "flame", "logs", "curves", "processes"]
-PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "curves", "processes")
+Page = Literal["overview", "ranks", "stacks", "flame", "logs", "curves", "gpu", "processes"]
+PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "curves", "gpu", "processes")
 """In the order in which Tab turns them."""
 
 Inside = Literal["", "env", "files"]
@@ -68,6 +68,10 @@ class View:
     """It has the whole page."""
     log_scales: frozenset[CurveName] = frozenset()
     """Curves that are drawn on a log scale."""
+    gpu: int | None = None
+    """Index of the device under the cursor of the GPU page (see `gpu_view.selected`)."""
+    is_gpu_alone: bool = False
+    """It has the whole page."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """What the person has typed, by `subject`."""
     is_typing: bool = False

@@ -61,7 +61,7 @@ def test_one_line_a_gpu_and_a_lost_one_is_one_row_with_its_reason() -> None:
     lines = text(frames.gpu_lost(), (120, 40)).splitlines()
     lost = [line for line in lines if "fell off the bus (Xid 79)" in line and "LOST" in line]
     assert len(lost) == 1
-    assert "✖   3  LOST  (rank 3)" in lost[0]
+    assert "✖    3  LOST  (rank 3)" in lost[0]
     assert sum("/80.0G" in line for line in lines) == 7
     assert any("stale 12 s" in line for line in lines)
     assert any("HOT" in line for line in lines)

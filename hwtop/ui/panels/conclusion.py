@@ -8,7 +8,7 @@ from hwtop.job.rank_set import named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
-from hwtop.ui import curve_view, flame_view, rank_view, units
+from hwtop.ui import curve_view, flame_view, gpu_view, rank_view, units
 from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -19,6 +19,8 @@ from hwtop.ui.widgets.text import wrap
 def said(view: View) -> str:
     """Plain text in one line; empty where there is nothing to conclude."""
     job = view.job
+    if view.page == "gpu":
+        return gpu_view.sentence(view)
     if job is None:
         return view.frame.verdict.text
     if view.page == "flame":

@@ -13,6 +13,7 @@ PAGE_KEYS: dict[Page, str] = {
     "flame": "f",
     "logs": "4",
     "curves": "5",
+    "gpu": "g",
     "processes": "7",
 }
 
@@ -38,6 +39,7 @@ _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
         ("y", "copy"),
         ("Esc", "back"),
     ),
+    "gpu": (("↑ ↓", "GPU"), ("Enter", "all of it"), ("< >", "rank"), ("y", "copy"), ("Esc", "back")),
     "processes": (("e", "environment"), ("l", "files"), ("k", "signal"), ("d", "deep look"), ("/", "filter")),
 }
 _INSIDE_KEYS = (("Esc", "back"), ("/", "filter"), ("e", "environment"), ("l", "files"), ("y", "copy"), ("< >", "rank"))
@@ -125,11 +127,15 @@ def _tabs(view: View, width: int) -> list[tuple[str, Page]]:
     """Names of all pages where there is room, else of the one on screen."""
     if view.is_picking:
         return []
-    names = [(f" {PAGE_KEYS[page]} {page.capitalize()} ", page) for page in PAGES]
+    names = [(f" {PAGE_KEYS[page]} {_name(page)} ", page) for page in PAGES]
     needed = sum(len(text) for text, _ in names) + (cells(view.note) + 2 if view.note else _width(list(_FIRST)) + 2)
     if needed <= width:
         return names
     return [(text if page == view.page else f" {PAGE_KEYS[page]} ", page) for text, page in names]
+
+
+def _name(page: Page) -> str:
+    return "GPUs" if page == "gpu" else page.capitalize()
 
 
 def _width(keys: list[tuple[str, str]]) -> int:

@@ -11,7 +11,7 @@ from hwtop.ui.widgets.box import box
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
 
-_WIDTH = 76
+_WIDTH = 80
 _KEYS = 19
 """Cells for the keys of a line."""
 

@@ -1,0 +1,65 @@
+"""Where the panels of the GPU page stand: all devices first, then what the selected one has to say. Pure."""
+
+from __future__ import annotations
+
+from hwtop.ui.panels import gpu, gpu_card, gpu_missing, gpu_processes, gpu_topology
+from hwtop.ui.place import WIDE, Place, stack
+from hwtop.ui.view import View
+
+_BESIDE = 110
+"""Cells from which the card stands beside topology and processes."""
+_BELOW = 20
+"""Rows below the list from which topology and processes stand below the card."""
+_CARD, _PROCESSES = 8, 5
+"""Rows of card and processes, where they stand below each other."""
+_TRENDS_FROM, _TRENDS = 26, 8
+"""Rows below the list from which trends have room there, and how many they get."""
+
+
+def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """One line a device, with the card of the selected one; what is missing in the last row. One device alone has the page."""
+    room = bottom - top
+    if not view.frame.moment.gpus:
+        return stack([("gpu-list", room)], top, width)
+    if view.is_gpu_alone:
+        trends = _TRENDS if room >= _TRENDS_FROM else 0
+        return stack([("gpu-trends", trends), ("gpu-card", room - trends)], top, width)
+    reasons = gpu_missing.rows(view)
+    room -= reasons
+    devices = min(gpu.wanted(view, width), room)
+    if room - devices < gpu_card.LEAST:
+        devices = room
+    rest = room - devices
+    trends = _TRENDS if rest >= _TRENDS_FROM and width >= _BESIDE else 0
+    places = stack([("gpu-list", devices), ("gpu-trends", trends)], top, width)
+    if rest:
+        places |= _below(view, Place(0, top + devices + trends, width, rest - trends))
+    return places | stack([("gpu-missing", reasons)], bottom - reasons, width)
+
+
+def _below(view: View, at: Place) -> dict[str, Place]:
+    """Card, topology and processes: beside each other, below each other, or the card alone."""
+    if at.width >= _BESIDE and at.height >= gpu_card.LEAST + 3:
+        side = at.width * 9 // 20 if at.width >= WIDE else at.width // 2
+        x = at.width - side
+        ways = min(gpu_topology.wanted(view, side), at.height - 3)
+        if at.height - ways < _PROCESSES:
+            ways = at.height - _PROCESSES if at.height >= 2 * _PROCESSES else 0
+        return (
+            {
+                "gpu-card": Place(0, at.y, x, at.height),
+                "gpu-topology": Place(x, at.y, side, ways),
+                "gpu-processes": Place(x, at.y + ways, side, at.height - ways),
+            }
+            if ways
+            else {
+                "gpu-card": Place(0, at.y, x, at.height),
+                "gpu-processes": Place(x, at.y, side, at.height),
+            }
+        )
+    if at.height < _BELOW:
+        return stack([("gpu-card", at.height)], at.y, at.width)
+    ways = min(gpu_topology.wanted(view, at.width), at.height - _CARD - _PROCESSES)
+    processes = min(gpu_processes.wanted(view, at.width), max(_PROCESSES, (at.height - ways) // 2))
+    rows = [("gpu-card", at.height - ways - processes), ("gpu-topology", ways), ("gpu-processes", processes)]
+    return stack(rows, at.y, at.width)
