@@ -1,7 +1,7 @@
 """Rates of accelerators: what their counters did of late.
 
-Drivers answer some counters at once and others slowly, so a source asks for each as often as it is worth: in many readings a
-counter is only repeated. A rate is therefore taken from one movement of the counter to the next, and stands until then.
+A driver may renew a counter less often than it is read: then readings repeat it. A rate is therefore taken from one movement of
+the counter to the next, and stands until then.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from hwtop.model.gpu import Gpu, GpuCounters, GpuRates, GpuReading
 
-HOLD_S = 12.0
-"""A counter that has not moved for so long stands still, and is not merely read seldom: its rate is 0. Above the longest time
-between two readings of one counter."""
+HOLD_S = 2.5
+"""A counter that has not moved for so long stands still: its rate is 0. Sources ask for it each tick, and some drivers renew it once a
+second only."""
 MOST_POWER_W = 5000.0
 """No board takes as much (a GB200 module: 2.7 kW): the energy counter jumped."""
 MOST_SHARE = 1.25

@@ -59,7 +59,7 @@ def check_nvlink(history: History) -> Observation | None:
     faults: list[_Fault] = []
     for gpu in history.now.gpus:
         if gpu.status == "ok":
-            found = (_down(gpu, history), *_rising(gpu, history), _before(gpu))
+            found = (_fabric(gpu, history), _down(gpu, history), *_rising(gpu, history), _before(gpu))
             faults += [fault for fault in found if fault is not None]
         codes = [f"Xid {code}" for code in sorted({event.code for event in gpu.xids} & NVLINK_XIDS)]
         faults += [_Fault(gpu.index, "critical", f"the driver reported {', '.join(codes)}")] if codes else []
@@ -149,6 +149,17 @@ def _replays_at(moment: Moment, index: int) -> int | None:
     return gpu.counters.pcie_replays if gpu is not None and gpu.counters is not None else None
 
 
+def _fabric(gpu: Gpu, history: History) -> _Fault | None:
+    """What NVSwitches make of the GPUs failed, or has not come up for a whole window: without it no GPU reaches another."""
+    if gpu.fabric is None or gpu.fabric == "completed":
+        return None
+    if not gpu.fabric.startswith(("failed", "unhealthy")):
+        seen = [each.fabric for moment in history.over(WINDOW_S) for each in moment.gpus if each.index == gpu.index]
+        if not history.covers(WINDOW_S) or "completed" in seen:
+            return None
+    return _Fault(gpu.index, "warning", f"NVLink fabric {gpu.fabric}: does the fabric manager run?")
+
+
 def _down(gpu: Gpu, history: History) -> _Fault | None:
     """Links that others of its kind have, or that it had itself; boards may have links that lead nowhere."""
     down = {link.link for link in gpu.nvlinks or () if link.is_up is False}
@@ -225,7 +236,7 @@ RULES = (
         category="stability",
         threshold=(
             "a link down that peers have or that was up; replay or recovery errors rising (DCGM: any fails a link), CRC errors "
-            f"rising by {CRC_PER_S:.0f}/s (DCGM); Xid 74, 136, 144-150, 155"
+            f"rising by {CRC_PER_S:.0f}/s (DCGM); a fabric that failed; Xid 74, 136, 144-150, 155"
         ),
         raise_s=0.0,
         clear_s=60.0,

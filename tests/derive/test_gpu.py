@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_counter_that_is_read_seldom_keeps_its_rate_between() -> None:
 
 
 def test_a_counter_that_stands_still_has_the_rate_zero() -> None:
-    still = int(HOLD_S)
+    still = ceil(HOLD_S)
     told = series("nvlink_tx_bytes", [0, 100] + [100] * still, "nvlink_tx_bytes_per_s")
     assert told[1] == 100.0
     assert (told[still], told[-1]) == (100.0, 0.0)

@@ -20,7 +20,7 @@ def watch(sick: Callable[[int], Gpu], seconds: int = 20) -> History:
     return history(seconds, lambda second: moment(float(second), WATCHED, gpus=(gpu(0), sick(second))))
 
 
-def severity_of(ecc: Callable[[int], dict[str, int]], seconds: int = 20) -> str | None:
+def severity_of(ecc: Callable[[int], dict[str, Any]], seconds: int = 20) -> str | None:
     seen = check_ecc(watch(lambda second: gpu(1, ecc=EccErrors(**ecc(second))), seconds))
     return seen.severity if seen is not None else None
 

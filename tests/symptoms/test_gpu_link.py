@@ -83,7 +83,7 @@ def test_replays_must_go_on_for_two_minutes(replays: Callable[[int], int | None]
     assert check_pcie(watch(lambda second: (gpu(0, counters=GpuCounters(pcie_replays=second)),), 100)) is None
 
 
-def links(down: Sequence[int] = (), count: int = 4, **errors: int) -> tuple[NvLink, ...]:
+def links(down: Sequence[int] = (), count: int = 4, **errors: Any) -> tuple[NvLink, ...]:
     """Errors are those of link 1."""
     return tuple(NvLink(link=n, is_up=n not in down, **(errors if n == 1 else {})) for n in range(count))
 
@@ -129,6 +129,21 @@ def test_a_link_that_goes_down() -> None:
 def test_what_links_count_while_watched(errors: Callable[[int], dict[str, int]], severity: str | None) -> None:
     seen = check_nvlink(watch(lambda second: (nvlinked(0, **errors(second)), nvlinked(1))))
     assert (seen.severity if seen is not None else None) == severity
+
+
+@pytest.mark.parametrize(
+    ("fabric", "seconds", "expected"),
+    [
+        (None, 60, False),
+        ("completed", 60, False),
+        ("unhealthy: degraded bandwidth", 5, True),
+        ("failed: NVML error 999", 5, True),
+        ("in progress", 30, False),
+        ("not started", 60, True),
+    ],
+)
+def test_a_fabric_that_does_not_come_up(fabric: str | None, seconds: int, expected: bool) -> None:
+    assert (check_nvlink(watch(lambda _: (gpu(0, fabric=fabric),), seconds)) is not None) is expected
 
 
 @pytest.mark.parametrize(("code", "expected"), [(74, True), (149, True), (31, False)])
