@@ -46,7 +46,7 @@ def gpus_of(process: ProcessInfo, local_rank: int | None, gpus: Sequence[Gpu]) -
     own = [gpu for gpu in gpus if gpu.vendor == vendor]
     open_ones = {gpu.index for gpu in own if gpu.processes is None} if _speaks_our_pids(own) else {g.index for g in own}
     if not open_ones:
-        return UsedGpus(reason="it is in no list of the driver: it uses none of the GPUs shown")
+        return UsedGpus()  # it uses none of those that are shown
     env = process.env
     if env is None:
         return UsedGpus(reason="the driver does not list it, and its environment cannot be read")

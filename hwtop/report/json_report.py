@@ -45,7 +45,8 @@ def snapshot(frame: Frame) -> dict[str, Any]:
         "time": moment.time_s,
         "host": moment.host,
         "interval_s": moment.interval_s,
-        "gpus": [plain(gpu) for gpu in moment.gpus],
+        "gpus": _gpus(moment),
+        "gpu_topology": plain(moment.topology) if moment.topology else None,
         "cpu": _cpu(moment),
         "memory": plain(moment.memory) if moment.memory else None,
         "cgroup": plain(moment.cgroup) if moment.cgroup else None,
@@ -88,6 +89,12 @@ def findings_of_note(findings: Sequence[Finding]) -> list[Finding]:
 def encode(value: object, *, indent: int = 2) -> str:
     """JSON text."""
     return msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent).decode()
+
+
+def _gpus(moment: Moment) -> list[dict[str, Any]]:
+    """Each device with the rates of its counters; null in the first second."""
+    rates = {rate.index: plain(rate) for rate in moment.gpu_rates}
+    return [{**plain(gpu), "rates": rates.get(gpu.index)} for gpu in moment.gpus]
 
 
 def _cpu(moment: Moment) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
+from hwtop.model.gpu import Gpu
 
 
 def machine(frame: Frame) -> str:
@@ -14,12 +15,7 @@ def machine(frame: Frame) -> str:
         lines.append(f"cpu      {_pct(moment.cpu.util_pct)} of {moment.cores:g} cores, load {moment.cpu.load[0]:.2f}")
     if moment.memory is not None:
         lines.append(f"memory   {_gb(moment.memory.used_bytes)} of {_gb(moment.memory.total_bytes)} used")
-    lines += [
-        f"gpu {gpu.index:<4} {gpu.name}: {_pct(gpu.util_pct)}, {_gb(gpu.mem_used_bytes)} of {_gb(gpu.mem_total_bytes)}"
-        if gpu.status == "ok"
-        else f"gpu {gpu.index:<4} {gpu.name}: {gpu.status}: {gpu.reason}"
-        for gpu in moment.gpus
-    ]
+    lines += [f"gpu {gpu.index:<4} {gpu.name}: {_gpu(gpu)}" for gpu in moment.gpus]
     lines += [
         f"disk     {disk.name}: read {_gb(disk.read_bytes_per_s)}/s, write {_gb(disk.write_bytes_per_s)}/s, busy {_pct(disk.busy_pct)}"
         for disk in moment.disks
@@ -36,6 +32,27 @@ def machine(frame: Frame) -> str:
     ]
     lines += [f"not seen {spot.source}: {spot.reason}" for spot in frame.blind]
     return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _gpu(gpu: Gpu) -> str:
+    """How busy and how full it is, or why that is not known; a stale one with its last numbers."""
+    if gpu.status in ("lost", "error"):
+        return f"{gpu.status}: {gpu.reason}"
+    unknown = [gpu.missing.get(field) for field in ("util_pct", "mem_used_bytes")]
+    facts = [
+        "use unknown" if gpu.util_pct is None else _pct(gpu.util_pct),
+        "memory unknown" if gpu.mem_used_bytes is None else f"{_gb(gpu.mem_used_bytes)} of {_gb(gpu.mem_total_bytes)}",
+    ]
+    if gpu.power_w is not None:
+        facts.append(f"{gpu.power_w:.0f} W" + (f" of {gpu.power_limit_w:.0f} W" if gpu.power_limit_w else ""))
+    if gpu.temp_c is not None:
+        facts.append(f"{gpu.temp_c:.0f} °C")
+    reasons = dict.fromkeys(reason for reason in unknown if reason is not None)
+    told = ", ".join(facts) + (f" ({'; '.join(reasons)})" if reasons else "")
+    if gpu.status == "ok":
+        return told
+    has_numbers = gpu.util_pct is not None or gpu.mem_used_bytes is not None
+    return f"stale for {gpu.age_s:.0f} s: {gpu.reason}" + (f"; before: {told}" if has_numbers else "")
 
 
 def _pct(value: float | None) -> str:

@@ -26,6 +26,7 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
     job = moment.job
     if job is not None:
         spots += _stacks(job)
+        spots += _gpus_of_ranks(job)
         spots += [
             Blind(source=f"log {file.path}", reason=file.reason) for file in job.log_files if file.reason is not None
         ]
@@ -41,6 +42,18 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
         if job.world_size is not None and job.world_size > max(here, job.local_world_size or 0):
             spots.append(Blind(source="ranks", reason=f"{here} of {job.world_size} ranks are visible on this machine"))
     return tuple(dict.fromkeys(spots))
+
+
+def _gpus_of_ranks(job: Job) -> list[Blind]:
+    """Ranks that use GPUs of which it is not known which."""
+    whose: dict[str, list[int]] = {}
+    for rank in job.ranks:
+        if rank.is_alive and rank.gpus_reason is not None:
+            whose.setdefault(rank.gpus_reason, []).append(rank.rank)
+    return [
+        Blind(source="gpu", reason=f"which GPU is that of {named(ranks)} is not known: {reason}")
+        for reason, ranks in whose.items()
+    ]
 
 
 def _stacks(job: Job) -> list[Blind]:

@@ -63,8 +63,8 @@ def test_a_process_in_a_container_is_known_by_its_pid_there_unless_that_is_anoth
     inside = trainer(ns_pids=(7, 41))
     assert used(inside, 0, gpus((), (41,))) == (1,)
     assert used(inside, 0, gpus((), (held(41, "X"),))) == (1,)
-    assert used(inside, 0, gpus((), (held(41, "S"),))) == ()
-    assert used(trainer(ns_pids=(7, 0)), 0, gpus((), (held(0, "S"),))) == ()
+    assert gpus_of(inside, 0, gpus((), (held(41, "S"),))) == UsedGpus()
+    assert gpus_of(trainer(ns_pids=(7, 0), has_context=False), 0, gpus((), (held(0),))) == UsedGpus()
 
 
 def test_who_holds_no_context_uses_no_gpu() -> None:
@@ -81,7 +81,9 @@ def test_a_context_that_the_driver_lists_under_a_foreign_pid_is_told_by_the_envi
 
 def test_lists_that_speak_of_processes_here_are_believed_against_the_environment() -> None:
     others = gpus((held(99, "R"),), (), None)
-    assert used(trainer("0,1,2"), 1, others) == ()  # set_device() may have chosen another one
+    assert used(trainer("0,1,2"), 1, others) == ()  # GPU 1 says that it is not there
+    whole = gpus((held(99, "R"),), ())
+    assert gpus_of(trainer("0,1"), 1, whole) == UsedGpus()  # on none of these, whatever the environment says
     assert used(trainer("0,1,2"), 2, others) == (2,)  # its list cannot be read
 
 

@@ -8,6 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
+from hwtop.model.gpu import GpuRates
+from hwtop.model.gpu_link import Topology
 from hwtop.model.log import Progress
 from hwtop.report.json_report import diagnosis, encode, findings_of_note, snapshot
 from tests import frames
@@ -52,6 +54,16 @@ def test_gpus_keep_their_contract(lost: dict[str, Any]) -> None:
     assert all(set(GPU) <= set(gpu) for gpu in lost["gpus"])
     assert lost["gpus"][0]["processes"][0].keys() >= {"pid", "mem_bytes"}
     assert lost["gpus"][1]["throttle"] == ["sw_thermal", "sw_power_cap"]
+
+
+def test_gpus_have_the_rates_of_their_counters_and_their_topology() -> None:
+    frame = frames.healthy()
+    rates = GpuRates(index=1, nvlink_tx_bytes_per_s=2e11)
+    topology = Topology(indexes=(0, 1), paths=(("SELF", "NVLINK"), ("NVLINK", "SELF")))
+    found = parsed(snapshot(replace(frame, moment=replace(frame.moment, gpu_rates=(rates,), topology=topology))))
+    assert found["gpus"][0]["rates"] is None
+    assert found["gpus"][1]["rates"]["nvlink_tx_bytes_per_s"] == 2e11
+    assert found["gpu_topology"]["paths"] == [["SELF", "NVLINK"], ["NVLINK", "SELF"]]
 
 
 def test_a_lost_gpu_has_a_reason_and_no_numbers(lost: dict[str, Any]) -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from hwtop.model.gpu import Gpu
 from hwtop.report.text import machine
 from tests import frames
 
@@ -23,7 +26,29 @@ def test_a_machine_in_a_few_lines() -> None:
 
 def test_gpus_that_answer_and_one_that_does_not() -> None:
     lines = [line for line in machine(frames.gpu_lost()).splitlines() if line.startswith("gpu ")]
-    assert lines[0] == "gpu 0    NVIDIA H100 80GB HBM3: 95 %, 73.4 GB of 85.9 GB"
+    assert lines[0] == "gpu 0    NVIDIA H100 80GB HBM3: 95 %, 73.4 GB of 85.9 GB, 636 W of 700 W, 66 °C"
     assert lines[3] == (
         "gpu 3    NVIDIA H100 80GB HBM3: lost: fell off the bus (Xid 79): reboot or reset the node, then run nvidia-smi -r"
     )
+    assert lines[6].startswith(
+        "gpu 6    NVIDIA H100 80GB HBM3: stale for 12 s: NVML not answering; before: 96 %, 75.4 GB"
+    )
+
+
+def test_what_a_gpu_does_not_tell_has_its_reason() -> None:
+    frame = frames.healthy()
+    bare = Gpu(
+        index=0,
+        vendor="tpu",
+        name="TPU v5e",
+        uuid=None,
+        status="ok",
+        missing={"util_pct": "libtpu serves no metrics", "mem_used_bytes": "libtpu serves no metrics"},
+    )
+    silent = replace(bare, index=1, status="stale", reason="not answering", age_s=3.0, missing={})
+    moment = replace(frame.moment, gpus=(bare, silent))
+    lines = [line for line in machine(replace(frame, moment=moment)).splitlines() if line.startswith("gpu ")]
+    assert lines == [
+        "gpu 0    TPU v5e: use unknown, memory unknown (libtpu serves no metrics)",
+        "gpu 1    TPU v5e: stale for 3 s: not answering",
+    ]

@@ -88,3 +88,16 @@ def test_ranks_on_other_machines() -> None:
     ]
     # all of them belong here: one that is missing is dead, not invisible
     assert spots(job(*here, world_size=3, local_world_size=3, log_files=(LOG,))) == []
+
+
+def test_gpus_of_ranks_that_are_not_known() -> None:
+    why = "the driver does not list it, and under MPS its numbers count the devices of the MPS server"
+    ranks = (
+        rank(0, gpus_reason=why),
+        rank(1, gpus_reason=why),
+        rank(2, gpus=(2,)),
+        rank(3, is_alive=False, gpus_reason=why),
+    )
+    assert spots(job(*ranks, log_files=(LOG,), local_world_size=4)) == [
+        ("gpu", f"which GPU is that of ranks 0-1 is not known: {why}")
+    ]
