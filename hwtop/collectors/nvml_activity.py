@@ -89,7 +89,7 @@ class ActivityReader:
         older, newer = self._samples or self._allocate(ask, handle)
         before_s, now_s = self._sampled_at_s, self._now()
         if before_s is not None and now_s - before_s < _LEAST_S:
-            return _gap(_TOO_EARLY)
+            return {}  # what is known stays
         ask("nvmlGpmSampleGet", handle, older)
         self._samples, self._sampled_at_s = (newer, older), now_s
         if before_s is None:

@@ -103,14 +103,15 @@ class LinkReader:
 
     def _refresh(self, ask: Ask, handle: Any, links: range, names: list[str]) -> None:
         """Ask for these numbers of all links, from source to source until one knows."""
-        while names:
-            self._answers |= _asked(ask, handle, links, {name: self._sources[name][0] for name in names})
-            unknown = [name for name in names if self._is_unknown(name)]
+        to_ask = names
+        while to_ask:
+            self._answers |= _asked(ask, handle, links, {name: self._sources[name][0] for name in to_ask})
+            unknown = [name for name in names if name in self._answers and self._is_unknown(name)]
             for name in unknown:
                 self._sources[name].pop(0)
                 if not self._sources[name]:
                     self._absent[name] = self._answers.pop(name)[links[0]]
-            names = [name for name in unknown if self._sources[name]]
+            to_ask = [name for name in unknown if self._sources[name]]
 
     def _is_unknown(self, name: str) -> bool:
         """No link can tell it, though one is up: many numbers are refused while a link is down."""
