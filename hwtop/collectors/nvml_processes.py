@@ -79,11 +79,13 @@ class ProcessReader:
         if os.path.exists(f"{self._proc}/{pid}"):
             return None
         try:
-            return masked_text(ask("nvmlSystemGetProcessName", pid)) or None
+            return masked_text(ask("nvmlSystemGetProcessName", pid)[:_NAME_LENGTH]) or None
         except Refused:
             return None
 
 
+_NAME_LENGTH = 200
+"""Characters of a name that are kept: for a program that wrote over its arguments the driver tells the whole command line."""
 _MOST_PCT = 100
 """Drivers have been seen to leave samples uninitialised: larger numbers are none (nvtop leaves them out as well)."""
 
