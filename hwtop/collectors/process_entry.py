@@ -212,6 +212,7 @@ class ProcessEntry:
             caught_signals=status.caught_signals if status else None,
             ignored_signals=status.ignored_signals if status else None,
             usable_cores=status.usable_cores if status else None,
+            cpu=stat.cpu,
             ns_pids=status.ns_pids if status else (),
             cmdline=self._cmdline,
             exe=self._exe,

@@ -35,6 +35,8 @@ class Stat(NamedTuple):
     """Address of the command line: changes with each exec. 0 where reading it is not permitted."""
     exit_status: int
     """As wait(2) gives it. 0 where reading it is not permitted."""
+    cpu: int | None = None
+    """On which it ran last; None where an old kernel does not tell."""
 
     @property
     def is_kernel_thread(self) -> bool:
@@ -102,6 +104,7 @@ def read_stat(directory: str) -> Stat:
         start_ticks=int(fields[19]),
         argument_start=int(fields[45]) if len(fields) > 45 else 0,
         exit_status=int(fields[49]) if len(fields) > 49 else 0,
+        cpu=int(fields[36]) if len(fields) > 36 else None,
     )
 
 

@@ -128,6 +128,7 @@ def _with_process(rank: Rank, seat: Seat, snapshot: Snapshot) -> Rank:
         cpu_pct=rates.cpu_pct,
         tree_cpu_pct=None if rates.cpu_pct is None else sum(value for value in cpu if value is not None),
         main_thread_cpu_pct=rates.main_thread_cpu_pct,
+        cpu=process.cpu,
         runnable_threads=sum(thread.state == "R" for each in everyone for thread in each.threads),
         thread_count=process.thread_count,
         rss_bytes=process.rss_bytes,

@@ -59,6 +59,8 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     """SigIgn mask."""
     usable_cores: int | None = None
     """Size of Cpus_allowed."""
+    cpu: int | None = None
+    """On which its main thread ran last."""
     ns_pids: tuple[int, ...] = ()
     """NSpid: this pid in each nested namespace, outermost first."""
     cmdline: tuple[str, ...] | None = None

@@ -171,6 +171,8 @@ class Rank(Struct, frozen=True, kw_only=True):
     tree_cpu_pct: float | None = None
     """With its workers."""
     main_thread_cpu_pct: float | None = None
+    cpu: int | None = None
+    """On which its main thread ran last."""
     runnable_threads: int = 0
     """Of the rank and its workers, state R, at this tick."""
     thread_count: int = 0

@@ -77,6 +77,7 @@ def test_recorded_rank_in_numbers(tmp_path: Path) -> None:
     assert stderr.is_writable
     assert rank.fd_count == 20
     assert rank.thread_count == len(rank.threads) == 6
+    assert rank.cpu is not None
 
 
 def test_fields_of_one_process(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""numa-misplaced: a rank runs far from its GPU, on another socket or NUMA node."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from hwtop.job.rank_set import named, rank_set
+from hwtop.model.gpu import Gpu
+from hwtop.model.rank import Rank
+from hwtop.symptoms.gpu_load import at_work, home, load
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation, Rule
+
+WINDOW_S = 60.0
+FAR_SHARE = 0.8
+"""Of the looks at the CPU that the main thread ran on last. Engineering default."""
+TO_GPU_BYTES_PER_S = 1e9
+"""Less than this to the GPU goes over the link between the sockets without being felt. Engineering default."""
+MUCH_BYTES_PER_S = 10e9
+"""From here on the link between the sockets may be the limit (a x16 port of PCIe 4 carries some 25 GB/s): a warning."""
+
+
+def check_numa(history: History) -> Observation | None:
+    """Ranks that feed a GPU across the link between sockets or nodes."""
+    hit = [
+        (rank, gpu, share, rate)
+        for rank in history.live_ranks
+        if (rate := load(history, rank, WINDOW_S, lambda gpu: gpu.pcie_rx_bytes_per_s)) is not None
+        and rate > TO_GPU_BYTES_PER_S
+        and (gpu := _home(history, rank)) is not None
+        and (share := _far_share(history, rank, gpu)) > FAR_SHARE
+    ]
+    if not hit:
+        return None
+    numbers = [rank.rank for rank, _, _, _ in hit]
+    first, gpu, _, _ = hit[0]
+    rate = fmean(rate for _, _, _, rate in hit)
+    return Observation(
+        severity="warning" if rate > MUCH_BYTES_PER_S else "info",
+        confidence=0.7,
+        title=f"{named(numbers).capitalize()} {'runs' if len(numbers) == 1 else 'run'} on CPUs far from "
+        f"GPU {rank_set(gpu.index for _, gpu, _, _ in hit)}: {rate / 1e9:.1f} GB/s cross the link between them",
+        evidence=tuple(
+            f"rank {rank.rank} (PID {rank.pid}): {share:.0%} of the looks on CPUs far from GPU {gpu.index}"
+            + (f" (NUMA node {gpu.numa_node})" if gpu.numa_node is not None else "")
+            + f", near are {gpu.cpus}; {rate / 1e9:.1f} GB/s to the GPU"
+            for rank, gpu, share, rate in hit[:8]
+        ),
+        next_steps=(
+            "torchrun --numa-binding=node ...   # torch 2.9 and later: each rank beside its GPU",
+            f"numactl --cpunodebind={_node(gpu)} --membind={_node(gpu)} python ...   # by hand, for the rank of GPU {gpu.index}",
+            f"taskset -acp {gpu.cpus} {first.pid}   # moves rank {first.rank} now; its memory stays where it is",
+        ),
+        ranks=tuple(numbers),
+    )
+
+
+def cpus_of(text: str) -> frozenset[int]:
+    """The numbers in a list as the kernel writes it, "0-47,96-143"; empty for anything else."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if not first.isdigit() or (last and not last.isdigit()):
+            return frozenset()
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def _node(gpu: Gpu) -> str:
+    return "NODE" if gpu.numa_node is None else str(gpu.numa_node)
+
+
+def _home(history: History, rank: Rank) -> Gpu | None:
+    """Its GPU, where it works on one only."""
+    indexes = home(history.now, rank)
+    return next((gpu for gpu in history.now.gpus if gpu.index in indexes), None) if len(indexes) == 1 else None
+
+
+def _far_share(history: History, rank: Rank, gpu: Gpu) -> float:
+    """0 where it is not known, or a look in two is missing."""
+    near = cpus_of(gpu.cpus) if gpu.cpus else frozenset[int]()
+    looks = [
+        seen.cpu not in near
+        for moment in at_work(history, rank, WINDOW_S)
+        for seen in (moment.job.ranks if moment.job else ())
+        if seen.rank == rank.rank and seen.cpu is not None
+    ]
+    return sum(looks) / len(looks) if near and len(looks) >= len(history.over(WINDOW_S)) / 2 else 0.0
+
+
+RULES = (
+    Rule(
+        symptom="numa-misplaced",
+        category="performance",
+        threshold=(
+            f"main thread on CPUs far from its GPU in over {FAR_SHARE:.0%} of the looks of {WINDOW_S:.0f} s of work, and over "
+            f"{TO_GPU_BYTES_PER_S / 1e9:.0f} GB/s to the GPU; a warning over {MUCH_BYTES_PER_S / 1e9:.0f} GB/s"
+        ),
+        raise_s=5.0,
+        clear_s=30.0,
+        check=check_numa,
+    ),
+)
