@@ -13,6 +13,7 @@ from hwtop import __version__
 from hwtop.errors import HwtopError
 
 COMMANDS = {
+    "config": "Your settings: write, show and check the file.",
     "demo": "Start a small real training job with a planted fault, and watch it.",
     "diagnose": "Watch a job without a screen, judge it, print what is wrong.",
     "explain": "What a symptom means, when it is raised, what to do.",

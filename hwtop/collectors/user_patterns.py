@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -15,6 +14,7 @@ from hwtop.errors import UsageError
 from hwtop.job.patterns.prefilter import refused
 from hwtop.job.patterns.registry import Registry, builtin, merge, parse_file
 from hwtop.job.patterns.trial import ENDLESS_S, slow_length
+from hwtop.paths import config_folder
 
 _WAIT_S = 1.0
 _LARGEST_BYTES = 1 << 20
@@ -29,11 +29,8 @@ class KnownPatterns(Struct, frozen=True):
 
 
 def folder(environ: Mapping[str, str] = os.environ) -> str:
-    """Where the person's files are looked for, whether it exists or not (XDG base directory specification)."""
-    home = Path(environ.get("XDG_CONFIG_HOME", ""))
-    if not home.is_absolute():  # the specification: a relative path is to be ignored
-        home = Path(environ.get("HOME") or Path("~").expanduser(), ".config")
-    return str(home / "hwtop" / "patterns.d")
+    """Where the person's files are looked for, whether it exists or not."""
+    return str(config_folder(environ) / "patterns.d")
 
 
 def read_pattern_file(path: str) -> Registry:

@@ -6,17 +6,32 @@ import sys
 
 import click
 
-from hwtop.commands.options import Seconds, reading, resolve_target, target
+from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
 from hwtop.errors import CannotError
+
+_FAILS = {
+    "info": ("info", "warning", "critical"),
+    "warning": ("warning", "critical"),
+    "critical": ("critical",),
+    "never": (),
+}
 
 
 @click.command()
 @target
 @reading
+@settings
 @click.option("--for", "seconds", type=Seconds(1, 86400), default="20s", show_default=True, help="How long to watch.")
 @click.option("-i", "--interval", type=Seconds(0.1, 60), default="500ms", show_default=True, help="Between two looks.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["info", "warning", "critical", "never"]),
+    default="warning",
+    show_default=True,
+    help="Exit with 1 from this severity on.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -29,17 +44,21 @@ def command(
     interval: float,
     as_json: bool,
     markdown: bool,
+    fail_on: str,
 ) -> None:
     """Watch the job that PID belongs to, judge it, and print what is wrong.
 
-    Exit code: 0 nothing found, 1 findings of warning or above, 2 cannot tell (with the reason).
+    Exit code: 0 nothing found, 1 findings of warning or above (or as --fail-on says), 2 cannot tell (with the reason).
     """
     from hwtop.feed.watch import last_frame, watch
     from hwtop.report import json_report
     from hwtop.report import markdown as text_report
 
     target_pid = resolve_target(pid, pid_option, name, required=True)
-    frame = last_frame(watch(target_pid, seconds=seconds, interval_s=interval, log_globs=logs, gpus=gpus))
+    symptoms = settings_of(ctx).symptoms
+    frame = last_frame(
+        watch(target_pid, seconds=seconds, interval_s=interval, log_globs=logs, gpus=gpus, symptoms=symptoms)
+    )
     if frame.moment.job is None:
         reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
         why = "; ".join(reasons) or "it ended, or /proc does not answer"
@@ -49,4 +68,4 @@ def command(
     else:
         print(text_report.diagnosis(frame, markdown=markdown), end="")
     sys.stdout.flush()
-    ctx.exit(1 if json_report.findings_of_note(frame.findings) else 0)
+    ctx.exit(1 if any(finding.severity in _FAILS[fail_on] for finding in frame.findings) else 0)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import Seconds, reading, resolve_target, target
+from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -33,12 +34,18 @@ class Watching:
     """What the screen holds on to: the feed of the job that is watched now."""
 
     def __init__(
-        self, target_pid: int | None, interval_s: float, logs: tuple[str, ...], gpus: tuple[int, ...] | None
+        self,
+        target_pid: int | None,
+        interval_s: float,
+        logs: tuple[str, ...],
+        gpus: tuple[int, ...] | None,
+        symptoms: SymptomConfig,
     ) -> None:
         self._target_pid = target_pid
         self._interval_s = interval_s
         self._logs = logs
         self._gpus = gpus
+        self._symptoms = symptoms
         self._publish: Callable[[Frame], None] | None = None
 
     def start(self, publish: Callable[[Frame], None]) -> Watching:
@@ -73,13 +80,14 @@ class Watching:
         self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
-        self._feed = Feed(self._source, self._publish)
+        self._feed = Feed(self._source, self._publish, self._symptoms)
         self._feed.start()
 
 
 @click.command()
 @target
 @reading
+@settings
 @click.option("-i", "--interval", type=Seconds(0.2, 60), default="1s", show_default=True, help="Between two looks.")
 @click.option("-1", "--once", is_flag=True, help="Print the screen as text and exit.")
 @click.option("--readonly", is_flag=True, help="Offer nothing that changes the job.")
@@ -87,7 +95,9 @@ class Watching:
 @click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
 @click.option("--theme", default="hwtop", show_default=True, help="A theme by name; a wrong name lists them.")
+@click.pass_context
 def command(
+    ctx: click.Context,
     pid: str | None,
     pid_option: str | None,
     name: str | None,
@@ -112,9 +122,17 @@ def command(
         no_color=no_color or bool(os.environ.get("NO_COLOR")),
     )
     if once:
-        print_once(target_pid, logs, gpus, options)
+        print_once(target_pid, logs, gpus, options, settings_of(ctx).symptoms)
     else:
-        run(target_pid=target_pid, log_globs=logs, gpus=gpus, interval_s=interval, options=options, mouse=not no_mouse)
+        run(
+            target_pid=target_pid,
+            log_globs=logs,
+            gpus=gpus,
+            interval_s=interval,
+            options=options,
+            mouse=not no_mouse,
+            symptoms=settings_of(ctx).symptoms,
+        )
 
 
 def run(
@@ -126,6 +144,7 @@ def run(
     options: ScreenOptions | None = None,
     seconds: float | None = None,
     mouse: bool = True,
+    symptoms: SymptomConfig | None = None,
 ) -> None:
     """The screen, until the person quits (or for `seconds`). The last verdict stays in the scrollback.
 
@@ -141,7 +160,7 @@ def run(
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
     options = offered(options or ScreenOptions())
-    watching = Watching(target_pid, interval_s, log_globs, gpus)
+    watching = Watching(target_pid, interval_s, log_globs, gpus, symptoms or SymptomConfig())
     app = HwtopApp(watching.start, options=options)
     if options.theme not in app.available_themes:
         raise UsageError(f"no theme {options.theme!r}: choose one of {', '.join(sorted(app.available_themes))}")
@@ -183,7 +202,11 @@ def _end_with_terminal() -> None:
 
 
 def print_once(
-    target_pid: int | None, logs: tuple[str, ...], gpus: tuple[int, ...] | None, options: ScreenOptions
+    target_pid: int | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    options: ScreenOptions,
+    symptoms: SymptomConfig,
 ) -> None:
     """The screen as text, as wide as the terminal."""
     import shutil
@@ -192,6 +215,6 @@ def print_once(
     from hwtop.ui import screenshot
 
     screenshot.check(".txt", options.theme)
-    frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus))
+    frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus, symptoms=symptoms))
     width, height = shutil.get_terminal_size((120, 40))
     print(screenshot.text(frame, (width, max(height, 40)), ascii=options.is_ascii))

@@ -12,6 +12,8 @@ from hwtop.errors import UsageError
 
 if TYPE_CHECKING:
     from click import ParamType as ParamType
+
+    from hwtop.config import Config
 else:
 
     class ParamType(click.ParamType):
@@ -87,6 +89,44 @@ def reading(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def settings(function: F) -> F:
+    """--config: the person's settings, read before the other flags, whose defaults they are. `settings_of` gives the rest."""
+    return click.option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=_adopt,
+        help="Your settings, instead of ~/.config/hwtop/config.toml.",
+    )(function)
+
+
+def settings_of(ctx: click.Context) -> Config:
+    """What `settings` has read."""
+    config: Config = ctx.obj
+    return config
+
+
+def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+    from hwtop.config import EVERY_SYMPTOM, load
+
+    config = load(path)
+    if config.symptoms != EVERY_SYMPTOM:
+        from hwtop.report.config import checked
+
+        checked(config)
+    screen = config.screen
+    ctx.obj = config
+    if ctx.command.name == "live":
+        ctx.default_map = {
+            "interval": screen.interval,
+            "theme": screen.theme,
+            "is_ascii": screen.ascii,
+            "no_mouse": not screen.mouse,
+            "readonly": screen.readonly,
+        }
 
 
 def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *, required: bool) -> int | None:

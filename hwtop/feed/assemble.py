@@ -7,6 +7,7 @@ from collections import deque
 from msgspec.structs import replace
 
 from hwtop.collectors.user_patterns import KnownPatterns
+from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.derive.aim import aim_of
 from hwtop.derive.moment import MomentBuilder
 from hwtop.job.patterns.registry import builtin
@@ -29,12 +30,18 @@ HISTORY_S = 600.0
 class Assembler:
     """Derives, remembers and judges. Holds all state between snapshots; knows neither clock nor machine."""
 
-    def __init__(self, history_s: float = HISTORY_S, patterns: KnownPatterns | None = None) -> None:
-        """`patterns`: what to look for in logs; None = what comes with hwtop."""
+    def __init__(
+        self,
+        history_s: float = HISTORY_S,
+        patterns: KnownPatterns | None = None,
+        symptoms: SymptomConfig = EVERY_SYMPTOM,
+    ) -> None:
+        """`patterns`: what to look for in logs; None = what comes with hwtop. `symptoms`: which of them a person wants."""
         known = patterns or KnownPatterns(builtin())
         self._history_s = history_s
         self._builder = MomentBuilder(known.registry)
-        self._judge = Judge((*RULES, *own_rules(known.registry, RULES)))
+        rules = (*RULES, *own_rules(known.registry, RULES))
+        self._judge = Judge((rule for rule in rules if rule.symptom not in symptoms.off), symptoms.quiet)
         problems = (*known.problems, *refused_ids(known.registry, RULES))
         self._problems = tuple(Blind(source="log patterns", reason=problem) for problem in problems)
         self._moments: deque[Moment] = deque()

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from hwtop.collectors.user_patterns import watched_patterns
+from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.assemble import Assembler
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame, Verdict
@@ -30,9 +31,11 @@ class Focus:
         self.wish = Wish()
 
 
-def frames(snapshots: Iterable[Snapshot], focus: Focus | None = None) -> Iterator[Frame]:
+def frames(
+    snapshots: Iterable[Snapshot], focus: Focus | None = None, symptoms: SymptomConfig = EVERY_SYMPTOM
+) -> Iterator[Frame]:
     """One frame a snapshot; a live source is aimed after each."""
-    assembler = Assembler(patterns=watched_patterns())
+    assembler = Assembler(patterns=watched_patterns(), symptoms=symptoms)
     for snapshot in snapshots:
         yield assembler.advance(snapshot)
         if isinstance(snapshots, Aimable) and (aim := assembler.aim(focus.wish if focus else Wish())):
@@ -42,10 +45,16 @@ def frames(snapshots: Iterable[Snapshot], focus: Focus | None = None) -> Iterato
 class Feed(threading.Thread):
     """Runs `frames` and hands each to `publish`. A daemon: a source that hangs must not keep the program from leaving."""
 
-    def __init__(self, snapshots: Iterable[Snapshot], publish: Callable[[Frame], None]) -> None:
+    def __init__(
+        self,
+        snapshots: Iterable[Snapshot],
+        publish: Callable[[Frame], None],
+        symptoms: SymptomConfig = EVERY_SYMPTOM,
+    ) -> None:
         super().__init__(name="hwtop-feed", daemon=True)
         self._snapshots = snapshots
         self._publish = publish
+        self._symptoms = symptoms
         self._stopping = threading.Event()
         self.focus = Focus()
 
@@ -53,7 +62,7 @@ class Feed(threading.Thread):
         """Until the source ends or `stop` is called. A failure is published: a picture that stands still must say so."""
         last: Frame | None = None
         try:
-            for frame in frames(self._snapshots, self.focus):
+            for frame in frames(self._snapshots, self.focus, self._symptoms):
                 if self._stopping.is_set():
                     return
                 last = frame

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.feed import frames
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
@@ -23,6 +24,7 @@ def watch(
     log_globs: tuple[str, ...] = (),
     gpus: tuple[int, ...] | None = None,
     gpu_costs: bool = False,
+    symptoms: SymptomConfig = EVERY_SYMPTOM,
 ) -> Iterator[Frame]:
     """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended."""
     source = LiveSource(
@@ -34,7 +36,7 @@ def watch(
         stack_budget_pct=HEADLESS_STACK_BUDGET_PCT,
     )
     try:
-        for frame in frames(source):
+        for frame in frames(source, symptoms=symptoms):
             yield frame
             job = frame.moment.job
             has_ended = job is not None and (job.ended_for_s or 0.0) > LAST_WORDS_S

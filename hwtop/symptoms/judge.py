@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from hwtop.model.symptom import Blind, Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
@@ -28,8 +30,10 @@ class _Watch:
 class Judge:
     """Holds, for each rule, since when it has been observed. The rules themselves are pure."""
 
-    def __init__(self, rules: Iterable[Rule] = RULES) -> None:
+    def __init__(self, rules: Iterable[Rule] = RULES, quiet: Iterable[str] = ()) -> None:
+        """`quiet`: symptoms that are told as notes only, however grave they are."""
         self._rules = tuple(rules)
+        self._quiet = frozenset(quiet)
         self._watched: dict[str, _Watch] = {}
         self.failures: tuple[Blind, ...] = ()
         """Rules that failed at the newest moment: a mistake in one must not end the watch."""
@@ -47,7 +51,8 @@ class Judge:
         for rule in self._rules:
             watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
-                findings.append(_finding(rule, watch))
+                finding = _finding(rule, watch)
+                findings.append(replace(finding, severity="info") if rule.symptom in self._quiet else finding)
         findings.sort(key=lambda finding: _SEVERITY[finding.severity])  # stable: the rules' own order within
         return fold(findings)
 

@@ -214,7 +214,7 @@ GOOD = Rule(symptom="rank-dead", category="stability", threshold="-", raise_s=0.
 
 
 def test_a_rule_that_fails_is_told_and_the_others_still_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hwtop.feed.assemble.Judge", lambda _rules: Judge([broken_from(101.0), GOOD]))
+    monkeypatch.setattr("hwtop.feed.assemble.Judge", lambda _rules, _quiet: Judge([broken_from(101.0), GOOD]))
     made = list(frames([snapshot(100.0 + second) for second in range(4)]))
     told = [[(spot.source, spot.reason) for spot in frame.blind] for frame in made]
     assert told[0] == []

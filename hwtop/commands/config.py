@@ -1,0 +1,54 @@
+"""`hwtop config`: the person's settings."""
+
+from __future__ import annotations
+
+import click
+
+_FILE = click.option("--config", "path", metavar="FILE", help="This file instead of the usual one.")
+
+
+@click.group()
+def command() -> None:
+    """Your settings: ~/.config/hwtop/config.toml."""
+
+
+@command.command("init")
+@_FILE
+@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+def init(path: str | None, force: bool) -> None:
+    """Write a commented settings file to begin with."""
+    from pathlib import Path
+
+    from hwtop.config import TEMPLATE, default_path
+    from hwtop.errors import CannotError, UsageError
+
+    place = Path(path) if path is not None else default_path()
+    if place.exists() and not force:
+        raise UsageError(f"{place} is there already: edit it, or write it anew with --force")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(TEMPLATE, encoding="utf-8")
+    except OSError as error:
+        raise CannotError(
+            f"{place} cannot be written: {error.strerror or error}; name another with --config FILE"
+        ) from error
+    print(place)
+
+
+@command.command("show")
+@_FILE
+def show(path: str | None) -> None:
+    """Print the settings that hold, with where they come from."""
+    from hwtop.report.config import config_text
+
+    for line in config_text(path):
+        print(line)
+
+
+@command.command("check")
+@_FILE
+def check(path: str | None) -> None:
+    """Tell whether hwtop understands the file. Exit code 2 when it does not."""
+    from hwtop.report.config import check_text
+
+    print(check_text(path))

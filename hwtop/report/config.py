@@ -1,0 +1,52 @@
+"""Settings as text: what holds, and whether the file is understood."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from hwtop.config import Config, default_path, load
+from hwtop.errors import UsageError
+from hwtop.symptoms.rules import RULES
+
+
+def config_text(path: str | None) -> list[str]:
+    """All settings as TOML; a remark says which the file has set."""
+    config = checked(load(path))
+    origin = path or str(default_path())
+    lines = [f"# {origin}" if Path(origin).exists() else f"# {origin} is not there: these are the defaults"]
+    defaults = msgspec.to_builtins(Config())
+    for section, fields in msgspec.to_builtins(config).items():
+        lines += ["", f"[{section}]"]
+        for name, value in fields.items():
+            is_own = value != defaults[section][name]
+            lines.append(f"{name} = {msgspec.json.encode(value).decode()}" + ("  # set" if is_own else ""))
+    return lines
+
+
+def check_text(path: str | None) -> str:
+    """One line that says that the file is right.
+
+    Raises:
+        UsageError: it is not; the message says where.
+    """
+    origin = path or str(default_path())
+    checked(load(path))
+    return f"{origin}: understood" if Path(origin).exists() else f"{origin} is not there: the defaults hold"
+
+
+def checked(config: Config) -> Config:
+    """`config`, whose symptoms exist.
+
+    Raises:
+        UsageError: one does not.
+    """
+    known = [rule.symptom for rule in RULES]
+    for name in (*config.symptoms.off, *config.symptoms.quiet):
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "`hwtop symptoms` lists them"
+            raise UsageError(f"settings: no symptom {name!r}: {hint}")
+    return config

@@ -1,0 +1,62 @@
+"""The settings file: what it may say, and what it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hwtop.config import TEMPLATE, Config, default_path, load, parse
+from hwtop.errors import UsageError
+from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.rule import Observation, Rule
+from tests.symptoms.moments import constant, job, rank
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert load(environ={"XDG_CONFIG_HOME": str(tmp_path)}) == Config()
+
+
+def test_the_template_says_the_defaults(tmp_path: Path) -> None:
+    given = "\n".join(line.removeprefix("# ") if " = " in line else line for line in TEMPLATE.splitlines()[2:])
+
+    assert parse(TEMPLATE.encode(), "template") == Config()
+    assert parse(given.encode(), "template") == Config()  # also without the remark signs
+
+
+def test_a_file_is_found_where_the_specification_says(tmp_path: Path) -> None:
+    environ = {"XDG_CONFIG_HOME": str(tmp_path)}
+    default_path(environ).parent.mkdir()
+    default_path(environ).write_text('[symptoms]\noff = ["loss-plateau"]\n')
+
+    assert load(environ=environ).symptoms.off == ("loss-plateau",)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[screen\n", "no TOML"),
+        ("[screen]\ntheem = 'x'\n", "no setting 'theem': did you mean 'theme'"),
+        ("[screen]\nmouse = 3\n", "Expected `bool`"),
+        ("[alerts]\nseverity = 'loud'\n", "Invalid enum value 'loud'"),
+        ("[wrong]\n", "no setting 'wrong'"),
+        (b"\xff\xfe", "no UTF-8 text"),
+    ],
+)
+def test_a_mistake_is_named(text: str | bytes, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        parse(text.encode() if isinstance(text, str) else text, "config.toml")
+
+
+def test_a_file_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file: `hwtop config init`"):
+        load(str(tmp_path / "none.toml"))
+    with pytest.raises(UsageError, match="Is a directory"):
+        load(str(tmp_path))
+
+
+def test_a_quiet_symptom_is_a_note() -> None:
+    seen = Observation(severity="critical", confidence=0.9, title="t", evidence=("e",), next_steps=("n",))
+    rule = Rule(symptom="hang", category="stability", threshold="-", raise_s=0.0, clear_s=0.0, check=lambda _: seen)
+
+    assert [each.severity for each in Judge([rule], quiet=["hang"]).advance(constant(job(rank())), 1.0)] == ["info"]
