@@ -9,7 +9,7 @@ from msgspec import Struct
 from hwtop.model.gpu import Gpu
 from hwtop.model.gpu_health import EccErrors
 from hwtop.model.log import Severity
-from hwtop.symptoms.gpu_words import named_gpus, not_ours, own_severity, ranks_on, with_log, worst
+from hwtop.symptoms.gpu_words import SEVERITIES, named_gpus, not_ours, own_severity, ranks_on, with_log, worst
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.rule import Observation, Rule
@@ -59,6 +59,8 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
     level = worst(fault.severity for fault in faults)
     graver = [fault for fault in faults if fault.severity == level]
     told = {fault.gpu for fault in graver}
+    ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
+    playbook = (step for step in LOG_SYMPTOMS[symptom].next_steps if not step.startswith("Main memory"))
     others = told - {graver[0].gpu}
     more = f" (and {named_gpus(others)})" if others else ""
     steps = dict.fromkeys(fault.step for fault in graver if fault.step is not None)
@@ -67,13 +69,13 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
         confidence=0.95,
         title=f"GPU {graver[0].gpu}: {graver[0].words}{more}",
         evidence=(
-            *(f"GPU {fault.gpu}: {fault.words}" for fault in faults[:_SHOWN]),
+            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:_SHOWN]),
             *((f"and {len(faults) - _SHOWN} more",) if len(faults) > _SHOWN else ()),
             *not_ours(history, told),
         ),
         next_steps=(
             *steps,
-            *(step.replace("-i GPU", f"-i {graver[0].gpu}") for step in LOG_SYMPTOMS[symptom].next_steps),
+            *(step.replace("-i GPU", f"-i {graver[0].gpu}") for step in playbook),
         ),
         ranks=ranks_on(history, told),
     )

@@ -11,7 +11,17 @@ from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu
 from hwtop.model.gpu_link import NvLink
 from hwtop.model.log import Severity
-from hwtop.symptoms.gpu_words import named_gpus, not_ours, own_severity, peers_of, ranks_on, samples, with_log, worst
+from hwtop.symptoms.gpu_words import (
+    SEVERITIES,
+    named_gpus,
+    not_ours,
+    own_severity,
+    peers_of,
+    ranks_on,
+    samples,
+    with_log,
+    worst,
+)
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbook import LOG_SYMPTOMS
 from hwtop.symptoms.rule import Observation, Rule
@@ -75,17 +85,19 @@ def _observation(
     level = worst(fault.severity for fault in faults)
     told = [fault.gpu for fault in faults if fault.severity == level]
     indexes = [fault.gpu for fault in faults]
+    ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
+    bus = next((gpu.pci_bus_id for gpu in history.now.gpus if gpu.index == told[0] and gpu.pci_bus_id), "BUS")
     more = f" (and {named_gpus(set(told) - {told[0]})})" if len(set(told)) > 1 else ""
     return Observation(
         severity=own_severity(history, told, level),
         confidence=confidence,
         title=f"GPU {told[0]}: {what}{more}",
         evidence=(
-            *(f"GPU {fault.gpu}: {fault.words}" for fault in faults[:_SHOWN]),
+            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:_SHOWN]),
             *((f"and {len(faults) - _SHOWN} more",) if len(faults) > _SHOWN else ()),
             *not_ours(history, indexes),
         ),
-        next_steps=LOG_SYMPTOMS[symptom].next_steps,
+        next_steps=tuple(step.replace("-s BUS", f"-s {bus}") for step in LOG_SYMPTOMS[symptom].next_steps),
         ranks=ranks_on(history, told),
     )
 
