@@ -35,7 +35,7 @@ _NOT_OF_AMD = (
     "mig_mode",
     "mem_reserved_bytes",
 )
-_CLOCK = re.compile(r"\w+: (\d+)Mhz", re.IGNORECASE)
+_CLOCK = re.compile(r"\w+: (\d{1,6})Mhz", re.IGNORECASE)
 
 
 class AmdDevice:

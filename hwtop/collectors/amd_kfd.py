@@ -83,7 +83,7 @@ def _link(files: Files, folder: str) -> KfdLink | None:
     try:
         properties = named_numbers(files.text(f"{folder}/properties"))
         return KfdLink(properties["type"], properties["node_to"], properties["max_bandwidth"])
-    except (OSError, KeyError):
+    except (OSError, ValueError, KeyError):
         return None
 
 

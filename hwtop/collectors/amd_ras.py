@@ -63,7 +63,7 @@ def _counts(files: Files, path: str) -> dict[str, int]:
     except OSError:
         return {}
     pairs = (line.split(":") for line in lines if line.count(":") == 1)
-    return {name.strip(): int(count) for name, count in pairs if count.strip().isdecimal()}
+    return {name.strip(): int(count) for name, count in pairs if count.strip().isdecimal() and len(count) < 20}
 
 
 def _is_enabled(files: Files, device: str) -> bool | None:

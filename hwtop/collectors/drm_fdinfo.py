@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from hwtop.collectors.drm_sysfs import Files
 
-_AT_ONCE = 200
+_AT_ONCE = 100
 """Processes whose descriptors are looked through at one read, after the first: a big machine has thousands, each costs
 about 50 us. Descriptors that are known to be a GPU's are read each time."""
+_DIGITS = 20
+"""Of the largest number of 64 bits."""
 _UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -113,7 +115,7 @@ class ClientFinder:
         self._queue: list[int] = []
 
     def read(self) -> Usage:
-        """All clients that are known by now; a new one is found after at most (processes / 200) reads."""
+        """All clients that are known by now; a new one is found after at most (processes / 100) reads."""
         pids = {int(name) for name in os.listdir(self._proc) if name.isdecimal()}
         self._find(pids)
         clients: dict[tuple[str, int], Client] = {}
@@ -184,6 +186,6 @@ def _without(values: dict[str, int], prefix: str) -> dict[str, int]:
 def _number(text: str) -> int | None:
     number, _, unit = text.partition(" ")
     unit = unit.strip()
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > _DIGITS:
         return None
     return int(number) * _UNITS.get(unit, 1)

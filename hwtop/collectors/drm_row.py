@@ -1,22 +1,21 @@
-"""One GPU that is read through sysfs in a thread of its own: a device that hangs costs its own row and nothing else."""
+"""GPUs that are read through sysfs: one that hangs costs its own row and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-import msgspec
+from msgspec.structs import replace
 
-from hwtop.collectors.abandon import Abandonable
+from hwtop.collectors.batch import Batch
 from hwtop.collectors.drm_sysfs import Card
+from hwtop.collectors.procfs import reason_of
 from hwtop.model.gpu import Gpu
 
 _COUNT_EVERY_S = 5.0
 """Between two looks at which GPUs there are."""
-_PATIENCE_S = 1.0
-"""A read that has been out for longer, one usual interval, is no longer waited for, only looked at."""
 _FRESH_S = 2.0
-"""A reading that took longer mixes numbers of different times: it is shown as stale."""
+"""Numbers that are older are shown as stale."""
 
 
 class Device(Protocol):
@@ -39,79 +38,29 @@ class _Answer(NamedTuple):
     took_s: float
 
 
-class Row:
-    """One GPU with its thread and the newest that it said."""
-
-    def __init__(self, device: Device, name: str, now: Callable[[], float]) -> None:
-        self._device = device
-        self._now = now
-        self._slot = Abandonable(name, self._read, now)
-        self._answer = _Answer(device.blank(), now(), 0.0)
-        self._is_in = False
-        """The newest reading belongs to this tick."""
-
-    def start(self) -> None:
-        """Begin this tick's reading, unless the last one is still out or has just come in."""
-        self._is_in = False
-        self.collect(0.0)
-        if self._is_in and self._age_s() > _FRESH_S:
-            self._is_in = False
-            self.collect(0.0)
-
-    def collect(self, wait_s: float) -> None:
-        """Take the reading if it is there within `wait_s`."""
-        if self._is_in:
-            return
-        if self._slot.out_for_s() > _PATIENCE_S:
-            wait_s = 0.0
-        try:
-            self._answer = self._slot.poll(wait_s)
-            self._is_in = True
-        except TimeoutError:
-            pass
-
-    def result(self) -> Gpu:
-        """The row for this tick."""
-        answer, age_s = self._answer, self._age_s()
-        if not self._is_in:
-            out_s = self._slot.out_for_s()
-            return _stale(answer.gpu, age_s, f"driver not answering for {out_s:.0f} s (reading {self._device.doing})")
-        if age_s <= _FRESH_S:
-            return answer.gpu
-        return _stale(answer.gpu, age_s, f"driver slow: one reading took {answer.took_s:.0f} s")
-
-    def _read(self) -> _Answer:
-        began_s = self._now()
-        gpu = self._device.read()
-        return _Answer(gpu, began_s, self._now() - began_s)
-
-    def _age_s(self) -> float:
-        return max(0.0, self._now() - self._answer.began_s)
-
-
-def _stale(gpu: Gpu, age_s: float, reason: str) -> Gpu:
-    return msgspec.structs.replace(gpu, status="stale", reason=reason, age_s=age_s)
-
-
 class Rows:
-    """The GPUs of one vendor, each in its row. A row never goes: its device says that it is lost."""
+    """The GPUs of one vendor. A row never goes: its device says that it is lost.
+
+    They are read one after the other in one thread, which is cheapest; one that takes its time gets a thread of its own.
+    """
 
     def __init__(
         self,
+        vendor: str,
         find: Callable[[], list[Card]],
         make: Callable[[int, Card], Device],
         now: Callable[[], float],
-        deadline_s: float,
     ) -> None:
         self._find = find
         self._make = make
         self._now = now
-        self._deadline_s = deadline_s
-        self._rows: dict[str, Row] = {}
+        self._devices: dict[str, Device] = {}
+        self._answers: dict[str, _Answer] = {}
+        self._batch: Batch[str] = Batch(f"gpu-{vendor}", self._ask, now)
         self._looked_at_s: float | None = None
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._devices)
 
     def look(self) -> None:
         """Find GPUs that have come since, at most every 5 s. A new one takes the next number, wherever it is plugged in."""
@@ -119,16 +68,33 @@ class Rows:
             return
         self._looked_at_s = self._now()
         for card in self._find():
-            if card.pci_bus_id not in self._rows:
-                device = self._make(len(self._rows), card)
-                self._rows[card.pci_bus_id] = Row(device, f"gpu-{card.pci_bus_id}", self._now)
+            if card.pci_bus_id not in self._devices:
+                device = self._make(len(self._devices), card)
+                self._answers[card.pci_bus_id] = _Answer(device.blank(), self._now(), 0.0)
+                self._devices[card.pci_bus_id] = device
 
-    def read(self) -> tuple[Gpu, ...]:
-        """All rows, each as fresh as its GPU allows, within the common deadline."""
-        started_s = self._now()
-        rows = list(self._rows.values())
-        for row in rows:
-            row.start()
-        for row in rows:
-            row.collect(max(0.0, started_s + self._deadline_s - self._now()))
-        return tuple(row.result() for row in rows)
+    def read(self, deadline_s: float) -> tuple[Gpu, ...]:
+        """All rows, each as fresh as its GPU allows within `deadline_s`."""
+        late = self._batch.run(self._devices, deadline_s)
+        return tuple(self._row(key, late.get(key)) for key in self._devices)
+
+    def _ask(self, key: str) -> None:
+        began_s = self._now()
+        device = self._devices[key]
+        try:
+            gpu = device.read()
+        except Exception as error:  # the last bar between what no driver should tell and the rows of the others
+            gpu = replace(device.blank(), status="error", reason=reason_of(error))
+        self._answers[key] = _Answer(gpu, began_s, self._now() - began_s)
+
+    def _row(self, key: str, late: str | None) -> Gpu:
+        answer = self._answers[key]
+        age_s = max(0.0, self._now() - answer.began_s)
+        if late is None or (age_s <= _FRESH_S and answer.gpu.status != "stale"):
+            return answer.gpu
+        reason = f"driver {late} (reading {self._devices[key].doing})"
+        if answer.took_s > _FRESH_S:
+            reason = (
+                f"driver slow: one reading took {answer.took_s:.0f} s, the next is out ({self._devices[key].doing})"
+            )
+        return replace(answer.gpu, status="stale", reason=reason, age_s=age_s)

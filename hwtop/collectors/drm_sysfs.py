@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from hwtop.collectors.procfs import read_text, reason_of
 
 _CARD = re.compile(r"card\d+")
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
+"""No kernel counter has more than 64 bits."""
 _PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
@@ -55,10 +57,9 @@ class Files:
             ValueError: it holds something else.
         """
         text = self.text(path)
-        try:
-            return int(text)
-        except ValueError:
-            raise NotTold(f"{path} holds no number: {text[:40]!r}") from None
+        if not _NUMBER.fullmatch(text):
+            raise NotTold(f"{path} holds no number: {text[:40]!r}")
+        return int(text)
 
     def raw(self, path: str) -> bytes:
         """A file that is no text.

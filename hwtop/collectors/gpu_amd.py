@@ -27,7 +27,7 @@ from hwtop.model.gpu_link import NvLink, Path, Topology
 class AmdGpus:
     """All AMD GPUs of this machine, in the order of their PCI addresses, as amd-smi numbers them.
 
-    Each is read in a thread of its own, processes in another; `read` waits for all of them until one common deadline.
+    They are read in one thread, processes in another, and what hangs is left behind; `read` waits for all of them until one common deadline.
     """
 
     vendor: Vendor = "amd"
@@ -43,7 +43,7 @@ class AmdGpus:
         self._sys = sys
         self._now = now
         self._deadline_s = deadline_s
-        self._rows = Rows(self._cards, self._make, now, deadline_s)
+        self._rows = Rows(self.vendor, self._cards, self._make, now)
         self._processes = AmdProcesses(sys, proc, now)
         self._smi = AmdSmi(now, load_amdsmi)
         self._slots: dict[str, str] = {}
@@ -70,7 +70,7 @@ class AmdGpus:
         self._rows.look()
         are_in = self._processes.poll(0.0)
         self._smi.poll()
-        gpus = self._rows.read()
+        gpus = self._rows.read(self._deadline_s)
         if not are_in:
             self._processes.poll(max(0.0, started_s + self._deadline_s - self._now()))
         gpus = tuple(self._join(gpu) for gpu in gpus)

@@ -34,7 +34,7 @@ _REGIONS = ("vram0", "vram1", "local0", "local1")
 class IntelGpus:
     """All discrete Intel GPUs of this machine, in the order of their PCI addresses.
 
-    Each is read in a thread of its own, processes in another; `read` waits for all of them until one common deadline.
+    They are read in one thread, processes in another, and what hangs is left behind; `read` waits for all of them until one common deadline.
     Utilization is the sum of what the processes did between two reads: no file tells it of the device.
     """
 
@@ -50,7 +50,7 @@ class IntelGpus:
         self._sys = sys
         self._now = now
         self._deadline_s = deadline_s
-        self._rows = Rows(self._cards, self._make, now, deadline_s)
+        self._rows = Rows(self.vendor, self._cards, self._make, now)
         self._finder = ClientFinder(proc, _DRIVERS, now)
         self._users = Latest("intel-processes", self._find, lambda: self._finder.files.doing, now)
         self._before: Users | None = None
@@ -84,7 +84,7 @@ class IntelGpus:
         started_s = self._now()
         self._rows.look()
         are_in = self._poll_users(0.0)
-        gpus = self._rows.read()
+        gpus = self._rows.read(self._deadline_s)
         if not are_in:
             self._poll_users(max(0.0, started_s + self._deadline_s - self._now()))
         gpus = tuple(self._join(gpu) for gpu in gpus)

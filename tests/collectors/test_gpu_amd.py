@@ -353,7 +353,7 @@ def test_gpu_that_hangs_costs_its_own_row(tmp_path: Path, pipe: Any) -> None:
     pipe(device(tmp_path, 1) / "hwmon/hwmon2/power1_input")
     (device(tmp_path, 2) / "gpu_busy_percent").write_text("55\n")
     clock.at_s += 3
-    source._rows._deadline_s = 0.3
+    source._deadline_s = 0.3
     gpus = source.read().gpus
     assert [gpu.status for gpu in gpus] == ["ok", "stale", "ok"]
     assert gpus[1].age_s == 3.0
@@ -387,9 +387,9 @@ def test_gpu_in_reset_says_so(tmp_path: Path) -> None:
     mi300x(tmp_path, 1)
     source = amd(tmp_path)
     source.probe()
-    (row,) = source._rows._rows.values()
-    assert isinstance(row._device, AmdDevice)
-    row._device.files = Refusing()
+    (device,) = source._rows._devices.values()
+    assert isinstance(device, AmdDevice)
+    device.files = Refusing()
     gpu = source.read().gpus[0]
     assert gpu.status == "error"
     assert "reset" in str(gpu.reason)

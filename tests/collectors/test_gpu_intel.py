@@ -204,7 +204,7 @@ def test_gpu_that_hangs_costs_its_own_row(tmp_path: Path, pipe: Any) -> None:
     source.read()
     pipe(device(tmp_path, 2) / "tile1/gt1/freq0/act_freq")
     clock.at_s += 4
-    source._rows._deadline_s = 0.3
+    source._deadline_s = 0.3
     gpus = source.read().gpus
     assert [gpu.status for gpu in gpus] == ["ok", "stale"]
     assert gpus[1].age_s == 4.0
@@ -224,9 +224,9 @@ def test_device_that_its_driver_has_given_up(tmp_path: Path) -> None:
     maxes(tmp_path)
     source = intel(tmp_path)
     source.probe()
-    row = next(iter(source._rows._rows.values()))
-    assert isinstance(row._device, IntelDevice)
-    row._device.files = Gone()
+    first = next(iter(source._rows._devices.values()))
+    assert isinstance(first, IntelDevice)
+    first.files = Gone()
     gpus = source.read().gpus
     assert [gpu.status for gpu in gpus] == ["error", "ok"]
     assert "no such device" in str(gpus[0].reason)
