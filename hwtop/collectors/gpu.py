@@ -170,8 +170,8 @@ class GpuSource:
     def _read_nvidia(self) -> tuple[GpuReading | None, dict[str, str]]:
         try:
             return self._nvidia.read(), {}
-        except CannotError as error:
-            return None, {"nvidia": str(error)}
+        except Exception as error:  # a vendor that fails is a reason, not the end of the others
+            return None, {"nvidia": str(error) or type(error).__name__}
 
     def _unread(self, reason: str) -> GpuReading:
         """NVIDIA GPUs that the machine has, of which the driver tells nothing: they are not absent."""

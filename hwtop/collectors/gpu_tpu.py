@@ -20,6 +20,7 @@ from hwtop.collectors.tpu_metrics import (
     UnknownMetricError,
     ports_of,
 )
+from hwtop.collectors.tpu_sdk import TensorCores
 from hwtop.errors import CannotError
 from hwtop.model.gpu import Gpu, GpuActivity, GpuProcess, GpuReading, Vendor
 
@@ -28,6 +29,9 @@ _OWNERS_EVERY_S = 5.0
 _UNKNOWN_EVERY_S = 60.0
 """Between two questions for a metric that this libtpu does not know."""
 _METRICS = (DUTY_CYCLE, MEM_USED, MEM_TOTAL, HBM_BANDWIDTH)
+_TENSOR = "tensorcore_util"
+"""Told by libtpu's Python package, not by its service."""
+_BY_CORE = frozenset({MEM_USED, MEM_TOTAL, _TENSOR})
 _NOT_TOLD = "libtpu does not tell it"
 
 
@@ -42,11 +46,13 @@ class GpuTpuSource:
         sys: str = "/sys",
         proc: str = "/proc",
         ports: tuple[int, ...] | None = None,
+        cores: TensorCores | None = None,
     ) -> None:
         self._now = now
         self._sys = sys
         self._proc = proc
         self._ports = ports
+        self._cores = cores or TensorCores(now)
         self._chips: tuple[TpuChip, ...] = ()
         self._metrics: TpuMetrics | None = None
         self._owners: dict[str, tuple[int, ...]] = {}
@@ -78,7 +84,7 @@ class GpuTpuSource:
         held = [chip for chip in self._chips if self._pids(chip)]
         users = (held, self._chips) if self._sees_all else (self._chips, held)
         told = {
-            metric: by_chip(found, self._chips, users, is_by_core=metric in (MEM_USED, MEM_TOTAL))
+            metric: by_chip(found, self._chips, users, is_by_core=metric in _BY_CORE)
             for metric, found in values.items()
         }
         self._last = tuple(self._gpu(index, told, missing) for index in range(len(self._chips)))
@@ -103,9 +109,13 @@ class GpuTpuSource:
                 missing[metric] = _NOT_TOLD
                 self._unknown_until_s[metric] = self._now() + _UNKNOWN_EVERY_S
             except NotServedError as error:
-                return {}, dict.fromkeys(_METRICS, self._not_served(str(error))), None
+                return {}, dict.fromkeys((*_METRICS, _TENSOR), self._not_served(str(error))), None
             except CannotError as error:
-                return {}, dict.fromkeys(_METRICS, str(error)), None
+                return {}, dict.fromkeys((*_METRICS, _TENSOR), str(error)), None
+        try:
+            values[_TENSOR] = dict(enumerate(self._cores.read()))
+        except CannotError as error:
+            missing[_TENSOR] = str(error)
         return values, missing, None
 
     def _not_served(self, error: str) -> str:
@@ -135,15 +145,22 @@ class GpuTpuSource:
             chips = told.get(metric)
             return chips[index] if chips is not None else []
 
-        reasons = {metric: missing.get(metric, _unassigned(len(self._chips))) for metric in _METRICS if not of(metric)}
-        duty, bandwidth = of(DUTY_CYCLE), of(HBM_BANDWIDTH)
+        reasons = {
+            metric: missing.get(metric, _unassigned(len(self._chips)))
+            for metric in (*_METRICS, _TENSOR)
+            if not of(metric)
+        }
+        bandwidth, tensor = of(HBM_BANDWIDTH), of(_TENSOR)
+        has_activity = bool(bandwidth or tensor)
         pids = self._pids(chip)
         knows_owners = bool(pids) or (self._sees_all and bool(chip.paths))
         gaps = {
             "util_pct": reasons.get(DUTY_CYCLE),
             "mem_used_bytes": reasons.get(MEM_USED),
             "mem_total_bytes": reasons.get(MEM_TOTAL),
-            "activity": reasons.get(HBM_BANDWIDTH),
+            "activity": None if has_activity else reasons.get(HBM_BANDWIDTH),
+            "activity.dram_bw_pct": reasons.get(HBM_BANDWIDTH) if has_activity else None,
+            "activity.tensor_active_pct": reasons.get(_TENSOR),
             "processes": None if knows_owners else "open files of other users' processes are readable by root only",
             **dict.fromkeys(("power_w", "temp_c", "sm_clock_mhz", "throttle"), "a TPU does not tell it"),
         }
@@ -154,10 +171,12 @@ class GpuTpuSource:
             uuid=None,
             pci_bus_id=chip.address,
             status="ok",
-            util_pct=_mean(duty),
+            util_pct=_mean(of(DUTY_CYCLE)),
             mem_used_bytes=_total(of(MEM_USED)),
             mem_total_bytes=_total(of(MEM_TOTAL)),
-            activity=GpuActivity(dram_bw_pct=_mean(bandwidth)) if bandwidth else None,
+            activity=GpuActivity(dram_bw_pct=_mean(bandwidth), tensor_active_pct=_mean(tensor))
+            if has_activity
+            else None,
             processes=tuple(GpuProcess(pid=pid, mem_bytes=None) for pid in pids) if knows_owners else None,
             missing={field: reason for field, reason in gaps.items() if reason is not None},
         )

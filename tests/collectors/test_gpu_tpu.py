@@ -12,6 +12,7 @@ import pytest
 from hwtop.collectors import tpu_wire
 from hwtop.collectors.gpu_tpu import GpuTpuSource
 from hwtop.collectors.tpu_metrics import DUTY_CYCLE, HBM_BANDWIDTH, MEM_TOTAL, MEM_USED, TpuMetrics, ports_of
+from hwtop.collectors.tpu_sdk import TensorCores
 from hwtop.errors import CannotError
 from hwtop.model.gpu import Gpu, GpuActivity, GpuProcess
 from tests.collectors.tpu_service import PROTO, Libtpu, Serve, answer, holder, tpu_machine
@@ -76,7 +77,7 @@ def test_chips_of_one_core_with_their_owner(tmp_path: Path, serve: Serve) -> Non
     assert {gpu.mem_total_bytes for gpu in gpus} == {31 * GIB}
     assert gpus[0].activity == GpuActivity(dram_bw_pct=61.0)
     assert {gpu.processes for gpu in gpus} == {(GpuProcess(pid=700, mem_bytes=None),)}
-    assert set(gpus[0].missing) == {"power_w", "temp_c", "sm_clock_mhz", "throttle"}
+    assert set(gpus[0].missing) == {"power_w", "temp_c", "sm_clock_mhz", "throttle", "activity.tensor_active_pct"}
 
 
 @pytest.mark.parametrize(("subsystem", "kind"), [("0x004e", "TPU v2"), ("0x004f", "TPU v3")])
@@ -112,6 +113,21 @@ def test_a_chip_with_two_functions_is_one_row(tmp_path: Path, serve: Serve) -> N
         ("TPU7x", 70.0, 2 * GIB),
         ("TPU7x", 20.0, 2 * GIB),
     ]
+
+
+def test_tensor_cores_stand_beside_what_the_service_tells(tmp_path: Path, serve: Serve) -> None:
+    class Told(TensorCores):
+        def read(self) -> tuple[float, ...]:
+            return (10.0, 20.0, 30.0, 50.0)
+
+    tpu_machine(tmp_path, "0x0027", "0x004f", [0, 1], accels=True)
+    server = serve({DUTY_CYCLE: {0: 90.0, 1: 30.0}})
+    (tmp_path / "proc").mkdir()
+    clock = Clock()
+    sys_root, proc = str(tmp_path / "sys"), str(tmp_path / "proc")
+    gpus = rows(GpuTpuSource(clock, sys_root, proc, (server.port,), Told(clock)))
+    assert [gpu.activity for gpu in gpus] == [GpuActivity(tensor_active_pct=15.0), GpuActivity(tensor_active_pct=40.0)]
+    assert gpus[0].missing["activity.dram_bw_pct"] == "libtpu does not tell it"
 
 
 def test_numbers_of_a_part_go_to_the_chips_in_use_or_to_nobody(tmp_path: Path, serve: Serve) -> None:
