@@ -17,6 +17,11 @@ def events_of(text: str) -> list[LogEvent]:
 
 
 WORDINGS = {
+    "multi-gpu-slower-than-one": [
+        "n1:4242:4310 [1] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct",
+        "n1:4242:4310 [1] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via SHM/direct/direct",
+        "n1:4242:4310 [0] NCCL INFO Using network Socket",
+    ],
     "gpu-memory-near-full": [
         "[2026-01-02 10:00:00,001] [WARNING] [stage3.py:2069:step] 2 pytorch allocator cache flushes since last step. this happens",
         "[titan] 2026-01-02 10:00:00 - root - WARNING - 3 CUDA memory allocation retries.",
