@@ -17,6 +17,10 @@ _SYNC = re.compile(
 """Reading a value back: torch and JAX wait until the device has computed it (PyTorch "Performance Tuning Guide", avoid
 unnecessary CPU-GPU synchronization; JAX "Asynchronous dispatch")."""
 _PRINTS = re.compile(r"(?:^|[^\w.])print\(|\bsys\.std(?:out|err)\.(?:write|flush)\(")
+_MORE = re.compile(
+    r";\s*(?!print\(|sys\.std(?:out|err)\.)[\w.]+\(|^(?!\s*(?:print\(|sys\.std))[^'\"(]*\([^;]*;\s*print\("
+)
+"""A second statement on the line that calls something else: then nothing tells which of the two takes the time."""
 _COLLECTS = re.compile(r"\bgc\.collect\(")
 _SLEEPS = re.compile(r"\bsleep\(|\.(?:wait|join|acquire|recv|accept|poll|select)\(")
 
@@ -27,8 +31,8 @@ def waits_for_device(code: str | None) -> bool:
 
 
 def prints(code: str | None) -> bool:
-    """It writes to the terminal or to the file that stands for it."""
-    return code is not None and _PRINTS.search(code) is not None
+    """It writes to the terminal or to the file that stands for it, and does nothing else."""
+    return code is not None and _PRINTS.search(code) is not None and _MORE.search(code) is None and not sleeps(code)
 
 
 def collects_garbage(code: str | None) -> bool:

@@ -38,6 +38,11 @@ def test_a_line_that_reads_a_value_back(code: str | None, expected: bool) -> Non
     ("code", "expected"),
     [
         ('print(f"step {step}", flush=True)', True),
+        ('print(f"step {step}"); sys.stdout.flush()', True),
+        ('i += 1; print(f"step {i}", flush=True)', True),
+        ('print(f"step {step}", flush=True); time.sleep(0.3)', False),
+        ('train_one_step(model); print("done")', False),
+        ('print("step", step); train_one_step(model)', False),
         ("if rank == 0: print(step)", True),
         ("sys.stdout.flush()", True),
         ("blueprint(model)", False),
