@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hwtop.job.patterns.registry import builtin
+from hwtop.job.patterns.registry import builtin_file
 from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu, Vendor
 from hwtop.symptoms.gpu_words import named_gpus, ranks_on, with_log
@@ -135,7 +135,7 @@ def _line(gpu: Gpu) -> str:
 
 
 def _xids(gpu: Gpu, history: History) -> tuple[str, ...]:
-    table = builtin().xids
+    table = builtin_file("xid.toml").xids
     return tuple(
         f"GPU {gpu.index}: Xid {event.code}{f' ({table[event.code].meaning})' if event.code in table else ''}, "
         f"{max(0.0, history.now.at_s - event.at_s):.0f} s ago"

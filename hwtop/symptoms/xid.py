@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.kernel.event import bus_of
-from hwtop.job.patterns.registry import XidMeaning, builtin
+from hwtop.job.patterns.registry import XidMeaning, builtin_file
 from hwtop.model.log import LogEvent, Role, Severity
 from hwtop.symptoms.gpu_words import SEVERITIES, not_ours, own_severity, ranks_on, worst
 from hwtop.symptoms.history import History
@@ -128,7 +128,7 @@ def _of_driver(history: History) -> list[_Fault]:
     """Those that the driver told while this job ran: the newest 16 of each GPU are remembered for as long as hwtop runs."""
     ages = [rank.age_s for rank in history.live_ranks if rank.age_s is not None]
     since_s = history.now.at_s - max(ages) if ages else float("-inf")
-    table = builtin().xids
+    table = builtin_file("xid.toml").xids
     return [
         _Fault(event.code, gpu.index, known, known.severity, known.role, event.at_s, by_driver=1)
         for gpu in history.now.gpus
@@ -138,7 +138,7 @@ def _of_driver(history: History) -> list[_Fault]:
 
 
 def _of_logs(history: History) -> list[_Fault]:
-    table = builtin().xids
+    table = builtin_file("xid.toml").xids
     return [
         _Fault(
             event.xid,
