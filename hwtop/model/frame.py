@@ -16,8 +16,10 @@ from hwtop.model.memory import MemoryRates
 from hwtop.model.network import NetworkRates
 from hwtop.model.process import JobCandidate
 from hwtop.model.snapshot import SourceStatus
-from hwtop.model.symptom import Blind, Finding, Hypothesis
+from hwtop.model.symptom import Blind, Category, Finding, Hypothesis
 
+StallClass = Literal["communication hang", "communication slow", "non-communication hang", "non-communication slow"]
+"""C4D's four classes (Dong et al. 2024, "Boosting Large-scale Parallel Training Efficiency with C4")."""
 VerdictLevel = Literal["ok", "info", "warning", "critical", "unknown", "ended"]
 
 
@@ -56,6 +58,10 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     level: VerdictLevel
     text: str
+    category: Category | None = None
+    """Of the finding that decides; None where nothing is wrong."""
+    stall: StallClass | None = None
+    """Where all ranks wait for each other: is it the communication itself, or what a rank does beside it."""
 
 
 class Frame(Struct, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ def diagnosis(frame: Frame) -> dict[str, Any]:
             "watched_s": round(frame.watched_s, 1),
             "time": frame.moment.time_s,
         },
-        "verdict": {"level": frame.verdict.level, "text": frame.verdict.text},
+        "verdict": plain(frame.verdict),
         "job": job_object(job) if job else None,
         "findings": [plain(finding) for finding in frame.findings],
         "hypotheses": [plain(each) for each in frame.hypotheses],

@@ -21,6 +21,9 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
     heading = "# " if markdown else ""
     job = frame.moment.job
     lines = [f"{heading}{visible(frame.verdict.text)}", ""]
+    if frame.verdict.category is not None:
+        stall = f", a {frame.verdict.stall}" if frame.verdict.stall else ""
+        lines += [f"A problem of {frame.verdict.category}{stall}.", ""]
     if job is not None:
         lines += [_job_line(job, frame), ""]
     for finding in frame.findings:

@@ -6,9 +6,47 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.job.rank_set import named
-from hwtop.model.frame import Moment, Verdict
+from hwtop.model.frame import Moment, StallClass, Verdict
 from hwtop.model.job import Job
 from hwtop.model.symptom import Finding
+
+_STALLS: dict[StallClass, tuple[str, ...]] = {
+    "communication hang": (
+        "hang",
+        "collective-mismatch",
+        "nccl-timeout",
+        "nccl-error",
+        "rendezvous-stuck",
+        "rendezvous-timeout",
+    ),
+    "communication slow": (
+        "network-saturated",
+        "network-retransmits",
+        "rdma-errors",
+        "nvlink-errors",
+        "multi-gpu-slower-than-one",
+    ),
+    "non-communication hang": (
+        "rank-missing-from-collective",
+        "rank-dead",
+        "rank-stopped",
+        "rank-d-state",
+        "lock-deadlock",
+        "dataloader-worker-stuck",
+        "dataloader-worker-killed",
+        "filesystem-hang",
+        "gpu-lost",
+        "gpu-driver-hang",
+    ),
+    "non-communication slow": (
+        "straggler-rank",
+        "gpu-thermal-throttle",
+        "gpu-hw-slowdown",
+        "input-bound-cpu",
+        "input-bound-workers",
+        "input-bound-io",
+    ),
+}
 
 
 def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) -> Verdict:
@@ -17,7 +55,10 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
     if serious:
         more = len(serious) - 1
         tail = f" (and {more} more)" if more else ""
-        return Verdict(level=serious[0].severity, text=serious[0].title + tail)
+        first = serious[0]
+        return Verdict(
+            level=first.severity, text=first.title + tail, category=first.category, stall=stall_of(first.symptom)
+        )
     job = moment.job
     if job is None:
         return _without_job(moment)
@@ -32,6 +73,11 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
     if findings:
         return Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {findings[0].title}")
     return _overdue(job) or Verdict(level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}")
+
+
+def stall_of(symptom: str) -> StallClass | None:
+    """The class of a finding by which ranks wait for each other."""
+    return next((name for name, symptoms in _STALLS.items() if symptom in symptoms), None)
 
 
 def _without_job(moment: Moment) -> Verdict:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hwtop.model.hang import Rendezvous
 from hwtop.model.job import Job
@@ -98,3 +99,23 @@ def test_no_rank() -> None:
 def test_without_a_job(kinds: tuple[str, ...] | None, level: str, text: str) -> None:
     candidates = None if kinds is None else tuple(candidate(kind) for kind in kinds)
     assert verdict(None, candidates=candidates) == (level, text)
+
+
+@pytest.mark.parametrize(
+    ("symptom", "stall"),
+    [
+        ("collective-mismatch", "communication hang"),
+        ("rank-missing-from-collective", "non-communication hang"),
+        ("straggler-rank", "non-communication slow"),
+        ("nvlink-errors", "communication slow"),
+        ("loss-nan", None),
+    ],
+)
+def test_the_class_of_the_problem_is_said(symptom: str, stall: str | None) -> None:
+    found = verdict_of(moment(12.0, job(rank())), [replace(finding("it is so"), symptom=symptom)], 12.0)
+
+    assert (found.category, found.stall) == ("stability", stall)
+
+
+def test_what_is_well_has_no_class() -> None:
+    assert verdict_of(moment(12.0, job(rank())), [], 12.0).category is None
