@@ -2,54 +2,24 @@
 
     python3 bench/gpu_check.py            needs pynvml, msgspec and hwtop on PYTHONPATH, and nvidia-smi on PATH
 
-Exit code 1 when a number that cannot have changed differs or nothing could be compared, 2 without a driver. Levels (utilization, power, clocks) are read by the two tools a
-moment apart, so they are printed side by side but not judged.
+Exit code 1 when a number that cannot have changed differs or nothing could be compared, 2 without a driver. Levels (utilization,
+power, clocks) are read by the two tools a moment apart, so they are printed side by side but not judged.
 """
 
 from __future__ import annotations
 
 import statistics
-import subprocess
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable
 from typing import Any
 
+import smi_xml
+
 from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
-from hwtop.collectors.nvml_device import NvmlDevice
-from hwtop.collectors.nvml_levels import throttle_reasons
 from hwtop.errors import CannotError
 from hwtop.model.gpu import Gpu
 
 READS = 20
-MIB = 1024**2
-
-# field of Gpu: (names in nvidia-smi --help-query-gpu, newest first; its text as our unit; must it be equal?)
-FIELDS: dict[str, tuple[tuple[str, ...], Callable[[str], Any], bool]] = {
-    "name": (("name",), str, True),
-    "uuid": (("uuid",), str, True),
-    "pci_bus_id": (("pci.bus_id",), lambda text: text.lower()[-12:], True),
-    "mem_total_bytes": (("memory.total",), lambda text: float(text) * MIB, True),
-    "power_limit_w": (("enforced.power.limit", "power.limit"), float, True),
-    "sm_clock_max_mhz": (("clocks.max.sm",), float, True),
-    "pcie_gen_max": (("pcie.link.gen.max",), float, True),
-    "pcie_width_max": (("pcie.link.width.max",), float, True),
-    "util_pct": (("utilization.gpu",), float, False),
-    "mem_util_pct": (("utilization.memory",), float, False),
-    "mem_used_bytes": (("memory.used",), lambda text: float(text) * MIB, False),
-    "power_w": (("power.draw",), float, False),
-    "temp_c": (("temperature.gpu",), float, False),
-    "sm_clock_mhz": (("clocks.sm",), float, False),
-    "mem_clock_mhz": (("clocks.mem",), float, False),
-    "pcie_gen": (("pcie.link.gen.current",), float, False),
-    "pcie_width": (("pcie.link.width.current",), float, False),
-    "throttle": (
-        ("clocks_event_reasons.active", "clocks_throttle_reasons.active"),
-        lambda text: throttle_reasons(int(text, 16)),
-        False,
-    ),
-}
 
 
 class Clock:
@@ -61,85 +31,54 @@ class Clock:
         return time.monotonic() + self.skipped_s
 
 
-class TimedLib:
-    """The module pynvml with a stopwatch on each function."""
-
-    def __init__(self, lib: Any) -> None:
-        self._lib = lib
-        self.took_ms: dict[str, list[float]] = defaultdict(list)
-
-    def __getattr__(self, name: str) -> Any:
-        function = getattr(self._lib, name)
-
-        def timed(*args: Any) -> Any:
-            started_s = time.perf_counter()
-            try:
-                return function(*args)
-            finally:
-                self.took_ms[name].append((time.perf_counter() - started_s) * 1e3)
-
-        return timed
-
-
-def smi(*args: str) -> list[list[str]] | None:
-    """Rows of nvidia-smi's CSV, or None where it does not know the field or is absent."""
-    command = ["nvidia-smi", *args, "--format=csv,noheader,nounits"]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return [[cell.strip() for cell in line.split(",")] for line in result.stdout.splitlines() if line.strip()]
-
-
-def smi_values(field: str) -> dict[int, Any]:
-    """What nvidia-smi says of a field, by GPU index; without the GPUs for which it says nothing."""
-    names, convert, _ = FIELDS[field]
-    for name in names:
-        rows = smi(f"--query-gpu=index,{name}")
-        if rows is not None:
-            values = {int(index): converted(", ".join(text), convert) for index, *text in rows}
-            return {index: value for index, value in values.items() if value is not None}
-    return {}
-
-
-def converted(text: str, convert: Callable[[str], Any]) -> Any:
-    """A cell as our unit; None for "[N/A]", "[Not Supported]" and the like."""
-    try:
-        return convert(text)
-    except ValueError:
-        return None
-
-
-def smi_processes() -> dict[str, dict[int, str]]:
-    """Memory in MiB by PID by GPU UUID."""
-    found: dict[str, dict[int, str]] = defaultdict(dict)
-    for row in smi("--query-compute-apps=gpu_uuid,pid,used_memory") or []:
-        if len(row) == 3 and row[1].isdigit():
-            found[row[0]][int(row[1])] = row[2]
-    return found
+def ours(gpu: Gpu, field: str) -> Any:
+    """A field of Gpu, or "parent.child"."""
+    value: Any = gpu
+    for part in field.split("."):
+        value = getattr(value, part, None)
+    return value
 
 
 def compare(gpus: tuple[Gpu, ...]) -> tuple[int, int]:
     """Print ours beside theirs; how many fields were judged, and how many of these differ."""
-    theirs = {field: smi_values(field) for field in FIELDS}
-    processes = smi_processes()
+    theirs = smi_xml.read()
     judged = wrong = 0
     for gpu in gpus:
-        print(f"\nGPU {gpu.index}: {gpu.status} {gpu.reason or ''}\n  {'field':22s} {'hwtop':>42s} {'nvidia-smi':>42s}")
-        for field, (_, _, must_equal) in FIELDS.items():
-            ours, other = getattr(gpu, field), theirs[field].get(gpu.index)
-            is_judged = must_equal and other is not None
-            is_wrong = is_judged and not is_close(ours, other)
+        print(f"\nGPU {gpu.index}: {gpu.status} {gpu.reason or ''}\n  {'field':28s} {'hwtop':>40s} {'nvidia-smi':>40s}")
+        other = theirs.get(gpu.pci_bus_id or "")
+        if other is None:
+            print(f"  nvidia-smi tells nothing of {gpu.pci_bus_id}")
+            continue
+        for field, place in smi_xml.FIELDS.items():
+            mine, said = ours(gpu, field), other.value(field)
+            is_judged = place.must_equal and said is not None
+            is_wrong = is_judged and not is_close(mine, said)
             judged += is_judged
             wrong += is_wrong
-            note = "DIFFERS" if is_wrong else gpu.missing.get(field, "")
-            print(f"  {field:22s} {ours!s:>42s} {other!s:>42s}  {note}")
-        for field in ("pcie_tx_bytes_per_s", "pcie_rx_bytes_per_s"):
-            print(f"  {field:22s} {getattr(gpu, field)!s:>42s} {'-':>42s}  {gpu.missing.get(field, '')}")
-        ours_by_pid = {process.pid: process.mem_bytes for process in gpu.processes or ()}
-        print(f"  processes (pid: bytes) {ours_by_pid}  {gpu.missing.get('processes', '')}")
-        print(f"  nvidia-smi (pid: MiB)  {processes.get(gpu.uuid or '', {})}")
+            note = "DIFFERS" if is_wrong else reason(gpu, field)
+            print(f"  {field:28s} {mine!s:>40s} {said!s:>40s}  {note}")
+        compare_rest(gpu, other)
     return judged, wrong
+
+
+def compare_rest(gpu: Gpu, other: smi_xml.SmiGpu) -> None:
+    """Print side by side what is more than one number."""
+    limits = [other.limit_c(f"gpu_temp_{name}_tlimit_threshold") for name in ("slow", "max")]
+    processes = {process.pid: (process.kind, process.mem_bytes, process.sm_pct) for process in gpu.processes or ()}
+    mig = {m.index: (m.gpu_instance, m.compute_instance, m.mem_total_bytes) for m in gpu.mig}
+    for name, mine, said in (
+        ("slowdown, shutdown by limit", (gpu.temp_slowdown_c, gpu.temp_shutdown_c), limits),
+        ("throttle", gpu.throttle, other.throttle()),
+        ("processes", processes, other.processes()),
+        ("MIG instances", mig, other.mig()),
+        ("NUMA node, CPUs", (gpu.numa_node, gpu.cpus), "see nvidia-smi topo -m"),
+    ):
+        print(f"  {name}\n    hwtop       {mine}  {gpu.missing.get(name, '')}\n    nvidia-smi  {said}")
+
+
+def reason(gpu: Gpu, field: str) -> str:
+    """Why ours is None."""
+    return gpu.missing.get(field) or gpu.missing.get(field.partition(".")[0], "")
 
 
 def is_close(ours: Any, other: Any) -> bool:
@@ -163,23 +102,19 @@ def cost(source: GpuNvidiaSource) -> None:
     )
 
 
-def call_costs(index: int) -> None:
-    """Print what each NVML call takes, everything asked at each reading."""
-    import pynvml
-
-    lib, clock = TimedLib(pynvml), Clock()
-    device = NvmlDevice(lib, index, clock)
+def call_costs(source: GpuNvidiaSource, clock: Clock) -> None:
+    """Print what each NVML function takes, everything asked at each reading."""
     for _ in range(READS):
-        device.read()
-        clock.skipped_s += 10.0
-    print(f"\nNVML calls for GPU {index}, ms: median, worst, calls")
-    for name, took_ms in sorted(lib.took_ms.items(), key=lambda item: -statistics.median(item[1])):
-        print(f"  {name:46s} {statistics.median(took_ms):9.3f} {max(took_ms):9.3f} {len(took_ms):5d}")
+        clock.skipped_s += 11.0
+        reading = source.read()
+    print(f"\nNVML calls for {len(reading.gpus)} GPUs, ms: mean, worst, calls")
+    for cost in sorted(reading.costs, key=lambda cost: -cost.mean_ms):
+        print(f"  {cost.function:46s} {cost.mean_ms:9.3f} {cost.max_ms:9.3f} {cost.calls:5d}")
 
 
 def main() -> int:
     clock = Clock()
-    source = GpuNvidiaSource(now=clock, deadline_s=10.0)
+    source = GpuNvidiaSource(now=clock, deadline_s=10.0, costs=True)
     started_s = time.perf_counter()
     reason = source.probe()
     print(f"NVML ready after {(time.perf_counter() - started_s) * 1e3:.0f} ms: {reason or 'ok'}")
@@ -194,10 +129,10 @@ def main() -> int:
         clock.skipped_s += 6.0
         judged, wrong = compare(source.read().gpus)
         cost(source)
+        call_costs(source, clock)
     except CannotError as error:
         print(error)
         return 2
-    call_costs(reading.gpus[0].index)
     print(
         f"\n{wrong} of {judged} fields differ that must not"
         if judged

@@ -79,7 +79,7 @@ class ProcessReader:
         if os.path.exists(f"{self._proc}/{pid}"):
             return None
         try:
-            return masked_text(ask("nvmlSystemGetProcessName", pid)[:_NAME_LENGTH]) or None
+            return masked_text(ask("nvmlSystemGetProcessName", pid))[:_NAME_LENGTH] or None
         except Refused:
             return None
 
