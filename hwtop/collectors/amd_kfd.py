@@ -37,8 +37,11 @@ class KfdUse(NamedTuple):
     """Memory that one process holds on one GPU, over all of its partitions."""
 
     pid: int
+    """Of the host, also where this is read in a container."""
     pci_bus_id: str
     vram_bytes: int
+    pasid: int = 0
+    """Number of its address space; 0 where it is not told."""
 
 
 def read_nodes(files: Files, sys: str) -> tuple[KfdNode, ...]:
@@ -57,12 +60,13 @@ def read_uses(files: Files, sys: str, nodes: tuple[KfdNode, ...]) -> tuple[KfdUs
     except OSError:
         return None
     held: dict[tuple[int, str], int] = {}
+    pasids = {pid: _pasid(files, f"{root}/{pid}") for pid in pids}
     for pid in pids:
         for gpu_id, vram_bytes in _vram(files, f"{root}/{pid}").items():
             if gpu_id in addresses:
                 key = (pid, addresses[gpu_id])
                 held[key] = held.get(key, 0) + vram_bytes
-    return tuple(KfdUse(pid, address, vram_bytes) for (pid, address), vram_bytes in held.items())
+    return tuple(KfdUse(pid, address, vram_bytes, pasids[pid]) for (pid, address), vram_bytes in held.items())
 
 
 def _node(files: Files, folder: str) -> KfdNode | None:
@@ -98,6 +102,13 @@ def _vram(files: Files, folder: str) -> dict[int, int]:
     except (OSError, ValueError):
         return {}
     return found
+
+
+def _pasid(files: Files, folder: str) -> int:
+    try:
+        return files.number(f"{folder}/pasid")
+    except (OSError, ValueError):
+        return 0
 
 
 def _pci_bus_id(domain: int, location: int) -> str:

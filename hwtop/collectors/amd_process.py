@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hwtop.collectors.amd_kfd import KfdNode, read_nodes, read_uses
-from hwtop.collectors.drm_fdinfo import ClientFinder
+from hwtop.collectors.amd_kfd import KfdNode, KfdUse, read_nodes, read_uses
+from hwtop.collectors.drm_fdinfo import ClientFinder, Usage
 from hwtop.collectors.drm_process import Latest, Load, Users, loads_on
 from hwtop.collectors.drm_sysfs import Files
 from hwtop.model.gpu import GpuProcess
@@ -56,11 +56,18 @@ class AmdProcesses:
             self.nodes = read_nodes(self._files, self._sys)
             self._nodes_due_s = self._now() + _NODES_EVERY_S
         uses = read_uses(self._files, self._sys, self.nodes) if self.nodes else None
-        compute = None if uses is None else {(use.pid, use.pci_bus_id): use.vram_bytes for use in uses}
-        return Users(self._finder.read(), compute)
+        usage = self._finder.read()
+        return Users(usage, None if uses is None else _as_seen_here(uses, usage))
 
     def _doing(self) -> str:
         return self._finder.files.doing or self._files.doing
+
+
+def _as_seen_here(uses: tuple[KfdUse, ...], usage: Usage) -> dict[tuple[int, str], int]:
+    """Memory by PID and GPU. The compute driver tells PIDs of the host; in a container the same process has another one here,
+    found by the number of its address space. Processes outside of the container keep the host's PID."""
+    here = {(client.pasid, client.pci_bus_id): client.pid for client in usage.clients if client.pasid}
+    return {(here.get((use.pasid, use.pci_bus_id), use.pid), use.pci_bus_id): use.vram_bytes for use in uses}
 
 
 def _process(load: Load) -> GpuProcess:

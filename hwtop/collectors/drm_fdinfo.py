@@ -35,6 +35,8 @@ class Client(NamedTuple):
     """Engine -> how many of it there are; 1 where it is not told."""
     memory: dict[str, int]
     """Region ("vram", "local0", "system0", "gtt") -> bytes that are there now."""
+    pasid: int = 0
+    """Number of its address space (amdgpu), which the compute driver tells too; 0 where there is none."""
 
 
 class Usage(NamedTuple):
@@ -51,7 +53,7 @@ def parse_client(text: str, pid: int) -> Client | None:
     values: dict[str, str] = {}
     for line in text.splitlines():
         name, _, value = line.partition(":")
-        if name.startswith("drm-"):
+        if name.startswith("drm-") or name == "pasid":
             values[name] = value.strip()
     client_id = _number(values.get("drm-client-id", ""))
     if "drm-driver" not in values or client_id is None:
@@ -67,6 +69,7 @@ def parse_client(text: str, pid: int) -> Client | None:
         memory=_without(_family(values, "drm-total-"), "cycles-")
         | _family(values, "drm-memory-")
         | _family(values, "drm-resident-"),
+        pasid=_number(values.get("pasid", "")) or 0,
     )
 
 

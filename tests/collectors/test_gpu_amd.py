@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -281,6 +282,22 @@ def test_share_of_each_process_between_two_reads(tmp_path: Path) -> None:
     assert "ROCm" in gpus[0].missing["processes.sm_pct"]
 
 
+def test_rocm_process_in_a_container_has_the_pid_that_it_has_there(tmp_path: Path) -> None:
+    mi300x(tmp_path, 1)
+    of_host = {
+        "88123/vram_1000": f"{GIB}\n",
+        "88123/pasid": "32770\n",
+        "9/vram_1000": f"{2 * GIB}\n",
+        "9/pasid": "32771\n",
+    }
+    write_tree(tmp_path / "sys/class/kfd/kfd/proc", of_host)
+    drm_process(tmp_path, 31, fd7="pasid:\t32770\n" + amdgpu_client("05", 1, GIB >> 10))
+    assert one(tmp_path).processes == (
+        GpuProcess(pid=9, mem_bytes=2 * GIB),  # of another container: the host's PID is all that is known
+        GpuProcess(pid=31, mem_bytes=GIB),
+    )
+
+
 def test_missing_files_are_reasons_of_their_field(tmp_path: Path) -> None:
     mi300x(tmp_path, 1)
     for name in ("mem_busy_percent", "gpu_metrics", "ras/gpu_vram_bad_pages", "hwmon/hwmon1/power1_cap_min"):
@@ -350,7 +367,8 @@ def test_gpu_that_hangs_costs_its_own_row(tmp_path: Path, pipe: Any) -> None:
     clock = Clock()
     source = amd(tmp_path, clock)
     source.read()
-    pipe(device(tmp_path, 1) / "hwmon/hwmon2/power1_input")
+    sick = device(tmp_path, 1) / "hwmon/hwmon2/power1_input"
+    pipe(sick)
     (device(tmp_path, 2) / "gpu_busy_percent").write_text("55\n")
     clock.at_s += 3
     source._deadline_s = 0.3
@@ -360,6 +378,13 @@ def test_gpu_that_hangs_costs_its_own_row(tmp_path: Path, pipe: Any) -> None:
     assert gpus[1].util_pct == 97.0, "its last numbers stay, marked as old"
     assert "power1_input" in str(gpus[1].reason)
     assert gpus[2].util_pct == 55.0
+    sick.with_name("power1_average").write_text("700000000\n")
+    with sick.open("w") as answer:
+        answer.write("735000000\n")
+    end_s = time.monotonic() + WAIT_S
+    while (gpu := source.read().gpus[1]).status != "ok":
+        assert time.monotonic() < end_s, gpu.reason
+    assert gpu.power_w in (735.0, 700.0), "it is read again once it answers"
 
 
 def test_process_whose_file_hangs_costs_the_processes_only(tmp_path: Path, pipe: Any) -> None:
