@@ -57,8 +57,8 @@ class _Respect(Struct, frozen=True):
         scale = _GIB if self.unit == "GiB" else 1.0
         others = f"the other {gpus - 1}" if gpus > 2 else "the other one"
         return (
-            f"GPU {outlier.index} (rank {outlier.rank.rank}): {self.name} {outlier.value / scale:.0f} {self.unit}, "
-            f"{others} {outlier.usual / scale:.0f} {self.unit}"
+            f"GPU {outlier.index} (rank {outlier.rank.rank}): {self.name} {outlier.value / scale:.0f} {self.unit}; "
+            f"{others}: {outlier.usual / scale:.0f} {self.unit}"
         )
 
 

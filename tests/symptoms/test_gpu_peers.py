@@ -72,7 +72,7 @@ def test_who_it_is_and_what_is_set_otherwise() -> None:
     seen = unlike({6: {"power_w": 390.0, "power_limit_w": 400.0, "sm_clock_mhz": 1200.0}})
     assert seen is not None
     assert seen.ranks == (6,)
-    assert seen.title == "GPUs are used unevenly: GPU 6 (rank 6): power 390 W, the other 7 640 W"
+    assert seen.title == "GPUs are used unevenly: GPU 6 (rank 6): power 390 W; the other 7: 640 W"
     assert "GPU 6: power limit 400 W, the others 700 W" in seen.evidence
     assert "GPU 6: SM clock 1200 MHz, the others 1740 MHz" in seen.evidence
 
