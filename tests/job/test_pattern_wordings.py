@@ -39,6 +39,8 @@ SAID = [
     ("network-link", "link mlx5_7/1 subnet_prefix fe80 lid 3403 sm_lid 1 lmc 0 state DOWN physical_state POLLING"),
     ("filesystem-hang", "Jul 13 02:02:35 n2 kernel: nfs: server filer.example.org not"),
     ("filesystem-hang", "LustreError: (obd_config.c:845:class_setup()) setup MGC10.0.0.2@tcp failed (-22)"),
+    ("checkpoint-error", "KeyError: 'unexpected key \"head.weight\" in state_dict'"),
+    ("nccl-error", "n2: Net : Call to recv from 10.0.0.7<56843> failed : Connection refused"),
     ("checkpoint-error", "AssertionError: zero_stage mismatch between checkpoint and current configuration"),
     ("import-or-version-error", "libcusparse.so.11: cannot open shared object file: No such file or directory"),
     ("import-or-version-error", "CUDA SETUP: CUDA detection failed! Possible reasons:"),

@@ -147,3 +147,18 @@ def test_a_header_alone_is_given_up() -> None:
     filler = [LogLine(path="a.log", line_no=None, text=f"step {number}", at_s=0.0) for number in range(500)]
     assert matcher.match(filler) == []
     assert not any(assembler.is_open for assembler in matcher._assemblers)
+
+
+def test_what_fails_below_the_loading_of_a_checkpoint_concerns_the_checkpoint() -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/job/train.py", line 9, in <module>\n'
+        "    trainer.load_checkpoint(path)\n"
+        '  File "/job/trainer.py", line 40, in load_checkpoint\n'
+        "    self.epoch = state['epochs']\n"
+        "KeyError: 'epochs'\n"
+    )
+    (event,) = events_of(text)
+    assert (event.pattern, event.groups["at"]) == ("checkpoint-error", "/job/trainer.py:40 in load_checkpoint")
+    (other,) = events_of(text.replace("load_checkpoint", "checkpoint_forward"))
+    assert other.pattern == "rank-crash"

@@ -46,6 +46,12 @@ _FOLLOWS = frozenset(
     }
 )
 """What a process sees when the one at the other end has died."""
+_CHECKPOINT = re.compile(
+    r"torch[/\\](?:serialization\.py|distributed[/\\]checkpoint[/\\])|safetensors[/\\]torch\.py"
+    r"|\b(?:load_state_dict|\w*(?:load|save|restore|resume)_(?:\w+_)?checkpoint|load_from_checkpoint|load_accelerator_state)\b"
+)
+"""A frame in which a checkpoint is read or written: whatever fails below it concerns the checkpoint. Names of torch,
+Lightning, accelerate, DeepSpeed, Megatron-LM, transformers and MMEngine; not of activation checkpointing."""
 _TOLD_BY_OTHERS = frozenset({"RayTaskError", "ExceptionGroup", "BaseExceptionGroup", "ProcessRaisedException"})
 """They wrap the exception that was raised elsewhere, and which is printed as well."""
 
@@ -68,6 +74,7 @@ class _Open:
     lines: int = 1
     waited: int = 0
     at: str = ""
+    of_checkpoint: bool = False
 
 
 class Tracebacks:
@@ -127,7 +134,9 @@ class Tracebacks:
             return self._continued(line, *fitting)
         alone = _FRAME_ALONE.match(line.text)
         if alone is not None and len(alone.group("prefix")) <= _WIDEST_PREFIX:
-            self._begin(line, _Open(_any_digits(alone.group("prefix")), is_alone=True, at=_place(line.text)))
+            of_checkpoint = _CHECKPOINT.search(line.text) is not None
+            prefix = _any_digits(alone.group("prefix"))
+            self._begin(line, _Open(prefix, is_alone=True, at=_place(line.text), of_checkpoint=of_checkpoint))
         return None
 
     def _fitting(self, line: LogLine) -> tuple[_Open, str] | None:
@@ -147,6 +156,7 @@ class Tracebacks:
         current.lines += 1
         if current.lines < _LONGEST and _is_body(current, rest):
             current.at = _place(rest) or current.at
+            current.of_checkpoint = current.of_checkpoint or _CHECKPOINT.search(rest) is not None
             return None
         self._end(line.path, current)
         found = _EXCEPTION.match(rest)
@@ -218,13 +228,13 @@ def _event(line: LogLine, opened: _Open | None, rest: str) -> LogEvent | None:
     is_sure = opened is not None and not opened.is_alone
     if name in _STOPPED or not (is_sure or _NAME_OF_EXCEPTION.search(name)):
         return None
-    at, after = (opened.at, opened.after) if opened else ("", "")
+    at, after, of_checkpoint = (opened.at, opened.after, opened.of_checkpoint) if opened else ("", "", False)
     groups = {
         "exception": found.group("exception"), "inner": found.group("inner") or "",
         "message": found.group("message") or "", "at": at, "after": after,
     }  # fmt: skip
     return LogEvent(
-        pattern="rank-crash",
+        pattern="checkpoint-error" if of_checkpoint and name not in _FOLLOWS else "rank-crash",
         severity="critical" if opened else "warning",
         role=_role(name, opened),
         path=line.path,
@@ -233,6 +243,7 @@ def _event(line: LogLine, opened: _Open | None, rest: str) -> LogEvent | None:
         at_s=line.at_s,
         is_past=line.is_past,
         explanation="A Python exception was not caught"
+        + (" while a checkpoint was read or written" if of_checkpoint else "")
         + (f" at {at}" if at else "")
         + (f", raised while {after} was handled." if after else "."),
         rank=split_rank(line.text)[0],
