@@ -158,7 +158,7 @@ def test_what_fails_below_the_loading_of_a_checkpoint_concerns_the_checkpoint() 
         "    self.epoch = state['epochs']\n"
         "KeyError: 'epochs'\n"
     )
-    (event,) = events_of(text)
+    (event,) = match(lines(text))
     assert (event.pattern, event.groups["at"]) == ("checkpoint-error", "/job/trainer.py:40 in load_checkpoint")
-    (other,) = events_of(text.replace("load_checkpoint", "checkpoint_forward"))
+    (other,) = match(lines(text.replace("load_checkpoint", "checkpoint_forward")))
     assert other.pattern == "rank-crash"
