@@ -220,7 +220,7 @@ def _merged(parts: Sequence[GpuReading], missing: dict[str, str], at_s: float) -
         at_s=at_s,
         gpus=tuple(gpu for part in parts for gpu in part.gpus),
         driver=next((part.driver for part in parts if part.driver is not None), None),
-        topology=next((part.topology for part in parts if part.topology is not None), None),
+        topology=next((part.topology for part in parts if part.topology is not None and part.topology.indexes), None),
         costs=tuple(cost for part in parts for cost in part.costs),
         missing={key: reason for part in parts for key, reason in part.missing.items()} | missing,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
 from hwtop.errors import CannotError
 from hwtop.model.gpu import CallCost, Gpu, GpuReading, GpuStatus, Vendor
 from hwtop.model.gpu_link import Topology
+from tests.collectors.test_gpu_amd import mi300x
 from tests.collectors.tpu_service import tpu_machine
 from tests.host import Clock, write_tree
 
@@ -178,8 +180,8 @@ def test_numbers_that_were_chosen_count_over_all_vendors(only: tuple[int, ...], 
     reading = gpu_source(Nvidia(2), Vendored("amd", 2), only=only).read()
     assert [gpu.index for gpu in reading.gpus] == list(only)
     assert [gpu.reason or gpu.name for gpu in reading.gpus] == names
-    assert reading.topology is not None
-    assert reading.topology.indexes == tuple(index for index in only if index < 2)
+    shown = tuple(index for index in only if index < 2)
+    assert (reading.topology.indexes if reading.topology else ()) == shown
 
 
 def test_a_gpu_that_fell_off_keeps_its_number_and_so_do_those_after_it() -> None:
@@ -258,3 +260,22 @@ def test_an_absent_vendor_is_looked_for_now_and_then_and_found_later() -> None:
     tpu.reason = None
     clock.at_s += 30.1
     assert [gpu.name for gpu in source.read().gpus] == ["nvidia 0", "tpu 0"]
+
+
+def test_recorded_amd_gpus_behind_nvidia(tmp_path: Path) -> None:
+    mi300x(tmp_path)
+    for card in sorted((tmp_path / "sys/class/drm").glob("card[0-9]")):
+        device = (card / "device").resolve()
+        (device / "class").write_text("0x120000\n")
+        listed_at = tmp_path / "sys/bus/pci/devices" / device.name
+        listed_at.parent.mkdir(parents=True, exist_ok=True)
+        listed_at.symlink_to(device)
+    nvidia = Nvidia(2, only=(2, 3))
+    source = GpuSource((2, 3), time.monotonic, 20.0, nvidia=nvidia, sys_root=str(tmp_path / "sys"), platform="linux")
+    reading = source.read()
+    assert [(gpu.index, gpu.vendor, gpu.status, gpu.pci_bus_id) for gpu in reading.gpus] == [
+        (2, "amd", "ok", "0000:05:00.0"),
+        (3, "amd", "ok", "0000:26:00.0"),
+    ]
+    assert reading.topology is not None and reading.topology.indexes == (2, 3)
+    assert set(reading.missing) == {"intel", "tpu"}
