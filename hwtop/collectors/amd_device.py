@@ -1,7 +1,7 @@
 """One AMD GPU, read through the files of the amdgpu driver (Documentation/gpu/amdgpu/) in a thread that may be left behind.
 
-What is cheap is read at each tick; what asks the firmware or rarely changes is read every 10 s. Files whose reading does
-harm are left alone: pcie_bw sleeps for a second in the kernel, xgmi_error clears the counter that it reads.
+All is read at each tick but the error counts, which are read every 30 s. Files whose reading does harm are left alone: pcie_bw
+sleeps for a second in the kernel, xgmi_error clears the counter that it reads.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hwtop.collectors.drm_pcie import read_pcie, slot_of
 from hwtop.collectors.drm_sysfs import Card, Fields, Files, NotTold, hwmon_of, is_asleep
 from hwtop.model.gpu import Gpu, GpuCounters, GpuStatus
 
-_SLOW_EVERY_S = 10.0
-"""Error counts make the driver ask the chip; links and limits change rarely."""
+_SLOW_EVERY_S = 30.0
+"""Error counts make the driver ask each block of the chip."""
 
 _LEVELS = ("util_pct", "power_w", "temp_c", "sm_clock_mhz")
 """Where these are refused, nothing of the device can be told; used memory is the driver's own count and tells nothing of it."""
@@ -43,6 +43,8 @@ class AmdDevice:
 
     def __init__(self, index: int, card: Card, now: Callable[[], float]) -> None:
         self.files = Files()
+        self.slot = slot_of(self.files, card.device)
+        """The device, or the upper end of the PCIe switch on its board."""
         self._index = index
         self._card = card
         self._now = now
@@ -56,11 +58,6 @@ class AmdDevice:
     def doing(self) -> str:
         """The file that is being read now."""
         return self.files.doing
-
-    @property
-    def slot(self) -> str:
-        """The device, or the upper end of the PCIe switch on its board."""
-        return slot_of(self.files, self._card.device)
 
     def blank(self) -> Gpu:
         """Who it is, without any number."""
@@ -80,6 +77,7 @@ class AmdDevice:
         self._read_levels(fields)
         self._read_sensors(fields)
         self._read_metrics(fields)
+        read_pcie(self.files, self._card.device, self.slot, fields)
         refusal = fields.refusal(_LEVELS)
         if refusal is not None:
             reason = f"amdgpu refuses every number ({refusal}): GPU in reset, or failed; see dmesg | grep amdgpu"
@@ -253,7 +251,6 @@ class AmdDevice:
         if self._slow_due_s is not None and self._now() < self._slow_due_s:
             return
         fields = Fields()
-        read_pcie(self.files, self._card.device, fields)
         fields.take("ecc", lambda: read_ecc(self.files, self._card.device))
         fields.take("retired", lambda: read_retired(self.files, self._card.device))
         self._slow, self._slow_due_s = fields, self._now() + _SLOW_EVERY_S

@@ -16,9 +16,11 @@ _ROOT = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
 _BRIDGE = 0x0604
 
 
-def read_pcie(files: Files, device: str, fields: Fields) -> None:
-    """The slot's link, the NUMA node and the near CPUs."""
-    slot = slot_of(files, device)
+def read_pcie(files: Files, device: str, slot: str, fields: Fields) -> None:
+    """The link of the slot (`slot_of`), the NUMA node and the near CPUs.
+
+    To be read at each tick: drivers slow an idle link down, and an old reading would be held against a busy GPU.
+    """
     for field, name in (("pcie_gen", "current_link_speed"), ("pcie_gen_max", "max_link_speed")):
         fields.take(field, lambda name=name: _generation(files.text(f"{slot}/{name}")))  # type: ignore[misc]
     for field, name in (("pcie_width", "current_link_width"), ("pcie_width_max", "max_link_width")):

@@ -17,8 +17,6 @@ from hwtop.collectors.drm_sysfs import Card, Fields, Files, NotTold, folders, hw
 from hwtop.collectors.intel_names import name_of
 from hwtop.model.gpu import Gpu, GpuCounters, GpuStatus, ThrottleReason
 
-_SLOW_EVERY_S = 10.0
-
 _LEVELS = ("power_w", "temp_c", "sm_clock_mhz", "throttle")
 """Where these are refused, nothing of the device can be told."""
 
@@ -79,23 +77,18 @@ class IntelDevice:
 
     def __init__(self, index: int, card: Card, now: Callable[[], float]) -> None:
         self.files = Files()
+        self.slot = slot_of(self.files, card.device)
+        """The device, or the upper end of the PCIe switch on its board."""
         self._index = index
         self._card = card
         self._now = now
         self._energy: tuple[float, int] | None = None
         """When the energy counter was last read, and what it told, in uJ."""
-        self._slow = Fields()
-        self._slow_due_s: float | None = None
 
     @property
     def doing(self) -> str:
         """The file that is being read now."""
         return self.files.doing
-
-    @property
-    def slot(self) -> str:
-        """The device, or the upper end of the PCIe switch on its board."""
-        return slot_of(self.files, self._card.device)
 
     def blank(self) -> Gpu:
         """Who it is, without any number."""
@@ -104,7 +97,6 @@ class IntelDevice:
     def read(self) -> Gpu:
         """The device now. Never raises for what it does; may never return."""
         if not os.path.isdir(self._card.device):
-            self._slow_due_s = None
             return self._gpu(
                 "lost", Fields(), "GPU is gone: the kernel no longer lists it; look for xe or i915 in dmesg"
             )
@@ -116,13 +108,11 @@ class IntelDevice:
         self._read_clocks(fields)
         self._read_sensors(fields)
         fields.take("mem_total_bytes", self._memory)
+        read_pcie(self.files, self._card.device, self.slot, fields)
         fields.lack(f"{self._card.driver} does not tell it", *_NOT_TOLD)
         refusal = fields.refusal(_LEVELS)
         if refusal is not None:
             return self._gpu("error", Fields(), f"{self._card.driver} refuses every number ({refusal}); see dmesg")
-        self._read_slow()
-        fields.values = self._slow.values | fields.values
-        fields.missing = self._slow.missing | fields.missing
         return self._gpu("ok", fields)
 
     def _gpu(self, status: GpuStatus, fields: Fields, reason: str | None = None) -> Gpu:
@@ -250,10 +240,3 @@ class IntelDevice:
             if os.path.exists(path):
                 return self.files.number(path)
         raise NotTold(f"{self._card.driver} has no file for it in this kernel")
-
-    def _read_slow(self) -> None:
-        if self._slow_due_s is not None and self._now() < self._slow_due_s:
-            return
-        fields = Fields()
-        read_pcie(self.files, self._card.device, fields)
-        self._slow, self._slow_due_s = fields, self._now() + _SLOW_EVERY_S

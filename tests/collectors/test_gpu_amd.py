@@ -216,6 +216,32 @@ def test_time_at_the_limits_is_counted(tmp_path: Path) -> None:
     assert one(tmp_path, source).throttle == ()
 
 
+def test_link_is_read_each_time_and_errors_now_and_then(tmp_path: Path) -> None:
+    mi300x(tmp_path, 1)
+    clock = Clock()
+    source = amd(tmp_path, clock)
+    one(tmp_path, source)
+    (device(tmp_path, 0) / "current_link_speed").write_text("2.5 GT/s PCIe\n")
+    (device(tmp_path, 0) / "ras/umc_err_count").write_text("ue: 2\nce: 12\nde: 1\n")
+    clock.at_s += 1
+    gpu = one(tmp_path, source)
+    assert gpu.ecc is not None
+    assert (gpu.pcie_gen, gpu.ecc.volatile_uncorrected) == (1, 0)
+    clock.at_s += 30
+    gpu = one(tmp_path, source)
+    assert gpu.ecc is not None
+    assert (gpu.ecc.volatile_uncorrected, gpu.ecc.dram_uncorrected) == (2, 2)
+
+
+def test_traffic_over_all_links_is_counted(tmp_path: Path) -> None:
+    mi300x(tmp_path, 1)
+    counts: dict[str, int | list[int]] = {"xgmi_write_data_acc": [10] * 7, "xgmi_read_data_acc": [20] * 7}
+    metrics(tmp_path, 0, table((1, 7), accumulation_counter=1, **counts))
+    counters = one(tmp_path).counters
+    assert counters is not None
+    assert (counters.nvlink_tx_bytes, counters.nvlink_rx_bytes) == (70 << 10, 140 << 10)
+
+
 def test_partitions_of_a_mi300x_are_one_gpu(tmp_path: Path) -> None:
     mi300x(tmp_path, 1)
     (device(tmp_path, 0) / "current_compute_partition").write_text("CPX\n")
