@@ -30,6 +30,12 @@ class Finding(Struct, frozen=True, kw_only=True):
     first_seen_s: float = 0.0
     """Seconds after hwtop began to watch."""
     log_line: str | None = None
+    test: str | None = None
+    """The quick test that would show it to be something else."""
+    refuted_by: str | None = None
+    """What one would see then, or sees already."""
+    escalate: tuple[str, ...] = ()
+    """Deeper tools with their commands, where the next steps are not enough."""
     folded: tuple[str, ...] = ()
     """Symptoms that follow from this one, e.g. "nccl-timeout x63"."""
 

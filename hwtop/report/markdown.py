@@ -22,8 +22,8 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
     job = frame.moment.job
     lines = [f"{heading}{visible(frame.verdict.text)}", ""]
     if frame.verdict.category is not None:
-        stall = f", a {frame.verdict.stall}" if frame.verdict.stall else ""
-        lines += [f"A problem of {frame.verdict.category}{stall}.", ""]
+        stall = f" ({frame.verdict.stall})" if frame.verdict.stall else ""
+        lines += [f"Class: {frame.verdict.category}{stall}", ""]
     if job is not None:
         lines += [_job_line(job, frame), ""]
     for finding in frame.findings:
@@ -59,7 +59,14 @@ def _finding(finding: Finding, markdown: bool) -> list[str]:
         lines += [f"- follows from it: {visible(line)}" for line in finding.folded]
     lines.append("Next:")
     lines += [f"{number}. {visible(step)}" for number, step in enumerate(finding.next_steps, 1)]
-    return lines
+    told = (
+        ("To test it", finding.test),
+        ("Against it", finding.refuted_by),
+        ("If that is not enough", "; ".join(finding.escalate)),
+    )
+    return lines + [
+        f"- {what}: {text}" for what, text in told if text and not any(text in step for step in finding.next_steps)
+    ]
 
 
 def _ranks(job: Job, markdown: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,9 +11,11 @@ from msgspec.structs import replace
 from hwtop.model.symptom import Blind, Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
 
+_PID = re.compile(r"\bPID\b")
 _SEVERITY = {"critical": 0, "warning": 1, "info": 2}
 
 
@@ -51,7 +54,7 @@ class Judge:
         for rule in self._rules:
             watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
-                finding = _finding(rule, watch)
+                finding = _finding(rule, watch, _pid_of(watch.observation, history))
                 findings.append(replace(finding, severity="info") if rule.symptom in self._quiet else finding)
         findings.sort(key=lambda finding: _SEVERITY[finding.severity])  # stable: the rules' own order within
         return fold(findings)
@@ -80,8 +83,20 @@ class Judge:
             return None
 
 
-def _finding(rule: Rule, watch: _Watch) -> Finding:
-    seen = watch.observation
+def _pid_of(seen: Observation, history: History) -> int | None:
+    """The process that a step is best tried on: the first rank that the finding names, else the one that is watched."""
+    job = history.job
+    if job is None:
+        return None
+    return next((rank.pid for rank in job.ranks if rank.rank in seen.ranks), job.target_pid)
+
+
+def _finding(rule: Rule, watch: _Watch, pid: int | None) -> Finding:
+    seen, book = watch.observation, playbooks().get(rule.symptom)
+
+    def filled(step: str) -> str:
+        return step if pid is None else _PID.sub(str(pid), step)
+
     return Finding(
         symptom=rule.symptom,
         severity=seen.severity,
@@ -93,4 +108,7 @@ def _finding(rule: Rule, watch: _Watch) -> Finding:
         ranks=seen.ranks,
         first_seen_s=round(watch.first_seen_s, 1),
         log_line=seen.log_line,
+        test=filled(book.test) if book else None,
+        refuted_by=book.refuted_by if book else None,
+        escalate=tuple(map(filled, book.escalate)) if book else (),
     )

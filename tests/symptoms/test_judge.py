@@ -131,3 +131,12 @@ def test_every_rule_has_its_own_symptom_and_says_its_threshold() -> None:
         "collective-mismatch cpu-oversubscribed host-memory-leak loss-nan cuda-oom nccl-timeout rank-crash shm-nearly-full"
     )
     assert set(wanted.split()) <= set(symptoms)
+
+
+def test_a_finding_says_what_would_refute_it_with_the_values_of_the_job() -> None:
+    seen = replace(SEEN, ranks=(1,))
+    rule = Rule(symptom="hang", category="stability", threshold="-", raise_s=0.0, clear_s=0.0, check=lambda _: seen)
+    found = Judge([rule]).advance(History([moment(0.0, job(rank(0), rank(1)))]), 0.0)[0]
+
+    assert found.refuted_by == "A new log line or another stack: slow, not stuck"
+    assert any("gdb -p 1001 " in step for step in found.escalate)
