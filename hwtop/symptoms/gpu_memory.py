@@ -6,11 +6,11 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from hwtop.job.rank_set import rank_set
 from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu_load import at_work, rank_bytes
+from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import block_medians
@@ -38,6 +38,8 @@ SOON_S = 900.0
 WARN_S = 12 * 3600.0
 """A leak that takes longer to fill the memory is told as information. Engineering defaults."""
 BLOCKS = 6
+_LOOKS = 120
+"""So many readings are enough for the medians."""
 EVEN = 0.5
 """Each sixth of the window must gain at least this part of the mean gain: an allocator that fills up gains less and less, an
 evaluation or a longer batch gains once."""
@@ -63,7 +65,7 @@ def check_near_full(history: History) -> Observation | None:
     return Observation(
         severity="warning" if is_tight else "info",
         confidence=0.9 if retried else 0.6 if flushes else 0.8,
-        title=f"GPU {rank_set(gpus)}: memory {max(shares):.1%} full"
+        title=f"{named_gpus(gpus)}: memory {max(shares):.1%} full"
         + (
             ", and the allocator fights for room"
             if is_tight
@@ -215,7 +217,7 @@ def _used_at(moment: Moment, index: int) -> int | None:
 def _held(history: History, rank: Rank, index: int) -> list[tuple[float, float]]:
     """(time, bytes) that the rank held on this GPU while it trained, since it last began to."""
     points: list[tuple[float, float]] = []
-    for moment in at_work(history, rank, LEAK_S):
+    for moment in at_work(history, rank, LEAK_S, _LOOKS):
         gpu = next((each for each in moment.gpus if each.index == index and each.status == "ok"), None)
         size = None if gpu is None else rank_bytes(gpu, rank)
         if size is None and gpu is not None and not any(entry.mem_bytes for entry in gpu.processes or ()):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
-from hwtop.job.rank_set import rank_set
 from hwtop.model.frame import Moment
 from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu_idle import GPU_IDLE_PCT
 from hwtop.symptoms.gpu_load import busy_pct, gpus_at
+from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import DATA_SHARE, MIN_SAMPLES
 from hwtop.symptoms.rule import Observation, Rule
@@ -36,13 +36,13 @@ def check_network(history: History) -> Observation | None:
         return None
     what, is_fault = _carried(idle)
     numbers = [rank.rank for rank in idle]
-    gpus = rank_set(index for rank in idle for index in rank.gpus)
+    gpus = named_gpus(index for rank in idle for index in rank.gpus)
     return Observation(
         severity="warning" if is_fault else "info",
         confidence=0.7 if is_fault else 0.5,
-        title=f"GPU {gpus} idle while {name} is {share:.0%} full: {what}",
+        title=f"{gpus} idle while {name} is {share:.0%} full: {what}",
         evidence=(
-            f"GPU {gpus}: {fmean(util for _, util in found if util < GPU_IDLE_PCT):.0f} % busy over {NETWORK_S:.0f} s",
+            f"{gpus}: {fmean(util for _, util in found if util < GPU_IDLE_PCT):.0f} % busy over {NETWORK_S:.0f} s",
             f"{name}: {rate / 1e6:.0f} MB/s in its busier direction, {share:.0%} of the link",
             *(
                 f"rank {rank.rank}: state {rank.state}, "

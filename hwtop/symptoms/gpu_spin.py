@@ -14,11 +14,12 @@ from msgspec import Struct
 
 from hwtop.job.hang.rank_state import LOG_INTERVALS
 from hwtop.job.hang.standstill import GPU_SPINS_PCT
-from hwtop.job.rank_set import do, named, rank_set
+from hwtop.job.rank_set import do, named
 from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu, ThrottleReason
 from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu_load import AWAY, at_work, gpus_at
+from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
@@ -37,8 +38,9 @@ SPIN_MOMENTS = 0.9
 """Of the window: one odd reading does not end it."""
 CLOCK_SHARE = 0.7
 """Of the highest SM clock: a GPU that was slowed down takes less power for that reason. Engineering default."""
-LEAST_TRAINING = 30
-"""So many moments of training make a median."""
+TRAINING_S = 30.0
+LEAST_TRAINING = 5
+"""So long a training, and so many readings of it, make a median."""
 MOST_CONFIDENCE = 0.85
 _SLOWED: frozenset[ThrottleReason] = frozenset(
     {"hw_slowdown", "sw_thermal", "hw_thermal", "hw_power_brake", "hw_current"}
@@ -103,7 +105,8 @@ def usual_power_w(history: History, rank: Rank, index: int) -> float | None:
         for gpu in moment.gpus
         if gpu.index == index and gpu.power_w is not None and _works(gpu)
     ]
-    return median(powers) if len(powers) >= LEAST_TRAINING else None
+    is_enough = len(powers) >= max(LEAST_TRAINING, TRAINING_S / history.now.interval_s)
+    return median(powers) if is_enough else None
 
 
 def _works(gpu: Gpu) -> bool:
@@ -161,10 +164,10 @@ def _observation(
     numbers = tuple(rank.rank for rank in suspects)
     share = median(spin.share for spin in spins)
     usual = "of their usual power" if spins[0].is_own else "of their power limit"
-    gpus = rank_set(spinning)
+    numbered = ",".join(map(str, sorted(spinning)))
     is_one = len(spinning) == 1
     title = (
-        f"GPU {gpus} {'looks' if is_one else 'look'} as if {'it' if is_one else 'they'} spun in a collective: "
+        f"{named_gpus(spinning)} {'looks' if is_one else 'look'} as if {'it' if is_one else 'they'} spun in a collective: "
         f"{spins[0].gpu.util_pct or 0.0:.0f} % busy at {share:.0%} {usual.replace('their', 'its') if is_one else usual}"
     )
     if suspects:
@@ -178,7 +181,7 @@ def _observation(
         next_steps=(
             f"hwtop stacks {first.pid}   # is it in the same collective as the others?",
             "Next run: TORCH_FR_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1   # the Flight Recorder names who is missing",
-            f"nvidia-smi dmon -s pucvt -i {gpus}   # power, use and traffic second by second",
+            f"nvidia-smi dmon -s pucvt -i {numbered}   # power, use and traffic second by second",
         ),
         ranks=numbers or tuple(rank.rank for rank in ranks if not spinning.isdisjoint(rank.gpus)),
     )

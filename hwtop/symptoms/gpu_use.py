@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hwtop.job.rank_set import do, named, rank_set
+from hwtop.job.rank_set import do, named
 from hwtop.model.gpu import GpuProcess
 from hwtop.model.rank import Rank, RankState
 from hwtop.symptoms.gpu_load import (
@@ -23,6 +23,7 @@ from hwtop.symptoms.gpu_load import (
     sm_active_pct,
     values,
 )
+from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
@@ -139,7 +140,7 @@ def _own_sm(processes: Sequence[GpuProcess] | None, rank: Rank) -> float | None:
 
 
 def _title(hit: Sequence[Low], why: _Why) -> str:
-    gpus = f"GPU {rank_set(index for low in hit for index in low.rank.gpus)}"
+    gpus = named_gpus(index for low in hit for index in low.rank.gpus)
     util = fmean(low.util_pct for low in hit)
     numbers = [low.rank.rank for low in hit]
     if why == "neighbour":
@@ -159,7 +160,7 @@ def _title(hit: Sequence[Low], why: _Why) -> str:
 
 def _evidence(history: History, low: Low) -> tuple[str, ...]:
     rank = low.rank
-    gpus = f"GPU {rank_set(rank.gpus)} (rank {rank.rank})"
+    gpus = f"{named_gpus(rank.gpus)} (rank {rank.rank})"
     readings = values(history, rank, LOW_S, busy_pct)
     sm = f", SMs {low.sm_pct:.0f} %" if low.sm_pct is not None else ""
     lines = [f"{gpus}: {low.util_pct:.0f} % busy on average{sm}, from {min(readings):.0f} to {max(readings):.0f} %"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hwtop.job.rank_set import named, rank_set
+from hwtop.job.rank_set import named
 from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu, GpuProcess
 from hwtop.symptoms.gpu_load import home
 from hwtop.symptoms.gpu_memory import GIB, memory
+from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
@@ -33,7 +34,7 @@ def check_zombie(history: History) -> Observation | None:
     return Observation(
         severity="warning" if wanted else "info",
         confidence=0.8 if dead else 0.65,
-        title=f"GPU {rank_set(indexes)}: {held / GIB:.1f} GiB held by "
+        title=f"{named_gpus(indexes)}: {held / GIB:.1f} GiB held by "
         + ("processes that have ended" if dead else "no process")
         + (f"; {named(rank.rank for rank in ranks)} cannot have it" if ranks else ""),
         evidence=(

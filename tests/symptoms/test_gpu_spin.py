@@ -173,7 +173,7 @@ def test_the_one_that_does_not_spin_is_the_suspect() -> None:
     assert found.ranks == (7,)
     assert found.title.endswith("; rank 7 does not: look there first")
     assert found.title.startswith(
-        "GPU 0-6 look as if they spun in a collective: 100 % busy at 23% of their power limit"
+        "GPUs 0-6 look as if they spun in a collective: 100 % busy at 23% of their power limit"
     )
     assert "rank 7: GPU 7 0 % busy, state unknown" in found.evidence
     assert found.confidence > 0.6

@@ -136,7 +136,7 @@ def test_ranks_with_the_same_trouble_stand_together() -> None:
     seen = check_low(constant(watched, seconds=65, gpus=devices))
     assert seen is not None
     assert seen.ranks == (0, 1, 2, 3, 4, 5)
-    assert seen.title.startswith("GPU 0-5 only 30 % busy over 60 s")
+    assert seen.title.startswith("GPUs 0-5 only 30 % busy over 60 s")
 
 
 def test_healthy_noise_raises_nothing() -> None:
