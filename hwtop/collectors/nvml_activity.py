@@ -50,6 +50,7 @@ _METRICS = (
     _Metric("nvlink_rx_bytes_per_s", 60, _MIB),
     _Metric("nvlink_tx_bytes_per_s", 61, _MIB),
 )
+_PCIE = ("pcie_tx_bytes_per_s", "pcie_rx_bytes_per_s")
 FIELDS = tuple(f"activity.{metric.field}" for metric in _METRICS)
 
 
@@ -57,6 +58,8 @@ class ActivityReader:
     """GPM of one GPU. Keeps two sample buffers, of which each reading fills the older."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.tells_pcie = False
+        """The traffic over PCIe is known from here."""
         self._now = now
         self._samples: tuple[Any, Any] | None = None
         """The one to fill next, then the newest."""
@@ -66,7 +69,7 @@ class ActivityReader:
         self._until_retry = 0
 
     def question(self) -> Question:
-        """Fills the children of `activity`."""
+        """Fills the children of `activity`, and the PCIe traffic of the GPU, which it knows best."""
         return Question(FIELDS, self._read)
 
     def _read(self, ask: Ask, handle: Any) -> Mapping[str, Any]:
@@ -77,6 +80,7 @@ class ActivityReader:
             return self._measured(ask, handle)
         except Refused as refused:
             self._sampled_at_s = None
+            self.tells_pcie = False
             if not refused.is_lasting:
                 raise
             self._free()
@@ -103,7 +107,10 @@ class ActivityReader:
             request.metrics[place].metricId = metric.id
         ask("nvmlGpmMetricsGet", request)
         answers = zip(FIELDS, _METRICS, request.metrics, strict=False)  # the array has room for all metrics there are
-        return {field: _value(metric, answer) for field, metric, answer in answers}
+        found = {field: _value(metric, answer) for field, metric, answer in answers}
+        traffic = {field: found[f"activity.{field}"] for field in _PCIE}
+        self.tells_pcie = not any(isinstance(rate, Refused) for rate in traffic.values())
+        return found | traffic if self.tells_pcie else found
 
     def _allocate(self, ask: Ask, handle: Any) -> tuple[Any, Any]:
         if not ask("nvmlGpmQueryDeviceSupport", handle).isSupportedDevice:

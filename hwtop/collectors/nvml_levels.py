@@ -57,7 +57,6 @@ LEVELS = Group(
         one("power_w", "nvmlDeviceGetPowerUsage", scale=1e-3),
         one("temp_c", "nvmlDeviceGetTemperature", TEMPERATURE_GPU, scale=1.0),
         one("sm_clock_mhz", "nvmlDeviceGetClockInfo", CLOCK_SM, scale=1.0),
-        one("mem_clock_mhz", "nvmlDeviceGetClockInfo", CLOCK_MEM, scale=1.0),
         asked(
             ("throttle",),
             (("nvmlDeviceGetCurrentClocksEventReasons", ()), ("nvmlDeviceGetCurrentClocksThrottleReasons", ())),

@@ -71,10 +71,10 @@ LIMITS = Group(
         Question(tuple(_THRESHOLDS), _thresholds),
     ),
 )
+POWER_LIMIT = Group(4.9, (one("power_limit_w", "nvmlDeviceGetEnforcedPowerLimit", scale=1e-3),))
 SETTINGS = Group(
-    4.9,
+    29.9,
     (
-        one("power_limit_w", "nvmlDeviceGetEnforcedPowerLimit", scale=1e-3),
         asked(("persistence_mode",), (("nvmlDeviceGetPersistenceMode", ()),), lambda mode: (bool(mode),)),
         asked(("compute_mode",), (("nvmlDeviceGetComputeMode", ()),), _compute_mode),
     ),

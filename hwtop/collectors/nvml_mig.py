@@ -11,6 +11,8 @@ from hwtop.collectors.nvml_levels import MEMORY_CALLS
 from hwtop.collectors.nvml_processes import listed
 from hwtop.model.gpu import GpuProcess, MigInstance
 
+_OFF_FOR = 4
+"""So many readings are left out where the GPU is not split: that changes seldom, at an administrator's hand."""
 _NOT_AN_ID = 0xFFFFFFFF
 
 
@@ -19,6 +21,7 @@ class MigReader:
 
     def __init__(self) -> None:
         self._most: int | None = None
+        self._until_look = 0
         self._known: dict[str, dict[str, Any]] = {}
         """UUID -> what never changes."""
 
@@ -27,12 +30,17 @@ class MigReader:
         return Question(("mig_mode", "mig"), self._read)
 
     def _read(self, ask: Ask, handle: Any) -> Mapping[str, Any]:
+        if self._until_look > 0:
+            self._until_look -= 1
+            return {}
         try:
             is_on = bool(ask("nvmlDeviceGetMigMode", handle)[0])
         except Refused as refused:
             if not refused.is_lasting:
                 raise
+            self._until_look = _OFF_FOR
             return {"mig_mode": refused, "mig": ()}
+        self._until_look = 0 if is_on else _OFF_FOR
         return {"mig_mode": is_on, "mig": self._instances(ask, handle) if is_on else ()}
 
     def _instances(self, ask: Ask, handle: Any) -> tuple[MigInstance, ...]:

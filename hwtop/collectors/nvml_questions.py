@@ -7,28 +7,28 @@ from hwtop.collectors.nvml_ask import Group, asked, one
 from hwtop.collectors.nvml_fabric import FABRIC_EVERY_S, fabric_question
 from hwtop.collectors.nvml_health import HEALTH
 from hwtop.collectors.nvml_identity import IDENTITY
-from hwtop.collectors.nvml_levels import LEVELS
-from hwtop.collectors.nvml_limits import LIMITS, SETTINGS
+from hwtop.collectors.nvml_levels import CLOCK_MEM, LEVELS
+from hwtop.collectors.nvml_limits import LIMITS, POWER_LIMIT, SETTINGS
 from hwtop.collectors.nvml_links import LINKS_EVERY_S, LinkReader
 from hwtop.collectors.nvml_mig import MigReader
+from hwtop.collectors.nvml_pcie import PCIE_EVERY_S, PcieReader
 from hwtop.collectors.nvml_place import place
 from hwtop.collectors.nvml_processes import ProcessReader
 
 _SECOND_TICK_S = 1.9
 """At every second tick of 1 s, even if that comes a little early."""
-_PCIE_TX, _PCIE_RX = 0, 1  # nvmlPcieUtilCounter_t
-_KIB = 1024.0  # throughput comes in KB/s, by which NVML means KiB/s
-
+_SIDE_S = 4.9
 STATE = Group(
-    _SECOND_TICK_S,
+    _SIDE_S,
     (
+        one("mem_clock_mhz", "nvmlDeviceGetClockInfo", CLOCK_MEM, scale=1.0),
         one("pstate", "nvmlDeviceGetPerformanceState"),
         one("pcie_gen", "nvmlDeviceGetCurrPcieLinkGeneration"),
         one("pcie_width", "nvmlDeviceGetCurrPcieLinkWidth"),
     ),
 )
 SIDE = Group(
-    4.9,
+    _SIDE_S,
     (
         asked(
             ("bar1_used_bytes", "bar1_total_bytes"),
@@ -40,18 +40,11 @@ SIDE = Group(
         asked(("decoder_pct",), (("nvmlDeviceGetDecoderUtilization", ()),), lambda sample: (float(sample[0]),)),
     ),
 )
-PCIE_TRAFFIC = Group(
-    4.9,  # dear: each call watches the bus for 20 ms (nvmlDeviceGetPcieThroughput in nvml.h)
-    (
-        one("pcie_tx_bytes_per_s", "nvmlDeviceGetPcieThroughput", _PCIE_TX, scale=_KIB),
-        one("pcie_rx_bytes_per_s", "nvmlDeviceGetPcieThroughput", _PCIE_RX, scale=_KIB),
-    ),
-    is_staggered=True,
-)
 
 
 def device_groups(sys: str = "/sys", proc: str = "/proc") -> tuple[Group, ...]:
     """All groups for one device: what has readers that remember something (a time, a handle) is made for each."""
+    activity = ActivityReader()
     return (
         IDENTITY,
         LEVELS,
@@ -60,11 +53,12 @@ def device_groups(sys: str = "/sys", proc: str = "/proc") -> tuple[Group, ...]:
         Group(_SECOND_TICK_S, (MigReader().question(),)),
         LIMITS,
         LIMITS._replace(questions=(place(sys),)),
+        POWER_LIMIT,
         SETTINGS,
         SIDE,
         HEALTH,
-        PCIE_TRAFFIC,
-        Group(ACTIVITY_EVERY_S, (ActivityReader().question(),)),
+        Group(ACTIVITY_EVERY_S, (activity.question(),)),
+        Group(PCIE_EVERY_S, (PcieReader(activity).question(),), is_staggered=True),
         Group(LINKS_EVERY_S, (LinkReader().question(),)),
         Group(FABRIC_EVERY_S, (fabric_question(),)),
     )

@@ -29,8 +29,8 @@ def test_values(fake_nvml: FakeNvml) -> None:
         dram_bw_pct=61.0,
         pcie_tx_bytes_per_s=2.0 * MIB,
         pcie_rx_bytes_per_s=4.0 * MIB,
-        nvlink_tx_bytes_per_s=pytest.approx(1000.0 * MIB),
-        nvlink_rx_bytes_per_s=pytest.approx(500.0 * MIB),
+        nvlink_tx_bytes_per_s=1000.0 * MIB,
+        nvlink_rx_bytes_per_s=500.0 * MIB,
     )
     assert [gpu.activity for gpu in read_measured(probe)] == [expected, expected]
     fake_nvml.set(5, gpm_sm=7)
@@ -40,6 +40,25 @@ def test_values(fake_nvml: FakeNvml) -> None:
         return [gpu.activity and gpu.activity.sm_active_pct for gpu in gpus] == [81.0, 7.0]
 
     probe.read_until(is_new)
+
+
+def test_pcie_traffic_comes_from_gpm_where_it_is(fake_nvml: FakeNvml) -> None:
+    """GPM counts all the time; the other way takes 20 ms a call and is left alone."""
+    fake_nvml.set("all", pcie_tx=2048, pcie_rx=4096)
+    probe = fake_nvml.probe(1)
+    gpu = read_measured(probe)[0]
+    assert (gpu.pcie_tx_bytes_per_s, gpu.pcie_rx_bytes_per_s) == (2.0 * MIB, 4.0 * MIB)
+    for _ in range(5):
+        probe.say("advance 5")
+        probe.read()
+    assert fake_nvml.calls("nvmlDeviceGetPcieThroughput", 1) == 0
+    fake_nvml.set(1, gpm=0, pcie_tx=1)
+
+    def is_asked(gpus: tuple[Gpu, ...]) -> bool:
+        probe.say("advance 5")
+        return gpus[0].pcie_tx_bytes_per_s == 1024.0
+
+    assert probe.read_until(is_asked)[0].activity is None
 
 
 def test_a_single_metric_that_is_not_there(fake_nvml: FakeNvml) -> None:
