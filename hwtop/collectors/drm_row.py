@@ -50,13 +50,16 @@ class Rows:
         find: Callable[[], list[Card]],
         make: Callable[[int, Card], Device],
         now: Callable[[], float],
+        deadline_s: float,
     ) -> None:
+        """`deadline_s`: how long one reading of all may take. A GPU that takes more than a third of it holds up no others."""
         self._find = find
         self._make = make
         self._now = now
         self._devices: dict[str, Device] = {}
         self._answers: dict[str, _Answer] = {}
-        self._batch: Batch[str] = Batch(f"gpu-{vendor}", self._ask, now)
+        self._deadline_s = deadline_s
+        self._batch: Batch[str] = Batch(f"gpu-{vendor}", self._ask, now, deadline_s / 3)
         self._looked_at_s: float | None = None
 
     def __len__(self) -> int:
@@ -73,9 +76,9 @@ class Rows:
                 self._answers[card.pci_bus_id] = _Answer(device.blank(), self._now(), 0.0)
                 self._devices[card.pci_bus_id] = device
 
-    def read(self, deadline_s: float) -> tuple[Gpu, ...]:
-        """All rows, each as fresh as its GPU allows within `deadline_s`."""
-        late = self._batch.run(self._devices, deadline_s)
+    def read(self) -> tuple[Gpu, ...]:
+        """All rows, each as fresh as its GPU allows."""
+        late = self._batch.run(self._devices, self._deadline_s)
         return tuple(self._row(key, late.get(key)) for key in self._devices)
 
     def _ask(self, key: str) -> None:

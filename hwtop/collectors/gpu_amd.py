@@ -43,7 +43,7 @@ class AmdGpus:
         self._sys = sys
         self._now = now
         self._deadline_s = deadline_s
-        self._rows = Rows(self.vendor, self._cards, self._make, now)
+        self._rows = Rows(self.vendor, self._cards, self._make, now, deadline_s)
         self._processes = AmdProcesses(sys, proc, now)
         self._smi = AmdSmi(now, load_amdsmi)
         self._slots: dict[str, str] = {}
@@ -70,7 +70,7 @@ class AmdGpus:
         self._rows.look()
         are_in = self._processes.poll(0.0)
         self._smi.poll()
-        gpus = self._rows.read(self._deadline_s)
+        gpus = self._rows.read()
         if not are_in:
             self._processes.poll(max(0.0, started_s + self._deadline_s - self._now()))
         gpus = tuple(self._join(gpu) for gpu in gpus)

@@ -50,7 +50,7 @@ class IntelGpus:
         self._sys = sys
         self._now = now
         self._deadline_s = deadline_s
-        self._rows = Rows(self.vendor, self._cards, self._make, now)
+        self._rows = Rows(self.vendor, self._cards, self._make, now, deadline_s)
         self._finder = ClientFinder(proc, _DRIVERS, now)
         self._users = Latest("intel-processes", self._find, lambda: self._finder.files.doing, now)
         self._before: Users | None = None
@@ -84,7 +84,7 @@ class IntelGpus:
         started_s = self._now()
         self._rows.look()
         are_in = self._poll_users(0.0)
-        gpus = self._rows.read(self._deadline_s)
+        gpus = self._rows.read()
         if not are_in:
             self._poll_users(max(0.0, started_s + self._deadline_s - self._now()))
         gpus = tuple(self._join(gpu) for gpu in gpus)

@@ -28,6 +28,9 @@ BUS = ("05", "26", "46", "65", "85", "a6", "c6", "e5")
 WAIT_S = 20.0
 """Deadline of a read where nothing hangs: it ends as soon as everything is in."""
 
+HANG_S = 1.5
+"""Deadline of a read where something hangs."""
+
 
 def no_library() -> Any:
     raise ModuleNotFoundError("No module named 'amdsmi'")
@@ -391,13 +394,12 @@ def test_gpu_that_comes_later_is_found(tmp_path: Path) -> None:
 def test_gpu_that_hangs_costs_its_own_row(tmp_path: Path, pipe: Any) -> None:
     mi300x(tmp_path, 3)
     clock = Clock()
-    source = amd(tmp_path, clock)
+    source = amd(tmp_path, clock, HANG_S)
     source.read()
     sick = device(tmp_path, 1) / "hwmon/hwmon2/power1_input"
     pipe(sick)
     (device(tmp_path, 2) / "gpu_busy_percent").write_text("55\n")
     clock.at_s += 3
-    source._deadline_s = 0.3
     gpus = source.read().gpus
     assert [gpu.status for gpu in gpus] == ["ok", "stale", "ok"]
     assert gpus[1].age_s == 3.0
@@ -419,7 +421,7 @@ def test_process_whose_file_hangs_costs_the_processes_only(tmp_path: Path, pipe:
     source = amd(tmp_path)
     source.read()
     pipe(tmp_path / "proc/500/fdinfo/7")
-    source._deadline_s = 0.3
+    source._deadline_s = HANG_S
     gpu = source.read().gpus[0]
     assert (gpu.status, gpu.util_pct) == ("ok", 97.0)
     assert "fdinfo/7" in gpu.missing["processes"]
@@ -492,11 +494,9 @@ def test_library_tells_what_the_files_do_not(tmp_path: Path) -> None:
         amdsmi_get_gpu_total_ecc_count=lambda handle: {"correctable_count": 4, "uncorrectable_count": 1},
     )
     source = amd(tmp_path, load=lambda: library)
-    gpu = source.read().gpus[0]
-    for _ in range(200):  # its thread is waited for by nobody
-        if gpu.throttle is not None:
-            break
-        gpu = source.read().gpus[0]
+    end_s = time.monotonic() + WAIT_S
+    while (gpu := source.read().gpus[0]).throttle is None:  # its thread is waited for by nobody
+        assert time.monotonic() < end_s
     assert gpu.throttle == ("sw_power_cap",)
     assert gpu.ecc is not None
     assert (gpu.ecc.volatile_corrected, gpu.ecc.volatile_uncorrected) == (4, 1)

@@ -23,10 +23,13 @@ GIB = 1 << 30
 WAIT_S = 20.0
 """Deadline of a read where nothing hangs: it ends as soon as everything is in."""
 
+HANG_S = 1.5
+"""Deadline of a read where something hangs."""
 
-def intel(root: Path, clock: Clock | None = None) -> IntelGpus:
+
+def intel(root: Path, clock: Clock | None = None, deadline_s: float = WAIT_S) -> IntelGpus:
     (root / "proc").mkdir(exist_ok=True)
-    return IntelGpus(str(root / "sys"), str(root / "proc"), clock or Clock(), WAIT_S)
+    return IntelGpus(str(root / "sys"), str(root / "proc"), clock or Clock(), deadline_s)
 
 
 def maxes(root: Path) -> None:
@@ -200,11 +203,10 @@ def test_gpu_that_goes_is_lost(tmp_path: Path) -> None:
 def test_gpu_that_hangs_costs_its_own_row(tmp_path: Path, pipe: Any) -> None:
     maxes(tmp_path)
     clock = Clock()
-    source = intel(tmp_path, clock)
+    source = intel(tmp_path, clock, HANG_S)
     source.read()
     pipe(device(tmp_path, 2) / "tile1/gt1/freq0/act_freq")
     clock.at_s += 4
-    source._deadline_s = 0.3
     gpus = source.read().gpus
     assert [gpu.status for gpu in gpus] == ["ok", "stale"]
     assert gpus[1].age_s == 4.0
