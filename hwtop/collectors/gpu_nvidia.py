@@ -74,7 +74,7 @@ class _Row:
         answer, age_s = self._answer, self._age_s()
         if not self._is_in:
             out_s = self._slot.out_for_s()
-            return _stale(answer.gpu, age_s, f"driver not answering for {out_s:.0f} s (NVML call {self.device.call})")
+            return _stale(answer.gpu, age_s, f"driver not answering for {_seconds(out_s)} (NVML call {self.device.call})")
         if answer.took_s > deadline_s:
             self._is_in = False
             self.collect(0.0)
@@ -97,6 +97,10 @@ def _with_xids(gpu: Gpu, xids: tuple[XidEvent, ...]) -> Gpu:
 
 def _stale(gpu: Gpu, age_s: float, reason: str) -> Gpu:
     return msgspec.structs.replace(gpu, status="stale", reason=reason, age_s=age_s)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 1.0 else f"{seconds:.0f} s"
 
 
 class GpuNvidiaSource:

@@ -73,7 +73,10 @@ class NvmlDevice:
         self._failing.clear()
         self._values = {field: value for field, value in self._values.items() if field in IDENTITY.fields()}
         self._missing = {
-            field: _not_yet(group) for group in self._groups for question in group.questions for field in question.fields
+            field: _not_yet(group)
+            for group in self._groups
+            for question in group.questions
+            for field in question.fields
         }
 
     def _open(self) -> None:
@@ -122,6 +125,11 @@ class NvmlDevice:
             answers = question.read(self._ask, self._handle)
         except Refused as refused:
             answers = dict.fromkeys(question.fields, refused)
+        except Down:
+            raise
+        except Exception as error:  # an answer that is not understood, or an older pynvml without a structure
+            why = f"cannot be read: {type(error).__name__}: {error}"
+            answers = dict.fromkeys(question.fields, Refused("pynvml", codes.code_of(error), str(error), reason=why))
         for field, answer in answers.items():
             if isinstance(answer, Refused):
                 self._note_refusal(field, answer)

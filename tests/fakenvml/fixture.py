@@ -65,13 +65,13 @@ class GpuProbe:
         return answer.reading.gpus
 
     def read_until(self, is_so: Callable[[tuple[Gpu, ...]], bool]) -> tuple[Gpu, ...]:
-        """The first reading that is so."""
+        """The first reading that is so. While the driver is not ready yet there is none."""
         end_s = time.monotonic() + GUARD_S
         while True:
-            gpus = self.read()
-            if is_so(gpus):
-                return gpus
-            assert time.monotonic() < end_s, gpus
+            answer = self.say("read")
+            if answer.reading is not None and is_so(answer.reading.gpus):
+                return answer.reading.gpus
+            assert time.monotonic() < end_s, answer
             time.sleep(0.02)
 
     def close(self) -> None:
