@@ -11,19 +11,19 @@ from hwtop.job.log.text import visible
 from hwtop.job.patterns.registry import Pattern, Registry
 from hwtop.job.patterns.trial import Trial, slow_length
 from hwtop.report.scan import ROLES
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 
 
 def pattern_json(pattern: Pattern) -> str:
     """One object a line."""
-    known = LOG_SYMPTOMS.get(pattern.id)
+    known = playbooks().get(pattern.id)
     row: dict[str, Any] = {
         "id": pattern.id,
         "title": known.title if known else pattern.title or None,
         "severity": pattern.severity,
         "role": pattern.role,
         "explanation": pattern.explanation,
-        "next_steps": [*pattern.playbook, *(known.next_steps if known else ())],
+        "next_steps": [*pattern.playbook, *(known.steps if known else ())],
         "source": pattern.source or None,
         "literals": list(pattern.literals),
         "regex": pattern.regex.pattern if pattern.regex else None,
@@ -69,8 +69,8 @@ def show_text(patterns: Sequence[Pattern], registry: Registry) -> list[str]:
             lines += [f"  Xid {code}: {known.severity}, {known.role}: {known.meaning}"]
             lines += [f"    {known.whose}"] if known.whose else []
             lines += [f"    next: {known.action}"] if known.action else []
-    if name in LOG_SYMPTOMS:
-        lines += ["", "next steps", *(f"  {step}" for step in LOG_SYMPTOMS[name].next_steps)]
+    if name in playbooks():
+        lines += ["", "next steps", *(f"  {step}" for step in playbooks()[name].steps)]
     return lines
 
 
@@ -78,7 +78,7 @@ def trial_text(registry: Registry, clock: Callable[[], float]) -> list[str]:
     """What the patterns of a file raise, and what is wrong with them as they stand."""
     lines = []
     for pattern in registry.patterns:
-        known = LOG_SYMPTOMS.get(pattern.id)
+        known = playbooks().get(pattern.id)
         told = f"symptom of hwtop: {known.title}" if known else f"your own: {pattern.title or pattern.explanation}"
         lines.append(f"{pattern.id}: {pattern.severity}, {pattern.role}; {visible(told)}")
         lines += [
@@ -111,6 +111,6 @@ _SHORT = 4
 
 
 def _title(patterns: Sequence[Pattern]) -> str:
-    known = LOG_SYMPTOMS.get(patterns[0].id)
+    known = playbooks().get(patterns[0].id)
     told = known.title if known else next((pattern.title for pattern in patterns if pattern.title), "")
     return visible(told or patterns[0].explanation)

@@ -17,7 +17,7 @@ from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role
 from hwtop.report.json_report import plain
 from hwtop.symptoms.log_evidence import sentences, steps
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 
 _SHOWN = 3
 """Of one pattern in one file; the rest is counted."""
@@ -171,7 +171,7 @@ def _groups(all_met: Iterable[_Met]) -> list[list[_Met]]:
 def _explained(group: list[_Met], root: LogEvent | None) -> list[str]:
     """A pattern that was met: what it means, why it counts as what, what to do, how we know."""
     first = group[0].first
-    known = LOG_SYMPTOMS.get(first.pattern)
+    known = playbooks().get(first.pattern)
     title = known.title if known else first.title
     ranks = sorted(set().union(*(met.ranks for met in group)))
     count = sum(met.count for met in group)
@@ -184,7 +184,7 @@ def _explained(group: list[_Met], root: LogEvent | None) -> list[str]:
         f"  role    {first.role}: {why}",
     ]
     rows.extend(f"  told    {visible(told)}" for told in sentences([met.first for met in group]))
-    rows.extend(f"  next    {visible(step)}" for step in (*steps([first]), *(known.next_steps if known else ())))
+    rows.extend(f"  next    {visible(step)}" for step in (*steps([first]), *(known.steps if known else ())))
     return [*rows, f"  source  {visible(first.source or 'the values of the line itself')}"]
 
 

@@ -14,7 +14,7 @@ from hwtop.model.curve import CurvePoint
 from hwtop.model.log import Severity
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.series import Series, curve_of, learning_rates, neighbours, newest_run, series_of, when
 from hwtop.symptoms.statistics import resolution, spread
@@ -64,7 +64,7 @@ def check_nan(history: History) -> Observation | None:
             confidence=0.95,
             title=f"Loss is {run[-1].value}" + (f" on {named(ranks)}" if ranks else ""),
             evidence=(f"told in {curve.source}",),
-            next_steps=LOG_SYMPTOMS["loss-nan"].next_steps,
+            next_steps=playbooks()["loss-nan"].steps,
             ranks=ranks,
         )
     if seen is None:
@@ -105,7 +105,7 @@ def _nan_gradients(history: History) -> Observation | None:
             f"since {when(history, tail[0])} or longer, told in {curve.source}",
             "the loss itself is still a number",
         ),
-        next_steps=LOG_SYMPTOMS["loss-nan"].next_steps,
+        next_steps=playbooks()["loss-nan"].steps,
         ranks=() if curve.rank is None else (curve.rank,),
     )
 

@@ -11,7 +11,7 @@ from hwtop.model.gpu import Gpu, Vendor
 from hwtop.symptoms.gpu_words import named_gpus, ranks_on, with_log
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 
 HANG_S = 5.0
@@ -71,7 +71,7 @@ def check_mismatch(history: History) -> Observation | None:
         confidence=0.95,
         title="NVIDIA driver and library versions differ: programs that start now get no GPU",
         evidence=(reason, "what had a GPU open before goes on; hwtop cannot read the GPUs"),
-        next_steps=LOG_SYMPTOMS["driver-mismatch"].next_steps,
+        next_steps=playbooks()["driver-mismatch"].steps,
     )
     return with_log("driver-mismatch", history, seen)
 

@@ -19,7 +19,7 @@ from hwtop.symptoms.gpu_words import (
     with_log,
 )
 from hwtop.symptoms.history import History
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
 
@@ -113,7 +113,7 @@ def _slowed(history: History, held: Sequence[_Held]) -> Observation:
             "Power supplies, power cables and the power limit of the rack: the brake is pulled from outside the GPU"
             if is_brake
             else "Power supply and its cables: the hardware protects itself, and it is not the heat",
-            *LOG_SYMPTOMS["gpu-hw-slowdown"].next_steps,
+            *playbooks()["gpu-hw-slowdown"].steps,
         ),
         ranks=ranks_on(history, indexes),
     )

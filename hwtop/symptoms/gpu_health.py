@@ -11,7 +11,7 @@ from hwtop.model.gpu_health import EccErrors
 from hwtop.model.log import Severity
 from hwtop.symptoms.gpu_words import SEVERITIES, named_gpus, not_ours, own_severity, ranks_on, with_log, worst
 from hwtop.symptoms.history import History
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 
 CORRECTED_PER_MIN = 60.0
@@ -60,7 +60,7 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
     graver = [fault for fault in faults if fault.severity == level]
     told = {fault.gpu for fault in graver}
     ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
-    playbook = (step for step in LOG_SYMPTOMS[symptom].next_steps if not step.startswith("Main memory"))
+    playbook = (step for step in playbooks()[symptom].steps if not step.startswith("Main memory"))
     others = told - {graver[0].gpu}
     more = f" (and {named_gpus(others)})" if others else ""
     steps = dict.fromkeys(fault.step for fault in graver if fault.step is not None)

@@ -23,7 +23,7 @@ from hwtop.symptoms.gpu_words import (
     worst,
 )
 from hwtop.symptoms.history import History
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 
 WINDOW_S = 60.0
@@ -97,7 +97,7 @@ def _observation(
             *((f"and {len(faults) - _SHOWN} more",) if len(faults) > _SHOWN else ()),
             *not_ours(history, indexes),
         ),
-        next_steps=tuple(step.replace("-s BUS", f"-s {bus}") for step in LOG_SYMPTOMS[symptom].next_steps),
+        next_steps=tuple(step.replace("-s BUS", f"-s {bus}") for step in playbooks()[symptom].steps),
         ranks=ranks_on(history, told),
     )
 

@@ -14,7 +14,7 @@ from hwtop.model.rank import DataFile, Rank, Spell
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.overhead import hottest, told
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import share_at_least
 
@@ -145,7 +145,7 @@ def check_recompile(history: History) -> Observation | None:
             *(f"rank {each.rank}: {found.share:.0%} of {found.looks} looks in the compiler" for each, found in hit[:4]),
             *(logged.evidence if logged is not None else ()),
         ),
-        next_steps=LOG_SYMPTOMS["recompile-storm"].next_steps,
+        next_steps=playbooks()["recompile-storm"].steps,
         ranks=tuple(numbers),
         log_line=logged.log_line if logged is not None else None,
     )

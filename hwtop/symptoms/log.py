@@ -13,13 +13,58 @@ from hwtop.model.log import LogEvent
 from hwtop.model.symptom import Category
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.ranks import check_dead
 from hwtop.symptoms.rule import Observation, Rule
 
 _WIDTH = 240
 CRASH_RAISE_S = 2.0
 """A launcher tells in its log that a rank failed a moment before one can see how: by an exception, or by a signal."""
+
+
+TOLD = (
+    "loss-nan",
+    "cuda-oom",
+    "nccl-timeout",
+    "nccl-error",
+    "rank-crash",
+    "device-side-assert",
+    "illegal-memory-access",
+    "segfault",
+    "host-oom-kill",
+    "shm-full",
+    "disk-full",
+    "too-many-open-files",
+    "port-in-use",
+    "rendezvous-timeout",
+    "import-or-version-error",
+    "checkpoint-error",
+    "preemption",
+    "filesystem-hang",
+    "network-link",
+    "hub-network",
+    "dataloader-worker-killed",
+    "dataloader-oversubscribed",
+    "recompile-storm",
+    "loss-scale-overflow",
+    "grad-explosion",
+    "loss-spike",
+    "driver-mismatch",
+    "ecc-error",
+    "gpu-lost",
+    "gpu-driver-hang",
+    "xid",
+    "row-remap-pending",
+    "nvlink-errors",
+    "pcie-degraded",
+    "kernel-stall",
+    "process-limit",
+    "gpu-thermal-throttle",
+    "gpu-power-cap",
+    "gpu-hw-slowdown",
+    "cpu-thermal-throttle",
+)
+"""Symptoms that a line of a log raises, in the order in which findings of one severity are shown."""
 
 
 def check_pattern(symptom: str, history: History) -> Observation | None:
@@ -76,7 +121,7 @@ def check_loss_nan(history: History) -> Observation | None:
         + (f" at step {step}" if step is not None else ""),
         evidence=tuple(f"rank {rank.rank}: {(rank.last_line or '')[:_WIDTH]}" for rank in bad[:4])
         + ((f"first bad line: {event.text[:_WIDTH]}",) if event else ()),
-        next_steps=LOG_SYMPTOMS["loss-nan"].next_steps,
+        next_steps=playbooks()["loss-nan"].steps,
         ranks=tuple(rank.rank for rank in bad),
         log_line=event.text if event else bad[0].last_line,
     )
@@ -110,13 +155,13 @@ def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:
         return first.title  # who was killed, and which limit was reached
     who = f" on rank {first.rank}" if first.rank is not None else ""
     more = f" ({len(events)} lines)" if len(events) > 1 else ""
-    known = LOG_SYMPTOMS.get(first.pattern)
+    known = playbooks().get(first.pattern)
     return f"{known.title if known else first.title or first.pattern}{who}{more}"
 
 
 def _next_steps(symptom: str) -> tuple[str, ...]:
-    known = LOG_SYMPTOMS.get(symptom)
-    return known.next_steps if known else ()
+    known = playbooks().get(symptom)
+    return known.steps if known else ()
 
 
 def _evidence(events: Sequence[LogEvent]) -> tuple[str, ...]:
@@ -164,6 +209,4 @@ _MORE_WITNESSES = frozenset(
 )
 """Symptoms that not only the log tells: their rules stand with the GPUs, the workers, the interruptions and the curves."""
 
-RULES = tuple(
-    _rule(symptom, entry.category) for symptom, entry in LOG_SYMPTOMS.items() if symptom not in _MORE_WITNESSES
-)
+RULES = tuple(_rule(symptom, playbooks()[symptom].category) for symptom in TOLD if symptom not in _MORE_WITNESSES)

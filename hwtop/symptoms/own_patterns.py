@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from hwtop.job.patterns.registry import Registry, builtin
-from hwtop.symptoms.log import check_pattern
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.log import TOLD, check_pattern
 from hwtop.symptoms.rule import Rule
 
 
@@ -30,7 +29,7 @@ def own_rules(registry: Registry, rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 def refused_ids(registry: Registry, rules: Iterable[Rule]) -> tuple[str, ...]:
     """What a person must know: patterns with the id of a symptom that no log line can raise."""
-    taken = {rule.symptom for rule in rules} - LOG_SYMPTOMS.keys() - {pattern.id for pattern in builtin().patterns}
+    taken = {rule.symptom for rule in rules} - set(TOLD) - {pattern.id for pattern in builtin().patterns}
     return tuple(
         f"pattern {name!r} raises nothing while a job is watched: hwtop judges this symptom by other signs; give it an id of its own"
         for name in _own_ids(registry)

@@ -13,7 +13,7 @@ from hwtop.job.stacks.frames import place
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 
 STUCK_S = 12.0
@@ -174,7 +174,7 @@ def check_killed(history: History) -> Observation | None:
                 * bool(oom)
             ),
         ),
-        next_steps=LOG_SYMPTOMS["dataloader-worker-killed"].next_steps,
+        next_steps=playbooks()["dataloader-worker-killed"].steps,
         ranks=tuple(sorted(ranks)),
         log_line=events[0].text if events else None,
     )

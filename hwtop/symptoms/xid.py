@@ -14,7 +14,7 @@ from hwtop.model.log import LogEvent, Role, Severity
 from hwtop.symptoms.gpu_words import SEVERITIES, not_ours, own_severity, ranks_on, worst
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 
 _UNKNOWN = XidMeaning(
@@ -100,7 +100,7 @@ def _observation(history: History, causes: Sequence[_Fault], others: Sequence[_F
 
 def _steps(causes: Sequence[_Fault]) -> tuple[str, ...]:
     """Of the playbook, what concerns the one to blame."""
-    kernel_log, of_program, of_hardware = LOG_SYMPTOMS["xid"].next_steps
+    kernel_log, of_program, of_hardware = playbooks()["xid"].steps
     blamed = {fault.meaning.blame for fault in causes}
     if blamed == {"application"}:
         return kernel_log, of_program

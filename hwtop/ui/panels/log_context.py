@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine, Role
-from hwtop.symptoms.playbook import LOG_SYMPTOMS
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.ui import log_view, marks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -68,7 +68,7 @@ def _meaning(event: LogEvent, width: int) -> Iterator[Line]:
     explanation = event.explanation[:1].upper() + event.explanation[1:].rstrip(".")
     for piece in wrap(f"{explanation}. {_ROLES[event.role]}", width):
         yield Line(piece, "strong")
-    steps = [*event.playbook, *(LOG_SYMPTOMS[event.pattern].next_steps if event.pattern in LOG_SYMPTOMS else ())]
+    steps = [*event.playbook, *(playbooks()[event.pattern].steps if event.pattern in playbooks() else ())]
     for step in list(dict.fromkeys(steps))[:_STEPS]:
         for row, piece in enumerate(wrap(step, width - 2)):
             yield Line("  " if row else "→ ", "accent").add(piece, "accent")
