@@ -124,7 +124,7 @@ RULES = (
             f"power cap in over {CAPPED_SHARE:.0%} of the samples of {WINDOW_S:.0f} s at {AT_LIMIT:.0%} of the limit; "
             "warning only where the limit is below its default or that of its peers"
         ),
-        raise_s=5.0,
+        raise_s=3.0,
         clear_s=60.0,
         check=check_power_cap,
     ),
