@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import math
 import time
-import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -62,8 +61,7 @@ class ActivityReader:
         """The traffic over PCIe is known from here."""
         self._now = now
         self._samples: tuple[Any, Any] | None = None
-        """The one to fill next, then the newest."""
-        self._free: Callable[[], object] = _nothing
+        """The one to fill next, then the one that was filled last."""
         self._sampled_at_s: float | None = None
         self._refused: Refused | None = None
         self._until_retry = 0
@@ -83,26 +81,25 @@ class ActivityReader:
             self.tells_pcie = False
             if not refused.is_lasting:
                 raise
-            self._free()
-            self._samples = None
+            self._release(ask)
             self._refused = _explained(refused, ask, handle)
             self._until_retry = _RETRY_EACH
             raise self._refused from refused
 
     def _measured(self, ask: Ask, handle: Any) -> Mapping[str, Any]:
-        older, newer = self._samples or self._allocate(ask, handle)
+        spare, last = self._samples or self._allocate(ask, handle)
         before_s, now_s = self._sampled_at_s, self._now()
         if before_s is not None and now_s - before_s < _LEAST_S:
             return {}  # what is known stays
-        ask("nvmlGpmSampleGet", handle, older)
-        self._samples, self._sampled_at_s = (newer, older), now_s
+        ask("nvmlGpmSampleGet", handle, spare)
+        self._samples, self._sampled_at_s = (last, spare), now_s
         if before_s is None:
             return _gap(_TOO_EARLY)
         lib = importlib.import_module("pynvml")
         request = lib.c_nvmlGpmMetricsGet_t()
         request.version = lib.NVML_GPM_METRICS_GET_VERSION
         request.numMetrics = len(_METRICS)
-        request.sample1, request.sample2 = newer, older
+        request.sample1, request.sample2 = last, spare
         for place, metric in enumerate(_METRICS):
             request.metrics[place].metricId = metric.id
         ask("nvmlGpmMetricsGet", request)
@@ -116,10 +113,15 @@ class ActivityReader:
         if not ask("nvmlGpmQueryDeviceSupport", handle).isSupportedDevice:
             raise Refused("nvmlGpmQueryDeviceSupport", codes.NOT_SUPPORTED, "not supported", _NOT_THERE)
         samples = ask("nvmlGpmSampleAlloc"), ask("nvmlGpmSampleAlloc")
-        finalizer = weakref.finalize(self, _release, samples)
-        finalizer.atexit = False  # the process ends: the driver takes all back, and no call may hold up the end
-        self._samples, self._free = samples, finalizer
+        self._samples = samples
         return samples
+
+    def _release(self, ask: Ask) -> None:
+        """Free the buffers. Left out where the GPU was lost or the library shut down: they may have gone with it."""
+        samples, self._samples = self._samples, None
+        for sample in samples or ():
+            with contextlib.suppress(Refused):
+                ask("nvmlGpmSampleFree", sample)
 
 
 def _value(metric: _Metric, answer: Any) -> Any:
@@ -150,14 +152,3 @@ def _is_split(ask: Ask, handle: Any) -> bool:
 
 def _gap(reason: str) -> dict[str, Refused]:
     return dict.fromkeys(FIELDS, Refused("nvmlGpmSampleGet", _NO_DATA, reason, reason))
-
-
-def _release(samples: tuple[Any, Any]) -> None:
-    lib = importlib.import_module("pynvml")
-    with contextlib.suppress(Exception):  # NVML was shut down meanwhile: the buffers went with it
-        for sample in samples:
-            lib.nvmlGpmSampleFree(sample)
-
-
-def _nothing() -> None:
-    """There is no buffer to free."""

@@ -111,7 +111,7 @@ class _EventSet:
         self._slots: dict[int, Abandonable[int | None]] = {}
         self._retry_at_s: dict[int, float] = {}
         self._indexes: dict[int, int] = {}
-        """Address behind a handle -> index: NVML hands out the same handle with each event."""
+        """Address behind a handle -> index: NVML hands out the same handle with each event, also when the GPU is lost."""
 
     def register(self, indexes: Iterable[int]) -> None:
         """Join those that are not in the set yet, each for as long as it does not hang."""
@@ -133,13 +133,20 @@ class _EventSet:
             if codes.code_of(error) == _TIMEOUT:
                 return None
             raise
-        return _Event(self._indexes.get(_address(data.device)), int(data.eventData))
+        return _Event(self._index(data.device), int(data.eventData))
 
     def close(self) -> None:
         """Give the set back, unless a thread that hangs may still use it."""
         if not self._slots:
             with contextlib.suppress(Exception):
                 timed(self._ledger, self._lib, "nvmlEventSetFree", self._set)
+
+    def _index(self, handle: Any) -> int | None:
+        known = self._indexes.get(_address(handle))
+        if known is None and _address(handle):
+            with contextlib.suppress(Exception):
+                return int(timed(self._ledger, self._lib, "nvmlDeviceGetIndex", handle))
+        return known
 
     def _register(self, index: int) -> None:
         slot = self._slots.get(index)

@@ -101,3 +101,26 @@ def test_a_driver_without_events(fake_nvml: FakeNvml) -> None:
     assert reason() == "these GPUs report no Xid events"
     waits = [function for function, _ in fake_nvml.trace() if function.startswith("nvmlEventSetWait")]
     assert (waits, fake_nvml.calls(REGISTER, 0)) == ([], 1)
+
+
+def test_a_driver_that_does_not_wait_is_not_asked_all_the_time(fake_nvml: FakeNvml) -> None:
+    fake_nvml.fail("system", "nvmlEventSetWait*", "TIMEOUT")
+    probe = fake_nvml.probe(0)
+    registered(fake_nvml, probe, 0)
+    for _ in range(30):
+        probe.read()
+    waits = [function for function, _ in fake_nvml.trace() if function.startswith("nvmlEventSetWait")]
+    assert 1 <= len(waits) <= 3
+
+
+def test_a_gpu_that_comes_later(fake_nvml: FakeNvml) -> None:
+    fake_nvml.set("system", gpus=2)
+    probe = fake_nvml.probe()
+    registered(fake_nvml, probe, 0, 1)
+    fake_nvml.set("system", gpus=3)
+    probe.say("advance 6")
+    probe.read_until(lambda gpus: len(gpus) == 3 and are_ok(gpus))
+    probe.read_until(lambda _: bool(fake_nvml.calls(REGISTER, 2)))
+    fire(fake_nvml, 2, 94)
+    gpus = probe.read_until(lambda gpus: bool(gpus[2].xids))
+    assert [xid.code for xid in gpus[2].xids] == [94]

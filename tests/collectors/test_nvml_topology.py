@@ -93,6 +93,17 @@ def test_a_gpu_that_was_lost_at_the_start(fake_nvml: FakeNvml) -> None:
     probe.read_until(lambda _: topology(probe).paths[0][3] == "NODE")
 
 
+def test_a_gpu_that_comes_later(fake_nvml: FakeNvml) -> None:
+    fake_nvml.set("all", nvlinks=0)
+    fake_nvml.set("system", gpus=4)
+    probe = fake_nvml.probe()
+    assert len(topology(probe).indexes) == 4
+    fake_nvml.set("system", gpus=5)
+    probe.say("advance 40")
+    probe.read_until(lambda gpus: len(gpus) == 5 and are_ok(gpus))
+    probe.read_until(lambda _: topology(probe).paths[4] == ("SYS", "SYS", "SYS", "SYS", "SELF"))
+
+
 def test_topology_hangs(fake_nvml: FakeNvml) -> None:
     """The rows come all the same, and it is said what is missing."""
     fake_nvml.sleep("all", FUNCTION, "hang")
