@@ -67,7 +67,7 @@ def field_words(field: str) -> str:
 
 
 def reasons(gpu: Gpu, gpus: Sequence[Gpu]) -> list[Reason]:
-    """Of one device; each with all devices that share it. What concerns most fields comes first."""
+    """Of one device; each with all devices that share it. That it does not answer comes first, then what concerns most fields."""
     fields: dict[str, dict[str, None]] = {}
     for field, reason in _told(gpu):
         fields.setdefault(reason, {})[field] = None
@@ -75,10 +75,12 @@ def reasons(gpu: Gpu, gpus: Sequence[Gpu]) -> list[Reason]:
     for reason, names in fields.items():
         shared = tuple(each.index for each in gpus if each is gpu or any(why == reason for _, why in _told(each)))
         found.append(Reason(tuple(names), reason, shared))
-    return sorted(found, key=lambda item: -len(item.fields))
+    return sorted(found, key=lambda item: ("new numbers" not in item.fields, -len(item.fields)))
 
 
 def _told(gpu: Gpu) -> Iterator[tuple[str, str]]:
+    if gpu.status != "ok" and gpu.reason:
+        yield "new numbers", gpu.reason
     for field, reason in gpu.missing.items():
         yield field_words(field), reason
     for link in gpu.nvlinks or ():

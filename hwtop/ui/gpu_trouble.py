@@ -1,4 +1,4 @@
-"""What is not well with a GPU, in a word or two: for the table, and for what comes first where room is short. Pure.
+"""What is not well with a GPU and what slows it, in a word or two: for the table, and for what comes first where room is short. Pure.
 
 It shows what the driver says, and judges nothing: that is up to the rules (`hwtop/symptoms`).
 """
@@ -10,8 +10,18 @@ from dataclasses import dataclass
 
 from hwtop.job.patterns.registry import builtin
 from hwtop.job.rank_set import rank_set
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu import Gpu, ThrottleReason
 
+THROTTLE_WORDS: dict[ThrottleReason, str] = {
+    "sw_power_cap": "power cap",
+    "hw_slowdown": "HW SLOWDOWN",
+    "sync_boost": "sync boost",
+    "sw_thermal": "HOT",
+    "hw_thermal": "HOT (hardware)",
+    "hw_power_brake": "POWER BRAKE",
+    "hw_current": "current limit",
+}
+"""What holds clocks down; idle and settings of the user are no throttling. The capital ones are faults."""
 _WEIGHTS = {"bad": 2, "warn": 1}
 _OF_STATUS = {"lost": 100, "error": 90, "stale": 1}
 
@@ -37,7 +47,22 @@ def troubles(gpu: Gpu) -> list[Trouble]:
 
 def weight(gpu: Gpu) -> int:
     """How sick it is: 0 = not at all."""
-    return _OF_STATUS.get(gpu.status, 0) + sum(_WEIGHTS[trouble.role] for trouble in troubles(gpu))
+    told = sum(_WEIGHTS[trouble.role] for trouble in troubles(gpu))
+    return _OF_STATUS.get(gpu.status, 0) + told + is_slowed(gpu)
+
+
+def is_slowed(gpu: Gpu) -> bool:
+    """A fault holds its clocks down."""
+    return any(THROTTLE_WORDS.get(reason, "").isupper() for reason in gpu.throttle or ())
+
+
+def held_back(gpu: Gpu) -> list[str]:
+    """What keeps its clocks down, in words; the driver's bit for any slowdown by hardware is left out where another one says
+    which."""
+    reasons = set(gpu.throttle or ())
+    implied: set[ThrottleReason] = {"hw_slowdown"} if reasons & {"hw_thermal", "hw_power_brake"} else set()
+    implied |= {"sw_thermal"} if "hw_thermal" in reasons else set()
+    return [THROTTLE_WORDS[each] for each in gpu.throttle or () if each in THROTTLE_WORDS and each not in implied]
 
 
 def _memory(gpu: Gpu) -> Iterator[Trouble]:

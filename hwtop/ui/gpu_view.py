@@ -7,20 +7,10 @@ from dataclasses import dataclass, replace
 
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.frame import Frame
-from hwtop.model.gpu import Gpu, GpuRates, ThrottleReason
+from hwtop.model.gpu import Gpu, GpuRates
 from hwtop.ui import gpu_trouble, units
 from hwtop.ui.view import View
 
-THROTTLE_WORDS: dict[ThrottleReason, str] = {
-    "sw_power_cap": "power cap",
-    "hw_slowdown": "HW SLOWDOWN",
-    "sync_boost": "sync boost",
-    "sw_thermal": "HOT",
-    "hw_thermal": "HOT (hardware)",
-    "hw_power_brake": "POWER BRAKE",
-    "hw_current": "current limit",
-}
-"""What holds clocks down; idle and settings of the user are no throttling. The capital ones are faults."""
 PAST_MOST = 400
 """Newest moments that a trend looks at: more have no room on any screen."""
 
@@ -66,7 +56,7 @@ def _first_told(*sources: tuple[object, str, str]) -> tuple[float | None, float 
     return None, None
 
 
-def rows(view: View, samples: int = PAST_MOST) -> list[GpuRow]:
+def rows(view: View, samples: int = 0) -> list[GpuRow]:
     """All devices in the order of the frame, each with its newest `samples` of utilization."""
     moment = view.frame.moment
     rates = {rate.index: rate for rate in moment.gpu_rates}
@@ -93,7 +83,7 @@ def row_of(view: View) -> GpuRow | None:
 def past_utils(frame: Frame, samples: int) -> dict[int, tuple[float | None, ...]]:
     """Index -> utilization at each of the newest moments, percent."""
     told: dict[int, list[float | None]] = {gpu.index: [] for gpu in frame.moment.gpus}
-    for moment in frame.history[-samples:]:
+    for moment in frame.history[-samples:] if samples else ():
         now = {gpu.index: gpu.util_pct for gpu in moment.gpus}
         for index, values in told.items():
             values.append(now.get(index))
@@ -137,15 +127,6 @@ def chosen(view: View, place: int) -> View:
     return replace(view, gpu=gpu.index, selected=ranks[0] if ranks else None, scroll=0)
 
 
-def held_back(gpu: Gpu) -> list[str]:
-    """What keeps its clocks down, in words; the driver's bit for any slowdown by hardware is left out where another one says
-    which."""
-    reasons = set(gpu.throttle or ())
-    implied: set[ThrottleReason] = {"hw_slowdown"} if reasons & {"hw_thermal", "hw_power_brake"} else set()
-    implied |= {"sw_thermal"} if "hw_thermal" in reasons else set()
-    return [THROTTLE_WORDS[each] for each in gpu.throttle or () if each in THROTTLE_WORDS and each not in implied]
-
-
 def memory_share(gpu: Gpu) -> float | None:
     """Of its memory that is in use."""
     return gpu.mem_used_bytes / gpu.mem_total_bytes if gpu.mem_used_bytes is not None and gpu.mem_total_bytes else None
@@ -153,7 +134,8 @@ def memory_share(gpu: Gpu) -> float | None:
 
 def kinds(gpus: Sequence[Gpu]) -> str:
     """ "8 × NVIDIA H100 80GB HBM3"."""
-    names = dict.fromkeys(gpu.name for gpu in gpus)
+    # One that does not answer may not even have told its name.
+    names = dict.fromkeys(gpu.name for gpu in [gpu for gpu in gpus if gpu.status == "ok"] or gpus)
     return f"{len(gpus)} × {next(iter(names))}" if len(names) == 1 else f"{len(gpus)} of {len(names)} kinds"
 
 
@@ -182,7 +164,7 @@ def sentence(view: View) -> str:
         parts.append(f"{gpu.power_w:.0f} W" + (f" of {gpu.power_limit_w:.0f} W" if gpu.power_limit_w else ""))
     if gpu.temp_c is not None:
         parts.append(f"{gpu.temp_c:.0f} °C")
-    if held := held_back(gpu):
+    if held := gpu_trouble.held_back(gpu):
         parts.append(f"held back by {', '.join(held)}")
     return f"{head}: {', '.join([*parts, *(trouble.words for trouble in gpu_trouble.troubles(gpu))])}"
 

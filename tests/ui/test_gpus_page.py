@@ -252,6 +252,26 @@ def test_low_use_of_a_gpu_that_trains_is_the_bad_end() -> None:
     assert "▼" not in rows[0]
 
 
+def test_a_lost_gpu_keeps_its_past_and_says_why_it_tells_nothing() -> None:
+    frame = gpu_frames.training(8)
+    gone = Gpu(index=3, vendor="nvidia", name="NVIDIA GPU", uuid=None, status="lost", reason="fell off the bus")
+    gpus = tuple(gone if gpu.index == 3 else gpu for gpu in frame.moment.gpus)
+    moment = replace(frame.moment, gpus=gpus)
+    lost = replace(frame, moment=moment, history=(*frame.history[:-1], moment))
+    screen = shown(lost, (160, 50))
+    assert "utilization 0–100%" in screen
+    assert "✖ LOST: fell off the bus" in screen
+    assert "8 × NVIDIA H100 80GB HBM3" in screen.splitlines()[2]
+    assert "◌ GPU 3 tells no new numbers: fell off the bus" in screen.splitlines()[-2]
+
+
+def test_what_slows_a_gpu_is_looked_at_first() -> None:
+    frame = gpu_frames.changed(gpu_frames.training(8), 5, throttle=("hw_slowdown", "hw_thermal", "sw_thermal"))
+    screen = shown(frame)
+    assert "▸ ▲    5" in screen
+    assert "held back by   ▲ HOT (hardware) " in screen
+
+
 def test_without_gpus_the_reason_has_the_page() -> None:
     screen = shown(frames.dead_rank())
     assert "no GPU numbers: no NVIDIA driver: libnvidia-ml.so.1 not found" in screen

@@ -35,17 +35,16 @@ class Block:
         return [head.add("─" * max(0, width - head.width), "track"), *self.lines]
 
 
-def block(title: str, lines: Iterable[Line], width: int) -> Block:
+def block(title: str, lines: Iterable[Line], width: int, indent: int = LABEL) -> Block:
     """Lines without text are left out, too long ones go on below their text; it is ill where one is in a colour of warning."""
-    kept = tuple(part for line in lines if line.width for part in wrapped(line, width))
+    kept = tuple(part for line in lines if line.width for part in wrapped(line, width, indent))
     return Block(title, kept, any(role in ("warn", "bad") for line in kept for _, role in line.spans))
 
 
-def wrapped(line: Line, width: int) -> list[Line]:
-    """The line in as many as it needs, broken between words; what follows a label stays beside it."""
+def wrapped(line: Line, width: int, indent: int = LABEL) -> list[Line]:
+    """The line in as many as it needs, broken between words; `indent`: cells before the text from the second on."""
     if line.width <= width:
         return [line]
-    indent = LABEL if line.text[LABEL - 1 : LABEL] == " " else 2
     lines, room = [Line()], width
     for text, role in line.spans:
         for piece in _WORDS_OF.findall(text):

@@ -97,4 +97,4 @@ def _state(row: GpuRow, width: int) -> Block:
     elif gpu.status == "stale":
         lines.append(Line(f"◌ stale for {gpu.age_s:.0f} s: {gpu.reason or 'no reason given'}", "warn"))
     lines += [Line(f"{each.mark} {each.words}", each.role) for each in gpu_trouble.troubles(gpu)]
-    return block("Not well", lines, width)
+    return block("Not well", lines, width, indent=2)

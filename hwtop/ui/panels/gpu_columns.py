@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu import GpuActivity
 from hwtop.ui import gpu_trouble, marks, units
-from hwtop.ui.gpu_view import THROTTLE_WORDS, GpuRow, held_back, memory_share
+from hwtop.ui.gpu_trouble import held_back, is_slowed
+from hwtop.ui.gpu_view import GpuRow, memory_share
 from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
@@ -94,7 +95,7 @@ def _rank(row: GpuRow, _: int) -> Line:
 def _mark(row: GpuRow, _: int) -> Line:
     if ill := gpu_trouble.troubles(row.gpu):
         return Line(ill[0].mark, ill[0].role)
-    if any(THROTTLE_WORDS.get(reason, "").isupper() for reason in row.gpu.throttle or ()):
+    if is_slowed(row.gpu):
         return Line("▲", "warn")
     if row.gpu.status == "stale":
         return Line("◌", "warn")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from hwtop.model.gpu import Gpu, GpuActivity
 from hwtop.ui import marks, units
-from hwtop.ui.gpu_view import GpuRow, held_back, memory_share
+from hwtop.ui.gpu_trouble import held_back
+from hwtop.ui.gpu_view import GpuRow, memory_share
 from hwtop.ui.panels.gpu_block import Block, block, fact, gauge
 from hwtop.ui.panels.gpu_columns import temperature_role
 from hwtop.ui.widgets.line import Line
@@ -29,7 +30,7 @@ def _use(row: GpuRow, width: int) -> Iterator[Line]:
     role, mark = marks.gpu_use(gpu.util_pct, row.is_training)
     if gpu.util_pct is not None:
         words = Line(f"{units.pct(gpu.util_pct)}{mark.rstrip()}", role)
-        yield gauge("kernel running", gpu.util_pct / 100, words, width, role)
+        yield gauge("utilization", gpu.util_pct / 100, words, width, role)
     for label, field in _ACTIVITY:
         value: float | None = getattr(gpu.activity or GpuActivity(), field)
         if value is not None:

@@ -30,7 +30,8 @@ def _health(gpu: Gpu) -> Iterator[Line]:
         yield from _ecc(gpu.ecc)
     if gpu.remapped is not None:
         rows = gpu.remapped
-        yield fact("remapped rows", f"{rows.uncorrected} uncorrected, {rows.corrected} corrected")
+        count = f"{rows.uncorrected} uncorrected, {rows.corrected} corrected"
+        yield fact("remapped rows", count if rows.uncorrected or rows.corrected else "none")
         if rows.has_failed:
             yield fact("", "✖ a row could not be remapped: have the board replaced", "bad")
         if rows.is_pending:
@@ -46,6 +47,10 @@ def _health(gpu: Gpu) -> Iterator[Line]:
 def _ecc(ecc: EccErrors) -> Iterator[Line]:
     if ecc.is_enabled is not None and not ecc.is_enabled:
         yield fact("ECC", "off", "dim")
+        return
+    counts = (ecc.volatile_uncorrected, ecc.volatile_corrected, ecc.aggregate_uncorrected, ecc.aggregate_corrected)
+    if counts == (0, 0, 0, 0):
+        yield fact("ECC errors", "none")
         return
     # Those of the board's life may long be mended: only the new ones are a sign of trouble.
     pairs = (

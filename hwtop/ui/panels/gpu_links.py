@@ -23,7 +23,7 @@ def _host(row: GpuRow) -> Iterator[Line]:
     gpu = row.gpu
     if gpu.pcie_gen is not None or gpu.pcie_width is not None:
         yield _pcie(gpu)
-    yield _flow(row.pcie_bytes_per_s, "to the host", "from it")
+    yield _flow(row.pcie_bytes_per_s)
     replays = row.gpu.counters.pcie_replays if row.gpu.counters else None
     if replays is not None:
         rate = row.rates.pcie_replays_per_s if row.rates else None
@@ -47,11 +47,11 @@ def _pcie(gpu: Gpu) -> Line:
     return line
 
 
-def _flow(rates: tuple[float | None, float | None], out: str, back: str) -> Line:
+def _flow(rates: tuple[float | None, float | None]) -> Line:
     if rates == (None, None):
         return Line()
-    line = fact("traffic", f"↑ {units.rate(rates[0])}").add(f" {out}", "dim")
-    return line.add(f"  ↓ {units.rate(rates[1])}").add(f" {back}", "dim")
+    line = fact("traffic", f"↑ {units.rate(rates[0])}").add(" out", "dim")
+    return line.add(f"  ↓ {units.rate(rates[1])}").add(" in", "dim")
 
 
 def links(row: GpuRow, width: int) -> Block:
@@ -71,7 +71,7 @@ def _links(row: GpuRow) -> Iterator[Line]:
     # None up: the slot for the bridge is empty, as in most workstations.
     role = "text" if up == len(every) or not up else "bad"
     yield fact("links up", f"{'✖ ' if role == 'bad' else ''}{up} of {len(every)}", role).extend(_kind(every))
-    yield _flow(row.nvlink_bytes_per_s, "out", "in")
+    yield _flow(row.nvlink_bytes_per_s)
     peers = Counter(link.peer for link in every if link.peer)
     if peers:
         yield fact("lead to", ", ".join(f"{peer} ×{count}" for peer, count in peers.most_common()))

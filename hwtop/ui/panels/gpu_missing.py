@@ -7,23 +7,27 @@ from hwtop.ui.gpu_reasons import Reason
 from hwtop.ui.panels.gpu_block import Block, block
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, elide_end
+from hwtop.ui.widgets.text import cells, elide_end, wrap
 
 _FIELDS = 3
 """Named on the line; the card names all."""
+_ROWS_MOST, _ROWS_FROM = 3, 30
+"""All reasons take up to so many rows, on a page of at least so many."""
 
 
-def rows(view: View) -> int:
-    """1 where something is missing, else 0: the line is not drawn."""
-    return int(bool(_reasons(view)))
+def rows(view: View, width: int, room: int) -> int:
+    """As many as all reasons need where that is few, else 1; 0 where nothing is missing."""
+    needed = len(wrap(_all(view), width - 4))
+    return needed if needed <= (_ROWS_MOST if room >= _ROWS_FROM else 1) else 1
 
 
-def draw(view: View, width: int, _: int) -> list[Line]:
-    """As many reasons as there is room for, then how many more."""
-    here, found = gpu_view.selected(view), _reasons(view)
-    if here is None:
-        return [Line().fitted(width)]
-    line = Line(f" ◌ GPU {here.index} tells no ", "dim")
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """All reasons, or as many as there is room for and how many more."""
+    whole = wrap(_all(view), width - 4)
+    if len(whole) <= height:
+        return [Line(f"{'   ' if number else ' ◌ '}{text}", "dim").fitted(width) for number, text in enumerate(whole)]
+    found = _reasons(view)
+    line = Line(f" ◌ {_head(view)}", "dim")
     for number, reason in enumerate(found):
         text = ("; no " if number else "") + _said(reason, len(view.frame.moment.gpus))
         room = width - line.width - 1 - cells(_more(len(found) - number - 1))
@@ -34,15 +38,26 @@ def draw(view: View, width: int, _: int) -> list[Line]:
     return [line.fitted(width)]
 
 
-def _more(count: int) -> str:
-    return f"; {count} more: Enter" if count else ""
-
-
 def all_told(view: View, width: int) -> Block:
     """Every reason with all that it concerns, for the card."""
     gpus = view.frame.moment.gpus
     lines = [Line(f"{', '.join(reason.fields)}: {_because(reason, len(gpus))}", "dim") for reason in _reasons(view)]
-    return block("Not told", lines, width)
+    return block("Not told", lines, width, indent=2)
+
+
+def _head(view: View) -> str:
+    here = gpu_view.selected(view)
+    return f"GPU {here.index} tells no " if here else ""
+
+
+def _all(view: View) -> str:
+    count = len(view.frame.moment.gpus)
+    told = "; no ".join(_said(reason, count) for reason in _reasons(view))
+    return _head(view) + told if told else ""
+
+
+def _more(count: int) -> str:
+    return f"; {count} more: Enter" if count else ""
 
 
 def _said(reason: Reason, count: int) -> str:

@@ -133,7 +133,8 @@ def _kind(row: _Row, _: int) -> Line:
 def _name(row: _Row, width: int) -> Line:
     """Of the job its command; of others what the driver calls them, or that nothing here has this PID."""
     if row.member is not None:
-        return Line(elide_middle(row.member.command, width))
+        program, blank, arguments = row.member.command.partition(" ")
+        return Line(elide_middle(program.rsplit("/", 1)[-1] + blank + arguments, width))
     if row.process.state == "X":
         return Line("✖ gone, its memory is not free", "bad")
     known = row.process.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hwtop.model.gpu import Gpu
@@ -13,8 +13,6 @@ from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, beside
 from hwtop.ui.widgets.trend import trend
 
-LEAST = 6
-"""Rows for titles, a trend of three rows and the frame."""
 _GAP = 3
 _CELLS_LEAST = 26
 """Of one trend with its title."""
@@ -25,9 +23,15 @@ class _Quantity:
     title: str
     value: Callable[[Gpu], float | None]
     top: float
-    scale: str
-    newest: str
+    """Of the scale, which starts at 0."""
+    words: Callable[[float | None], str]
     role: Callable[[float], str]
+
+
+def is_wanted(view: View) -> bool:
+    """There is something to draw: the device tells a number, or told one before it was lost."""
+    row = gpu_view.row_of(view)
+    return row is not None and bool(_quantities(view, row))
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -36,79 +40,60 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if row is None:
         return box([], width, height, Line("Trends", "title"), Line())
     room = inner(width)
-    every = _quantities(row)
-    if not every:
-        return box(
-            [Line("◌ it tells nothing now", "dim")], width, height, Line(f"GPU {row.gpu.index}", "title"), Line()
-        )
+    every = _quantities(view, row)
     count = max(1, min(len(every), (room + _GAP) // (_CELLS_LEAST + _GAP)))
     cells = (room - _GAP * (count - 1)) // count
-    past = [_at(moment.gpus, row.gpu.index) for moment in view.frame.history[-min(PAST_MOST, 2 * cells) :]]
-    blocks = [(_drawn(each, past, cells, height - 2), cells) for each in every[:count]]
-    title = Line(f"GPU {row.gpu.index}{_span(view, cells)}", "title")
-    return box(beside(blocks, _GAP), width, height, title, Line())
+    history = view.frame.history[-min(PAST_MOST, 2 * cells) :]
+    past = [_at(moment.gpus, row.gpu.index) for moment in history]
+    blocks = [(_drawn(each, row.gpu, past, cells, height - 2), cells) for each in every[:count]]
+    span = f", the last {units.duration(round(history[-1].at_s - history[0].at_s))}" if len(history) > 1 else ""
+    return box(beside(blocks, _GAP), width, height, Line(f"GPU {row.gpu.index}{span}", "title"), Line())
 
 
 def _at(gpus: tuple[Gpu, ...], index: int) -> Gpu | None:
     return next((gpu for gpu in gpus if gpu.index == index), None)
 
 
-def _span(view: View, cells: int) -> str:
-    history = view.frame.history[-2 * cells :]
-    return f", the last {units.duration(round(history[-1].at_s - history[0].at_s))}" if len(history) > 1 else ""
-
-
-def _drawn(quantity: _Quantity, past: list[Gpu | None], cells: int, height: int) -> list[Line]:
+def _drawn(quantity: _Quantity, now: Gpu, past: list[Gpu | None], cells: int, height: int) -> list[Line]:
     values = [None if gpu is None else quantity.value(gpu) for gpu in past]
-    head = Line(quantity.title, "label").add(f" {quantity.scale}", "dim")
-    head = head.fitted(cells - len(quantity.newest) - 1).add(" ").add(quantity.newest, "strong")
-    rows = trend(values, cells, max(1, height - 1), quantity.top, quantity.role)
-    return [head, *rows]
+    newest = quantity.words(quantity.value(now))
+    head = Line(quantity.title, "label").add(f" 0–{quantity.words(quantity.top)}", "dim")
+    head = head.fitted(max(0, cells - len(newest) - 1)).add(" ").add(newest, "strong")
+    return [head, *trend(values, cells, max(1, height - 1), quantity.top, quantity.role)]
 
 
-def _quantities(row: GpuRow) -> list[_Quantity]:
-    """Those that this device tells and whose scale is known."""
-    gpu = row.gpu
-    activity = gpu.activity
-    found: list[_Quantity] = []
-    if gpu.util_pct is not None:
-        newest = units.pct(gpu.util_pct)
-        found.append(
-            _Quantity("utilization", lambda gpu: gpu.util_pct, 100, "0–100%", newest, lambda value: _use(row, value))
-        )
-    if activity is not None and activity.sm_active_pct is not None:
-        found.append(_Quantity("SM active", _sm, 100, "0–100%", units.pct(activity.sm_active_pct), lambda _: "info"))
-    if gpu.power_w is not None and gpu.power_limit_w:
-        scale = f"0–{gpu.power_limit_w:.0f} W"
-        found.append(
-            _Quantity(
-                "power", lambda gpu: gpu.power_w, gpu.power_limit_w, scale, f"{gpu.power_w:.0f} W", lambda _: "mix-3"
-            )
-        )
-    if gpu.mem_used_bytes is not None and gpu.mem_total_bytes:
-        scale, newest = f"0–{units.size(gpu.mem_total_bytes)}", units.size(gpu.mem_used_bytes)
-        found.append(_Quantity("memory", _memory, gpu.mem_total_bytes, scale, newest, lambda _: "mix-4"))
-    top = gpu.temp_slowdown_c or gpu.temp_shutdown_c
-    if gpu.temp_c is not None and top:
-        found.append(
-            _Quantity(
-                "temperature", lambda gpu: gpu.temp_c, top, f"0–{top:.0f} °C", f"{gpu.temp_c:.0f} °C", lambda _: "text"
-            )
-        )
-    if gpu.sm_clock_mhz is not None and gpu.sm_clock_max_mhz:
-        scale, newest = f"0–{gpu.sm_clock_max_mhz:.0f} MHz", f"{gpu.sm_clock_mhz:.0f}"
-        found.append(
-            _Quantity("clock", lambda gpu: gpu.sm_clock_mhz, gpu.sm_clock_max_mhz, scale, newest, lambda _: "dim")
-        )
+def _quantities(view: View, row: GpuRow) -> list[_Quantity]:
+    """Those that the device tells and whose scale is known; of one that is lost, those that it told last."""
+    found = list(_told(row.gpu, row))
+    for moment in () if found else reversed(view.frame.history):
+        before = _at(moment.gpus, row.gpu.index)
+        if before is not None and (found := list(_told(before, row))):
+            break
     return found
+
+
+def _told(gpu: Gpu, row: GpuRow) -> Iterator[_Quantity]:
+    if gpu.util_pct is not None:
+        yield _Quantity("utilization", lambda gpu: gpu.util_pct, 100, units.pct, lambda value: _use(row, value))
+    if _sm(gpu) is not None:
+        yield _Quantity("SM active", _sm, 100, units.pct, lambda _: "info")
+    if gpu.power_w is not None and gpu.power_limit_w:
+        yield _Quantity("power", lambda gpu: gpu.power_w, gpu.power_limit_w, _in("W"), lambda _: "mix-3")
+    if gpu.mem_used_bytes is not None and gpu.mem_total_bytes:
+        yield _Quantity("memory", lambda gpu: gpu.mem_used_bytes, gpu.mem_total_bytes, units.size, lambda _: "mix-4")
+    top_c = gpu.temp_slowdown_c or gpu.temp_shutdown_c
+    if gpu.temp_c is not None and top_c:
+        yield _Quantity("temperature", lambda gpu: gpu.temp_c, top_c, _in("°C"), lambda _: "text")
+    if gpu.sm_clock_mhz is not None and gpu.sm_clock_max_mhz:
+        yield _Quantity("clock", lambda gpu: gpu.sm_clock_mhz, gpu.sm_clock_max_mhz, _in("MHz"), lambda _: "dim")
 
 
 def _sm(gpu: Gpu) -> float | None:
     return gpu.activity.sm_active_pct if gpu.activity else None
 
 
-def _memory(gpu: Gpu) -> float | None:
-    return None if gpu.mem_used_bytes is None else float(gpu.mem_used_bytes)
+def _in(unit: str) -> Callable[[float | None], str]:
+    return lambda value: units.UNKNOWN if value is None else f"{value:.0f} {unit}"
 
 
 def _use(row: GpuRow, value: float) -> str:
