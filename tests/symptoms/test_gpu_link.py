@@ -158,7 +158,7 @@ def test_logs_are_witnesses_too() -> None:
     seen = history(5, lambda second: moment(float(second), told, gpus=(gpu(0), nvlinked(1))))
     for check, title in (
         (check_nvlink, "An NVLink or NVSwitch link fails"),
-        (check_pcie, "A PCIe link reports errors"),
+        (check_pcie, "A PCIe link is slow or reports errors"),
     ):
         found = check(seen)
         assert found is not None
