@@ -10,13 +10,13 @@ import msgspec
 
 from hwtop.symptoms.playbooks import Playbook, playbooks
 from hwtop.symptoms.rule import Rule
+from hwtop.symptoms.rules import UNJUDGED
 
 _FAMILIES = {
     "stability": "Stability: it stands still, ends, or soon will",
     "correctness": "Correctness: it runs, but does not learn",
     "performance": "Performance: it runs, but slowly",
 }
-_UNJUDGED = "not judged yet"
 _WIDTH = 110
 
 
@@ -27,7 +27,7 @@ def list_text(rules: Iterable[Rule]) -> list[str]:
     lines: list[str] = []
     for family, heading in _FAMILIES.items():
         lines += ["", heading] if lines else [heading]
-        lines += [f"  {name:{width}}  {_threshold(known.get(name))}" for name, _ in _of_family(family)]
+        lines += [f"  {name:{width}}  {_threshold(name, known)}" for name, _ in _of_family(family)]
     return lines
 
 
@@ -52,7 +52,7 @@ def explain_text(name: str, rules: Iterable[Rule]) -> list[str]:
         "",
         *wrap(book.meaning, _WIDTH),
         "",
-        *_when(rule),
+        *_when(name, rule),
         "",
         "What to do",
     ]
@@ -75,7 +75,7 @@ def page_markdown(rules: Iterable[Rule]) -> str:
                 "",
                 book.meaning,
                 "",
-                f"Raised when: {_threshold(known.get(name))}.",
+                f"Raised when: {_threshold(name, known)}.",
                 "",
             ]
             parts += [f"{number}. {_code(step)}" for number, step in enumerate(book.steps, 1)]
@@ -88,9 +88,9 @@ def page_markdown(rules: Iterable[Rule]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _when(rule: Rule | None) -> list[str]:
+def _when(name: str, rule: Rule | None) -> list[str]:
     if rule is None:
-        return [f"Raised when: {_UNJUDGED}"]
+        return _indented("Raised when", UNJUDGED[name])
     held = f"after {rule.raise_s:g} s of it" if rule.raise_s else "at once"
     return [
         *_indented("Raised when", rule.threshold),
@@ -108,8 +108,8 @@ def _code(step: str) -> str:
     return f"`{command.strip()}` ({remark})" if mark else step
 
 
-def _threshold(rule: Rule | None) -> str:
-    return rule.threshold if rule else _UNJUDGED
+def _threshold(name: str, known: Mapping[str, Rule]) -> str:
+    return known[name].threshold if name in known else UNJUDGED[name]
 
 
 def _by_symptom(rules: Iterable[Rule]) -> Mapping[str, Rule]:

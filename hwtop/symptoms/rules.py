@@ -89,3 +89,6 @@ RULES: tuple[Rule, ...] = (
     *trend.RULES,
 )
 """In the order in which findings of one severity are shown: what is nearer to the cause comes first."""
+
+UNJUDGED = {"clock-skew": "not judged yet: one machine has nobody to compare its clock with"}
+"""Symptoms without a rule, and why."""

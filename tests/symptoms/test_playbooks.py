@@ -6,7 +6,7 @@ import pytest
 
 from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Rule
-from hwtop.symptoms.rules import RULES
+from hwtop.symptoms.rules import RULES, UNJUDGED
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.symptom)
@@ -21,6 +21,10 @@ def test_a_playbook_says_what_to_do_and_what_would_refute_it(symptom: str) -> No
     assert 2 <= len(book.steps) <= 5
     assert book.test and book.refuted_by
     assert book.meaning.endswith(".")
+
+
+def test_every_symptom_is_judged_or_says_why_not() -> None:
+    assert {rule.symptom for rule in RULES} | UNJUDGED.keys() == playbooks().keys()
 
 
 def test_no_symptom_is_judged_twice() -> None:
