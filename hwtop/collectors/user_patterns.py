@@ -89,7 +89,7 @@ def _beside_builtin(own: _Own) -> KnownPatterns:
             kept.append(pattern)
         else:
             problems.append(
-                f'{pattern.origin}: pattern "{pattern.id}" is left out: its regex needs more than {ENDLESS_S:g} s for a line '
+                f'{pattern.origin}: pattern "{pattern.id}" cannot be used: its regex needs more than {ENDLESS_S:g} s for a line '
                 f"of {length} characters: bound its repeats, as in .{{0,80}}, and do not nest them"
             )
     return KnownPatterns(merge([Registry(tuple(kept), given.xids), builtin()]), tuple(problems))
