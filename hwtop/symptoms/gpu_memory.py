@@ -40,8 +40,8 @@ WARN_S = 12 * 3600.0
 BLOCKS = 6
 _LOOKS = 120
 """So many readings are enough for the medians."""
-EVEN = 0.5
-"""Each sixth of the window must gain at least this part of the mean gain: an allocator that fills up gains less and less, an
+EVEN = 0.6
+"""In each sixth of the window it must rise at least at this part of the mean rate: an allocator that fills up slows down, an
 evaluation or a longer batch gains once."""
 
 GIB = float(1 << 30)
@@ -181,11 +181,10 @@ def leak_of(history: History, rank: Rank, gpu: Gpu) -> Leak | None:
     seconds = points[-1][0] - points[0][0] if len(points) >= 2 * BLOCKS else 0.0
     if seconds < FAST_LEAK_S - 2 * history.now.interval_s:
         return None
-    blocks = block_medians([size for _, size in points], BLOCKS)
-    gains = [later - earlier for earlier, later in pairwise(blocks)]
-    rise = blocks[-1] - blocks[0]
-    rate = rise / (seconds * (BLOCKS - 1) / BLOCKS)  # medians stand in the middle of their blocks
-    if rise <= 0 or min(gains) < EVEN * rise / len(gains) or 60 * rate < LEAK_PER_MIN * blocks[0]:
+    times, sizes = (block_medians([point[part] for point in points], BLOCKS) for part in (0, 1))
+    rates = [(sizes[i + 1] - sizes[i]) / (times[i + 1] - times[i]) for i in range(BLOCKS - 1)]
+    rate = (sizes[-1] - sizes[0]) / (times[-1] - times[0])
+    if min(rates) < EVEN * rate or 60 * rate < LEAK_PER_MIN * sizes[0]:
         return None
     room = _room_bytes(gpu)
     full_in_s = room / rate if room is not None else None
@@ -242,8 +241,8 @@ RULES = (
         symptom="gpu-memory-leak",
         category="stability",
         threshold=(
-            f"memory of a rank on a GPU grows over {LEAK_PER_MIN:.0%} a minute for {LEAK_S / 60:.0f} min, in each sixth of them at least half of the "
-            f"mean; after {FAST_LEAK_S / 60:.0f} min where it will be full within {SOON_S / 60:.0f}; a warning if full within {WARN_S / 3600:.0f} h"
+            f"memory of a rank on a GPU grows over {LEAK_PER_MIN:.0%} a minute for {LEAK_S / 60:.0f} min, in each sixth of them at {EVEN:.0%} of the "
+            f"mean rate or more; after {FAST_LEAK_S / 60:.0f} min where it will be full within {SOON_S / 60:.0f}; a warning if full within {WARN_S / 3600:.0f} h"
         ),
         raise_s=5.0,
         clear_s=60.0,
