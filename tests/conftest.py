@@ -1,5 +1,5 @@
 """Fixtures for all tests."""
 
-from tests.fakenvml.fixture import fake_nvml, nvml_library, old_nvml
+from tests.fakenvml.fixture import fake_nvml, new_nvml, nvml_library, old_nvml
 
-__all__ = ["fake_nvml", "nvml_library", "old_nvml"]
+__all__ = ["fake_nvml", "new_nvml", "nvml_library", "old_nvml"]

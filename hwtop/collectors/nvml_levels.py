@@ -11,7 +11,11 @@ from hwtop.collectors.nvml_fields import ALL_LINKS, bytes_of_kib
 from hwtop.model.gpu import ThrottleReason
 
 CLOCK_SM, CLOCK_MEM = 1, 2  # nvmlClockType_t
-TEMPERATURE_GPU = 0  # nvmlTemperatureSensors_t
+_TEMPERATURE_GPU = 0  # nvmlTemperatureSensors_t
+TEMPERATURE_CALLS: tuple[Call, ...] = (
+    ("nvmlDeviceGetTemperature", (_TEMPERATURE_GPU,)),
+    ("nvmlDeviceGetTemperatureV", (_TEMPERATURE_GPU,)),  # CUDA 14 is to lack the first
+)
 _MEMORY_V2 = 0x2000028
 """Version word of nvmlMemory_v2_t. Unlike v1 its `used` leaves out what the driver reserves, as nvidia-smi does."""
 MEMORY_CALLS: tuple[Call, ...] = (("nvmlDeviceGetMemoryInfo", (_MEMORY_V2,)), ("nvmlDeviceGetMemoryInfo", ()))
@@ -55,7 +59,7 @@ LEVELS = Group(
             unsupported="not supported by this GPU (unified memory: it uses the host's RAM)",
         ),
         one("power_w", "nvmlDeviceGetPowerUsage", scale=1e-3),
-        one("temp_c", "nvmlDeviceGetTemperature", TEMPERATURE_GPU, scale=1.0),
+        asked(("temp_c",), TEMPERATURE_CALLS, lambda temp_c: (float(temp_c),)),
         one("sm_clock_mhz", "nvmlDeviceGetClockInfo", CLOCK_SM, scale=1.0),
         asked(
             ("throttle",),

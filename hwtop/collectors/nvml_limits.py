@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from hwtop.collectors import nvml as codes
-from hwtop.collectors.nvml_ask import Ask, Group, Question, Refused, asked, one
+from hwtop.collectors.nvml_ask import Ask, Group, Question, Refused, asked, first, one
 from hwtop.collectors.nvml_fields import field_values
-from hwtop.collectors.nvml_levels import CLOCK_MEM, CLOCK_SM, TEMPERATURE_GPU
+from hwtop.collectors.nvml_levels import CLOCK_MEM, CLOCK_SM, TEMPERATURE_CALLS
 
 ComputeMode = Literal["default", "exclusive thread", "prohibited", "exclusive process"]
 _COMPUTE_MODES: tuple[ComputeMode, ...] = ("default", "exclusive thread", "prohibited", "exclusive process")
@@ -40,7 +40,7 @@ def _thresholds(ask: Ask, handle: Any) -> Mapping[str, Any]:
         return found
     try:
         margin_c = ask("nvmlDeviceGetMarginTemperature", handle)
-        limit_c = float(ask("nvmlDeviceGetTemperature", handle, TEMPERATURE_GPU) + margin_c)
+        limit_c = float(first(ask, handle, TEMPERATURE_CALLS) + margin_c)
         distances = field_values(ask, handle, lacking.values())
     except Refused:
         return found

@@ -79,6 +79,14 @@ def test_old_driver(old_nvml: FakeNvml) -> None:
     assert "mem_used_bytes" not in gpus[5].missing
 
 
+def test_driver_without_the_deprecated_functions(new_nvml: FakeNvml) -> None:
+    """Nothing is lost."""
+    new_nvml.set(0, temp_shutdown="-", temp_slowdown="-", tlimit_shutdown=-8, tlimit_slowdown=-2)
+    (gpu,) = new_nvml.probe(0).read()
+    assert not [reason for reason in gpu.missing.values() if reason.startswith("driver too old")]
+    assert None not in (gpu.temp_c, gpu.temp_shutdown_c, gpu.throttle, gpu.counters, gpu.ecc)
+
+
 def test_desktop_card(fake_nvml: FakeNvml) -> None:
     fake_nvml.load("gtx1080")
     (gpu,) = fake_nvml.probe().read()

@@ -146,9 +146,11 @@ class FakeNvml:
 
 @pytest.fixture(scope="session")
 def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the fake libnvidia-ml.so.1; its subfolder `old` has that of an old driver."""
+    """Folder with the fake libnvidia-ml.so.1; its subfolders have that of an `old` and a `new` driver."""
     folder = tmp_path_factory.mktemp("fakenvml")
-    subprocess.run(["make", "-s", "-C", str(HERE), f"DIR={folder}", "all", "old"], check=True, capture_output=True)
+    subprocess.run(
+        ["make", "-s", "-j3", "-C", str(HERE), f"DIR={folder}", "all", "old", "new"], check=True, capture_output=True
+    )
     return folder
 
 
@@ -165,6 +167,15 @@ def fake_nvml(nvml_library: Path, tmp_path: Path) -> Iterator[FakeNvml]:
 def old_nvml(nvml_library: Path, tmp_path: Path) -> Iterator[FakeNvml]:
     """The same with the library of a driver before 450, which lacks many functions."""
     fake = FakeNvml(nvml_library / "old", tmp_path)
+    fake.load("h100x8-train")
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def new_nvml(nvml_library: Path, tmp_path: Path) -> Iterator[FakeNvml]:
+    """The same with a library that lacks what CUDA 14 is to lack."""
+    fake = FakeNvml(nvml_library / "new", tmp_path)
     fake.load("h100x8-train")
     yield fake
     fake.close()
