@@ -40,7 +40,8 @@ WARN_S = 12 * 3600.0
 BLOCKS = 6
 _LOOKS = 120
 """So many readings are enough for the medians."""
-EVEN = 0.6
+EVEN = 0.7
+FAST_EVEN = 0.8
 """In each sixth of the window it must rise at least at this part of the mean rate: an allocator that fills up slows down, an
 evaluation or a longer batch gains once."""
 
@@ -184,11 +185,11 @@ def leak_of(history: History, rank: Rank, gpu: Gpu) -> Leak | None:
     times, sizes = (block_medians([point[part] for point in points], BLOCKS) for part in (0, 1))
     rates = [(sizes[i + 1] - sizes[i]) / (times[i + 1] - times[i]) for i in range(BLOCKS - 1)]
     rate = (sizes[-1] - sizes[0]) / (times[-1] - times[0])
-    if min(rates) < EVEN * rate or 60 * rate < LEAK_PER_MIN * sizes[0]:
+    is_long = seconds >= 0.9 * LEAK_S
+    if min(rates) < (EVEN if is_long else FAST_EVEN) * rate or 60 * rate < LEAK_PER_MIN * sizes[0]:
         return None
     room = _room_bytes(gpu)
     full_in_s = room / rate if room is not None else None
-    is_long = seconds >= 0.9 * LEAK_S
     if not is_long and (full_in_s is None or full_in_s > SOON_S):
         return None
     return Leak(
@@ -242,7 +243,7 @@ RULES = (
         category="stability",
         threshold=(
             f"memory of a rank on a GPU grows over {LEAK_PER_MIN:.0%} a minute for {LEAK_S / 60:.0f} min, in each sixth of them at {EVEN:.0%} of the "
-            f"mean rate or more; after {FAST_LEAK_S / 60:.0f} min where it will be full within {SOON_S / 60:.0f}; a warning if full within {WARN_S / 3600:.0f} h"
+            f"mean rate or more; after {FAST_LEAK_S / 60:.0f} min ({FAST_EVEN:.0%}) where it will be full within {SOON_S / 60:.0f}; a warning if full within {WARN_S / 3600:.0f} h"
         ),
         raise_s=5.0,
         clear_s=60.0,
