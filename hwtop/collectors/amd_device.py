@@ -59,6 +59,13 @@ class AmdDevice:
         """The file that is being read now."""
         return self.files.doing
 
+    @property
+    def links_up(self) -> dict[int, bool]:
+        """Of each xGMI link in use, whether it is up. Empty where the firmware does not tell it."""
+        metrics = self._throttle.metrics
+        status = () if metrics is None else metrics.xgmi_status
+        return {link: state == 1 for link, state in enumerate(status) if state in (0, 1)}
+
     def blank(self) -> Gpu:
         """Who it is, without any number."""
         return self._gpu("stale", Fields())

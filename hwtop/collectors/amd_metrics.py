@@ -36,6 +36,8 @@ class Metrics(NamedTuple):
     """Of one lane."""
     xgmi_read_kb: tuple[int, ...] = ()
     xgmi_written_kb: tuple[int, ...] = ()
+    xgmi_status: tuple[int, ...] = ()
+    """Of each link: 1 is up, 0 is down; anything else is a link that is not in use, or not told."""
 
 
 class _Layout(NamedTuple):
@@ -49,7 +51,9 @@ def _dgpu_1(size: int, **more: int) -> _Layout:
     return _Layout(size, {"energy": ("Q", 24), "clock_mhz": ("H", 54)} | {name: ("Q", at) for name, at in more.items()})
 
 
-def _mi300(size: int, energy: int, xgmi: int, xgmi_data: int, clock: int, residency: int | None) -> _Layout:
+def _mi300(
+    size: int, energy: int, xgmi: int, xgmi_data: int, clock: int, residency: int | None, status: int | None = None
+) -> _Layout:
     """v1.4 to v1.8: MI300 and later. `residency` is the offset of accumulation_counter, which the five residencies follow."""
     offsets = {
         "energy": ("Q", energy),
@@ -62,6 +66,8 @@ def _mi300(size: int, energy: int, xgmi: int, xgmi_data: int, clock: int, reside
     if residency is not None:
         names = ("samples", "prochot", "power", "socket_heat", "regulator_heat", "memory_heat")
         offsets |= {name: ("I", residency + 4 * step) for step, name in enumerate(names)}
+    if status is not None:
+        offsets["xgmi_status"] = (f"{_LINKS}H", status)
     return _Layout(size, offsets)
 
 
@@ -72,8 +78,8 @@ _LAYOUTS: dict[tuple[int, int], _Layout] = {
     (1, 4): _mi300(288, energy=24, xgmi=52, xgmi_data=104, clock=240, residency=None),
     (1, 5): _mi300(360, energy=88, xgmi=116, xgmi_data=176, clock=312, residency=None),
     (1, 6): _mi300(1664, energy=16, xgmi=64, xgmi_data=128, clock=264, residency=32),
-    (1, 7): _mi300(2208, energy=24, xgmi=72, xgmi_data=136, clock=296, residency=40),
-    (1, 8): _mi300(3360, energy=24, xgmi=72, xgmi_data=136, clock=296, residency=40),
+    (1, 7): _mi300(2208, energy=24, xgmi=72, xgmi_data=136, clock=296, residency=40, status=264),
+    (1, 8): _mi300(3360, energy=24, xgmi=72, xgmi_data=136, clock=296, residency=40, status=264),
     (2, 2): _Layout(128, {"throttle_bits": ("Q", 120), "clock_mhz": ("H", 76)}),
     (2, 3): _Layout(152, {"throttle_bits": ("Q", 120), "clock_mhz": ("H", 76)}),
     (2, 4): _Layout(168, {"throttle_bits": ("Q", 120), "clock_mhz": ("H", 76)}),
@@ -115,5 +121,5 @@ def _value(table: bytes, code: str, at: int) -> int | tuple[int, ...] | None:
     values: tuple[int, ...] = struct.unpack_from(f"<{code}", table, at)
     unset = (1 << 8 * struct.calcsize(f"<{code[-1]}")) - 1
     if len(values) > 1:
-        return tuple(value for value in values if value != unset)
+        return values if code.endswith("H") else tuple(value for value in values if value != unset)
     return None if values[0] == unset else values[0]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from hwtop.collectors.amd_device import AmdDevice
-from hwtop.collectors.amd_kfd import XGMI, KfdNode
+from hwtop.collectors.amd_link import links_of, peers_of
 from hwtop.collectors.amd_process import AmdProcesses
 from hwtop.collectors.amd_smi import AmdSmi, SmiTold
 from hwtop.collectors.drm_pcie import path_between
@@ -21,7 +21,7 @@ from hwtop.collectors.procfs import read_text
 from hwtop.errors import CannotError
 from hwtop.model.gpu import Gpu, GpuReading, Vendor
 from hwtop.model.gpu_health import EccErrors
-from hwtop.model.gpu_link import NvLink, Path, Topology
+from hwtop.model.gpu_link import Path, Topology
 
 
 class AmdGpus:
@@ -46,7 +46,7 @@ class AmdGpus:
         self._rows = Rows(self.vendor, self._cards, self._make, now, deadline_s)
         self._processes = AmdProcesses(sys, proc, now)
         self._smi = AmdSmi(now, load_amdsmi)
-        self._slots: dict[str, str] = {}
+        self._devices: dict[str, AmdDevice] = {}
 
     def probe(self) -> str | None:
         """Why there is no AMD GPU, or None. Looks again at most every 5 s."""
@@ -91,7 +91,7 @@ class AmdGpus:
 
     def _make(self, index: int, card: Card) -> AmdDevice:
         device = AmdDevice(index, card, self._now)
-        self._slots[card.pci_bus_id] = device.slot
+        self._devices[card.pci_bus_id] = device
         return device
 
     def _driver(self) -> str:
@@ -113,7 +113,8 @@ class AmdGpus:
             missing["processes.sm_pct"] = (
                 "ROCm submits its work by the compute driver, which tells no time of a process"
             )
-        links = _links(self._processes.nodes, gpu.pci_bus_id) if self._processes.nodes else None
+        nodes = self._processes.nodes
+        links = links_of(nodes, gpu.pci_bus_id, self._devices[gpu.pci_bus_id].links_up) if nodes else None
         if links is None:
             missing["nvlinks"] = "links are told by the compute driver (amdkfd), which shows no GPU here"
         changes: dict[str, Any] = {"processes": processes, "nvlinks": links}
@@ -127,44 +128,18 @@ class AmdGpus:
         """None with fewer than two GPUs."""
         if len(gpus) < 2:
             return None
-        linked = {
-            (gpu.pci_bus_id, link.peer) for gpu in gpus for link in _links(self._processes.nodes, gpu.pci_bus_id or "")
-        }
+        nodes = self._processes.nodes
+        linked = {(gpu.pci_bus_id, peer) for gpu in gpus for peer in peers_of(nodes, gpu.pci_bus_id or "")}
         rows = tuple(tuple(self._path(one, other, linked) for other in gpus) for one in gpus)
         return Topology(indexes=tuple(gpu.index for gpu in gpus), paths=rows)
 
-    def _path(self, one: Gpu, other: Gpu, linked: set[tuple[str | None, str | None]]) -> Path:
+    def _path(self, one: Gpu, other: Gpu, linked: set[tuple[str | None, str]]) -> Path:
         if one.index == other.index:
             return "SELF"
-        if (one.pci_bus_id, other.pci_bus_id) in linked:
+        if (one.pci_bus_id, other.pci_bus_id or "") in linked:
             return "XGMI"
-        ends = [self._slots.get(gpu.pci_bus_id or "", "") for gpu in (one, other)]
+        ends = [self._devices[gpu.pci_bus_id or ""].slot for gpu in (one, other)]
         return path_between(ends[0], ends[1], one.numa_node, other.numa_node)
-
-
-def _links(nodes: tuple[KfdNode, ...], pci_bus_id: str) -> tuple[NvLink, ...]:
-    """xGMI links to other GPUs. Whether one is up is in no file that can be read without harm (xgmi_error clears itself)."""
-    addresses = {node.number: node.pci_bus_id for node in nodes}
-    speeds: dict[str, int] = {}
-    for node in nodes:
-        if node.pci_bus_id == pci_bus_id:
-            for link in node.links:
-                peer = addresses.get(link.to_node)
-                if link.kind == XGMI and peer is not None and peer != pci_bus_id:
-                    speeds[peer] = link.max_mb_per_s
-    unknown = dict.fromkeys(
-        ("is_up", "replay_errors", "recovery_errors", "crc_errors", "ecc_errors"), "amdgpu does not tell it of a link"
-    )
-    return tuple(
-        NvLink(
-            link=number,
-            is_up=None,
-            peer=peer,
-            speed_bytes_per_s=speed * 1e6 if speed else None,
-            missing=unknown if speed else unknown | {"speed_bytes_per_s": "not told by amdkfd"},
-        )
-        for number, (peer, speed) in enumerate(sorted(speeds.items()))
-    )
 
 
 def _told_by_library(gpu: Gpu, told: SmiTold) -> dict[str, Any]:

@@ -45,10 +45,13 @@ def test_mi300_and_later(revision: tuple[int, int]) -> None:
         "xgmi_write_data_acc": [10, 20, 30, 40, 50, 60, 70],
     }
     has_residencies = revision >= (1, 6)
+    if revision >= (1, 7):
+        values["xgmi_link_status"] = [1, 1, 0, 1, 1, 1, 1]
     metrics = decode(table(revision, **values, **(RESIDENCIES if has_residencies else {})))
     assert (metrics.energy, metrics.xgmi_width, metrics.xgmi_gbit_per_s, metrics.clock_mhz) == (77 << 40, 16, 32, 2100)
     assert metrics.xgmi_read_kb == (1, 2, 3, 4, 5, 6, 7), "the eighth link is not there"
     assert metrics.xgmi_written_kb == (10, 20, 30, 40, 50, 60, 70)
+    assert metrics.xgmi_status == ((1, 1, 0, 1, 1, 1, 1, 0xFFFF) if revision >= (1, 7) else ())
     told = (metrics.samples, metrics.prochot, metrics.power, metrics.socket_heat, metrics.regulator_heat)
     assert (*told, metrics.memory_heat) == ((900001, 11, 12, 13, 14, 15) if has_residencies else (None,) * 6)
 
@@ -57,7 +60,8 @@ def test_mi300_and_later(revision: tuple[int, int]) -> None:
 def test_table_that_tells_nothing(revision: tuple[int, int]) -> None:
     metrics = decode(table(revision))
     assert metrics.revision == revision
-    assert not any(metrics[1:])
+    assert not any(metrics[1:-1])
+    assert set(metrics.xgmi_status) <= {0xFFFF}
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -144,6 +144,20 @@ def test_links_and_ways_between_gpus(tmp_path: Path) -> None:
     assert {link.speed_bytes_per_s for link in links} == {64e9}
 
 
+def test_link_that_is_down(tmp_path: Path) -> None:
+    mi300x(tmp_path, 8)
+    up = [1, 1, 1, 1, 1, 1, 1]  # the eighth is not in use: all ones
+    metrics(tmp_path, 0, table((1, 7), accumulation_counter=1, xgmi_link_status=up))
+    metrics(tmp_path, 1, table((1, 8), accumulation_counter=1, xgmi_link_status=[1, 1, 0, 1, 1, 1, 1]))
+    metrics(tmp_path, 2, table((1, 7), accumulation_counter=1, xgmi_link_status=[2] * 8))  # a virtual machine
+    well, sick, hidden, *_ = (gpu.nvlinks or () for gpu in amd(tmp_path).read().gpus)
+    assert [link.is_up for link in well] == [True] * 7
+    assert [link.peer for link in well] == [f"0000:{bus}:00.0" for bus in BUS[1:]]
+    assert [(link.link, link.is_up) for link in sick] == [(i, i != 2) for i in range(7)]
+    assert {link.is_up for link in hidden} == {None}
+    assert all("is_up" in link.missing for link in hidden)
+
+
 def test_without_the_compute_driver_the_way_is_that_of_pci(tmp_path: Path) -> None:
     mi300x(tmp_path, 2)
     shutil.rmtree(tmp_path / "sys/class/kfd")
