@@ -16,6 +16,7 @@ from hwtop.symptoms.gpu_words import (
     peers_of,
     ranks_on,
     samples,
+    steps_for,
     with_log,
 )
 from hwtop.symptoms.history import History
@@ -85,12 +86,13 @@ def _hot(history: History, held: Sequence[_Held]) -> Observation:
             *_cool(history, held),
             *not_ours(history, indexes),
         ),
-        next_steps=(
-            f"nvidia-smi -q -i {one.index} -d TEMPERATURE,PERFORMANCE   # now, and the thresholds"
-            if one.vendor == "nvidia"
-            else f"{_tool(one)}   # temperatures now",
-            "Fans, airflow, dust, the neighbouring slots, the room; compare with the GPUs that stay cool",
-            "Until then a lower power limit keeps clocks even: sudo nvidia-smi -i GPU -pl WATTS",
+        next_steps=steps_for(
+            one,
+            (
+                "nvidia-smi -q -i GPU -d TEMPERATURE,PERFORMANCE   # now, and the thresholds",
+                "Fans, airflow, dust, the neighbouring slots, the room; compare with the GPUs that stay cool",
+                "Until then a lower power limit keeps clocks even: sudo nvidia-smi -i GPU -pl WATTS",
+            ),
         ),
         ranks=ranks_on(history, indexes),
     )
@@ -113,7 +115,7 @@ def _slowed(history: History, held: Sequence[_Held]) -> Observation:
             "Power supplies, power cables and the power limit of the rack: the brake is pulled from outside the GPU"
             if is_brake
             else "Power supply and its cables: the hardware protects itself, and it is not the heat",
-            *playbooks()["gpu-hw-slowdown"].steps,
+            *steps_for(held[0].gpu, playbooks()["gpu-hw-slowdown"].steps),
         ),
         ranks=ranks_on(history, indexes),
     )
@@ -208,12 +210,6 @@ def _cool(history: History, held: Sequence[_Held]) -> tuple[str, ...]:
 
 def _be(held: Sequence[_Held]) -> str:
     return "is" if len(held) == 1 else "are"
-
-
-def _tool(gpu: Gpu) -> str:
-    return {"amd": "amd-smi metric --temperature", "intel": "xpu-smi stats -d 0", "tpu": "tpu-info"}.get(
-        gpu.vendor, "sensors"
-    )
 
 
 _HELD_OFTEN = f"over {THROTTLED_SHARE:.0%} of the samples of {WINDOW_S:.0f} s, or {SPELLS} times in {SPELLS_S / 60:.0f} min (gpud)"

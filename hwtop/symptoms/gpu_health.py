@@ -9,7 +9,16 @@ from msgspec import Struct
 from hwtop.model.gpu import Gpu
 from hwtop.model.gpu_health import EccErrors
 from hwtop.model.log import Severity
-from hwtop.symptoms.gpu_words import SEVERITIES, named_gpus, not_ours, own_severity, ranks_on, with_log, worst
+from hwtop.symptoms.gpu_words import (
+    SEVERITIES,
+    named_gpus,
+    not_ours,
+    own_severity,
+    ranks_on,
+    steps_for,
+    with_log,
+    worst,
+)
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
@@ -60,6 +69,7 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
     graver = [fault for fault in faults if fault.severity == level]
     told = {fault.gpu for fault in graver}
     ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
+    gpu = next(gpu for gpu in history.now.gpus if gpu.index == graver[0].gpu)
     playbook = (step for step in playbooks()[symptom].steps if not step.startswith("Main memory"))
     others = told - {graver[0].gpu}
     more = f" (and {named_gpus(others)})" if others else ""
@@ -75,7 +85,7 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
         ),
         next_steps=(
             *steps,
-            *(step.replace("-i GPU", f"-i {graver[0].gpu}") for step in playbook),
+            *steps_for(gpu, playbook),
         ),
         ranks=ranks_on(history, told),
     )
@@ -129,7 +139,9 @@ def _where(ecc: EccErrors) -> str:
 
 
 def _memory(gpu: Gpu) -> Iterator[_Fault]:
-    reset = f"Let the job end, then reset the GPU: sudo nvidia-smi --gpu-reset -i {gpu.index}"
+    reset = "Let the job end, then reset the GPU" + (
+        f": sudo nvidia-smi --gpu-reset -i {gpu.index}" if gpu.vendor == "nvidia" else ""
+    )
     rows, pages = gpu.remapped, gpu.retired
     if rows is not None and rows.has_failed:
         words = (

@@ -19,6 +19,7 @@ from hwtop.symptoms.gpu_words import (
     peers_of,
     ranks_on,
     samples,
+    steps_for,
     with_log,
     worst,
 )
@@ -86,7 +87,7 @@ def _observation(
     told = [fault.gpu for fault in faults if fault.severity == level]
     indexes = [fault.gpu for fault in faults]
     ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
-    bus = next((gpu.pci_bus_id for gpu in history.now.gpus if gpu.index == told[0] and gpu.pci_bus_id), "BUS")
+    gpu = next(gpu for gpu in history.now.gpus if gpu.index == told[0])
     more = f" (and {named_gpus(set(told) - {told[0]})})" if len(set(told)) > 1 else ""
     return Observation(
         severity=own_severity(history, told, level),
@@ -97,7 +98,7 @@ def _observation(
             *((f"and {len(faults) - _SHOWN} more",) if len(faults) > _SHOWN else ()),
             *not_ours(history, indexes),
         ),
-        next_steps=tuple(step.replace("-s BUS", f"-s {bus}") for step in playbooks()[symptom].steps),
+        next_steps=steps_for(gpu, playbooks()[symptom].steps),
         ranks=ranks_on(history, told),
     )
 
@@ -181,10 +182,15 @@ def _down(gpu: Gpu, history: History) -> _Fault | None:
     up, others = len(_up(gpu)), max((len(_up(each)) for each in peers_of(gpu, history)), default=0)
     if not had and up >= others:
         return None
-    which = f"NVLink {rank_set(down)}" if len(down) < 4 else f"{len(down)} NVLinks"
+    name = _link_name(gpu)
+    which = f"{name} {rank_set(down)}" if len(down) < 4 else f"{len(down)} {name}s"
     what = "went down" if had else "is down" if len(down) == 1 else "are down"
     beside = f": {up} links up, its peers have {others}" if others > up else f": {up} links up"
     return _Fault(gpu.index, "critical" if had or up == 0 else "warning", f"{which} {what}{beside}")
+
+
+def _link_name(gpu: Gpu) -> str:
+    return {"nvidia": "NVLink", "amd": "xGMI link"}.get(gpu.vendor, "link")
 
 
 def _up(gpu: Gpu) -> set[int]:
@@ -219,9 +225,9 @@ def _rising(gpu: Gpu, history: History) -> list[_Fault]:
             kind == "crc_errors" and max(rises.values()) / seconds >= CRC_PER_S
         )
         name = kind.removesuffix("_errors")
-        name = name if name in ("recovery", "replay") else name.upper()
+        name = f"{_link_name(gpu)} {name if name in ('recovery', 'replay') else name.upper()}"
         most = max(rises, key=rises.__getitem__)
-        words = f"{total:,} NVLink {name} error{'s' if total > 1 else ''} in {seconds:.0f} s, most on link {most}"
+        words = f"{total:,} {name} error{'s' if total > 1 else ''} in {seconds:.0f} s, most on link {most}"
         found.append(_Fault(gpu.index, "critical" if is_fatal else "info", words))
     return found
 
@@ -238,7 +244,7 @@ def _before(gpu: Gpu) -> _Fault | None:
     hard = sum((link.replay_errors or 0) + (link.recovery_errors or 0) for link in links)
     if crc < CRC_BEFORE and not hard:
         return None
-    words = f"{crc:,} NVLink CRC and {hard:,} replay or recovery errors since the driver was loaded"
+    words = f"{crc:,} {_link_name(gpu)} CRC and {hard:,} replay or recovery errors since the driver was loaded"
     return _Fault(gpu.index, "info", words)
 
 

@@ -14,6 +14,7 @@ from hwtop.symptoms.gpu_words import (
     peers_of,
     ranks_on,
     samples,
+    steps_for,
     with_log,
 )
 from hwtop.symptoms.history import History
@@ -50,9 +51,13 @@ def _low_limit(history: History, low: Sequence[Gpu]) -> Observation:
             *_peer_limits(history, low),
             *not_ours(history, indexes),
         ),
-        next_steps=(
-            *(f"sudo nvidia-smi -i {gpu.index} -pl {_usual_limit(gpu, history):.0f}" for gpu in low[:1]),
-            "nvidia-smi -q -d POWER   # limits of all; somebody, or the power management of the site, lowered it",
+        next_steps=steps_for(
+            low[0],
+            (
+                f"sudo nvidia-smi -i GPU -pl {_usual_limit(low[0], history):.0f}",
+                "nvidia-smi -q -d POWER   # limits of all",
+                "Ask who lowered it: somebody, or the power management of the site",
+            ),
         ),
         ranks=ranks_on(history, indexes),
     )

@@ -84,6 +84,22 @@ def with_log(symptom: str, history: History, seen: Observation | None) -> Observ
     )
 
 
+def steps_for(gpu: Gpu, steps: Iterable[str]) -> tuple[str, ...]:
+    """Next steps with the number and the bus id of this GPU in place of GPU and BUS; of another vendor's with its own tool."""
+    bus = gpu.pci_bus_id or "BUS"
+    own = tuple(step.replace("-i GPU", f"-i {gpu.index}").replace("-s BUS", f"-s {bus}") for step in steps)
+    if gpu.vendor == "nvidia":
+        return own
+    return (_TOOLS[gpu.vendor].replace("BUS", bus), *(step for step in own if "nvidia" not in step))
+
+
+_TOOLS = {
+    "amd": "amd-smi metric -g BUS   # everything that it tells of itself",
+    "intel": "xpu-smi stats -d BUS   # everything that it tells of itself",
+    "tpu": "tpu-info   # everything that it tells of itself",
+}
+
+
 def clock_words(gpu: Gpu) -> str:
     """How fast it runs, as the end of a sentence; empty where that is not known."""
     if gpu.sm_clock_mhz is None or gpu.sm_clock_max_mhz is None:
