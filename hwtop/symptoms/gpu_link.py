@@ -216,7 +216,7 @@ def _rising(gpu: Gpu, history: History) -> list[_Fault]:
     seconds = history.now.at_s - first[0]
     before = {link.link: link for link in first[1].nvlinks or ()}
     found = []
-    for kind in ("recovery_errors", "replay_errors", "crc_errors", "ecc_errors"):
+    for kind in ("recovery_errors", "replay_errors", "crc_errors", "ecc_errors", "packet_errors"):
         rises = {link.link: _rise(before.get(link.link), link, kind) for link in gpu.nvlinks or ()}
         total = sum(rises.values())
         if total == 0:
@@ -225,7 +225,7 @@ def _rising(gpu: Gpu, history: History) -> list[_Fault]:
             kind == "crc_errors" and max(rises.values()) / seconds >= CRC_PER_S
         )
         name = kind.removesuffix("_errors")
-        name = f"{_link_name(gpu)} {name if name in ('recovery', 'replay') else name.upper()}"
+        name = f"{_link_name(gpu)} {name if name in ('recovery', 'replay', 'packet') else name.upper()}"
         most = max(rises, key=rises.__getitem__)
         words = f"{total:,} {name} error{'s' if total > 1 else ''} in {seconds:.0f} s, most on link {most}"
         found.append(_Fault(gpu.index, "critical" if is_fatal else "info", words))

@@ -120,6 +120,7 @@ def test_a_link_that_goes_down() -> None:
         (lambda second: {"crc_errors": 99 * second}, "info"),
         (lambda second: {"crc_errors": 100 * second}, "critical"),
         (lambda second: {"ecc_errors": second}, "info"),
+        (lambda second: {"packet_errors": second}, "info"),
         (lambda second: {"crc_errors": 999}, None),
         (lambda second: {"crc_errors": 1000}, "info"),  # before hwtop came
         (lambda second: {"recovery_errors": 2}, "info"),
