@@ -59,6 +59,9 @@ class AlertConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Run by the shell with HWTOP_SYMPTOM, HWTOP_SEVERITY, HWTOP_TITLE and HWTOP_PID set; empty = none."""
 
 
+NO_ALERTS = AlertConfig()
+
+
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole file. Everything may be left out."""
 

@@ -120,6 +120,7 @@ def command(
         is_ascii=is_ascii,
         is_readonly=readonly,
         no_color=no_color or bool(os.environ.get("NO_COLOR")),
+        alerts=settings_of(ctx).alerts,
     )
     if once:
         print_once(target_pid, logs, gpus, options, settings_of(ctx).symptoms)
@@ -152,6 +153,7 @@ def run(
         CannotError: standard output is no terminal.
         UsageError: no such theme.
     """
+    from hwtop.feed.call import Caller
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.options import ScreenOptions
 
@@ -161,7 +163,8 @@ def run(
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
     options = offered(options or ScreenOptions())
     watching = Watching(target_pid, interval_s, log_globs, gpus, symptoms or SymptomConfig())
-    app = HwtopApp(watching.start, options=options)
+    failures: list[str] = []
+    app = HwtopApp(watching.start, options=replace(options, call=Caller(options.alerts, failures.append)))
     if options.theme not in app.available_themes:
         raise UsageError(f"no theme {options.theme!r}: choose one of {', '.join(sorted(app.available_themes))}")
 
@@ -181,6 +184,8 @@ def run(
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
             print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)
+            for failure in dict.fromkeys(failures):
+                print(f"hwtop: {visible(failure)}", flush=True)
 
 
 def offered(options: ScreenOptions) -> ScreenOptions:

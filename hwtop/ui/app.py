@@ -6,9 +6,12 @@ import os
 
 from textual.app import App
 
+from hwtop.feed.alerts import AlertBook
 from hwtop.model.frame import Frame
+from hwtop.model.symptom import Finding
 from hwtop.ui import keys
 from hwtop.ui.messages import FrameReady
+from hwtop.ui.notification import escapes
 from hwtop.ui.options import ScreenOptions, Start, Stopper
 from hwtop.ui.screens.help import HelpScreen
 from hwtop.ui.screens.monitor import MonitorScreen
@@ -33,6 +36,7 @@ class HwtopApp(App[None]):
         self._start = start
         self._feed: Stopper | None = None
         self._monitor = MonitorScreen(self.options)
+        self._alerts = AlertBook(self.options.alerts.severity)
         self.register_theme(HWTOP)
         self.theme = self.options.theme if self.options.theme in self.available_themes else HWTOP.name
 
@@ -58,6 +62,16 @@ class HwtopApp(App[None]):
         """Draw the newest frame."""
         self.last_frame = event.frame
         self._monitor.show(event.frame)
+        for finding in self._alerts.advance(event.frame):
+            self._alert(finding, event.frame)
+
+    def _alert(self, finding: Finding, frame: Frame) -> None:
+        if self.options.alerts.bell:
+            self.bell()
+        if self.options.alerts.desktop and self._driver is not None:
+            self._driver.write(escapes(finding))  # in one piece with all else that goes to the terminal
+        if self.options.call is not None:
+            self.options.call(finding, frame)
 
     def on_unmount(self) -> None:
         """Tell the feed to end; its thread is not waited for."""

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from hwtop.config import NO_ALERTS, AlertConfig
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.model.signal import SignalAnswer, SignalOrder
+from hwtop.model.symptom import Finding
 
 
 class Stopper(Protocol):
@@ -33,6 +35,9 @@ Start = Callable[[Publish], Stopper]
 Send = Callable[[SignalOrder], tuple[SignalAnswer, ...]]
 """Sends a signal that a person has confirmed. Does not block and does not raise."""
 
+Call = Callable[[Finding, Frame], None]
+"""Tells of a finding elsewhere. Does not block and does not raise."""
+
 
 @dataclass(frozen=True)
 class ScreenOptions:
@@ -48,3 +53,6 @@ class ScreenOptions:
     has_pystack: bool = False
     """Whether the optional tool for deep looks is installed."""
     no_color: bool = False
+    alerts: AlertConfig = NO_ALERTS
+    call: Call | None = None
+    """Who tells of an alert outside of the terminal; None: nobody."""

@@ -1,0 +1,97 @@
+"""Call: tells of an alert outside of the terminal, by a webhook or a command of the person's. Never waits for either."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from hwtop import __version__
+from hwtop.config import AlertConfig
+from hwtop.errors import UsageError
+from hwtop.job.secrets import masked_text
+from hwtop.model.frame import Frame
+from hwtop.model.symptom import Finding
+
+_TIMEOUT_S = 10.0
+Failed = Callable[[str], None]
+"""Told in one line what did not work; may be called from any thread."""
+
+
+class Caller:
+    """Sends alerts on their way, each in a daemon thread of its own: one that hangs costs nobody anything."""
+
+    def __init__(self, config: AlertConfig, failed: Failed) -> None:
+        """
+        Raises:
+            UsageError: the webhook is no address of the web.
+        """
+        if config.webhook and not config.webhook.startswith(("https://", "http://")):
+            raise UsageError(f"settings: webhook = {config.webhook!r} is no address: write https://...")
+        self._config = config
+        self._failed = failed
+
+    def __call__(self, finding: Finding, frame: Frame) -> None:
+        """Tell of `finding`. Returns at once."""
+        message = alert(finding, frame)
+        if self._config.webhook:
+            self._begin(_post, self._config.webhook, message)
+        if self._config.command:
+            self._begin(_run, self._config.command, message)
+
+    def _begin(self, send: Callable[[str, dict[str, Any]], None], to: str, message: dict[str, Any]) -> None:
+        def work() -> None:
+            try:
+                send(to, message)
+            except Exception as error:  # whatever a network or a command can do wrong
+                self._failed(f"alert not delivered: {type(error).__name__}: {error}")
+
+        threading.Thread(target=work, name="hwtop-alert", daemon=True).start()
+
+
+def alert(finding: Finding, frame: Frame) -> dict[str, Any]:
+    """What is sent: it leaves the machine, so secrets are masked."""
+    job = frame.moment.job
+    return {
+        "text": masked_text(f"hwtop on {frame.moment.host}: {finding.severity}: {finding.title}"),
+        "hwtop": __version__,
+        "host": frame.moment.host,
+        "pid": job.target_pid if job else None,
+        "time": frame.moment.time_s,
+        "symptom": finding.symptom,
+        "severity": finding.severity,
+        "title": masked_text(finding.title),
+        "evidence": [masked_text(line) for line in finding.evidence],
+        "next_steps": [masked_text(step) for step in finding.next_steps],
+        "ranks": list(finding.ranks),
+    }
+
+
+def _post(url: str, message: dict[str, Any]) -> None:
+    headers = {"Content-Type": "application/json", "User-Agent": f"hwtop/{__version__}"}
+    body = msgspec.json.encode(message)
+    request = urllib.request.Request(url, data=body, headers=headers, method="POST")  # noqa: S310 (checked: http or https)
+    with urllib.request.urlopen(request, timeout=_TIMEOUT_S):  # noqa: S310
+        pass
+
+
+def _run(command: str, message: dict[str, Any]) -> None:
+    told = {f"HWTOP_{name.upper()}": str(message[name]) for name in ("symptom", "severity", "title", "pid", "host")}
+    done = subprocess.run(  # noqa: S602 (the command is the person's own; what hwtop knows goes in as variables only)
+        command,
+        shell=True,
+        env=os.environ | told,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        words = done.stderr.decode(errors="replace").strip().splitlines()
+        raise RuntimeError(f"the command ended with {done.returncode}{': ' + words[-1][:120] if words else ''}")
