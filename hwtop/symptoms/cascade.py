@@ -120,6 +120,8 @@ ROOTS: dict[str, tuple[str, ...]] = {
         "cgroup-throttled",
         "swapping",
         "gpu-busy-low-power",
+        "gpu-thermal-throttle",
+        "gpu-hw-slowdown",
         "multi-gpu-imbalance",
     ),
     "multi-gpu-imbalance": (

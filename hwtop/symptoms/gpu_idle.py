@@ -73,7 +73,7 @@ def check_gpu_idle(history: History) -> Observation | None:
 
 
 def _busiest_pct(history: History, rank: Rank) -> float | None:
-    main_spins = _spins(rank)
+    main_spins = spins(rank)
 
     def busiest(seen: Rank) -> float | None:
         main = None if main_spins else seen.main_thread_cpu_pct
@@ -84,11 +84,12 @@ def _busiest_pct(history: History, rank: Rank) -> float | None:
 
 
 def _wants_cpu(history: History, rank: Rank) -> bool:
-    is_counted = bool(rank.workers) or not _spins(rank)
+    is_counted = bool(rank.workers) or not spins(rank)
     return is_counted and state_share(history, rank, "R") >= CPU_WANTED_SHARE
 
 
-def _spins(rank: Rank) -> bool:
+def spins(rank: Rank) -> bool:
+    """Its main thread mostly waits, however much of a core that takes."""
     return share_at_least(share_of(rank, "sync", "collective"), rank.samples) >= SPIN_SHARE
 
 

@@ -153,7 +153,7 @@ def _outliers(history: History, owners: dict[int, tuple[Gpu, Rank]], respect: _R
     means = {index: fmean(each) for index, each in thirds.items()}
     usual = median(means.values())
     if len(owners) == 2:
-        return _of_two(owners, means, respect)
+        return _of_two(owners, thirds, respect)
     deviation = spread(list(means.values()))
     found = []
     for index, (gpu, rank) in owners.items():
@@ -165,12 +165,14 @@ def _outliers(history: History, owners: dict[int, tuple[Gpu, Rank]], respect: _R
     return found if len(found) <= max(1.0, FEW * len(owners)) else []
 
 
-def _of_two(owners: dict[int, tuple[Gpu, Rank]], means: dict[int, float], respect: _Respect) -> list[Outlier]:
-    low, high = sorted(means, key=means.__getitem__)
+def _of_two(owners: dict[int, tuple[Gpu, Rank]], thirds: dict[int, list[float]], respect: _Respect) -> list[Outlier]:
+    low, high = sorted(thirds, key=lambda index: fmean(thirds[index]))
     gpu, rank = owners[low]
-    if means[high] - means[low] <= 2 * (respect.floor(gpu) or 0.0):
+    gaps = [thirds[high][part] - thirds[low][part] for part in range(THIRDS)]
+    least = 2 * (respect.floor(gpu) or 0.0)
+    if fmean(gaps) <= least or min(gaps) <= least / 2:
         return []
-    return [Outlier(index=low, rank=rank, value=means[low], usual=means[high])]
+    return [Outlier(index=low, rank=rank, value=fmean(thirds[low]), usual=fmean(thirds[high]))]
 
 
 def _thirds(history: History, index: int, rank: Rank, value: Value) -> list[float]:

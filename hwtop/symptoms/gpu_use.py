@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from hwtop.job.rank_set import do, named
 from hwtop.model.gpu import GpuProcess
 from hwtop.model.rank import Rank, RankState
+from hwtop.symptoms.gpu_idle import spins
 from hwtop.symptoms.gpu_load import (
     NEIGHBOUR_SM_PCT,
     at_work,
@@ -103,7 +104,7 @@ def _why(history: History, rank: Rank, others: Sequence[GpuProcess]) -> _Why:
     if _waits(rank):
         return "wait"
     core = history.rank_mean(LOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)
-    if core is not None and core >= BUSY_CORE_PCT:
+    if core is not None and core >= BUSY_CORE_PCT and not spins(rank):
         return "core"
     readings = values(history, rank, LOW_S, busy_pct)
     low, high = (

@@ -130,6 +130,13 @@ def test_it_must_persist() -> None:
     )
 
 
+def test_of_two_as_well() -> None:
+    def at(second: int) -> Any:
+        return moment(float(second), ranks(2), gpus=(gpu(0), gpu(1, util_pct=0.0 if second > 45 else 98.0)))
+
+    assert check_imbalance(history(65, at)) is None
+
+
 def test_healthy_noise_raises_nothing() -> None:
     """Chips differ by some percent, steps swing by 10 %, readings by 5 %."""
     for seed in range(10):

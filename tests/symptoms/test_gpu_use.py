@@ -11,7 +11,7 @@ import pytest
 from hwtop.model.gpu import Gpu, GpuActivity, GpuProcess
 from hwtop.symptoms.gpu_use import check_low
 from hwtop.symptoms.history import History
-from tests.symptoms.moments import constant, gpu, history, job, moment, rank
+from tests.symptoms.moments import constant, gpu, history, job, moment, rank, shares
 
 TRAINS = {"gpus": (0,), "main_thread_cpu_pct": 40.0, "samples": 40, "wait_samples": 40}
 
@@ -82,6 +82,11 @@ def test_a_restarted_rank_begins_anew() -> None:
         ),
         ({}, lambda s: 95.0 if s % 4 == 0 else 2.0, "full and empty by turns, something in each step stops it"),
         ({"main_thread_cpu_pct": 97.0}, lambda s: 30.0, "one core is busy all the time and feeds it too slowly"),
+        (
+            {"main_thread_cpu_pct": 97.0, "phase_shares": shares(sync=0.9, forward=0.1)},
+            lambda s: 30.0,
+            "and neither data loading, nor a core, nor the network explains it",  # a core that spins feeds nothing
+        ),
         ({"wait_share": 0.6}, lambda s: 30.0, "rank 0 waits for other ranks"),
     ],
 )
