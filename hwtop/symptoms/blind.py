@@ -30,6 +30,11 @@ def blind_spots(moment: Moment) -> tuple[Blind, ...]:
         spots += [
             Blind(source=f"log {file.path}", reason=file.reason) for file in job.log_files if file.reason is not None
         ]
+        spots += [
+            Blind(source=f"metrics {file.path}", reason=file.reason)
+            for file in job.witnesses
+            if file.reason is not None
+        ]
         if not any(file.reason is None or file.size_bytes is not None for file in job.log_files) and not job.has_ended:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
         if job.kernel_lost_lines:

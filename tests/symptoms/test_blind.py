@@ -8,6 +8,7 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogFile
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import Refusal
+from hwtop.model.witness import WitnessFile
 from hwtop.symptoms.blind import blind_spots
 from tests.symptoms.moments import job, moment, rank
 
@@ -101,3 +102,11 @@ def test_gpus_of_ranks_that_are_not_known() -> None:
     assert spots(job(*ranks, log_files=(LOG,), local_world_size=4)) == [
         ("gpu", f"which GPU is that of ranks 0-1 is not known: {why}")
     ]
+
+
+def test_a_metrics_file_that_cannot_be_read_is_told() -> None:
+    file = WitnessFile(path="/run/events.out", kind="tensorboard", reason="permission denied: run hwtop as its owner")
+
+    assert ("metrics /run/events.out", "permission denied: run hwtop as its owner") in spots(
+        watched=job(rank(), witnesses=(file,))
+    )
