@@ -104,8 +104,11 @@ def _observation(
 
 
 def _slow_link(rows: Sequence[Gpu], history: History) -> _Fault | None:
-    """Judged under load only. Where all GPUs of the kind are alike the board or the host gives no more: that is told, not warned of."""
-    loaded = [gpu for gpu in rows if gpu.util_pct is not None and gpu.util_pct > LOADED_PCT]
+    """Judged under load only. Where all GPUs of the kind are alike the board or the host gives no more: that is told, not warned of.
+
+    A GPU without memory of its own (GB10, Jetson) shares the host's: its PCIe link is there in name only.
+    """
+    loaded = [gpu for gpu in rows if gpu.util_pct is not None and gpu.util_pct > LOADED_PCT and gpu.mem_total_bytes]
     if len(loaded) < LOADED_LOOKS or not all(_is_slow(gpu) for gpu in loaded):
         return None
     gpu = loaded[-1]

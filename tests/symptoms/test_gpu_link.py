@@ -35,6 +35,7 @@ def watch(at: Callable[[int], Sequence[Gpu]], seconds: int = 20) -> History:
         ({"pcie_width": 8}, {"pcie_width": 8}, "info"),
         ({"pcie_width": None, "pcie_gen": None}, {}, None),
         ({"pcie_width": 0, "pcie_gen": 0}, {}, None),
+        (SLOW | {"mem_total_bytes": None}, {}, None),  # it shares the host's memory
     ],
 )
 def test_a_link_is_judged_under_load_and_beside_its_peers(
