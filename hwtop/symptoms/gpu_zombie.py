@@ -12,8 +12,8 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
 
 HELD_BYTES = 15 << 20
-"""What a dead process must hold to count: the allowance of Meta's GPU Cluster Monitoring for a free GPU
-(facebookresearch/gcm, check-nvidia-smi)."""
+"""What a dead process must hold to count: what Meta's GPU Cluster Monitoring allows on a GPU that should be free
+(facebookresearch/gcm, health check gpu_mem_usage)."""
 NOBODY_BYTES = 1 << 30
 """Memory in use without any process: the driver itself takes some hundred MB of it. Engineering default."""
 _ENDED = ("X", "Z")
