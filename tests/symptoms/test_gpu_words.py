@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.model.gpu import ThrottleReason
+from hwtop.model.gpu import Gpu, GpuStatus, ThrottleReason
 from hwtop.model.gpu_link import NvLink
+from hwtop.model.job import Job
 from hwtop.model.log import Severity
+from hwtop.symptoms import gpu as gpu_driver
+from hwtop.symptoms import gpu_clocks, gpu_health, gpu_link, gpu_power, xid
 from hwtop.symptoms.gpu_clocks import check_hw_slowdown, check_thermal
 from hwtop.symptoms.gpu_link import check_nvlink
 from hwtop.symptoms.gpu_power import check_power_cap
 from hwtop.symptoms.gpu_words import named_gpus, own_severity, steps_for
 from tests.symptoms.moments import constant, gpu, job, rank
 
+GPU_RULES = [rule for family in (gpu_driver, xid, gpu_health, gpu_link, gpu_clocks, gpu_power) for rule in family.RULES]
 STEPS = ("nvidia-smi -q -i GPU", "lspci -s BUS", "reseat it")
 
 
@@ -67,3 +71,11 @@ def test_what_nobody_of_the_job_uses_is_less_grave(
     ranks: tuple[object, ...], severity: Severity, expected: str
 ) -> None:
     assert own_severity(constant(job(*ranks)), [0], severity) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("watched", [None, job(), job(rank(0, gpus=(0, 1, 9)))])
+@pytest.mark.parametrize("status", ["ok", "stale", "error"])
+def test_gpus_that_tell_nothing_raise_nothing_and_end_no_rule(watched: Job | None, status: GpuStatus) -> None:
+    silent = Gpu(index=0, vendor="intel", name="", uuid=None, status=status)
+    seen = constant(watched, seconds=150, gpus=(silent,), sources=())  # type: ignore[arg-type]
+    assert [rule.symptom for rule in GPU_RULES if rule.check(seen) is not None] == []
