@@ -43,4 +43,4 @@ def test_numbers_that_are_no_ranks_take_no_memory_for_ever() -> None:
     book = LogBook()
     lines = log_lines("/logs/a.log", 10.0, *(f"{number}: step {number} loss 2.5" for number in range(20_000)))
     book.advance(logs(10.0, *lines), {}, {})
-    assert len(book._trackers) <= 5000
+    assert len(book._choir) <= 5000
