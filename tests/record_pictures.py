@@ -22,6 +22,20 @@ from tests.training import environment
 
 LIGHT = ("--forward-ms", "5", "--backward-ms", "5", "--device-ms", "420", "--num-workers", "1", "--decode-ms", "5")
 BUSY = "util = 91..100/12\nmem_util = 55..72/12\nmem_used = 71680~200\npower = 610..695/12\ntemp = 58..66/60\ngr = 1830~60\n"
+NODE = (
+    "mem_temp = 70..78/60\npcie_tx = 900000~200000\npcie_rx = 1400000~300000\n"
+    "nvlinks = 18\nnvlink_tx = 110000..160000/8\nnvlink_rx = 110000..160000/8\n"
+    "gpm_sm = 88..96/12\ngpm_occ = 34~3\ngpm_tensor = 52..64/12\ngpm_dram = 55..72/12\n"
+    "[gpu 0-3]\nnuma = 0\ncpus = 0-47,96-143\n[gpu 4-7]\nnuma = 1\ncpus = 48-95,144-191\n"
+)
+"""What makes of eight GPUs a node: traffic, activity and the sockets."""
+ILL = (
+    "[gpu 1]\necc_dbe_vol = 2\necc_dbe_agg = 5\necc_sbe_vol = 133\necc_sbe_agg = 2051\nremap_unc = 2\nremap_pending = 1\n"
+    "recovery_action = 1\nxid = 1 94\n"
+    "[gpu 2]\npower_limit = 500\npower = 499~1\ngr = 1410~30\nthrottle = sw_power\nviol_power = 0.6\n"
+    "[gpu 4]\npcie_width = 8\npcie_replay = 4711\n"
+    "[gpu 6]\nnvlink_down = 4,11\nnvlink_crc = 4:120,11:9000\nnvlink_recovery = 11:2\n"
+)
 STARVED = (
     "util = 2..31/7\nmem_util = 1..12/7\nmem_used = 52680~200\npower = 96..240/7\ntemp = 38..44/60\ngr = 1980~20\n"
 )
@@ -55,6 +69,7 @@ SESSIONS = {
         turn_s=22.0,
         seconds=105.0,
     ),
+    "gpu-errors": Session(LIGHT, BUSY + NODE, ILL, turn_s=25.0, seconds=55.0),
     "gpu-lost": Session(LIGHT, BUSY, "[gpu 3]\nfail * = GPU_IS_LOST\n", turn_s=40.0),
 }
 

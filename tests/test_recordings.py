@@ -19,6 +19,7 @@ def symptoms(frame: Frame) -> list[str]:
         ("input-bound", "input-bound-cpu", None),
         ("hang", "rank-missing-from-collective", (5,)),
         ("gpu-lost", "gpu-lost", (3,)),
+        ("gpu-errors", "xid", (1,)),
     ],
 )
 def test_a_faulty_recording(name: str, expected: str, ranks: tuple[int, ...] | None) -> None:

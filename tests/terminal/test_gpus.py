@@ -66,6 +66,25 @@ def test_lost_gpu_is_one_row_in_words_and_comes_back(open_terminal: Open, start:
     terminal.wait_until(lambda screen: len(answering(screen)) == 8, "eight rows with numbers again")
 
 
+def test_the_gpu_page_tells_health_links_and_why_numbers_are_missing(
+    open_terminal: Open, start: Start, fake_nvml: FakeNvml
+) -> None:
+    fake_nvml.load("errors")
+    terminal = attach(open_terminal, start, fake_nvml, 160, 50)
+    terminal.wait_until(lambda screen: len(answering(screen)) == 8, "eight rows with numbers")
+    terminal.send("g")
+    screen = terminal.wait_for("driver asks +✖ reset the GPU")
+    assert "▸ ✖    1" in screen and "✖ NVLink 4,11 down" in screen
+    assert re.search(r"6 NV16 NV16 NV16 NV16 NV16 NV16 +· NV16 +1  48-95,144-191", screen)
+    assert "tells no fan, retired pages: not supported by this GPU (all 8 GPUs)" in screen
+    terminal.send("End")
+    terminal.wait_for("▸ +7")
+    terminal.send("Up", "Enter")
+    terminal.wait_for("link 4 +✖ down")
+    fake_nvml.xid(6, 79)
+    terminal.wait_for(r"✖ Xid 79 +\w")
+
+
 def test_hung_driver_leaves_the_screen_alive(open_terminal: Open, start: Start, fake_nvml: FakeNvml) -> None:
     terminal = attach(open_terminal, start, fake_nvml, 120, 40)
     terminal.wait_until(lambda screen: len(answering(screen)) == 8, "eight rows with numbers")

@@ -98,10 +98,10 @@ def test_a_column_stands_only_where_some_gpu_fills_it() -> None:
 def test_what_is_not_well_has_a_mark_and_a_word_in_the_table() -> None:
     rows = shown(gpu_frames.ill(), (160, 50)).splitlines()
     of = {int(found[1]): row for row in rows if (found := re.match(r"│ [ ▸] [ ✖▲] +(\d) ", row))}
-    assert "✖reset this GPU +3" in of[1]
+    assert "✖ reset this GPU +3" in of[1]
     assert "LOST" in of[3]
-    assert "▲PCIe ×8 of ×16" in of[4]
-    assert "✖NVLink 4,11 down" in of[6]
+    assert "▲ PCIe ×8 of ×16" in of[4]
+    assert "✖ NVLink 4,11 down" in of[6]
     assert "HOT (hardware)" in of[5]
     assert not set("✖▲▼") & set(of[0])
 

@@ -33,16 +33,14 @@ def columns(rows: Sequence[GpuRow], past: tuple[str, int]) -> list[Column[GpuRow
     number go first: what is wrong and how busy it is stays."""
     wide = max((sum(len(word) + 2 for word in held_back(row.gpu)) - 2 for row in rows), default=0)
     held = max(_HELD_LEAST, min(_HELD_MOST, wide))
-    ill = max(
-        (max((len(each.words) + 1 for each in gpu_trouble.troubles(row.gpu)), default=0) for row in rows), default=0
-    )
+    ill = max((_health_cells(row) for row in rows), default=0)
     health = max(_TROUBLE_LEAST, min(_TROUBLE_MOST, ill))
     title, size = past
     has_ranks = any(row.ranks for row in rows)
     told: list[tuple[Column[GpuRow], bool]] = [
         (Column("", 1, _mark), True),
         (Column("GPU", 3, _index, align="right"), True),
-        (Column("rank", 4, _rank, 3, align="right"), has_ranks),
+        (Column("rank", 4, _rank, 1, align="right"), has_ranks),
         (Column("util", 4, _util, align="right"), True),
         (Column("0–100%", 8, _util_bar, 10, grow=2, most=24), _some(rows, lambda row: row.gpu.util_pct is not None)),
         (Column(title, size, _past, 7), _some(rows, lambda row: any(each is not None for each in row.past))),
@@ -173,11 +171,17 @@ def _few(words: Sequence[str], width: int) -> str:
     return words[0] + (f" +{len(words) - 1}" if len(words) > 1 else "")
 
 
+def _health_cells(row: GpuRow) -> int:
+    """What the weightiest needs, with the number of others."""
+    ill = gpu_trouble.troubles(row.gpu)
+    return 2 + len(ill[0].words) + (3 if len(ill) > 1 else 0) if ill else 0
+
+
 def _health(row: GpuRow, width: int) -> Line:
     ill = gpu_trouble.troubles(row.gpu)
     if not ill:
         return Line("✔", "dim") if row.gpu.status == "ok" else Line()
-    return Line(ill[0].mark + _few([each.words for each in ill], width - 1), ill[0].role)
+    return Line(f"{ill[0].mark} {_few([each.words for each in ill], width - 2)}", ill[0].role)
 
 
 def _nvlink(row: GpuRow, width: int) -> Line:

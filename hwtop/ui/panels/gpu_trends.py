@@ -83,7 +83,7 @@ def _told(gpu: Gpu, row: GpuRow) -> Iterator[_Quantity]:
         yield _Quantity("memory", lambda gpu: gpu.mem_used_bytes, gpu.mem_total_bytes, units.size, lambda _: "mix-4")
     top_c = gpu.temp_slowdown_c or gpu.temp_shutdown_c
     if gpu.temp_c is not None and top_c:
-        yield _Quantity("temperature", lambda gpu: gpu.temp_c, top_c, _in("°C"), lambda _: "text")
+        yield _Quantity("temperature", lambda gpu: gpu.temp_c, top_c, _in("°C"), lambda _: "label")
     if gpu.sm_clock_mhz is not None and gpu.sm_clock_max_mhz:
         yield _Quantity("clock", lambda gpu: gpu.sm_clock_mhz, gpu.sm_clock_max_mhz, _in("MHz"), lambda _: "dim")
 
