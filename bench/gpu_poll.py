@@ -25,7 +25,7 @@ from termios import TIOCSWINSZ
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.monitor_cost import drain  # noqa: E402 (a sibling, found by the line above)
+from monitor_cost import drain  # noqa: E402
 
 WARM_UP_S = 12.0
 """What is asked once, or every 10 s for the first time, is over by then."""

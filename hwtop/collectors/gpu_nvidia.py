@@ -74,7 +74,9 @@ class _Row:
         answer, age_s = self._answer, self._age_s()
         if not self._is_in:
             out_s = self._slot.out_for_s()
-            return _stale(answer.gpu, age_s, f"driver not answering for {_seconds(out_s)} (NVML call {self.device.call})")
+            return _stale(
+                answer.gpu, age_s, f"driver not answering for {_seconds(out_s)} (NVML call {self.device.call})"
+            )
         if answer.took_s > deadline_s:
             self._is_in = False
             self.collect(0.0)

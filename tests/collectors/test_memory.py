@@ -44,7 +44,13 @@ def test_without_vmstat_memory_is_still_read(tmp_path: Path) -> None:
     reading = MemorySource(proc=str(tmp_path)).read()
     assert reading.total_bytes == 16384 * 1024
     assert reading.pages_swapped_in is None
-    assert set(reading.missing) == {"pages_swapped_in", "pages_swapped_out", "major_faults", "oom_kills", "file_refaults"}
+    assert set(reading.missing) == {
+        "pages_swapped_in",
+        "pages_swapped_out",
+        "major_faults",
+        "oom_kills",
+        "file_refaults",
+    }
     assert reading.missing["major_faults"] == f"{tmp_path}/vmstat: no such file or directory"
 
 
