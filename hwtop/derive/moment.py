@@ -94,6 +94,7 @@ class MomentBuilder:
             job=self._step("job", lambda: self._job.advance(snapshot), no_job),
             candidates=candidates,
             sources=(*snapshot.sources, *self._failures),
+            missing=_missing(snapshot),
             cost_ms=snapshot.cost_ms,
             late_ms=snapshot.late_ms,
             own_cpu_pct=self._own_cpu_pct(snapshot.own),
@@ -114,6 +115,22 @@ class MomentBuilder:
         if self._own is None or own.at_s <= self._own.at_s:
             return None
         return 100.0 * (own.cpu_s - self._own.cpu_s) / (own.at_s - self._own.at_s)
+
+
+def _missing(snapshot: Snapshot) -> dict[str, str]:
+    parts = {
+        "cpu": snapshot.cpu,
+        "cgroup": snapshot.cgroup,
+        "memory": snapshot.memory,
+        "disk": snapshot.disk,
+        "network": snapshot.network,
+    }
+    return {
+        f"{name}.{field}": reason
+        for name, reading in parts.items()
+        if reading is not None
+        for field, reason in reading.missing.items()
+    }
 
 
 def usable_cores(snapshot: Snapshot) -> float:

@@ -67,6 +67,7 @@ class Assembler:
             blind=(*blind_spots(moment), *self._problems, *self._judge.failures),
             watched_s=watched_s,
             hypotheses=hypotheses(history, findings),
+            episodes=self._judge.episodes(),
         )
 
     def aim(self, wish: Wish) -> Aim | None:

@@ -16,7 +16,7 @@ from hwtop.model.memory import MemoryRates
 from hwtop.model.network import NetworkRates
 from hwtop.model.process import JobCandidate
 from hwtop.model.snapshot import SourceStatus
-from hwtop.model.symptom import Blind, Category, Finding, Hypothesis
+from hwtop.model.symptom import Blind, Category, Episode, Finding, Hypothesis
 
 StallClass = Literal["communication hang", "communication slow", "non-communication hang", "non-communication slow"]
 """C4D's four classes (Dong et al. 2024, "Boosting Large-scale Parallel Training Efficiency with C4")."""
@@ -46,6 +46,8 @@ class Moment(Struct, frozen=True, kw_only=True):
     candidates: tuple[JobCandidate, ...] | None = None
     """None while a job is watched or before the first scan."""
     sources: tuple[SourceStatus, ...] = ()
+    missing: dict[str, str] = {}
+    """Why numbers of the host are missing: "cpu.psi.io" -> reason. Devices, mounts and ranks keep their own."""
     cost_ms: float = 0.0
     late_ms: float = 0.0
     own_cpu_pct: float | None = None
@@ -79,3 +81,5 @@ class Frame(Struct, frozen=True, kw_only=True):
     """How long hwtop has watched."""
     hypotheses: tuple[Hypothesis, ...] = ()
     """The usual suspects, each with an answer; empty without a job."""
+    episodes: tuple[Episode, ...] = ()
+    """When each symptom was raised and cleared since the watch began, oldest first; bounded."""

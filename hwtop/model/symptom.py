@@ -40,6 +40,22 @@ class Finding(Struct, frozen=True, kw_only=True):
     """Symptoms that follow from this one, e.g. "nccl-timeout x63"."""
 
 
+class Episode(Struct, frozen=True, kw_only=True):
+    """One time that a symptom was up, for the timeline of a session. Times are seconds after hwtop began to watch."""
+
+    symptom: str
+    severity: Severity
+    """The newest one."""
+    title: str
+    """The newest one."""
+    seen_s: float
+    """From here on its rule saw something."""
+    raised_s: float
+    """From here on it was a finding."""
+    cleared_s: float | None = None
+    """None while it is up."""
+
+
 class Blind(Struct, frozen=True, kw_only=True):
     """Something hwtop could not see, and why."""
 

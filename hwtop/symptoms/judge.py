@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
-from hwtop.model.symptom import Blind, Finding
+from hwtop.model.log import Severity
+from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
@@ -16,6 +16,8 @@ from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
 
 _PID = re.compile(r"\bPID\b")
+_EPISODES_MOST = 200
+"""Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
 _SEVERITY = {"critical": 0, "warning": 1, "info": 2}
 
 
@@ -27,7 +29,12 @@ class _Watch:
     seen_s: float
     observation: Observation
     first_seen_s: float
-    is_raised: bool = False
+    raised_s: float | None = None
+    """Seconds after the watch began; None until it is raised."""
+
+    @property
+    def is_raised(self) -> bool:
+        return self.raised_s is not None
 
 
 class Judge:
@@ -38,6 +45,7 @@ class Judge:
         self._rules = tuple(rules)
         self._quiet = frozenset(quiet)
         self._watched: dict[str, _Watch] = {}
+        self._cleared: deque[Episode] = deque(maxlen=_EPISODES_MOST)
         self.failures: tuple[Blind, ...] = ()
         """Rules that failed at the newest moment: a mistake in one must not end the watch."""
 
@@ -54,10 +62,31 @@ class Judge:
         for rule in self._rules:
             watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
-                finding = _finding(rule, watch, _pid_of(watch.observation, history))
-                findings.append(replace(finding, severity="info") if rule.symptom in self._quiet else finding)
+                severity = self._severity(rule.symptom, watch.observation)
+                findings.append(_finding(rule, watch, severity, _pid_of(watch.observation, history)))
         findings.sort(key=lambda finding: _SEVERITY[finding.severity])  # stable: the rules' own order within
         return fold(findings)
+
+    def episodes(self) -> tuple[Episode, ...]:
+        """When symptoms were raised and cleared so far, in the order in which they were raised; those still up included."""
+        up = [self._episode(symptom, watch) for symptom, watch in self._watched.items()]
+        known = [*self._cleared, *(episode for episode in up if episode is not None)]
+        return tuple(sorted(known, key=lambda episode: episode.raised_s))
+
+    def _severity(self, symptom: str, seen: Observation) -> Severity:
+        return "info" if symptom in self._quiet else seen.severity
+
+    def _episode(self, symptom: str, watch: _Watch, cleared_s: float | None = None) -> Episode | None:
+        if watch.raised_s is None:
+            return None
+        return Episode(
+            symptom=symptom,
+            severity=self._severity(symptom, watch.observation),
+            title=watch.observation.title,
+            seen_s=watch.first_seen_s,
+            raised_s=watch.raised_s,
+            cleared_s=cleared_s,
+        )
 
     def _observe(self, rule: Rule, history: History, now_s: float, watched_s: float) -> _Watch | None:
         observation = self._check(rule, history)
@@ -65,13 +94,16 @@ class Judge:
         if observation is None:
             if watch is not None and (not watch.is_raised or now_s - watch.seen_s >= rule.clear_s):
                 del self._watched[rule.symptom]
+                if (episode := self._episode(rule.symptom, watch, watched_s)) is not None:
+                    self._cleared.append(episode)
                 return None
             return watch
         if watch is None:
             watch = _Watch(since_s=now_s, seen_s=now_s, observation=observation, first_seen_s=watched_s)
             self._watched[rule.symptom] = watch
         watch.seen_s, watch.observation = now_s, observation
-        watch.is_raised = watch.is_raised or now_s - watch.since_s >= rule.raise_s
+        if not watch.is_raised and now_s - watch.since_s >= rule.raise_s:
+            watch.raised_s = watched_s
         return watch
 
     def _check(self, rule: Rule, history: History) -> Observation | None:
@@ -91,7 +123,7 @@ def _pid_of(seen: Observation, history: History) -> int | None:
     return next((rank.pid for rank in job.ranks if rank.rank in seen.ranks), job.target_pid)
 
 
-def _finding(rule: Rule, watch: _Watch, pid: int | None) -> Finding:
+def _finding(rule: Rule, watch: _Watch, severity: Severity, pid: int | None) -> Finding:
     seen, book = watch.observation, playbooks().get(rule.symptom)
 
     def filled(step: str) -> str:
@@ -99,7 +131,7 @@ def _finding(rule: Rule, watch: _Watch, pid: int | None) -> Finding:
 
     return Finding(
         symptom=rule.symptom,
-        severity=seen.severity,
+        severity=severity,
         confidence=round(seen.confidence, 2),
         category=rule.category,
         title=seen.title,

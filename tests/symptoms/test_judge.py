@@ -57,6 +57,33 @@ def test_first_seen_is_when_it_began() -> None:
     assert found[3][0].first_seen_s == 7.0
 
 
+def test_each_time_that_it_was_up_is_remembered_with_its_times() -> None:
+    pattern = "..xxx....xxx"
+    rule = Rule(
+        symptom="hang",
+        category="stability",
+        threshold="-",
+        raise_s=1.0,
+        clear_s=2.0,
+        check=lambda history: SEEN if pattern[int(history.now.at_s)] == "x" else None,
+    )
+    judge = Judge([rule])
+    moments = [moment(float(second), job(rank())) for second in range(len(pattern))]
+    for number in range(len(moments)):
+        judge.advance(History(moments[: number + 1]), 100.0 + number)
+    first, second = judge.episodes()
+    assert (first.seen_s, first.raised_s, first.cleared_s) == (102.0, 103.0, 106.0)
+    assert (second.seen_s, second.raised_s, second.cleared_s) == (109.0, 110.0, None)
+    assert (first.symptom, first.severity, first.title) == ("hang", "warning", "t")
+
+
+def test_what_was_never_raised_is_no_episode() -> None:
+    rule = Rule(symptom="hang", category="stability", threshold="-", raise_s=9.0, clear_s=2.0, check=lambda _: SEEN)
+    judge = Judge([rule])
+    judge.advance(History([moment(0.0, job(rank()))]), 0.0)
+    assert judge.episodes() == ()
+
+
 def finding(symptom: str, severity: str = "critical") -> Finding:
     return Finding(
         symptom=symptom,
