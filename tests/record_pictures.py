@@ -87,6 +87,7 @@ def make(name: str, session: Session, library: Path) -> None:
             sys.prefix: "/home/user/venv",
             sys.base_prefix: "/usr",
             os.uname().nodename: "gpu-node-07",
+            _own_cgroup(): "/user.slice",
         }
         command = [sys.executable, "-m", "tests.recording", str(job.launcher_pid), str(RECORDINGS / f"{name}.mpk.zst")]
         command += ["--for", str(session.seconds)]
@@ -97,6 +98,12 @@ def make(name: str, session: Session, library: Path) -> None:
             _write(live, session.gpus, pids, session.later)
         watcher.wait()
     print(name, (RECORDINGS / f"{name}.mpk.zst").stat().st_size, "bytes")
+
+
+def _own_cgroup() -> str:
+    """Path in /proc/self/cgroup of whatever holds this job; "/" in every text must stay as it is."""
+    paths = [line.split(":", 2)[2] for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    return max((path for path in paths if len(path) > 1), key=len, default="no cgroup of its own")
 
 
 def _rank_pids(job: DemoJob, count: int) -> dict[int, int]:

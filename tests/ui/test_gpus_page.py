@@ -106,6 +106,13 @@ def test_what_is_not_well_has_a_mark_and_a_word_in_the_table() -> None:
     assert not set("✖▲▼") & set(of[0])
 
 
+def test_what_slows_a_gpu_is_told_where_health_takes_its_room() -> None:
+    rows = shown(gpu_frames.ill(), (80, 24)).splitlines()
+    assert "health, held" in rows[3]
+    assert any("▲ HOT (hardware)" in row for row in rows)
+    assert any("✖ NVLink 4,11 down" in row for row in rows)
+
+
 def test_a_healthy_machine_has_no_mark_of_trouble() -> None:
     for size in SIZES[1:]:
         assert not set("✖▲▼") & set(shown(gpu_frames.training(8), size))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu import GpuActivity
 from hwtop.ui import gpu_trouble, marks, units
-from hwtop.ui.gpu_trouble import held_back, is_slowed
+from hwtop.ui.gpu_trouble import Trouble, held_back, is_slowed
 from hwtop.ui.gpu_view import GpuRow, memory_share
 from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.line import Line
@@ -16,7 +16,7 @@ from hwtop.ui.widgets.trend import trend
 
 _HELD_LEAST, _HELD_MOST = 12, 26
 """Cells of what holds a clock down: as many as the longest entry needs, so that no word is cut."""
-_TROUBLE_LEAST, _TROUBLE_MOST = 8, 30
+_TROUBLE_LEAST, _TROUBLE_MOST = 12, 30
 _HOT_C, _TOO_HOT_C = 83, 90
 """Where the device tells no thresholds of its own; engineering default."""
 _NEAR_SLOWDOWN_C = 5
@@ -28,12 +28,14 @@ Cell = Callable[[GpuRow, int], Line]
 Told = Callable[[GpuRow], bool]
 
 
-def columns(rows: Sequence[GpuRow], past: tuple[str, int]) -> list[Column[GpuRow]]:
+def columns(rows: Sequence[GpuRow], past: tuple[str, int], *, is_narrow: bool = False) -> list[Column[GpuRow]]:
     """Those that some device fills; `past`: title and cells of the trend. In a narrow terminal the columns of the highest
-    number go first: what is wrong and how busy it is stays."""
+    number go first: what is wrong and how busy it is stays. `is_narrow`: health and what holds clocks back share a column."""
     wide = max((sum(len(word) + 2 for word in held_back(row.gpu)) - 2 for row in rows), default=0)
     held = max(_HELD_LEAST, min(_HELD_MOST, wide))
-    ill = max((_health_cells(row) for row in rows), default=0)
+    is_ill = any(gpu_trouble.troubles(row.gpu) for row in rows)
+    is_joined = is_ill and is_narrow
+    ill = max((_health_cells(_words(row, is_joined=is_joined)) for row in rows), default=0)
     health = max(_TROUBLE_LEAST, min(_TROUBLE_MOST, ill))
     title, size = past
     has_ranks = any(row.ranks for row in rows)
@@ -52,8 +54,11 @@ def columns(rows: Sequence[GpuRow], past: tuple[str, int]) -> list[Column[GpuRow
         (Column("power", 9, _power, 2, align="right"), _some(rows, lambda row: row.gpu.power_w is not None)),
         (Column("temp", 5, _temp, 2, align="right"), _some(rows, lambda row: row.gpu.temp_c is not None)),
         (Column("clock", 7, _clock, 6, align="right"), _some(rows, lambda row: row.gpu.sm_clock_mhz is not None)),
-        (Column("held back by", held, _throttle, 3), _some(rows, lambda row: row.gpu.throttle is not None)),
-        (Column("health", health, _health, 1), ill > 0),
+        (
+            Column("held back by", held, _throttle, 3),
+            not is_joined and _some(rows, lambda row: row.gpu.throttle is not None),
+        ),
+        (_health("health, held" if is_joined else "health", health, is_joined=is_joined), is_ill),
         (Column("NVLink out/in", 13, _nvlink, 8), _some(rows, lambda row: row.nvlink_bytes_per_s != (None, None))),
         (Column("PCIe out/in", 13, _pcie_rates, 9), _some(rows, lambda row: row.pcie_bytes_per_s != (None, None))),
         (Column("PCIe", 6, _pcie, 11), _some(rows, lambda row: row.gpu.pcie_gen is not None)),
@@ -171,17 +176,24 @@ def _few(words: Sequence[str], width: int) -> str:
     return words[0] + (f" +{len(words) - 1}" if len(words) > 1 else "")
 
 
-def _health_cells(row: GpuRow) -> int:
+def _words(row: GpuRow, *, is_joined: bool) -> list[Trouble]:
+    held = [Trouble(words, "warn") for words in held_back(row.gpu)] if is_joined else []
+    return [*gpu_trouble.troubles(row.gpu), *held]
+
+
+def _health_cells(ill: Sequence[Trouble]) -> int:
     """What the weightiest needs, with the number of others."""
-    ill = gpu_trouble.troubles(row.gpu)
     return 2 + len(ill[0].words) + (3 if len(ill) > 1 else 0) if ill else 0
 
 
-def _health(row: GpuRow, width: int) -> Line:
-    ill = gpu_trouble.troubles(row.gpu)
-    if not ill:
-        return Line("✔", "dim") if row.gpu.status == "ok" else Line()
-    return Line(f"{ill[0].mark} {_few([each.words for each in ill], width - 2)}", ill[0].role)
+def _health(title: str, size: int, *, is_joined: bool) -> Column[GpuRow]:
+    def cell(row: GpuRow, width: int) -> Line:
+        ill = _words(row, is_joined=is_joined)
+        if not ill:
+            return Line("✔", "dim") if row.gpu.status == "ok" else Line()
+        return Line(f"{ill[0].mark} {_few([each.words for each in ill], width - 2)}", ill[0].role)
+
+    return Column(title, size, cell, 1)
 
 
 def _nvlink(row: GpuRow, width: int) -> Line:
