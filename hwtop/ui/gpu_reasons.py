@@ -12,6 +12,7 @@ _UNITS = ("_bytes_per_s", "_bytes", "_per_s", "_pct", "_mhz", "_w", "_c", "_mj",
 _NAMES = {
     "util": "utilization",
     "mem_util": "memory utilization",
+    "sm": "SM use of processes",
     "sm_active": "SM activity",
     "sm_occupancy": "SM occupancy",
     "tensor_active": "tensor activity",
@@ -95,4 +96,8 @@ def who(reason: Reason, count: int) -> str:
     """Which devices share it: "all 8 GPUs", "GPUs 0-3", or nothing where it is this one alone."""
     if len(reason.gpus) < 2:
         return ""
-    return f"all {count} GPUs" if len(reason.gpus) == count else f"GPUs {rank_set(reason.gpus)}"
+    return (
+        ("both GPUs" if count == 2 else f"all {count} GPUs")
+        if len(reason.gpus) == count
+        else f"GPUs {rank_set(reason.gpus)}"
+    )
