@@ -19,7 +19,11 @@ HANG_S = 5.0
 _SOURCE = "gpu"
 _SILENT = re.compile(r"not answering")
 _MISMATCH = re.compile(r"version mismatch", re.IGNORECASE)
-"""Words of hwtop's own sources (`collectors/lane.py`, `collectors/nvml.py`)."""
+_RESET = re.compile(r"needs a reset")
+"""Words of hwtop's own sources (`collectors/lane.py`, `collectors/nvml.py`, `collectors/nvml_device.py`)."""
+FAILING_S = 15.0
+"""A GPU that answered and then refuses every number for so long is ill: the library is made ready again every 10 s. Engineering
+default."""
 _DRIVERS: dict[Vendor, str] = {
     "nvidia": "NVIDIA driver",
     "amd": "AMD driver",
@@ -29,26 +33,54 @@ _DRIVERS: dict[Vendor, str] = {
 
 
 def check_lost(history: History) -> Observation | None:
-    """A GPU of this box is gone, or the log says so."""
-    lost = [gpu for gpu in history.now.gpus if gpu.status == "lost"]
-    if not lost:
+    """A GPU of this box is gone, waits for a reset or no longer tells anything, or the log says that one is gone."""
+    gpus = history.now.gpus
+    lost = [gpu for gpu in gpus if gpu.status == "lost"]
+    to_reset = [gpu for gpu in gpus if gpu.status == "error" and _RESET.search(gpu.reason or "")]
+    failing = [gpu for gpu in gpus if gpu not in to_reset and _is_failing(gpu, history)]
+    told = lost or to_reset or failing
+    if not told:
         return check_pattern("gpu-lost", history)
-    indexes = [gpu.index for gpu in lost]
-    verb = "has" if len(lost) == 1 else "have"
-    is_nvidia = lost[0].vendor == "nvidia"
+    indexes = [gpu.index for gpu in told]
+    is_one, is_nvidia = len(told) == 1, told[0].vendor == "nvidia"
+    if lost:
+        what = f"{'has' if is_one else 'have'} {'fallen off the bus' if is_nvidia else 'gone'}"
+    elif to_reset:
+        what = f"{'needs' if is_one else 'need'} a reset: nothing can run there"
+    else:
+        what = f"{'refuses' if is_one else 'refuse'} every number"
     return Observation(
-        severity="critical",
-        confidence=0.97,
-        title=f"{named_gpus(indexes)} {verb} {'fallen off the bus' if is_nvidia else 'gone'}",
-        evidence=tuple(line for gpu in lost for line in (_line(gpu), *_xids(gpu, history))),
-        next_steps=(
-            "sudo dmesg -T | grep -iE 'xid|fallen off the bus'   # Xid 79 and what came before it"
-            if is_nvidia
-            else "sudo dmesg -T | grep -iE 'amdgpu|xe |i915|pcie|aer' | tail -n 50   # what came before it",
-            "The rank on it will not recover: stop the job, reboot the node, restart from the last checkpoint",
-            "If it happens again on the same GPU: reseat it, check power, report it to the vendor",
-        ),
+        severity="critical" if lost or to_reset else "warning",
+        confidence=0.97 if lost or to_reset else 0.8,
+        title=f"{named_gpus(indexes)} {what}",
+        evidence=tuple(line for gpu in (*lost, *to_reset, *failing) for line in (_line(gpu), *_xids(gpu, history))),
+        next_steps=_lost_steps(is_nvidia, is_gone=bool(lost)),
         ranks=ranks_on(history, indexes),
+    )
+
+
+def _lost_steps(is_nvidia: bool, is_gone: bool) -> tuple[str, ...]:
+    return (
+        "sudo dmesg -T | grep -iE 'xid|fallen off the bus'   # Xid 79 and what came before it"
+        if is_nvidia
+        else "sudo dmesg -T | grep -iE 'amdgpu|xe |i915|pcie|aer' | tail -n 50   # what came before it",
+        "The rank on it will not recover: stop the job, reboot the node, restart from the last checkpoint"
+        if is_gone
+        else "Look whether the rank on it still makes steps; if not, stop the job, reset the GPU or reboot, restart from the last checkpoint",
+        "If it happens again on the same GPU: reseat it, check power, report it to the vendor",
+    )
+
+
+def _is_failing(gpu: Gpu, history: History) -> bool:
+    """It answered, and has now refused everything for a while. What is the whole driver's trouble is told elsewhere."""
+    if gpu.status != "error" or _MISMATCH.search(gpu.reason or "") or not history.covers(FAILING_S):
+        return False
+    statuses = [
+        (moment.at_s, each.status) for moment in history.moments for each in moment.gpus if each.index == gpu.index
+    ]
+    since_s = history.now.at_s - FAILING_S
+    return any(status == "ok" for _, status in statuses) and all(
+        status == "error" for at_s, status in statuses if at_s >= since_s
     )
 
 
@@ -93,8 +125,8 @@ def _hung(history: History, hung: Sequence[Gpu]) -> Observation:
 
 def _silent(history: History, reason: str) -> Observation:
     """Not one GPU was ever read, or all of them went silent together."""
-    vendors = {gpu.vendor for gpu in history.now.gpus} or {
-        vendor for vendor, name in _DRIVERS.items() if name in reason
+    vendors = {vendor for vendor, name in _DRIVERS.items() if name in reason} or {
+        gpu.vendor for gpu in history.now.gpus
     }
     vendor = vendors.pop() if len(vendors) == 1 else None
     return Observation(
@@ -126,8 +158,12 @@ def _silence(history: History) -> str | None:
 
 
 def _told(moment: Moment, words: re.Pattern[str]) -> str | None:
-    reasons = (source.reason for source in moment.sources if source.name == _SOURCE and source.reason is not None)
-    return next((reason for reason in reasons if words.search(reason)), None)
+    """What the source of all GPUs says, or a row that has no number because of it."""
+    reasons = (
+        *(source.reason for source in moment.sources if source.name == _SOURCE),
+        *(gpu.reason for gpu in moment.gpus if gpu.status == "error"),
+    )
+    return next((reason for reason in reasons if reason is not None and words.search(reason)), None)
 
 
 def _line(gpu: Gpu) -> str:
@@ -147,7 +183,10 @@ RULES = (
     Rule(
         symptom="gpu-lost",
         category="stability",
-        threshold="NVML says GPU_IS_LOST, or a log line does",
+        threshold=(
+            "NVML says GPU_IS_LOST or GPU_RESET_REQUIRED, or a log line does; "
+            f"a warning: a GPU that answered refuses every number for {FAILING_S:.0f} s"
+        ),
         raise_s=0.0,
         clear_s=5.0,
         check=check_lost,

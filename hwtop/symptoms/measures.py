@@ -15,6 +15,7 @@ from hwtop.job.rank_set import named, rank_set
 from hwtop.model.frame import Moment
 from hwtop.model.rank import Phase, Rank
 from hwtop.model.symptom import Answer
+from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 
 WINDOW_S = 10.0
@@ -155,10 +156,11 @@ def gpu_sick(history: History) -> Result:
         if set(gpu.throttle or ()) & {"hw_slowdown", "hw_thermal", "sw_thermal", "hw_power_brake"}
     ]
     hottest = max((gpu.temp_c for gpu in asked if gpu.temp_c is not None), default=None)
-    if len(asked) < len(gpus) or held:
-        return Result(
-            "unknown", f"{len(gpus) - len(asked)} GPUs do not answer; held back now: GPU {rank_set(held) or 'none'}"
-        )
+    silent = {gpu.index for gpu in gpus} - {gpu.index for gpu in asked}
+    if silent or held:
+        told = [f"{named_gpus(silent)} {'does' if len(silent) == 1 else 'do'} not answer"] if silent else []
+        told += [f"{named_gpus(held)} held back now"] if held else []
+        return Result("unknown", ", ".join(told))
     heat = f", hottest {hottest:.0f} °C" if hottest is not None else ""
     known = all(gpu.throttle is not None for gpu in asked)
     return Result(

@@ -8,7 +8,8 @@ from hwtop.model.gpu import Gpu, GpuStatus, Vendor
 from hwtop.model.gpu_health import XidEvent
 from hwtop.model.snapshot import SourceStatus
 from hwtop.symptoms.gpu import check_driver_hang, check_lost, check_mismatch
-from tests.symptoms.moments import constant, event, gpu, job, rank
+from hwtop.symptoms.history import History
+from tests.symptoms.moments import constant, event, gpu, job, moment, rank
 
 
 def gpus(status: GpuStatus, age_s: float = 0.0) -> tuple[Gpu, ...]:
@@ -62,6 +63,41 @@ def test_every_driver_has_its_name(vendor: Vendor, name: str) -> None:
     assert ("bus" in lost.title) is (vendor == "nvidia")
 
 
+RESET = "GPU needs a reset: end its processes, then nvidia-smi --gpu-reset -i 1"
+
+
+def test_a_gpu_that_waits_for_a_reset_is_found_at_once() -> None:
+    ill = gpu(1, status="error", reason=RESET)
+    seen = check_lost(constant(WATCHED, seconds=1, gpus=(gpu(0), ill)))
+    assert seen is not None
+    assert (seen.severity, seen.ranks) == ("critical", (1,))
+    assert seen.title == "GPU 1 needs a reset: nothing can run there"
+    assert RESET in seen.evidence[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "failing_s", "reason", "expected"),
+    [
+        ("ok", 16, "NVML answers nothing about this GPU", True),
+        ("ok", 12, "NVML was shut down under hwtop (driver reloaded?)", False),
+        ("error", 60, "no GPU 1: this machine has GPU 0 only", False),
+        ("ok", 30, "NVIDIA driver/library version mismatch: the driver was upgraded", False),
+    ],
+    ids=["ill", "made ready again", "never there", "the driver's trouble"],
+)
+def test_a_gpu_that_answered_and_refuses_everything(
+    before: GpuStatus, failing_s: int, reason: str, expected: bool
+) -> None:
+    def gpus_at(at_s: int) -> tuple[Gpu, ...]:
+        status = before if at_s < 60 - failing_s else "error"
+        return (gpu(0), gpu(1, status=status, reason=None if status == "ok" else reason))
+
+    seen = check_lost(History([moment(float(at_s), WATCHED, gpus=gpus_at(at_s)) for at_s in range(61)]))
+    assert (seen is not None) is expected
+    if seen is not None:
+        assert (seen.severity, seen.title, seen.ranks) == ("warning", "GPU 1 refuses every number", (1,))
+
+
 def source(reason: str | None) -> tuple[SourceStatus, ...]:
     return (SourceStatus(name="gpu", status="unavailable" if reason else "ok", reason=reason),)
 
@@ -87,6 +123,14 @@ def test_a_driver_that_never_answered(reason: str | None, seconds: int, expected
         assert reason in seen.evidence
 
 
+def test_a_driver_that_never_answered_beside_another_vendors() -> None:
+    mute = gpu(0, status="error", reason=HUNG_INIT)
+    seen = check_driver_hang(constant(WATCHED, seconds=5, gpus=(mute, gpu(1, vendor="amd"))))
+    assert seen is not None
+    assert seen.title == "The NVIDIA driver does not answer"
+    assert any("nvidia-smi" in step for step in seen.next_steps)
+
+
 def test_the_kernels_log_knows_of_a_hanging_driver() -> None:
     seen = check_driver_hang(constant(job(rank(0), events=(event("gpu-driver-hang"),)), gpus=(gpu(0),)))
     assert seen is not None
@@ -101,6 +145,10 @@ def test_driver_and_library_that_differ() -> None:
     seen = check_mismatch(constant(WATCHED, sources=source(MISMATCH)))
     assert seen is not None
     assert (seen.severity, seen.evidence[0]) == ("warning", MISMATCH)
+    rows = tuple(gpu(index, status="error", reason=MISMATCH) for index in range(2))
+    at_run_time = check_mismatch(constant(WATCHED, gpus=rows))
+    assert at_run_time is not None, "the driver was replaced under hwtop: its rows say so"
+    assert at_run_time.evidence[0] == MISMATCH
     both = check_mismatch(constant(job(rank(0), events=(event("driver-mismatch"),)), sources=source(MISMATCH)))
     assert both is not None
     assert both.severity == "critical", "a program of the job met it"

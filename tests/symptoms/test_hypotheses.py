@@ -86,4 +86,5 @@ def test_every_symptom_that_is_asked_for_exists() -> None:
 
 def test_a_gpu_that_does_not_answer_leaves_the_question_open() -> None:
     lost = replace(gpu(1), status="lost", util_pct=None)
-    assert answers(constant(BUSY, gpus=(gpu(0), lost)))["Is the hardware throttled or sick?"][0] == "unknown"
+    answer = answers(constant(BUSY, gpus=(gpu(0), lost)))["Is the hardware throttled or sick?"]
+    assert answer == ("unknown", f"GPU {lost.index} does not answer")
