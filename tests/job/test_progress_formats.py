@@ -365,7 +365,8 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
             "step_time_s": 40.5,
         },
     ),
-    "one known number among others": ("INFO - Step 12, rl-loss: 0.125", {"step": 12}),
+    "a loss of its own name": ("INFO - Step 12, rl-loss: 0.125", {"step": 12, "loss": 0.125}),
+    "one known number among others": ("INFO - Step 12, rl-reward: 0.125, rl-loss-kl: 0.5", {"step": 12}),
     "epoch of a network pair": ("[Epoch 50] G-Loss: 1.25 | D-Loss: 0.5", {"epoch": 50}),
     "kohya": (
         "steps:  12%|█▏        | 60/500 [01:30<11:00,  1.50s/it, avr_loss=0.125]",

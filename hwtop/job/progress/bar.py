@@ -19,10 +19,11 @@ _BAR = re.compile(
     r"(?P<post>[^\]]*)\]?"
     r"|(?P<rate2>[\d.]+)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
     r"|\d+:[\d:]+\s+•\s+[-\d:]+\s+(?P<rate3>[\d.]+)\s?(?P<unit3>it/s)"
-    r"|rate:(?P<rate4>[\d.]+)(?P<unit4>it/s|s/it)\s)"
+    r"|rate:(?P<rate4>[\d.]+)(?P<unit4>it/s|s/it)\s|(?P<clock>(?:\d+:)?\d?\d:\d\d)\s*$)"
 )
 """tqdm (docs: `{desc}: {percentage}|{bar}| {n}/{total} [{elapsed}<{remaining}, {rate}{postfix}]`); Ultralytics' own has no [;
-Lightning's rich bar: `n/total elapsed • remaining rate`; tqdm_loggable: `Progress on:train 6.00it/10.0it rate:1.0it/s`."""
+Lightning's rich bar: `n/total elapsed • remaining rate`; tqdm_loggable: `Progress on:train 6.00it/10.0it rate:1.0it/s`;
+YOLOv5 draws `|███| n/total elapsed`."""
 _DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]+\s*$")
 """Percentage and drawing that stand before the counts."""
 _OF_TRAINING = re.compile(
@@ -37,14 +38,14 @@ _UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[k
 """Units of `datasets` and of downloads."""
 _OF_EPOCHS = re.compile(r"\W*(?:training )?epochs?(?: progress)?\W*$", re.IGNORECASE)
 _MOST_EPOCHS = 1_000
-_KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
+_KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+|Unknown)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
 """Keras 2 and 3 progbar; verbose=2 draws no bar. All that it prints are means since the start of the epoch (keras
 utils/progbar.py, stateful metrics of callbacks)."""
 _YOLO = re.compile(
     r"\s*(?P<epoch>\d+)/(?P<epochs>\d+)\s+(?P<memory>[\d.]+)(?P<size>[GMK])i?B?\s+(?P<loss>[\d.]+|nan)\s"
 )
 """Ultralytics: epoch, GPU memory, then the losses, box loss first."""
-_TORCHTUNE = re.compile(r"\s*(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>[\d.]+|nan)")
+_TORCHTUNE = re.compile(r"(?:^|[\s:])(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>[\d.]+|nan)")
 """torchtune recipes: epoch|step|Loss."""
 _SIZES = {"K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -57,6 +58,8 @@ def bar_in(text: str) -> Progress | None:
         return _keras(found)
     begin, last = 0, None
     for found in _BAR.finditer(text):
+        if found.group("clock") and not text.endswith("| ", 0, found.start()):
+            continue
         begin, last = (0 if last is None else last.end()), found
     return None if last is None else _tqdm(text, begin, last)
 
@@ -78,7 +81,7 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
     found = found_in(f"{desc} , {bar.group('post') or ''} , {text[bar.end() :]}")
     if row := _YOLO.match(desc):
         _take_row(found, row)
-    elif row := _TORCHTUNE.match(desc):
+    elif row := _TORCHTUNE.search(desc):
         found.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
     if _counts_epochs(desc, bar, speed, unit):
         return _epochs(bar, found)
@@ -117,7 +120,10 @@ def _take_rate(found: Found, speed: float, unit: str) -> None:
 
 
 def _with_counts(bar: re.Match[str], found: Found) -> Progress | None:
-    found.values["step"], found.totals["step"] = _count(bar.group("n")), int(_count(bar.group("total")))
+    found.name_sole_loss()
+    found.values["step"] = _count(bar.group("n"))
+    if total := int(_count(bar.group("total"))):
+        found.totals["step"] = total
     return found.progress()
 
 

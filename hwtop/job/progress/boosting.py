@@ -6,16 +6,18 @@ import re
 
 from hwtop.model.log import Progress
 
-_ROUND = re.compile(r"\s*\[(\d+)\]\s+(?=\w)|\s*\[LightGBM\] \[Info\] Iteration:(\d+), |\s*(\d+):\s+(?=learn: )")
+_ROUND = re.compile(
+    r"(?:\s*|.*\] )\[(\d+)\]:?\s+(?=\w)|\s*\[LightGBM\] \[Info\] Iteration:(\d+), |\s*(\d+):\s+(?=learn: )"
+)
 """XGBoost `[10]\\ttrain-rmse:0.1`, LightGBM `[10]\\ttraining's l2: 0.1` and its own `Iteration:10, training l2 : 0.1`, CatBoost
 `10:\\tlearn: 0.1\\ttest: 0.2`."""
 _METRIC = re.compile(
-    r"(?P<set>[A-Za-z][\w.]*?)(?:-|'s | )(?P<metric>[a-z_]\w*(?:@[\d-]+)?)\s?:\s?(?P<value>[-+\d.eE]+|nan|inf)|(?P<learn>learn): (?P<told>[-+\d.eE]+)"
+    r"(?P<set>[A-Za-z][\w.]*?)(?:-|'s | )(?P<metric>log loss|[a-z_]\w*(?:@[\d-]+)?)\s?:\s?(?P<value>[-+\d.eE]+|nan|inf)|(?P<learn>learn): (?P<told>[-+\d.eE]+)"
 )
 _TRAINING = re.compile(r"train(?:ing)?\w*$|learn$|dtrain$|validation_0$")
 """XGBoost's scikit-learn interface calls the first set `validation_0` whatever it holds: the training set by convention."""
 _LOSSES = re.compile(
-    r"(?:m|binary_|multi_|c)?log_?loss|(?:multi_|binary_)?error|merror|rmsle|rmse|mse|mae|mape|mphe|l1|l2|huber|quantile|"
+    r"(?:m|binary_|multi_|c)?log[_ ]?loss|(?:multi_|binary_)?error|merror|rmsle|rmse|mse|mae|mape|mphe|l1|l2|huber|quantile|"
     r"poisson(?:-nloglik)?|gamma(?:-\w+)?|tweedie\S*|cross_entropy|cox-nloglik|xentropy|xentlambda|kullback_leibler|fair"
 )
 

@@ -17,7 +17,7 @@ _LOSS = """loss, train loss, training loss, lm loss, total loss, reduced train l
  train/total loss, loss/train/total, train loss/train/total, loss/tok, meta loss, avg loss, mean loss, running loss, avr loss,
  loss total, train/loss step, train loss step, loss step, step loss, batch loss, ce loss, nll loss, mlm loss, loss/total, gpt loss,
  train total loss, loss/total loss, train/ce loss, train/crossentropyloss, train/cross entropy loss, loss mean, cost, actor/loss,
- training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss, loss batch, total loss train, loss avg rank, epoch loss, train epoch loss"""
+ training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss, loss batch, total loss train, loss avg rank, epoch loss, train epoch loss, loss function, cross entropy loss, crossentropy loss, cross entropy, crossentropy, ce, xent, nll"""
 _MEAN_LOSS = "epoch loss, train epoch loss, avg loss, mean loss, running loss, avr loss, average loss"
 _GRAD_NORM = """grad norm, gradnorm, gnorm, gradient norm, global grad norm, total grad norm, train/grad norm, norm, train grad norm,
  gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm, grdn, gn"""
@@ -92,6 +92,25 @@ _FILLERS = {
     *("model", "global", "starting", "end", "done", "info", "update", "set", "and", "after"),
 }  # fmt: skip
 
+_OF_NOW = {"cur", "curr", "current", "train", "training", "this", "new", "now", "the", "batch", "step", "iter"}
+"""Words before the name of a quantity that say no more than that it is the newest one of training."""
+_PLAIN = {"loss", "lr", "grad_norm"}
+_LOSS_OF_PART = re.compile(
+    r"(?:.*[ /])?(?:entropy|kl|pg|gradient|value|vf|policy|actor|critic|aux\w*|reg\w*|z|d|g|gen\w*|disc\w*|balanc\w*|best|min|old|prev\w*|last)[ /]loss"
+)
+
+
+@lru_cache(maxsize=2048)
+def is_some_loss(key: str) -> bool:
+    """The key names a loss of its own making ("mask loss"): the training's, where it is the only one of a line."""
+    return key.endswith((" loss", "/loss")) or key.startswith(("loss ", "loss/"))
+
+
+@lru_cache(maxsize=2048)
+def is_part_loss(key: str) -> bool:
+    """One of several losses, though the others may not be told, or not the newest."""
+    return _LOSS_OF_PART.fullmatch(key) is not None or key.startswith("loss")
+
 
 @lru_cache(maxsize=2048)
 def name_of(key: str) -> str | None:
@@ -100,7 +119,11 @@ def name_of(key: str) -> str | None:
     if name is not None or " " not in key:
         return name
     *before, last = key.split(" ")
-    return NAMES[last] if last in _COUNTERS and (before[-1] == "at" or _FILLERS.issuperset(before)) else None
+    if last in _COUNTERS:
+        return NAMES[last] if before[-1] == "at" or _FILLERS.issuperset(before) else None
+    first, _, rest = key.partition(" ")
+    name = name_of(rest) if first in _OF_NOW else None
+    return name if name in _PLAIN else None
 
 
 _FOREIGN = re.compile(

@@ -16,15 +16,17 @@ _RATES = {
     "wps": "tokens/s",
     "fps": "frames/s",
     "currsamplespersec": "samples/s",
+    "samplespersec": "samples/s",
     "throughput per gpu tflop/s/gpu": "TFLOP/s/GPU",
     "tflop/s/gpu": "TFLOP/s/GPU",
+    "tflop/s": "TFLOP/s",
     "tflop/s/device": "TFLOP/s/device",
     "samples per sec": "samples/s",
     "tgs tokens/gpu/second": "tokens/s/GPU",
     "perf/throughput": "tokens/s/GPU",
 }
 """Keys whose unit the framework's source tells: torchtitan, fairseq, stable-baselines3, DeepSpeed, Megatron-LM, MaxText, InternEvo, verl."""
-_NOUN = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|ins|global step|steps?|it(?:er(?:ation)?)?s?"
+_NOUN = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins|global step|steps?|it(?:er(?:ation)?)?s?"
 _RATE_KEY = re.compile(
     rf"(?:\w+[ /])*?(?:throughput[ /])?({_NOUN})(?: ?/ ?| per )s(?:ec(?:ond)?)?"
     r"(/gpu| ?/ ?device| per gpu| per device| per npu| ?p )?(?: gpu)?$"
@@ -33,7 +35,8 @@ _RATE_UNIT = re.compile(rf"({_NOUN}|)\s?/\s?s(?:ec(?:ond)?)?(/[gn]pu|/device)?")
 _NOUNS = {
     "tok": "tokens", "token": "tokens", "toks": "tokens", "sample": "samples", "example": "examples", "frame": "frames",
     "image": "images", "img": "images", "imgs": "images", "seq": "sequences", "seqs": "sequences", "sequence": "sequences",
-    "word": "words", "ins": "instances", "step": "steps", "global step": "steps", "iter": "it", "iters": "it", "its": "it",
+    "word": "words", "utt": "utts", "utterance": "utts", "utterances": "utts", "clip": "clips", "video": "videos", "graph": "graphs",
+    "row": "rows", "episode": "episodes", "char": "chars", "ins": "instances", "step": "steps", "global step": "steps", "iter": "it", "iters": "it", "its": "it",
     "iteration": "it", "iterations": "it", "": "samples",
 }  # fmt: skip
 _PREFERRED = (
@@ -75,9 +78,11 @@ def rate(field: Field) -> tuple[float, str] | None:
 def _rate_unit(key: str, per: str) -> str | None:
     if key in _RATES:
         return _RATES[key]
+    if per.startswith("tflop/s/"):
+        return _RATES.get(per)
     found = _RATE_KEY.match(key) or (_RATE_UNIT.fullmatch(per) if per else None)
     if found is None:
-        return None
+        return "samples/s" if key == "ips" else None
     noun = _NOUNS.get(found.group(1), found.group(1))
     return f"{noun}/s" + ("/GPU" if found.group(2) else "")
 

@@ -43,7 +43,7 @@ _BOXED = re.compile(r"\[(epoch|step|iter|iteration)\]$", re.IGNORECASE)
 _FOREIGN_SCRIPT = re.compile("验证|驗證|测试|測試|検証|テスト|검증|테스트|评估|最佳|最终|最終")
 """Validation, test, best and last."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_LEADING = re.compile(r"^(?:[\d:./]+\s|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace)\s)+")
+_LEADING = re.compile(r"^(?:[\d:./]+\s|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace|[iwd])\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""
 _MAY_BE_FOREIGN = re.compile(r"val|test|dev", re.IGNORECASE)
 _SECTION = re.compile(

@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from hwtop.job.progress.field_names import MEANS, is_foreign, name_of
+from hwtop.job.progress.field_names import MEANS, is_foreign, is_part_loss, is_some_loss, name_of
 from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes
 from hwtop.job.progress.fields import fields
 from hwtop.model.log import Progress
@@ -23,6 +23,7 @@ _ONE_STEP = {"step", "it", "iter", "batch"}
 _TIMES = {"ms", "s", "sec", "seconds"}
 _DURATIONS = {"step_time", "data_time"}
 _COUNTED = {"step", "iteration"}
+_COUNTERS = {*_COUNTED, "epoch"}
 _EXPLICIT = re.compile(
     r"^(?:iter|step|iteration) time|per (?:step|iter|batch)|(?:s|sec)/(?:step|it|batch)|/(?:step|iter|it|batch)$"
 )
@@ -39,18 +40,32 @@ class Found:
         self.totals: dict[str, int] = {}
         self.rates: list[tuple[float, str]] = []
         self.means: list[str] = []
+        self.some_losses: list[float | None] = []
+        """Those that are not known by name; None for one that is no more than a part."""
         self.is_per_step = False
         """The duration was told as one of a step: seconds a step, milliseconds an iteration."""
         self.pairs = 0
         self.numbers = 0
 
-    def take(self, name: str, value: float, total: int | None = None) -> None:
-        """The first value of a quantity counts: means over the window follow in parentheses."""
+    def take(self, name: str, value: float, total: int | None = None, mean: str | None = None) -> None:
+        """The first value of a quantity counts: means over the window follow in parentheses.
+
+        `mean` is the field of Progress that is told as a mean; such a one gives way to the value itself.
+        """
         if name in self.values:
-            return
+            if mean is not None or name != "loss" or "loss" not in self.means:
+                return
+            self.means.remove("loss")
         self.values[name] = value
+        if mean is not None:
+            self.means.append(mean)
         if total is not None:
             self.totals[name] = total
+
+    def name_sole_loss(self) -> None:
+        """On a line that tells a step or an epoch the one loss is that of the training, whatever it is called."""
+        if len(self.some_losses) == 1 and self.some_losses[0] is not None:
+            self.values.setdefault("loss", self.some_losses[0])
 
     def progress(self) -> Progress | None:
         """What is sure of it; None when that is nothing."""
@@ -105,9 +120,13 @@ def found_in(text: str) -> Found:
     for field in fields(text):
         found.pairs += bool(field.key)
         found.numbers += 1
+        if field.is_percent and not field.key:
+            continue
         previous = "" if is_foreign(field.key) else _take(found, field, previous)
     if "mfu" not in found.values and "MFU" in text and (behind := _MFU_BEHIND.search(text)):
         found.take("mfu", float(behind.group(1)))
+    if found.values.keys() & _COUNTERS:
+        found.name_sole_loss()
     return found
 
 
@@ -117,6 +136,8 @@ def _take(found: Found, field: Field, previous: str) -> str:
     if name is None:
         if (speed := rate(field)) is not None:
             found.rates.append(speed)
+        elif is_some_loss(field.key) and not (field.unit or field.per or field.is_percent):
+            found.some_losses.append(None if is_part_loss(field.key) else field.value)
         if field.key not in _TRUNK or not field.value.is_integer():
             return ""
         found.take("epoch", field.value, field.total)  # Train: 0 [  32/33 (100%)]
@@ -128,9 +149,7 @@ def _take(found: Found, field: Field, previous: str) -> str:
         return ""
     if name == "step_time" and name not in found.values:
         found.is_per_step = is_per_step
-    if name not in found.values and field.key in MEANS:
-        found.means.append(MEANS[field.key])
-    found.take(name, value, field.total)
+    found.take(name, value, field.total, MEANS.get(field.key))
     return name
 
 

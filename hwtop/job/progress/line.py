@@ -12,11 +12,11 @@ from hwtop.model.log import Progress
 
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ")  # fmt: skip
-_FIRST = re.compile(r"\s*(?:\[\d+\]\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
+_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "examples/sec")  # fmt: skip
+_FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
 _DIGIT = re.compile(r"[0-9]|nan|inf")
-_LOGGER = re.compile(r"^(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):\s*")
-"""Python's logging as it comes."""
+_LOGGER = re.compile(r"^(?:(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):|\(\w+ pid=\d+(?:, ip=[^)]*)?\))\s*")
+"""Python's logging as it comes, and Ray's name of a process."""
 _CARET = re.compile(r"\^M")
 """Control characters as `cat -v` and some captures write them."""
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
@@ -35,7 +35,7 @@ _CONFIG_KEYS = re.compile(
 )
 _FOREIGN_LINE = re.compile(
     r"^[^a-zA-Z{]*(?:(?:valid(?:at(?:e|ing|ion))?|val|eval(?:uat\w+)?|test(?:ing)?|sanity|wandb|predict\w*)\b|"
-    r"(?:epoch|iter)\((?:val|test|valid)\)|\d+epoch:valid)",
+    r"(?:epoch|iter)\((?:val|test|valid)\)|\d+epoch:valid|epoch \d+ \| valid on |dll [-\d. :]+ - epoch +\d+ \| +(?:avg|dev)\b)",
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
@@ -44,19 +44,21 @@ _SUMMARY = re.compile(
 )
 """Means over the whole run, printed at its end, and Lightning's words on a checkpoint: not the newest values."""
 _RATE_ALONE = re.compile(
-    r"[\w:]*global_step/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
+    r"[\w:]*(?:global_step|examples)/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
     r"steps/second: [\d.]+, examples/second: [\d.]+\s*|"
-    r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*",
+    r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*|"
+    r"\s*(?:computation: \d+ steps/s\b.*|steps per second: \d+\s*|iteration time: [\d.]+s\s*)",
     re.IGNORECASE,
 )
-"""TensorFlow's StepCounterHook, Informer and those after it, Lingvo, MindSpore: the speed has a line of its own."""
+"""TensorFlow's StepCounterHook and TPUEstimator, Informer and those after it, Lingvo, MindSpore, rsl_rl: the speed has a line of its own."""
 _OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
 _STEP_FIRST = re.compile(
     r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
 )
 """With more numbers behind it this is a line of metrics, whatever they are called (verl)."""
 _COUNT_FIRST = re.compile(
-    r"\s*\[(?:batch|step|iter(?:ation)?)\s?[:=]?\s?\d+/\d+\]|\W*epoch\W*\d+\s*/\s*\d+\W*[|,:-].*\d", re.IGNORECASE
+    r"\s*\[(?:batch|step|iter(?:ation)?)\s?[:=]?\s?\d+/\d+\]|\W*(?:epoch|iteration|step)\W*\d+\s*/\s*\d+\W*[|,:-].*\d",
+    re.IGNORECASE,
 )
 _MXNET = re.compile(r"\W*Epoch\[\d+\] (?:Train-[\w-]+|Time cost)=")
 _EPOCH_FIRST = re.compile(r"\W*epoch\W*\d+\b", re.IGNORECASE)
@@ -96,6 +98,18 @@ _REWRITTEN = (
     ("it [", re.compile(r"^(\W*(?:epoch|train|step|iter)[^\[]*?\s)(\d+)it \[[\d:]+, ", re.IGNORECASE), r"\1, iter: \2, "),
     ("oss at ", re.compile(r"\bloss at (step|epoch|iter(?:ation)?) (\d+)\s*(?:is|[:=])\s*(?=[\d.+-])", re.IGNORECASE), r"\1: \2, loss: "),
     ("tensor(", re.compile(r"\btensor\((?=[-+\d.]|nan|inf)"), ""),
+    # DeepSpeed before 0.7: epoch and micro step
+    ("SamplesPerSec", re.compile(r"(?:^|(?<=\s))(\d+)/(\d+), (?=SamplesPerSec=)"), r"epoch: \1, step: \2, "),
+    # callbacks of Keras
+    ("learning rate to ", re.compile(r"^Epoch 0*(\d+): (?:LearningRateScheduler setting|ReduceLROnPlateau reducing) learning rate to (?=[\d.])"), r"epoch: \1, lr: "),
+    # GluonCV and others: speed: 912.5 [imgs/sec]
+    (" [", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
+    # DeepSpeed's pipeline engine and others: a counter in the plural, with fields behind it
+    ("s:", re.compile(r"^(.{0,40}?)\b(step|iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
+    # ms-swift: several records on one line
+    ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
+    # a count without a name before the loss
+    ("loss", re.compile(r"^\s*\[?(\d+)\]?\s*[|:,]\s+(?=(?:train(?:ing)?[ _])?loss\b)", re.IGNORECASE), r"step: \1, "),
     # clu
     ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip
@@ -157,7 +171,7 @@ def _judge(text: str, found: Found) -> Progress | None:
     values = found.values
     if not values.keys() & {"step", "iteration", "epoch", "loss"}:
         return found.progress() if _RATE_ALONE.fullmatch(text) else None
-    if "loss" not in values and not found.rates and len(_CONFIG_KEYS.findall(text)) >= 2:
+    if "loss" not in values and not found.rates and len({key.lower() for key in _CONFIG_KEYS.findall(text)}) >= 2:
         return None
     told = len(values.keys() - {"memory", "total"}) + len(found.rates)
     return found.progress() if told > 1 or _is_bare(text) or _is_metrics(text, found) else None

@@ -15,6 +15,8 @@ from hwtop.model.log import Progress
 
 _MAY_BE_ROW = re.compile(r"\s*[|\d]")
 _LONGEST_ROW = 4096
+_RETURN = re.compile(r"\r|\^M")
+_MOST_PARTS = 4
 _BARE_BAR = re.compile(r"\s*\d{1,3}%\|")
 
 
@@ -34,6 +36,7 @@ class ProgressReader:
     def __init__(self) -> None:
         self._columns: Columns | None = None
         self._unit: str | None = None
+        self._unit_alone: str | None = None
         self._has_step_time = False
         self._clock = ElapsedClock()
         self._foreign_left = 0
@@ -42,7 +45,19 @@ class ProgressReader:
         """The length of the bar that told a loss."""
 
     def read(self, text: str) -> Progress | None:
-        """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen."""
+        """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen.
+
+        Of a line with carriage returns the newest parts are read one after the other: a bar, and what was printed over it.
+        """
+        if "\r" not in text and "^M" not in text:
+            return self._read(text)
+        progress = None
+        for part in [part for part in _RETURN.split(text) if part.strip()][-_MOST_PARTS:]:
+            if (told := self._read(part)) is not None:
+                progress = merged(progress, told)
+        return progress
+
+    def _read(self, text: str) -> Progress | None:
         progress = parse(text)
         if progress is None:
             progress = self._row(text)
@@ -103,9 +118,20 @@ class ProgressReader:
         return replace(progress, throughput=None, throughput_unit=None)
 
     def _rate_alone(self, progress: Progress, unit: str) -> Progress | None:
-        """TensorFlow's `global_step/sec`: left out where the lines with a step tell a rate of their own."""
+        """TensorFlow's `global_step/sec`: left out where the lines with a step tell a rate of their own, or others a better one."""
         if self._unit is not None:
             return None
+        is_best = self._unit_alone is None or preference(unit) <= preference(self._unit_alone)
+        if is_best:
+            self._unit_alone = unit
         if unit == "steps/s" and not self._has_step_time and progress.throughput:
-            return replace(progress, step_time_s=1.0 / progress.throughput)
-        return progress
+            progress = replace(progress, step_time_s=1.0 / progress.throughput)
+        return progress if is_best else replace(progress, throughput=None, throughput_unit=None)
+
+
+def merged(old: Progress | None, new: Progress) -> Progress:
+    """`new`, and what it does not hold from `old`."""
+    if old is None:
+        return new
+    told = {name: value for name in new.__struct_fields__ if (value := getattr(new, name)) is not None}
+    return replace(old, **told)

@@ -8,7 +8,7 @@ from statistics import median
 from msgspec import Struct, structs
 
 from hwtop.job.progress.line import parse
-from hwtop.job.progress.reader import ProgressReader
+from hwtop.job.progress.reader import ProgressReader, merged
 from hwtop.job.progress.step_count import StepCount
 from hwtop.model.curve import CurvePoint
 from hwtop.model.log import LogLine, Progress
@@ -179,11 +179,3 @@ class ProgressTracker:
 
 def _is_steps(unit: str | None) -> bool:
     return unit in {"it/s", "steps/s"}
-
-
-def merged(old: Progress | None, new: Progress) -> Progress:
-    """`new`, and what it does not hold from `old`."""
-    if old is None:
-        return new
-    told = {name: value for name in new.__struct_fields__ if (value := getattr(new, name)) is not None}
-    return structs.replace(old, **told)
