@@ -21,6 +21,9 @@ USED_SHARE = 0.25
 """A limit that is reached within this time, and used up to a quarter, is worth a warning: a dataset that opens its shards once
 ends before. Engineering default."""
 
+_FIRST_LOOKS = 30
+"""Open files are counted every few seconds only, and not at the very first look."""
+
 
 class _Rise(Struct, frozen=True):
     process: JobProcess
@@ -67,11 +70,14 @@ def check_fd_leak(history: History) -> Observation | None:
 
 def _gainers(history: History) -> list[JobProcess]:
     """Processes that have clearly more files open than when the window began: only those are worth a closer look."""
-    window = history.over(WINDOW_S)
-    first, now = window[0].job, history.job
-    if first is None or now is None:
+    now = history.job
+    before: dict[tuple[int, int | None], int] = {}
+    for moment in history.over(WINDOW_S)[:_FIRST_LOOKS]:
+        for process in moment.job.processes if moment.job else ():
+            if process.fd_count is not None:
+                before.setdefault((process.pid, process.start_ticks), process.fd_count)
+    if now is None:
         return []
-    before = {(process.pid, process.start_ticks): process.fd_count for process in first.processes}
     return [
         process
         for process in now.processes

@@ -131,9 +131,11 @@ def _fullness(mount: MountReading) -> str:
 
 
 def _written(moment: Moment) -> list[str]:
-    """Files that the job writes, as far as they are known: logs and metrics."""
+    """Files that the job writes, as far as they are known: logs, and metrics that a rank has open."""
     job = moment.job
-    return [] if job is None else [*(log.path for log in job.log_files), *(file.path for file in job.witnesses)]
+    if job is None:
+        return []
+    return [*(log.path for log in job.log_files), *(file.path for file in job.witnesses if file.rank is not None)]
 
 
 def _mb(bytes_per_s: float | None) -> str:

@@ -13,6 +13,7 @@ from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.log import LogFile
 from hwtop.model.member import JobProcess
 from hwtop.model.network import NetworkRates, NicRates
+from hwtop.model.witness import WitnessFile
 from hwtop.symptoms.limits import check_throttled
 from hwtop.symptoms.network import check_rdma, check_retransmits
 from hwtop.symptoms.network import check_saturated as check_link
@@ -136,6 +137,12 @@ def test_a_full_disk_matters_most_where_the_job_writes(mounts: tuple[MountReadin
     assert severity(check_nearly_full(constant(job(rank(), log_files=(log,)), 5, mounts=mounts))) == expected
 
 
+def test_a_metrics_file_that_nobody_of_the_job_has_open_is_not_its_own() -> None:
+    found = WitnessFile(path="/out/log.txt", kind="jsonl")  # it lies in a folder below the working directory
+    watched = job(rank(), log_files=(), witnesses=(found,))
+    assert severity(check_nearly_full(constant(watched, 5, mounts=(mount("/", 500.0), mount("/out", 1.0))))) == "info"
+
+
 def nic(name: str = "eth0", **fields: Any) -> NicRates:
     known: dict[str, Any] = {
         "name": name,
@@ -232,6 +239,7 @@ def process(count: int, limit: int | None = 1024) -> JobProcess:
 )
 def test_open_files_that_rise_on_a_line_are_a_leak(count: Any, limit: int, expected: str | None) -> None:
     def at(second: int) -> Any:
-        return moment(float(second), job(rank(), processes=(process(count(second), limit),)))
+        known = process(count(second), limit) if second else replace(process(0), fd_count=None)  # not at the first look
+        return moment(float(second), job(rank(), processes=(known,)))
 
     assert severity(check_fd_leak(history(60, at))) == expected
