@@ -779,7 +779,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
             "[2025-03-04 10:11:12,345 INFO] Step 50/100000; acc: 4.2; ppl: 123.2; xent: 9.1; lr: 0.00125; sents: "
             "12345; bsz: 1234/1250/45; 1234/5678 tok/s;     30 sec;"
         ),
-        {"step": 50, "total_steps": 100000, "lr": 0.00125},
+        {"step": 50, "total_steps": 100000, "lr": 0.00125, "loss": 9.1},
     ),
     "marian": (
         (

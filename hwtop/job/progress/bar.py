@@ -19,11 +19,13 @@ _BAR = re.compile(
     r"(?P<post>[^\]]*)\]?"
     r"|(?P<rate2>[\d.]+)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
     r"|\d+:[\d:]+\s+•\s+[-\d:]+\s+(?P<rate3>[\d.]+)\s?(?P<unit3>it/s)"
-    r"|rate:(?P<rate4>[\d.]+)(?P<unit4>it/s|s/it)\s|(?P<clock>(?:\d+:)?\d?\d:\d\d)\s*$)"
+    r"|rate:(?P<rate4>[\d.]+)(?P<unit4>it/s|s/it)\s|[\d:]+ < [\d:]+, (?P<rate5>[\d.]+) (?P<unit5>it/s|s/it)"
+    r"|(?P<clock>(?:\d+:)?\d?\d:\d\d)\s*$)"
 )
 """tqdm (docs: `{desc}: {percentage}|{bar}| {n}/{total} [{elapsed}<{remaining}, {rate}{postfix}]`); Ultralytics' own has no [;
 Lightning's rich bar: `n/total elapsed • remaining rate`; tqdm_loggable: `Progress on:train 6.00it/10.0it rate:1.0it/s`;
-YOLOv5 draws `|███| n/total elapsed`."""
+YOLOv5 draws `|███| n/total elapsed`;
+transformers' notebook callback `[n/total elapsed < remaining, rate it/s, Epoch 0.3/5]`."""
 _DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]+\s*$")
 """Percentage and drawing that stand before the counts."""
 _OF_TRAINING = re.compile(
@@ -74,8 +76,10 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
     desc = text[begin : bar.start()]
     if drawn := _DRAWN.search(desc, max(0, len(desc) - _WIDEST_BAR)):
         desc = desc[: drawn.start()]
-    speed = bar.group("rate") or bar.group("rate2") or bar.group("rate3") or bar.group("rate4")
-    unit = (bar.group("unit") or bar.group("unit2") or bar.group("unit3") or bar.group("unit4") or "").strip()
+    speeds = (bar.group("rate"), bar.group("rate2"), bar.group("rate3"), bar.group("rate4"), bar.group("rate5"))
+    speed = next(filter(None, speeds), None)
+    units = (bar.group("unit"), bar.group("unit2"), bar.group("unit3"), bar.group("unit4"), bar.group("unit5"))
+    unit = next(filter(None, units), "").strip()
     if _OF_OTHER.search(desc) or _OF_TRAINING.search(desc) is None or _UNIT_OF_OTHER.fullmatch(unit):
         return OTHER_BAR
     found = found_in(f"{desc} , {bar.group('post') or ''} , {text[bar.end() :]}")

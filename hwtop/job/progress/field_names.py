@@ -86,6 +86,9 @@ MEANS: dict[str, str] = {
 }
 """Keys of values that are means over the epoch or the run -> the field of Progress."""
 
+WEAK = frozenset({*MEANS, "base lr", "base learning rate"})
+"""Keys whose value gives way to that of another key of the same quantity."""
+
 _COUNTERS = {"step", "iteration", "iter", "it", "epoch", "batch"}
 _FILLERS = {
     *("finished", "training", "step", "train", "current", "at", "of", "on", "the", "completed", "processed", "in", "for", "worker"),

@@ -16,6 +16,7 @@ _RATES = {
     "wps": "tokens/s",
     "fps": "frames/s",
     "currsamplespersec": "samples/s",
+    "cursamplespersec": "samples/s",
     "samplespersec": "samples/s",
     "throughput per gpu tflop/s/gpu": "TFLOP/s/GPU",
     "tflop/s/gpu": "TFLOP/s/GPU",

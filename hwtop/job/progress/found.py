@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from hwtop.job.progress.field_names import MEANS, is_foreign, is_part_loss, is_some_loss, name_of
+from hwtop.job.progress.field_names import MEANS, WEAK, is_foreign, is_part_loss, is_some_loss, name_of
 from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes
 from hwtop.job.progress.fields import fields
 from hwtop.model.log import Progress
@@ -40,6 +40,8 @@ class Found:
         self.totals: dict[str, int] = {}
         self.rates: list[tuple[float, str]] = []
         self.means: list[str] = []
+        self._weak: dict[str, str] = {}
+        """Quantity -> the key it was told by, where another one counts more."""
         self.some_losses: list[float | None] = []
         """Those that are not known by name; None for one that is no more than a part."""
         self.is_per_step = False
@@ -47,18 +49,20 @@ class Found:
         self.pairs = 0
         self.numbers = 0
 
-    def take(self, name: str, value: float, total: int | None = None, mean: str | None = None) -> None:
-        """The first value of a quantity counts: means over the window follow in parentheses.
-
-        `mean` is the field of Progress that is told as a mean; such a one gives way to the value itself.
-        """
-        if name in self.values:
-            if mean is not None or name != "loss" or "loss" not in self.means:
-                return
-            self.means.remove("loss")
+    def take(self, name: str, value: float, total: int | None = None, key: str = "") -> None:
+        """The first value of a quantity counts: means over the window follow in parentheses. One of a weak key gives way."""
+        weak = self._weak.pop(name, None)
+        if name in self.values and (weak is None or key in WEAK):
+            if weak is not None:
+                self._weak[name] = weak
+            return
+        if weak in MEANS:
+            self.means.remove(MEANS[weak])
+        if key in WEAK:
+            self._weak[name] = key
+        if key in MEANS:
+            self.means.append(MEANS[key])
         self.values[name] = value
-        if mean is not None:
-            self.means.append(mean)
         if total is not None:
             self.totals[name] = total
 
@@ -149,7 +153,7 @@ def _take(found: Found, field: Field, previous: str) -> str:
         return ""
     if name == "step_time" and name not in found.values:
         found.is_per_step = is_per_step
-    found.take(name, value, field.total, MEANS.get(field.key))
+    found.take(name, value, field.total, field.key)
     return name
 
 

@@ -47,10 +47,11 @@ _RATE_ALONE = re.compile(
     r"[\w:]*(?:global_step|examples)/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
     r"steps/second: [\d.]+, examples/second: [\d.]+\s*|"
     r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*|"
-    r"\s*(?:computation: \d+ steps/s\b.*|steps per second: \d+\s*|iteration time: [\d.]+s\s*)",
+    r"\s*(?:computation: \d+ steps/s\b.*|steps per second: \d+\s*|iteration time: [\d.]+s\s*|"
+    r"\|E2E latency=.*CurSamplesPerSec=.*)",
     re.IGNORECASE,
 )
-"""TensorFlow's StepCounterHook and TPUEstimator, Informer and those after it, Lingvo, MindSpore, rsl_rl: the speed has a line of its own."""
+"""TensorFlow's StepCounterHook and TPUEstimator, Informer and those after it, Lingvo, MindSpore, rsl_rl, DeepSpeed-Chat: the speed has a line of its own."""
 _OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
 _STEP_FIRST = re.compile(
     r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
@@ -64,7 +65,7 @@ _MXNET = re.compile(r"\W*Epoch\[\d+\] (?:Train-[\w-]+|Time cost)=")
 _EPOCH_FIRST = re.compile(r"\W*epoch\W*\d+\b", re.IGNORECASE)
 _PAIR = re.compile(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
 _FILLER = re.compile(
-    r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info|processed|fold|update)\b",
+    r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info|taken|took|processed|fold|update)\b",
     re.IGNORECASE,
 )
 _ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
@@ -138,7 +139,7 @@ def parse(text: str) -> Progress | None:
     text = _LOGGER.sub("", text)
     if (boosted := boosting_round(text)) is not None:
         return boosted
-    if _FOREIGN_LINE.match(text) or _SUMMARY.search(text):
+    if _FOREIGN_LINE.match(text) or (_SUMMARY.search(text) and "'loss'" not in text):
         return None
     if (bar := bar_in(text)) is not None:
         return None if bar == OTHER_BAR else bar
