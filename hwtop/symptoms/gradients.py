@@ -38,10 +38,11 @@ STEADY_POINTS = 10
 OVER_POINTS = 20
 """A fall is over when the scale has stood for so many values."""
 OVERFLOW_LINES = 5
-"""Lines that tell a skipped step, with hardly another step between."""
+"""Lines that tell a skipped step, within as many steps as make them SKIPPED_SHARE."""
 FIRST_STEPS = 50
 """Steps in which overflows are the first search. Engineering default."""
 SKIPPED_SHARE = 0.2
+"""Of the steps. Scalers double each one or two thousand good steps, so one in a thousand is usual. Engineering default."""
 
 
 def check_explosion(history: History) -> Observation | None:
@@ -52,17 +53,17 @@ def check_explosion(history: History) -> Observation | None:
 
 def _exploded(history: History, series: Series) -> Observation | None:
     values = series.values
-    base = values[-LEVEL_POINTS - BASE_POINTS : -LEVEL_POINTS]
-    if len(base) < BASE_LEAST:
-        return None
-    level, centre = median(values[-LEVEL_POINTS:]), median(base)
-    onset = len(values) - LEVEL_POINTS
+    level = median(values[-LEVEL_POINTS:])
+    onset = max(0, len(values) - LEVEL_POINTS)
     while onset > 0 and values[onset - 1] > level / 3:
         onset -= 1
-    usual = sum(value > level / 2 for value in values[max(0, onset - BASE_POINTS) : onset])
+    base = values[max(0, onset - BASE_POINTS) : onset]
+    if len(base) < BASE_LEAST:
+        return None
+    centre, usual = median(base), sum(value > level / 2 for value in base)
     if centre <= 0 or level < EXPLODED * centre or usual > USUAL_SHARE * len(base):
         return None
-    is_felt = _loss_rises(series_of(history, "loss"))
+    is_felt = _loss_has_risen(series_of(history, "loss"), series.points[onset])
     lr = learning_rates(history)
     return Observation(
         severity="warning" if is_felt else "info",
@@ -82,11 +83,11 @@ def _exploded(history: History, series: Series) -> Observation | None:
     )
 
 
-def _loss_rises(loss: Series | None) -> bool:
-    """Its newest values stand clearly above those before; without a loss nothing speaks against it."""
-    if loss is None or len(loss.points) < BASE_LEAST:
+def _loss_has_risen(loss: Series | None, onset: CurvePoint) -> bool:
+    """Its newest values stand clearly above those before the norm grew; without a loss nothing speaks against it."""
+    base = [] if loss is None else [point.value for point in loss.points if point.at_s < onset.at_s][-BASE_LEAST:]
+    if loss is None or len(base) < LEVEL_POINTS:
         return True
-    base = loss.values[-LEVEL_POINTS - BASE_LEAST : -LEVEL_POINTS]
     return median(loss.values[-LEVEL_POINTS:]) > median(base) + 2 * spread(base)
 
 
@@ -206,7 +207,7 @@ def _step(rank: Rank) -> float | None:
 
 
 def _told_overflows(history: History) -> Observation | None:
-    """Lines about skipped steps, one after the other, with hardly a step between them."""
+    """Lines about skipped steps, with few steps between them."""
     job, loss = history.job, series_of(history, "loss")
     events = [event for event in (job.events if job else ()) if event.pattern == "loss-scale-overflow"][
         -OVERFLOW_LINES:
@@ -217,16 +218,22 @@ def _told_overflows(history: History) -> Observation | None:
     first = between[0].step if between else None
     if (
         any(event.is_past for event in events)
-        or len(between) > 2 * OVERFLOW_LINES
+        or _steps_of(between) > OVERFLOW_LINES / SKIPPED_SHARE
         or (first is not None and first < FIRST_STEPS)
     ):
         return None
     return _overflow(
-        f"{OVERFLOW_LINES} steps in a row or more were skipped: gradients overflow",
+        f"{OVERFLOW_LINES} of the last {max(OVERFLOW_LINES, _steps_of(between))} steps or more were skipped: gradients overflow",
         tuple(f"{event.path}: {event.text[:200]}" for event in (events[0], events[-1])),
         tuple(sorted({event.rank for event in events if event.rank is not None})),
         events[-1].text,
     )
+
+
+def _steps_of(points: Sequence[CurvePoint]) -> int:
+    """How many steps these losses span; without a step in the log, each is told one."""
+    first, last = (points[0].step, points[-1].step) if points else (None, None)
+    return len(points) if first is None or last is None else last - first + 1
 
 
 def _is_over(history: History, last: LogEvent, loss: Series | None) -> bool:
@@ -267,7 +274,7 @@ RULES = (
         category="correctness",
         threshold=(
             f"loss scale halved {HALVINGS} times within {FALL_POINTS} values after its first search (or to below 1); or {SKIPPED_SHARE:.0%} of "
-            f"the steps skipped; or {OVERFLOW_LINES} lines about it after step {FIRST_STEPS} with hardly a step between"
+            f"the steps skipped; or {OVERFLOW_LINES} lines about it within {OVERFLOW_LINES / SKIPPED_SHARE:.0f} steps, after step {FIRST_STEPS}"
         ),
         raise_s=1.0,
         clear_s=30.0,

@@ -301,6 +301,13 @@ def test_clipping_may_hold_them() -> None:
     assert seen.severity == "info"
 
 
+def test_the_loss_is_compared_with_that_before_the_norm_grew() -> None:
+    later = [*LEARNT[:200], *noisy([LEARNT[199] * 1.3] * 150, 0.01)]
+    seen = check_explosion(watched(curve("grad_norm", [*NORMS, *noisy([30.0] * 150, 0.1)]), curve("loss", later)))
+    assert seen is not None
+    assert seen.severity == "warning"
+
+
 def test_a_line_that_tells_of_exploding_gradients() -> None:
     watched_job = job(rank(0), events=(event("grad-explosion"),))
     assert check_explosion(History([moment(1.0, watched_job)])) is not None
@@ -374,7 +381,13 @@ def lines(count: int, first_step: int = 900, every: int = 1) -> History:
 
 @pytest.mark.parametrize(
     ("watched_job", "expected"),
-    [(lines(5), True), (lines(4), False), (lines(5, first_step=3), False), (lines(8, every=10), False)],
+    [
+        (lines(5), True),
+        (lines(4), False),
+        (lines(5, first_step=3), False),
+        (lines(8, every=3), True),
+        (lines(8, every=10), False),
+    ],
 )
 def test_lines_about_skipped_steps(watched_job: History, expected: bool) -> None:
     assert (check_scale(watched_job) is not None) is expected
