@@ -73,16 +73,21 @@ class _Row:
         """The row for this tick. A GPU that is slow, not hung, begins its next reading at once, to be in by the next tick."""
         answer, age_s = self._answer, self._age_s()
         if not self._is_in:
-            out_s = self._slot.out_for_s()
-            return _stale(
-                answer.gpu, age_s, f"driver not answering for {_seconds(out_s)} (NVML call {self.device.call})"
-            )
+            return _stale(answer.gpu, age_s, self._late())
         if answer.took_s > deadline_s:
             self._is_in = False
             self.collect(0.0)
         if age_s <= _FRESH_S:
             return answer.gpu
         return _stale(answer.gpu, age_s, f"driver slow: one reading took {answer.took_s:.0f} s")
+
+    def _late(self) -> str:
+        """Why there is no answer yet: a call that does not return, or many that take their time."""
+        out_s = self._slot.out_for_s()
+        call_s = max(0.0, self._now() - self.device.called_at_s)
+        if out_s > _FRESH_S and call_s < out_s / 2:
+            return f"driver slow: this reading takes {_seconds(out_s)} so far (now NVML call {self.device.call})"
+        return f"driver not answering for {_seconds(min(call_s, out_s))} (NVML call {self.device.call})"
 
     def _read(self) -> _Answer:
         began_s = self._now()

@@ -31,6 +31,7 @@ class NvmlDevice:
         self.index = index
         self.call = ""
         """The NVML function that is out now: read by another thread when it hangs."""
+        self.called_at_s = now()
         self.ledger = CallLedger()
         self.is_uninitialized = False
         """The library says that it was shut down."""
@@ -155,7 +156,7 @@ class NvmlDevice:
             )
 
     def _ask(self, function: str, *args: Any) -> Any:
-        self.call = function
+        self.call, self.called_at_s = function, self._now()
         try:
             return timed(self.ledger, self._lib, function, *args)
         except Exception as error:  # pynvml raises two unrelated classes, see codes.code_of

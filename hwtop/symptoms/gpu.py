@@ -18,6 +18,7 @@ HANG_S = 5.0
 """One NVML call takes milliseconds; k8s-device-plugin gives its event wait 5 s. Engineering default."""
 _SOURCE = "gpu"
 _SILENT = re.compile(r"not answering")
+_SLOW = re.compile(r"driver slow")
 _MISMATCH = re.compile(r"version mismatch", re.IGNORECASE)
 _RESET = re.compile(r"needs a reset")
 """Words of hwtop's own sources (`collectors/lane.py`, `collectors/nvml.py`, `collectors/nvml_device.py`)."""
@@ -85,9 +86,10 @@ def _is_failing(gpu: Gpu, history: History) -> bool:
 
 
 def check_driver_hang(history: History) -> Observation | None:
-    """The driver has not answered for some GPU, or at all, for a while; or the kernel's log says that it hangs."""
-    hung = [gpu for gpu in history.now.gpus if gpu.status == "stale" and gpu.age_s >= HANG_S]
-    seen = _hung(history, hung) if hung else None
+    """The driver has not answered for some GPU, or at all, for a while, or answers slowly; or the kernel's log says that it hangs."""
+    late = [gpu for gpu in history.now.gpus if gpu.status == "stale" and gpu.age_s >= HANG_S]
+    hung = [gpu for gpu in late if not _SLOW.search(gpu.reason or "")]
+    seen = _hung(history, hung) if hung else _slow(history, late) if late else None
     if seen is None and (reason := _silence(history)) is not None:
         seen = _silent(history, reason)
     return with_log("gpu-driver-hang", history, seen)
@@ -119,6 +121,26 @@ def _hung(history: History, hung: Sequence[Gpu]) -> Observation:
             f"the numbers of {named_gpus(indexes)} are up to {max(gpu.age_s for gpu in hung):.0f} s old",
         ),
         next_steps=_hang_steps(hung[0].vendor),
+        ranks=ranks_on(history, indexes),
+    )
+
+
+def _slow(history: History, slow: Sequence[Gpu]) -> Observation:
+    """Its calls return, but the numbers are old when the last one is there."""
+    indexes = [gpu.index for gpu in slow]
+    return Observation(
+        severity="warning",
+        confidence=0.7,
+        title=f"The {_DRIVERS[slow[0].vendor]} answers slowly for {named_gpus(indexes)}",
+        evidence=(
+            *dict.fromkeys(gpu.reason or "slow" for gpu in slow),
+            f"the numbers of {named_gpus(indexes)} are up to {max(gpu.age_s for gpu in slow):.0f} s old",
+        ),
+        next_steps=(
+            *(("hwtop snapshot --costs   # which calls take so long",) if slow[0].vendor == "nvidia" else ()),
+            "Who else asks the driver all the time? Exporters and monitors wait for each other there",
+            "sudo dmesg -T | grep -iE 'xid|nvrm|amdgpu|xe |i915' | tail   # a driver on its way to hang",
+        ),
         ranks=ranks_on(history, indexes),
     )
 
@@ -194,7 +216,7 @@ RULES = (
     Rule(
         symptom="gpu-driver-hang",
         category="stability",
-        threshold=f"no answer of the driver for {HANG_S:.0f} s, or a log line says so (Xid 119, 120)",
+        threshold=f"no answer of the driver for {HANG_S:.0f} s (a warning where it only answers slowly), or a log line (Xid 119, 120)",
         raise_s=0.0,
         clear_s=5.0,
         check=check_driver_hang,

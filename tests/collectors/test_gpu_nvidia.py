@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from threading import Event
 
 import pytest
 
+from hwtop.collectors.gpu_nvidia import _Row
 from tests.fakenvml.fixture import GUARD_S, FakeNvml, are_ok
 
 MIB = 1024**2
@@ -25,6 +28,40 @@ LEVELS = (
     "mem_clock_mhz",
     "throttle",
 )
+
+
+class SluggishNvml:
+    """Each call takes 0.7 s of a clock; the tenth does not return until it is let go."""
+
+    def __init__(self) -> None:
+        self.at_s = 0.0
+        self.calls = 0
+        self.is_stuck = Event()
+        self.let_go = Event()
+
+    def __getattr__(self, function: str) -> Callable[..., int]:
+        return self.call
+
+    def call(self, *args: object) -> int:
+        self.calls += 1
+        if self.calls == 10:
+            self.is_stuck.set()
+            self.let_go.wait(GUARD_S)
+        self.at_s += 0.7
+        return 0
+
+
+def test_a_slow_driver_is_not_said_to_hang_until_one_call_does() -> None:
+    lib = SluggishNvml()
+    row = _Row(lib, 0, lambda: lib.at_s, budget_s=0.15)
+    row.start()
+    assert lib.is_stuck.wait(GUARD_S)
+    assert re.fullmatch(
+        r"driver slow: this reading takes 6 s so far \(now NVML call nvml\w+\)", row.result(0.3).reason or ""
+    )
+    lib.at_s += 20.0
+    assert (row.result(0.3).reason or "").startswith("driver not answering for 20 s (NVML call nvml")
+    lib.let_go.set()
 
 
 def test_only_the_gpus_asked_for(fake_nvml: FakeNvml) -> None:

@@ -42,6 +42,18 @@ def test_a_driver_that_does_not_answer(age_s: float, expected: bool) -> None:
         assert seen.ranks == (1,)
 
 
+def test_a_driver_that_only_answers_slowly_is_not_said_to_hang() -> None:
+    slow = tuple(gpu(i, status="stale", age_s=9.0, reason="driver slow: one reading took 9 s") for i in range(2))
+    seen = check_driver_hang(constant(WATCHED, gpus=slow))
+    assert seen is not None
+    assert (seen.severity, seen.title) == ("warning", "The NVIDIA driver answers slowly for GPUs 0-1")
+    assert not any("reset" in step or "reboot" in step for step in seen.next_steps)
+    hung = gpu(1, status="stale", age_s=6.0, reason="driver not answering for 6 s (NVML call nvmlDeviceGetName)")
+    both = check_driver_hang(constant(WATCHED, gpus=(slow[0], hung)))
+    assert both is not None
+    assert both.title == "The NVIDIA driver does not answer for GPU 1"
+
+
 def test_a_lost_gpu_tells_the_xid_before_it() -> None:
     lost = gpu(1, status="lost", reason="gone", xids=(XidEvent(code=79, at_s=25.0),))
     seen = check_lost(constant(WATCHED, gpus=(gpu(0), lost)))
