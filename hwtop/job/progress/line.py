@@ -15,10 +15,13 @@ _LONGEST = 4096
 _KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "examples/sec")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
 _DIGIT = re.compile(r"[0-9]|nan|inf")
-_LOGGER = re.compile(r"^(?:(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):|\(\w+ pid=\d+(?:, ip=[^)]*)?\))\s*")
-"""Python's logging as it comes, and Ray's name of a process."""
-_CARET = re.compile(r"\^M")
-"""Control characters as `cat -v` and some captures write them."""
+_LOGGER = re.compile(
+    r"^(?:(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):|\(\w+ pid=\d+(?:, ip=[^)]*)?\)|"
+    r"(?:> )?(?:\[[\d/:., -]+\])?\[[\w.]+\]\[(?:INFO|WARNING|DEBUG)\]\s+-)\s*"
+)
+"""Python's logging as it comes, Ray's name of a process, Hydra's logging."""
+_CARET = re.compile(r"\^M|#015")
+"""Carriage returns as `cat -v` and syslog write them."""
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
 """stable-baselines3's logger and Ray Train's result box: one pair a row."""
 _COQUI = re.compile(r"\s*\| > (?P<key>loss|grad_norm|current_lr): (?P<value>[\d.]+(?:e-?\d+)?|nan)\s*(?:\([^)]*\)\s*)?")
@@ -111,6 +114,7 @@ _REWRITTEN = (
     ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
     # a count without a name before the loss
     ("loss", re.compile(r"^\s*\[?(\d+)\]?\s*[|:,]\s+(?=(?:train(?:ing)?[ _])?loss\b)", re.IGNORECASE), r"step: \1, "),
+    (".item()", re.compile(r"\.item\(\)"), ""),
     # clu
     ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip
@@ -129,7 +133,7 @@ def parse(text: str) -> Progress | None:
     """
     if not _may_be_progress(text):
         return None
-    if "^M" in text:
+    if "^M" in text or "#015" in text:
         text = _CARET.sub("\r", text)
     text = clean(text)[:_LONGEST]
     if found := _DARKNET.match(text):  # before its step is taken for srun's task number

@@ -15,7 +15,8 @@ from hwtop.model.log import Progress
 
 _MAY_BE_ROW = re.compile(r"\s*[|\d]")
 _LONGEST_ROW = 4096
-_RETURN = re.compile(r"\r|\^M")
+_RETURN = re.compile(r"\r|\^M|#015")
+"""As it is, and as `cat -v` and syslog write it."""
 _MOST_PARTS = 4
 _BARE_BAR = re.compile(r"\s*\d{1,3}%\|")
 
@@ -49,7 +50,7 @@ class ProgressReader:
 
         Of a line with carriage returns the newest parts are read one after the other: a bar, and what was printed over it.
         """
-        if "\r" not in text and "^M" not in text:
+        if _RETURN.search(text) is None:
             return self._read(text)
         progress = None
         for part in [part for part in _RETURN.split(text) if part.strip()][-_MOST_PARTS:]:
