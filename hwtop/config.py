@@ -28,7 +28,7 @@ class ScreenConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """How the screen looks where no flag says otherwise."""
 
     interval: str = "1s"
-    theme: str = "hwtop"
+    theme: str = "auto"
     ascii: bool = False
     mouse: bool = True
     readonly: bool = False
@@ -76,7 +76,7 @@ TEMPLATE = """\
 
 [screen]
 # interval = "1s"       # between two looks
-# theme = "hwtop"
+# theme = "auto"        # "hwtop", "light", "high-contrast", "colour-blind", "16-colours", "nord", ...; a wrong name lists all
 # ascii = false         # no block or braille characters
 # mouse = true
 # readonly = false      # offer nothing that changes the job

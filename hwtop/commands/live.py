@@ -17,7 +17,7 @@ import click
 
 from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
 from hwtop.config import SymptomConfig
-from hwtop.errors import CannotError, UsageError
+from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
     from hwtop.model.aim import Wish
@@ -94,7 +94,7 @@ class Watching:
 @click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured, too).")
 @click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
-@click.option("--theme", default="hwtop", show_default=True, help="A theme by name; a wrong name lists them.")
+@click.option("--theme", default="auto", show_default=True, help="A theme by name; a wrong name lists them.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -154,6 +154,7 @@ def run(
         UsageError: no such theme.
     """
     from hwtop.feed.call import Caller
+    from hwtop.ui import themes
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.options import ScreenOptions
 
@@ -162,11 +163,10 @@ def run(
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
     options = offered(options or ScreenOptions())
+    themes.check(options.theme)
     watching = Watching(target_pid, interval_s, log_globs, gpus, symptoms or SymptomConfig())
     failures: list[str] = []
     app = HwtopApp(watching.start, options=replace(options, call=Caller(options.alerts, failures.append)))
-    if options.theme not in app.available_themes:
-        raise UsageError(f"no theme {options.theme!r}: choose one of {', '.join(sorted(app.available_themes))}")
 
     def leave(*_: object) -> None:
         app.call_later(app.exit)

@@ -9,13 +9,13 @@ from textual.app import App
 from hwtop.feed.alerts import AlertBook
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
-from hwtop.ui import keys
+from hwtop.ui import keys, themes
 from hwtop.ui.messages import FrameReady
 from hwtop.ui.notification import escapes
 from hwtop.ui.options import ScreenOptions, Start, Stopper
 from hwtop.ui.screens.help import HelpScreen
 from hwtop.ui.screens.monitor import MonitorScreen
-from hwtop.ui.theme import HWTOP, rank_tones
+from hwtop.ui.themes.no_colour import NO_COLOUR
 
 
 class HwtopApp(App[None]):
@@ -28,26 +28,22 @@ class HwtopApp(App[None]):
 
     def __init__(self, start: Start, *, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
-        if self.options.no_color:
-            os.environ["NO_COLOR"] = "1"  # the switch that Textual reads, once, as it starts
-        super().__init__()
+        if not self.options.no_color:
+            os.environ.pop("NO_COLOR", None)  # empty means nothing, and Textual would make it grey
+        super().__init__(ansi_color=True if self.options.no_color else None)
         self.animation_level = "none"
         self.last_frame: Frame | None = None
         self._start = start
         self._feed: Stopper | None = None
         self._monitor = MonitorScreen(self.options)
         self._alerts = AlertBook(self.options.alerts.severity)
-        self.register_theme(HWTOP)
-        self.theme = self.options.theme if self.options.theme in self.available_themes else HWTOP.name
+        self.wear(NO_COLOUR.name if self.options.no_color else self.options.theme)
 
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The quiet tones, for themes that do not name them."""
-        theme = self.current_theme
-        tone = theme.foreground or ("#e0e0e0" if theme.dark else "#1f1f1f")
-        quiet = "#8f98a8" if theme.dark else "#5a6372"
-        faint = "#4a5363" if theme.dark else "#b3bac6"
-        quiet_tones = {"hwtop-dim": quiet, "hwtop-label": tone, "hwtop-border": faint, "hwtop-track": faint}
-        return quiet_tones | rank_tones(is_dark=theme.dark)
+    def wear(self, theme: str) -> None:
+        """Show the colours of this theme, one of `themes.NAMES` or "auto", from now on."""
+        tones = themes.tones(themes.fitting(theme, self.console.color_system))
+        self.register_theme(tones.theme)
+        self.theme = tones.name
 
     async def on_mount(self) -> None:
         """Show the screen, then start the feed."""

@@ -44,7 +44,7 @@ class ScreenOptions:
     """How to show."""
 
     theme: str = "hwtop"
-    """A name of `App.available_themes`; "hwtop" is the own dark one, also used for a name that is none."""
+    """One of `themes.NAMES`, or "auto"."""
     is_ascii: bool = False
     is_readonly: bool = False
     """Nothing that changes the job is offered: no signals, no deep looks."""

@@ -7,17 +7,26 @@ import sys
 from importlib import resources
 from types import ModuleType
 
-from hwtop.errors import CannotError, UsageError
+from rich.color import Color
+from rich.style import Style
+from rich.terminal_theme import TerminalTheme
+
+from hwtop.errors import CannotError
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
+from hwtop.ui import themes
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
 from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.svg import Paint, to_svg
+from hwtop.ui.themes.contrast import blend
+from hwtop.ui.themes.sixteen_colours import VGA
 from hwtop.ui.view import Page, View
 from hwtop.ui.widgets.panel import ROLES, Panel
 from hwtop.ui.widgets.text import to_ascii
 
+_DIM = 0.6
+"""What terminals leave of a dim colour, more or less."""
 _ZOOM = 1.5
 """Pixels of the PNG a unit of the SVG: letters stay sharp on dense displays."""
 
@@ -34,8 +43,8 @@ def svg(
 ) -> str:
     """The screen of `size` (cells, rows) as an SVG picture in the colours of `theme`. Must not run inside an event loop."""
     lines = picture(View(frame=frame, page=page, selected=selected), *size)
-    paints = asyncio.run(_paints(theme))
-    return to_svg(lines, paints, paints["text"].background, f"hwtop: {frame.verdict.text}")
+    looks = asyncio.run(_paints(theme))
+    return to_svg(lines, looks, looks["text"].background, f"hwtop: {frame.verdict.text}")
 
 
 def png(svg_text: str) -> bytes:
@@ -59,9 +68,7 @@ def check(kind: str, theme: str) -> None:
         UsageError: no such theme.
         CannotError: the renderer for PNG is not installed.
     """
-    themes = HwtopApp(_no_feed).available_themes
-    if theme not in themes:
-        raise UsageError(f"no theme {theme!r}: choose one of {', '.join(sorted(themes))}")
+    themes.check(theme)
     if kind == ".png":
         _renderer()
 
@@ -92,17 +99,20 @@ def _no_feed(_: Publish) -> _NoFeed:
 
 
 async def _paints(theme: str) -> dict[str, Paint]:
-    """What the style sheet makes of each role in `theme`, asked from an app without a terminal."""
+    """Asked from an app without a terminal."""
     app = HwtopApp(_no_feed, options=ScreenOptions(theme=theme))
     async with app.run_test(size=(80, 24)):
-        panel = app.screen.query_one("#verdict", Panel)
-        paints: dict[str, Paint] = {}
-        for role in ROLES:
-            style = panel.get_component_rich_style(f"panel--{role}")
-            color, background = style.color, style.bgcolor
-            paints[role] = Paint(
-                color=color.get_truecolor().hex if color else "#d0d0d0",
-                background=background.get_truecolor(foreground=False).hex if background else "#000000",
-                is_bold=bool(style.bold),
-            )
-        return paints
+        return paints(app.screen.query_one("#verdict", Panel))
+
+
+def paints(panel: Panel, palette: TerminalTheme = VGA) -> dict[str, Paint]:
+    """What the style sheet makes of each role of `panel`; `palette` is what a terminal's own colours look like."""
+    return {role: _paint(panel.get_component_rich_style(f"panel--{role}"), palette) for role in ROLES}
+
+
+def _paint(style: Style, palette: TerminalTheme) -> Paint:
+    color = (style.color or Color.default()).get_truecolor(palette).hex
+    background = (style.bgcolor or Color.default()).get_truecolor(palette, foreground=False).hex
+    if style.reverse:
+        color, background = background, color
+    return Paint(blend(color, background, _DIM) if style.dim else color, background, bool(style.bold))

@@ -32,7 +32,7 @@ def test_what_holds_is_shown_with_what_the_file_sets(tmp_path: Path) -> None:
     told = run("config", "show", "--config", str(place))
 
     assert 'quiet = ["loss-plateau"]  # set' in told
-    assert 'theme = "hwtop"\n' in told
+    assert 'theme = "auto"\n' in told
 
 
 @pytest.mark.parametrize("arguments", [("config", "check"), ("config", "show"), ("diagnose", "1"), ("live", "--once")])
