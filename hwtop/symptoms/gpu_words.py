@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -90,9 +91,16 @@ def steps_for(gpu: Gpu, steps: Iterable[str]) -> tuple[str, ...]:
     own = tuple(step.replace("-i GPU", f"-i {gpu.index}").replace("-s BUS", f"-s {bus}") for step in steps)
     if gpu.vendor == "nvidia":
         return own
-    return (_TOOLS[gpu.vendor].replace("BUS", bus), *(step for step in own if "nvidia" not in step))
+    return (_TOOLS[gpu.vendor].replace("BUS", bus), *(step for step in own if not _NVIDIAS.search(step)))
 
 
+def fit_to_vendors(lines: Iterable[str], gpus: Sequence[Gpu]) -> tuple[str, ...]:
+    """Lines without those that name NVIDIA's tools, on a machine whose GPUs are all of others."""
+    is_without = bool(gpus) and all(gpu.vendor != "nvidia" for gpu in gpus)
+    return tuple(line for line in lines if not (is_without and _NVIDIAS.search(line)))
+
+
+_NVIDIAS = re.compile(r"nvidia|\b(?:dcgmi|nsys|nvbandwidth|bandwidthTest|compute-sanitizer|nccl-tests)\b|\bnv\*")
 _TOOLS = {
     "amd": "amd-smi metric -g BUS   # everything that it tells of itself",
     "intel": "xpu-smi stats -d BUS   # everything that it tells of itself",

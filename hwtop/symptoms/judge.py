@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms.cascade import fold
+from hwtop.symptoms.gpu_words import fit_to_vendors
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
@@ -63,7 +64,7 @@ class Judge:
             watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
                 severity = self._severity(rule.symptom, watch.observation)
-                findings.append(_finding(rule, watch, severity, _pid_of(watch.observation, history)))
+                findings.append(_finding(rule, watch, severity, history))
         findings.sort(key=lambda finding: _SEVERITY[finding.severity])  # stable: the rules' own order within
         return fold(findings)
 
@@ -123,11 +124,13 @@ def _pid_of(seen: Observation, history: History) -> int | None:
     return next((rank.pid for rank in job.ranks if rank.rank in seen.ranks), job.target_pid)
 
 
-def _finding(rule: Rule, watch: _Watch, severity: Severity, pid: int | None) -> Finding:
+def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) -> Finding:
     seen, book = watch.observation, playbooks().get(rule.symptom)
+    pid = _pid_of(seen, history)
 
-    def filled(step: str) -> str:
-        return step if pid is None else _PID.sub(str(pid), step)
+    def fit(*lines: str) -> tuple[str, ...]:
+        own = fit_to_vendors(lines, history.now.gpus)
+        return own if pid is None else tuple(_PID.sub(str(pid), line) for line in own)
 
     return Finding(
         symptom=rule.symptom,
@@ -136,11 +139,11 @@ def _finding(rule: Rule, watch: _Watch, severity: Severity, pid: int | None) -> 
         category=rule.category,
         title=seen.title,
         evidence=seen.evidence,
-        next_steps=seen.next_steps,
+        next_steps=fit_to_vendors(seen.next_steps, history.now.gpus),
         ranks=seen.ranks,
         first_seen_s=round(watch.first_seen_s, 1),
         log_line=seen.log_line,
-        test=filled(book.test) if book else None,
-        refuted_by=book.refuted_by if book else None,
-        escalate=tuple(map(filled, book.escalate)) if book else (),
+        test=next(iter(fit(book.test)), None) if book else None,
+        refuted_by=next(iter(fit_to_vendors((book.refuted_by,), history.now.gpus)), None) if book else None,
+        escalate=fit(*book.escalate) if book else (),
     )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+
 import pytest
 from msgspec.structs import replace
 
+from hwtop.model.gpu import Vendor
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import ROOTS, fold
 from hwtop.symptoms.history import History
 from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
-from tests.symptoms.moments import job, moment, rank
+from tests.symptoms.moments import gpu, job, moment, rank
 
 SEEN = Observation(severity="warning", confidence=0.8, title="t", evidence=("e",), next_steps=("n",))
 
@@ -167,3 +172,21 @@ def test_a_finding_says_what_would_refute_it_with_the_values_of_the_job() -> Non
 
     assert found.refuted_by == "A new log line or another stack: slow, not stuck"
     assert any("gdb -p 1001 " in step for step in found.escalate)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.symptom)
+def test_findings_name_nvidias_tools_only_where_a_gpu_is_nvidias(rule: Rule) -> None:
+    book = playbooks()[rule.symptom]
+
+    def advice(*vendors: Vendor) -> str:
+        seen = replace(SEEN, next_steps=book.steps)
+        gpus = tuple(gpu(index, vendor=vendor) for index, vendor in enumerate(vendors))
+        judge = Judge([dataclasses.replace(rule, raise_s=0.0, check=lambda history: seen)])
+        found = judge.advance(History([moment(0.0, None, gpus=gpus)]), 0.0)[0]
+        return "\n".join((*found.next_steps, found.test or "", found.refuted_by or "", *found.escalate))
+
+    everything = "\n".join((*book.steps, book.test, book.refuted_by, *book.escalate))
+    assert advice() == advice("nvidia") == advice("amd", "nvidia") == everything
+    if rule.symptom not in ("xid", "driver-mismatch"):  # which only NVIDIA has
+        assert advice("amd", "intel").strip()
+    assert not re.search("nvidia|dcgmi", advice("amd", "intel"))
