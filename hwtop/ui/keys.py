@@ -25,8 +25,8 @@ PAGES: list[BindingType] = [
         "page('overview')",
         "overview",
         id="overview",
-        key_display="1 2 3 f 4 5 g 7",
-        tooltip="Overview ranks stacks flame logs curves GPUs processes",
+        key_display="1 2 3 f 4 5 g",
+        tooltip="Overview ranks stacks flame logs curves GPUs",
     ),
     Binding("2", "page('ranks')", "ranks", id="ranks", show=False),
     Binding(
@@ -42,7 +42,16 @@ PAGES: list[BindingType] = [
     Binding("5", "page('curves')", "curves", id="curves", show=False),
     Binding("g", "page('gpu')", "GPUs", id="gpu", show=False),
     Binding("l", "logs_or_files", "logs", id="logs-or-files", show=False),
+    Binding(
+        "6",
+        "page('host')",
+        "host",
+        id="host",
+        key_display="6 7 8",
+        tooltip="Host processes symptoms",
+    ),
     Binding("7", "page('processes')", "processes", id="processes", show=False),
+    Binding("8", "page('symptoms')", "symptoms", id="symptoms", show=False),
     Binding(
         "tab",
         "turn(1)",
@@ -62,7 +71,7 @@ MOVES: list[BindingType] = [
         "down",
         id="down",
         key_display="↓ ↑ → ←",
-        tooltip="The next rank, line, job, function, curve or GPU",
+        tooltip="The next rank, line, job, function, curve, GPU, finding",
     ),
     Binding("up", "move(0, -1)", "up", id="up", show=False),
     Binding("right", "move(1, 0)", "right", id="right", show=False),
@@ -87,7 +96,7 @@ MOVES: list[BindingType] = [
     Binding("pageup", "scroll_by(-10)", "page up", id="page-up", show=False),
     Binding("home", "scroll_by(-100000)", "start", id="start", show=False),
     Binding("end", "scroll_by(100000)", "end", id="end", show=False),
-    Binding("enter", "choose", "choose", id="choose", tooltip="Attach; the stack, log line, flame, curve, GPU closely"),
+    Binding("enter", "choose", "choose", id="choose", tooltip="Attach; what is selected, from close by"),
 ]
 
 PICTURE: list[BindingType] = [
@@ -128,15 +137,15 @@ PICTURE: list[BindingType] = [
         tooltip="Follow or hold the logs; what others said then",
     ),
     Binding("a", "others", "others", id="others", show=False),
-    Binding("p", "pause", "pause", id="pause", tooltip="Hold the picture; watching goes on"),
     Binding(
-        "minus",
-        "interval(-1)",
-        "faster",
-        id="faster",
-        key_display="- +",
-        tooltip="Look more often, less often (0.5 to 10 s)",
+        "p",
+        "pause",
+        "pause",
+        id="pause",
+        key_display="p - +",
+        tooltip="Hold the picture; look more, less often (0.5 to 10 s)",
     ),
+    Binding("minus", "interval(-1)", "faster", id="faster", show=False),
     Binding("plus,equals_sign", "interval(1)", "slower", id="slower", show=False),
     Binding(
         "r,f5,ctrl+l", "repaint", "repaint", id="repaint", key_display="r F5 Ctrl-L", tooltip="Draw the screen anew"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hwtop.ui import curve_view, flame_view, gpu_page, overview
+from hwtop.ui import curve_view, flame_view, gpu_page, overview, symptoms_page
 from hwtop.ui.panels import (
     compact,
     conclusion,
@@ -22,6 +22,8 @@ from hwtop.ui.panels import (
     gpu_topology,
     gpu_trends,
     host,
+    host_page,
+    hypotheses,
     log_context,
     log_others,
     logs,
@@ -34,6 +36,9 @@ from hwtop.ui.panels import (
     ranks,
     stack_tree,
     stacks,
+    symptom_detail,
+    symptom_list,
+    symptom_timeline,
     verdict,
 )
 from hwtop.ui.place import SMALL, WIDE, Place, row, stack
@@ -73,18 +78,27 @@ PANELS: dict[str, Draw] = {
     "gpu-processes": gpu_processes.draw,
     "gpu-missing": gpu_missing.draw,
     "processes": processes.draw,
+    "host-answer": host_page.draw_answer,
+    "host-page": host_page.draw,
+    "symptom-list": symptom_list.draw,
+    "symptom": symptom_detail.draw,
+    "symptom-page": symptom_detail.draw_all,
+    "suspects": hypotheses.draw,
+    "symptom-timeline": symptom_timeline.draw,
     "picker": picker.draw,
     "compact": compact.draw,
     "footer": footer.draw,
 }
 
-_SCROLLED: dict[Page, tuple[str, Callable[[View, int, int], int]]] = {
-    "stacks": ("stack", stacks.hidden),
-    "logs": ("logs", logs.hidden),
-    "gpu": ("gpu-card", gpu_card.hidden),
-    "processes": ("processes", processes.hidden),
+_SCROLLED: dict[Page, dict[str, Callable[[View, int, int], int]]] = {
+    "stacks": {"stack": stacks.hidden},
+    "logs": {"logs": logs.hidden},
+    "gpu": {"gpu-card": gpu_card.hidden},
+    "host": {"host-page": host_page.hidden},
+    "processes": {"processes": processes.hidden},
+    "symptoms": {"symptom": symptom_detail.hidden, "symptom-page": symptom_detail.hidden_of_all},
 }
-"""The panel of a page that scrolls, and how many of its rows are out of sight."""
+"""The panels of a page that scroll, of which one is shown at a time, and how many of its rows are out of sight."""
 _LOG_INSIDE: dict[LogInside, tuple[str, Callable[[View, int], int]]] = {
     "context": ("log-context", log_context.wanted),
     "others": ("log-others", log_others.wanted),
@@ -113,16 +127,8 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
     places = {"verdict": Place(0, 0, width, top), "footer": Place(0, bottom, width, height - bottom)}
     if view.is_picking:
         return places | stack([("picker", bottom - top - 4), ("host", 4)], top, width)
-    if view.page == "stacks":
-        return places | _stacks(view, top, bottom, width)
-    if view.page == "ranks":
-        return places | _ranks(view, top, bottom, width)
-    if view.page == "flame":
-        return places | _flame(view, top, bottom, width)
-    if view.page == "curves":
-        return places | _curves(view, top, bottom, width)
-    if view.page == "gpu":
-        return places | gpu_page.arrange(view, top, bottom, width)
+    if view.page in _ARRANGED:
+        return places | _ARRANGED[view.page](view, top, bottom, width)
     if view.page == "logs" and view.log_inside:
         panel, wanted = _LOG_INSIDE[view.log_inside]
         rows = min(wanted(view, width), bottom - top - max(_LINES_LEAST, (bottom - top) // 3))
@@ -151,11 +157,9 @@ def picture(view: View, width: int, height: int) -> list[Line]:
 
 def scrollable(view: View, width: int, height: int) -> int:
     """How far this page can be scrolled, in rows."""
-    if view.page not in _SCROLLED:
-        return 0
-    name, hidden = _SCROLLED[view.page]
-    place = arrange(view, width, height).get(name)
-    return hidden(view, place.width, place.height) if place else 0
+    places = arrange(view, width, height) if view.page in _SCROLLED else {}
+    scrolled = ((places[name], hidden) for name, hidden in _SCROLLED.get(view.page, {}).items() if name in places)
+    return next((hidden(view, place.width, place.height) for place, hidden in scrolled), 0)
 
 
 def _ranks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
@@ -213,6 +217,12 @@ def _flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     return stack([("flame", room - path), ("flame-path", path)], top, width)
 
 
+def _host(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """The answer above everything else about the host, which scrolls."""
+    said = min(host_page.answer_rows(view, width), (bottom - top) // 2)
+    return stack([("host-answer", said), ("host-page", bottom - top - said)], top, width)
+
+
 def _curves(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """All curves small beside the large one; one alone has the page."""
     if width < _CURVES_LEAST or view.is_curve_alone or len(curve_view.curves(view)) < 2:
@@ -222,3 +232,15 @@ def _curves(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         "curve-list": Place(0, top, side, bottom - top),
         "curve": Place(side, top, width - side, bottom - top),
     }
+
+
+_ARRANGED: dict[Page, Callable[[View, int, int, int], dict[str, Place]]] = {
+    "stacks": _stacks,
+    "ranks": _ranks,
+    "flame": _flame,
+    "curves": _curves,
+    "gpu": gpu_page.arrange,
+    "host": _host,
+    "symptoms": symptoms_page.arrange,
+}
+"""Pages with an arrangement of their own between the rows on top and the footer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hwtop.model.frame import VerdictLevel
 from hwtop.model.log import Severity
 from hwtop.model.rank import Phase, RankState
+from hwtop.model.symptom import Answer
 
 SEVERITY: dict[Severity, tuple[str, str, str]] = {
     "critical": ("✖", "CRITICAL", "bad"),
@@ -19,6 +20,12 @@ VERDICT: dict[VerdictLevel, tuple[str, str]] = {
     "critical": ("✖", "CRITICAL"),
     "unknown": ("?", "UNKNOWN"),
     "ended": ("■", "ENDED"),
+}
+
+ANSWER: dict[Answer, tuple[str, str, str]] = {
+    "yes": ("▲", "yes", "warn"),
+    "no": ("✔", "no", "good"),
+    "unknown": ("?", "unknown", "dim"),
 }
 
 RANK_STATE: dict[RankState, tuple[str, str]] = {

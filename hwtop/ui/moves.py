@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.ui import curve_view, flame_view, gpu_view, log_view, process_view, rank_view
+from hwtop.ui import curve_view, flame_view, gpu_view, log_view, process_view, rank_view, symptom_view
 from hwtop.ui.layout import arrange, scrollable
-from hwtop.ui.panels import curve_list, gpu, logs, picker, processes, rank_map, ranks
+from hwtop.ui.panels import curve_list, gpu, logs, picker, processes, rank_map, ranks, symptom_list
 from hwtop.ui.view import SEARCH, LogInside, Page, View
 
 Size = tuple[int, int]
@@ -14,13 +14,14 @@ Size = tuple[int, int]
 
 
 def moved(view: View, right: int, down: int, size: Size) -> View:
-    """What this page moves: the job to pick, the lines, the function of the flame, the curve, the GPU, or the selected rank."""
+    """What this page moves: the job to pick, the lines, the function of the flame, the curve, the GPU, the
+    finding, or the selected rank."""
     if view.is_picking:
         last = max(0, len(picker.candidates(view)) - 1)
         return replace(view, cursor=max(0, min(last, view.cursor + down)))
     if view.page == "processes" and not view.inside:
         return process_view.moved(view, down)
-    if view.page in ("logs", "processes"):
+    if view.page in ("logs", "processes", "host"):
         return scrolled(view, down, size) if down else view
     if view.page == "flame":
         return flame_view.moved(view, right, down)
@@ -28,6 +29,9 @@ def moved(view: View, right: int, down: int, size: Size) -> View:
         return curve_view.moved(view, down or right)
     if view.page == "gpu":
         return scrolled(view, down, size) if down and view.is_gpu_alone else gpu_view.moved(view, down or right)
+    if view.page == "symptoms":
+        is_read = view.is_symptom_alone or not view.frame.findings
+        return scrolled(view, down, size) if down and is_read else symptom_view.moved(view, down or right)
     if view.page == "stacks" and right:
         return rank_view.next_group(view, right)
     at = arrange(view, *size).get("rank-map")
@@ -62,8 +66,8 @@ def turned(view: View, page: Page) -> View:
 
 
 def chosen(view: View, size: Size) -> View:
-    """What this page has selected, from close by: the box of the flame, the log line, the curve, the GPU, the rank's
-    stack."""
+    """What this page has selected, from close by: the box of the flame, the log line, the curve, the GPU, the
+    finding, the rank's stack; on the overview without a rank what is wrong."""
     if view.page == "flame":
         return flame_view.zoomed(view)
     if view.page == "logs":
@@ -72,6 +76,10 @@ def chosen(view: View, size: Size) -> View:
         return replace(view, is_curve_alone=not view.is_curve_alone)
     if view.page == "gpu":
         return replace(view, is_gpu_alone=not view.is_gpu_alone, scroll=0)
+    if view.page == "symptoms":
+        return replace(view, is_symptom_alone=bool(view.frame.findings) and not view.is_symptom_alone, scroll=0)
+    if view.page == "overview" and view.selected is None and view.frame.findings:
+        return turned(view, "symptoms")
     if view.selected is not None and view.page in ("overview", "ranks", "processes"):
         return turned(view, "stacks")
     return view
@@ -92,9 +100,11 @@ def cleared(view: View) -> View:
         return replace(view, is_curve_alone=False)
     if view.page == "gpu" and view.is_gpu_alone:
         return replace(view, is_gpu_alone=False, scroll=0)
+    if view.page == "symptoms" and view.is_symptom_alone:
+        return replace(view, is_symptom_alone=False, scroll=0)
     if view.page == "processes" and view.inside:
         return process_view.closed(view)
-    return replace(view, scroll=0, is_following=True, mark=None, selected=None, gpu=None)
+    return replace(view, scroll=0, is_following=True, mark=None, selected=None, gpu=None, finding=None)
 
 
 def typed(view: View, word: str) -> View:
@@ -136,6 +146,9 @@ def clicked(view: View, panel: str, at: tuple[int, int], size: Size) -> View:
         return gpu_view.chosen(view, shown.start + at[1] - 2) if 0 <= at[1] - 2 < len(shown) else view
     elif panel == "curve-list":
         return curve_view.chosen(view, curve_list.row_at(view, at[1], size[1]))
+    elif panel == "symptom-list":
+        place = symptom_list.place_at(view, at[1], size[1])
+        return view if place is None else symptom_view.chosen(view, place)
     elif panel == "processes" and not view.inside:
         rows = processes.shown(view, size[1])
         if 0 <= at[1] - 2 < len(rows):

@@ -13,8 +13,19 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.model.rank import Rank
 
-Page = Literal["overview", "ranks", "stacks", "flame", "logs", "curves", "gpu", "processes"]
-PAGES: tuple[Page, ...] = ("overview", "ranks", "stacks", "flame", "logs", "curves", "gpu", "processes")
+Page = Literal["overview", "ranks", "stacks", "flame", "logs", "curves", "gpu", "host", "processes", "symptoms"]
+PAGES: tuple[Page, ...] = (
+    "overview",
+    "ranks",
+    "stacks",
+    "flame",
+    "logs",
+    "curves",
+    "gpu",
+    "host",
+    "processes",
+    "symptoms",
+)
 """In the order in which Tab turns them."""
 
 Inside = Literal["", "env", "files"]
@@ -23,9 +34,12 @@ Inside = Literal["", "env", "files"]
 LogInside = Literal["", "context", "others"]
 """What the logs page shows below the lines: nothing, the marked line with those around it, what the other ranks said then."""
 
-Order = Literal["rank", "state", "step", "wait"]
-ORDERS: tuple[Order, ...] = ("rank", "state", "step", "wait")
-"""Of the ranks page: by number, the sickest first, the fewest steps first, the least waiting first."""
+Order = Literal["rank", "state", "step", "wait", "s/step", "cpu", "mem"]
+ORDERS: tuple[Order, ...] = ("rank", "state", "step", "wait", "s/step", "cpu", "mem")
+"""Of the ranks page (see `order.words`)."""
+ProcessOrder = Literal["tree", "cpu", "mem", "threads", "read", "write", "pid"]
+PROCESS_ORDERS: tuple[ProcessOrder, ...] = ("tree", "cpu", "mem", "threads", "read", "write", "pid")
+"""Of the processes page."""
 
 
 SEARCH = "search"
@@ -46,6 +60,10 @@ class View:
     """Of the processes page."""
     order: Order = "rank"
     """Of the ranks page."""
+    process_order: ProcessOrder = "tree"
+    """Of the processes page."""
+    reversed_pages: frozenset[Page] = frozenset()
+    """Whose tables go the other way round."""
     flame_at: tuple[str, ...] = ()
     """The selected box of the flame: names from the root on (`flame_view.key`)."""
     flame_zoom: int = 0
@@ -71,6 +89,10 @@ class View:
     gpu: int | None = None
     """Index of the device under the cursor of the GPU page (see `gpu_view.selected`)."""
     is_gpu_alone: bool = False
+    """It has the whole page."""
+    finding: str | None = None
+    """Symptom under the cursor of the symptoms page (see `symptom_view.selected`)."""
+    is_symptom_alone: bool = False
     """It has the whole page."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """What the person has typed, by `subject`."""

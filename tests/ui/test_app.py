@@ -111,11 +111,13 @@ def test_pages_by_digit_and_tab_keep_the_selection() -> None:
             ("f", "flame"),
             ("4", "logs"),
             ("5", "curves"),
+            ("6", "host"),
             ("7", "processes"),
+            ("8", "symptoms"),
             ("1", "overview"),
             ("tab", "ranks"),
             ("shift+tab", "overview"),
-            ("shift+tab", "processes"),
+            ("shift+tab", "symptoms"),
             ("tab", "overview"),
         ):
             await pilot.press(key)

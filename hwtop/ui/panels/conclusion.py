@@ -8,7 +8,7 @@ from hwtop.job.rank_set import named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
-from hwtop.ui import curve_view, flame_view, gpu_view, rank_view, units
+from hwtop.ui import curve_view, flame_view, gpu_view, host_view, rank_view, symptom_view, units
 from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -17,10 +17,14 @@ from hwtop.ui.widgets.text import wrap
 
 
 def said(view: View) -> str:
-    """Plain text in one line; empty where there is nothing to conclude."""
+    """Plain text, a finding in some lines; empty where there is nothing to conclude."""
     job = view.job
     if view.page == "gpu":
         return gpu_view.sentence(view)
+    if view.page == "host":
+        return host_view.sentence(view)
+    if view.page == "symptoms":
+        return symptom_view.sentence(view)
     if job is None:
         return view.frame.verdict.text
     if view.page == "flame":

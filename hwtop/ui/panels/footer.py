@@ -14,12 +14,21 @@ PAGE_KEYS: dict[Page, str] = {
     "logs": "4",
     "curves": "5",
     "gpu": "g",
+    "host": "6",
     "processes": "7",
+    "symptoms": "8",
 }
 
 _FIRST = (("q", "quit"), ("?", "help"))
 _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
-    "overview": (("↑ ↓", "rank"), ("Enter", "its stack"), ("p", "pause"), ("+ -", "interval"), ("Esc", "clear")),
+    "overview": (
+        ("↑ ↓", "rank"),
+        ("Enter", "its stack"),
+        ("8", "why"),
+        ("p", "pause"),
+        ("+ -", "interval"),
+        ("Esc", "clear"),
+    ),
     "ranks": (("↑ ↓", "rank"), ("Enter", "its stack"), ("o", "order"), ("y", "copy"), ("Esc", "clear")),
     "stacks": (("y", "copy"), ("↑ ↓", "rank"), ("← →", "group"), ("PgDn", "scroll"), ("d", "deep look")),
     "flame": (("Enter", "zoom"), ("Esc", "back"), ("< >", "rank"), ("y", "copy")),
@@ -40,6 +49,8 @@ _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
         ("Esc", "back"),
     ),
     "gpu": (("↑ ↓", "GPU"), ("Enter", "all of it"), ("< >", "rank"), ("y", "copy"), ("Esc", "back")),
+    "host": (("↑ ↓", "scroll"), ("y", "copy"), ("p", "pause")),
+    "symptoms": (("↑ ↓", "finding"), ("PgDn", "scroll"), ("Enter", "all of it"), ("y", "copy"), ("Esc", "back")),
     "processes": (("e", "environment"), ("l", "files"), ("k", "signal"), ("d", "deep look"), ("/", "filter")),
 }
 _INSIDE_KEYS = (("Esc", "back"), ("/", "filter"), ("e", "environment"), ("l", "files"), ("y", "copy"), ("< >", "rank"))

@@ -31,22 +31,23 @@ def wanted(view: View, width: int) -> int:
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The selected finding, as far down as the person has scrolled."""
     finding = symptom_view.selected(view)
-    return _boxed(view, _story(view, finding, inner(width)) if finding else [], width, height)
+    return _boxed(view, _fitted(view, finding, inner(width), height) if finding else [], width, height)
 
 
 def draw_all(view: View, width: int, height: int) -> list[Line]:
     """The same, with timeline and usual suspects below it; without a finding these alone."""
-    return _boxed(view, _all(view, inner(width)), width, height)
+    return _boxed(view, _all(view, inner(width), height), width, height)
 
 
 def hidden(view: View, width: int, height: int) -> int:
     """Rows of the finding that are out of sight."""
-    return max(0, wanted(view, width) - height)
+    finding = symptom_view.selected(view)
+    return max(0, len(_fitted(view, finding, inner(width), height)) - (height - 2)) if finding else 0
 
 
 def hidden_of_all(view: View, width: int, height: int) -> int:
     """Rows out of sight, what stands below the finding included."""
-    return max(0, len(_all(view, inner(width))) - (height - 2))
+    return max(0, len(_all(view, inner(width), height)) - (height - 2))
 
 
 def _boxed(view: View, lines: list[Line], width: int, height: int) -> list[Line]:
@@ -62,9 +63,15 @@ def _boxed(view: View, lines: list[Line], width: int, height: int) -> list[Line]
     return box(lines[first:], width, height, Line(finding.symptom, "title"), note, border)
 
 
-def _all(view: View, room: int) -> list[Line]:
+def _fitted(view: View, finding: Finding, room: int, height: int) -> list[Line]:
+    """Without air between the sections where that would push some of them out of sight."""
+    lines = _story(view, finding, room)
+    return lines if len(lines) <= height - 2 else [line for line in lines if line.width]
+
+
+def _all(view: View, room: int, height: int) -> list[Line]:
     finding = symptom_view.selected(view)
-    lines = _story(view, finding, room) if finding else _calm(view, room)
+    lines = _fitted(view, finding, room, height) if finding else _calm(view, room)
     if view.frame.episodes:
         lines += [Line(), _heading("When", room), *symptom_timeline.lines(view, room)]
     if view.frame.hypotheses:
@@ -78,7 +85,9 @@ def _calm(view: View, room: int) -> list[Line]:
     if view.job is None:
         return wrapped(Line("● ", "info").add("watching the machine; no job is attached, so no job is judged"), room, 2)
     if view.frame.verdict.level in ("ok", "info", "ended"):
-        line = Line("✔ ", "good").add(f"nothing proven in {watched}", "strong").add("; here is what was checked", "text")
+        line = (
+            Line("✔ ", "good").add(f"nothing proven in {watched}", "strong").add("; here is what was checked", "text")
+        )
     else:
         line = Line("◌ ", "dim").add(f"nothing proven so far in {watched}; here is what was checked", "text")
     return wrapped(line, room, 2)
@@ -110,9 +119,12 @@ def _section(section: Section, room: int) -> Iterator[Line]:
 
 
 def _sentence(text: str, section: Section) -> Line:
-    """Commands stand out from the words around them."""
+    """Commands stand out from the words around them: those between backticks, and those with their reason behind a hash."""
     if section.is_quoted:
         return Line(text, "dim")
+    command, has_reason, reason = text.partition("   # ")
+    if has_reason:
+        return Line(command, "accent").add(f"   # {reason}", "dim")
     line = Line()
     for number, part in enumerate(_COMMAND.split(text)):
         line.add(part, "accent" if number % 2 else "text")

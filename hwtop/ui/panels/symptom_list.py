@@ -111,7 +111,9 @@ def _age(row: _Row, _: int) -> Line:
 
 
 def _ranks(row: _Row, width: int) -> Line:
-    return Line(elide_end(rank_set(row.finding.ranks) or units.UNKNOWN, width), "accent" if row.finding.ranks else "dim")
+    return Line(
+        elide_end(rank_set(row.finding.ranks) or units.UNKNOWN, width), "accent" if row.finding.ranks else "dim"
+    )
 
 
 def _title(row: _Row, width: int) -> Line:

@@ -40,7 +40,9 @@ def lines(view: View, width: int) -> list[Line]:
     rows = []
     for symptom, episodes in found.items():
         is_here = here is not None and here.symptom == symptom
-        row = Line("▸ " if is_here else "  ", "accent").add(elide_middle(symptom, name), "strong" if is_here else "text")
+        row = Line("▸ " if is_here else "  ", "accent").add(
+            elide_middle(symptom, name), "strong" if is_here else "text"
+        )
         row = row.fitted(name + 4).extend(_bar(view.frame, episodes, cells))
         rows.append(row.add("  ").extend(_when(view.frame, episodes[-1])))
     start = symptom_view.clock(view.frame, 0)

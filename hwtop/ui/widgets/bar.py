@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hwtop.ui.widgets.line import Line
 
 
-def bar(share: float | None, width: int, role: str = "good") -> Line:
-    """A bar of `width` cells for `share` in 0..1. Unknown is an empty dashed track; above 0 shows at least half a cell."""
+def bar(share: float | None, width: int, role: str = "good", ticks: Sequence[float] = ()) -> Line:
+    """A bar of `width` cells for `share` in 0..1. Unknown is an empty dashed track; above 0 shows at least half a cell.
+
+    `ticks`: shares that are marked on what is left of the track, e.g. from where on it is too much.
+    """
     if width <= 0:
         return Line()
     if share is None or share != share:
@@ -14,7 +19,11 @@ def bar(share: float | None, width: int, role: str = "good") -> Line:
     share = min(1.0, max(0.0, share))
     halves = min(2 * width, max(round(share * width * 2), 1 if share > 0 else 0))
     full, half = divmod(halves, 2)
-    return Line("━" * full + "╸" * half, role).add("─" * (width - full - half), "track")
+    marked = {min(width - 1, int(tick * width)) for tick in ticks}
+    line = Line("━" * full + "╸" * half, role)
+    for cell in range(full + half, width):
+        line.add("┼" if cell in marked else "─", "label" if cell in marked else "track")
+    return line
 
 
 def stacked(parts: list[tuple[float, str, str]], width: int) -> Line:

@@ -1,0 +1,88 @@
+"""Blocks of the host page: a framed box a subject, and how boxes fill columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from hwtop.ui import marks, units
+from hwtop.ui.widgets.bar import bar
+from hwtop.ui.widgets.box import box
+from hwtop.ui.widgets.line import Line, beside
+
+LABEL = 10
+"""Cells of a label."""
+_BAR_LEAST, _BAR_MOST = 6, 40
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some lines about one subject, in a frame."""
+
+    title: str
+    lines: list[Line]
+    note: Line = field(default_factory=Line)
+
+    @property
+    def height(self) -> int:
+        """Rows with frame."""
+        return len(self.lines) + 2
+
+
+def gauge(label: str, share_pct: float | None, words: Line, width: int, limits: Sequence[float], role: str) -> Line:
+    """A bar from 0 to 100 % on which the limits are marked, and the number in words; without room the words alone."""
+    size = min(_BAR_MOST, width - LABEL - words.width - 1)
+    line = Line(label, "label").fitted(LABEL)
+    if size < _BAR_LEAST:
+        return line.extend(words)
+    drawn = bar(None if share_pct is None else share_pct / 100, size, role, [limit / 100 for limit in limits])
+    return line.extend(drawn).add(" ").extend(words)
+
+
+def fact(label: str, *spans: tuple[str, str]) -> Line:
+    """One labelled line."""
+    return Line(label, "label").fitted(LABEL).extend(spans)
+
+
+def packed(parts: Iterable[Line], width: int, gap: int = 2) -> list[Line]:
+    """Facts one after the other in as many lines as they need; none is broken."""
+    lines = [Line()]
+    for part in parts:
+        if lines[-1].width and lines[-1].width + gap + part.width > width:
+            lines.append(Line())
+        lines[-1].add(" " * gap if lines[-1].width else "").extend(part)
+    return [line for line in lines if line.width]
+
+
+def marked(label: str, value: float | None, limits: tuple[float, float], unit: str = "%") -> Line:
+    """A labelled number with the mark of the limit that it is over."""
+    role, mark = marks.high(value, *limits)
+    text = units.UNKNOWN if value is None else f"{mark.strip()}{value:.0f}{unit}"
+    return Line(f"{label} ", "label").add(text, role if role in ("warn", "bad") else "text")
+
+
+def columns(blocks: Sequence[Block], count: int) -> list[list[Block]]:
+    """The blocks in so many columns, in their order, the highest column as low as possible."""
+    for limit in range(max((block.height for block in blocks), default=0), sum(block.height for block in blocks) + 1):
+        filled: list[list[Block]] = [[]]
+        for block in blocks:
+            if sum(each.height for each in filled[-1]) + block.height > limit and filled[-1]:
+                filled.append([])
+            filled[-1].append(block)
+        if len(filled) <= count:
+            return filled
+    return [[]]
+
+
+def drawn(parts: Sequence[Sequence[Block]], widths: Sequence[int], height: int) -> list[Line]:
+    """The columns beside each other; the last box of each reaches down to `height` or to the end of the highest column."""
+    height = max(height, *(sum(block.height for block in part) for part in parts))
+    return beside([(_column(part, width, height), width) for part, width in zip(parts, widths, strict=True)], gap=0)
+
+
+def _column(part: Sequence[Block], width: int, height: int) -> list[Line]:
+    lines: list[Line] = []
+    for number, block in enumerate(part):
+        rows = height - len(lines) if number == len(part) - 1 else block.height
+        lines += box(block.lines, width, rows, Line(block.title, "title"), block.note)
+    return lines

@@ -1,0 +1,68 @@
+"""The cores on a map: one block character each on a fixed scale; many are summarised, never cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hwtop.job.rank_set import rank_set
+from hwtop.model.cpu import CoreRates
+from hwtop.ui import host_view, units
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import wrap
+from hwtop.ui.widgets.trend import blocks
+
+_GROUP = 8
+"""Cores between two gaps."""
+_ROWS_MOST = 8
+_FULL_PCT = 90.0
+
+
+def lines(cores: Sequence[CoreRates], room: int) -> list[Line]:
+    """The map with the number of the first core of each row, then how many are full and which."""
+    if not cores:
+        return []
+    digits = len(str(_number(cores, len(cores) - 1)))
+    per_row = _per_row(room - digits - 1)
+    each = 1
+    while len(cores) > each * per_row * _ROWS_MOST:
+        each *= 2
+    cells = [max(core.util_pct for core in cores[at : at + each]) for at in range(0, len(cores), each)]
+    drawn = []
+    for start in range(0, len(cells), per_row):
+        row = Line(f"{_number(cores, start * each):>{digits}} ", "dim")
+        for group in range(start, min(start + per_row, len(cells)), _GROUP):
+            end = min(group + _GROUP, start + per_row)
+            row.add(" " if group > start else "").extend(blocks(cells[group:end], 100, role))
+        drawn.append(row)
+    what = "▁ 0% to █ 100%" if each == 1 else f"▁ 0% to █ 100%, a block = the busiest of {each} cores"
+    return [*drawn, *_words(cores, room), *(Line(text, "dim") for text in wrap(what, room))]
+
+
+def role(util_pct: float) -> str:
+    """Full is worth a look, not an alarm; the height of the block says the same."""
+    return "warn" if util_pct >= host_view.CPU_FULL else "info"
+
+
+def _per_row(room: int) -> int:
+    """As many groups as fit, a power of two of them, so that rows start at even numbers."""
+    groups = 1
+    while 2 * groups * (_GROUP + 1) - 1 <= room:
+        groups *= 2
+    # One and a half times as many start at even numbers too.
+    return _GROUP * (groups * 3 // 2 if groups > 1 and groups * 3 // 2 * (_GROUP + 1) - 1 <= room else groups)
+
+
+def _number(cores: Sequence[CoreRates], at: int) -> int:
+    number = cores[at].number
+    return at if number is None else number
+
+
+def _words(cores: Sequence[CoreRates], room: int) -> list[Line]:
+    full = [_number(cores, at) for at, core in enumerate(cores) if core.util_pct >= _FULL_PCT]
+    hottest = max(range(len(cores)), key=lambda at: cores[at].util_pct)
+    line = Line(f"{len(full)} of {len(cores)} full", "text")
+    if full and len(full) < len(cores):
+        line.add(f": {rank_set(full)}", "text")
+    elif not full:
+        line.add(f", the busiest is core {_number(cores, hottest)}: {units.pct(cores[hottest].util_pct)}", "dim")
+    return [line if line.width <= room else Line(f"{len(full)} of {len(cores)} full")]

@@ -1,0 +1,102 @@
+"""The host page: is it the machine? The answer on top, below it everything about the host in as many columns as fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hwtop.ui import host_view, marks
+from hwtop.ui.panels import host_block, host_cpu, host_memory, host_tables
+from hwtop.ui.panels.host_block import Block, packed
+from hwtop.ui.view import View
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+
+_COLUMNS = ((66, 1), (145, 2), (240, 3))
+"""Cells under which there are so many columns."""
+_MOST = 4
+
+
+def answer_rows(view: View, width: int) -> int:
+    """Rows of the answer, frame included."""
+    return 2 + len(_answer(view, inner(width)))
+
+
+def draw_answer(view: View, width: int, height: int) -> list[Line]:
+    """What is proven against the machine, then each of its parts in a word."""
+    found = host_view.findings(view)
+    border = "border-hot" if any(finding.severity == "critical" for finding in found) else "border"
+    note = Line("now", "dim")
+    return box(_answer(view, inner(width)), width, height, Line("Is it the machine?", "title"), note, border)
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """All blocks, as far down as the person has scrolled; what is left of the room goes to the trend."""
+    lines = _lines(view, width, height)
+    first = max(0, min(view.scroll, len(lines) - height))
+    shown = [line.fitted(width) for line in lines[first : first + height]]
+    rest = len(lines) - first - height
+    if rest > 0:
+        shown[-1] = _more(rest, width)
+    return shown
+
+
+def hidden(view: View, width: int, height: int) -> int:
+    """Rows out of sight."""
+    return max(0, len(_lines(view, width, height)) - height)
+
+
+def _more(rows: int, width: int) -> Line:
+    return Line(" ").add("PgDn", "key").add(f" {rows + 1} more rows below", "label").fitted(width)
+
+
+def _answer(view: View, width: int) -> list[Line]:
+    lines = []
+    for finding in host_view.findings(view):
+        glyph, word, role = marks.SEVERITY[finding.severity]
+        lines.append(Line(f"{glyph} {word}  ", role).add(finding.title, "strong").fitted(width))
+    if not lines:
+        lines.append(_calm(view).fitted(width))
+    return [*lines, *packed(_parts(view), width, gap=3)]
+
+
+def _calm(view: View) -> Line:
+    if view.job is None:
+        return Line("● ", "info").add("no job is attached, so nothing is judged", "strong")
+    line = Line("✔ ", "good").add("nothing about the machine is proven", "strong")
+    count = len(view.frame.findings)
+    told = f"; {count} finding{'s' * (count != 1)} about the job itself: "
+    return line.add(told, "text").add("8", "key") if count else line
+
+
+def _parts(view: View) -> Iterator[Line]:
+    for part in host_view.parts(view):
+        told = Line(f"{part.glyph} ", part.role).add(f"{part.name} ", "label")
+        yield told.add(part.words, part.role if part.role in ("warn", "bad", "dim") else "text")
+
+
+def _lines(view: View, width: int, height: int) -> list[Line]:
+    count = next((columns for cells, columns in _COLUMNS if width < cells), _MOST)
+    least = host_block.columns(_blocks(view, width // count, host_cpu.TREND), count)
+    # The trend stands in the first column: what that one lacks of the page is its room.
+    spare = height - max(sum(block.height for block in part) for part in least)
+    rows = host_cpu.TREND + max(0, min(host_cpu.TREND_MOST - host_cpu.TREND, spare))
+    parts = host_block.columns(_blocks(view, width // count, rows), count)
+    widths = [width // len(parts) + (number < width % len(parts)) for number in range(len(parts))]
+    return host_block.drawn(parts, widths, height)
+
+
+def _blocks(view: View, width: int, trend_rows: int) -> list[Block]:
+    """In the order of the page; drawn for the narrowest column."""
+    room = inner(width)
+    found = (
+        host_cpu.processor(view, room, trend_rows),
+        host_cpu.cores(view, room),
+        host_cpu.pressure(view, room),
+        host_memory.memory(view, room),
+        host_memory.limits(view, room),
+        host_tables.disks(view, room),
+        host_tables.mounts(view, room),
+        host_tables.network(view, room),
+        host_tables.not_seen(view, room),
+    )
+    return [block for block in found if block is not None]
