@@ -18,6 +18,7 @@ from hwtop.symptoms.loading import (
     cause_of,
     hot_spot,
     state_share,
+    thread_spot,
     worker_pct,
 )
 from hwtop.symptoms.rule import Observation, Rule
@@ -31,7 +32,8 @@ def check_cause(cause: Cause, history: History) -> Observation | None:
         return None
     share = fmean(share_of(rank, "data", "data-main") for rank in starved)
     samples = min(rank.samples for rank in starved)
-    spot = hot_spot(starved)
+    is_threaded = cause == "cpu" and not starved[0].workers
+    spot = (thread_spot(history, starved[0]) if is_threaded else None) or hot_spot(starved)
     what = f"`{spot.function}` ({at(spot)})" if spot else "loading"
     ranks = tuple(rank.rank for rank in starved)
     return Observation(
@@ -75,6 +77,8 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
         lines.append(f"rank {rank.rank} has {count} (state {states}){load}")
     elif cause == "workers":
         lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
+    elif cause == "cpu":
+        lines.append(f"rank {rank.rank} has no loader workers: threads of its own load, and keep a core busy")
     if spot is not None:
         lines.append(f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples")
     cpu = history.now.cpu
@@ -135,7 +139,7 @@ RULES = (
     Rule(
         symptom="input-bound-cpu",
         category="performance",
-        threshold=f"data wait surely over {DATA_SHARE:.0%} of the samples, workers busy on the CPU",
+        threshold=f"data wait surely over {DATA_SHARE:.0%} of the samples, workers (or threads that load) busy on the CPU",
         raise_s=3.0,
         clear_s=15.0,
         check=lambda history: check_cause("cpu", history),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import fmean, mode
 from typing import Literal
 
 from hwtop.job.hang.rank_state import share_of
+from hwtop.job.stacks.frames import own_frames, short_name, training_thread, user_frame
 from hwtop.model.rank import HotSpot, Rank, Worker
 from hwtop.symptoms.history import History
 
@@ -20,6 +22,8 @@ WORKER_RUNNABLE_SHARE = 0.5
 WORKER_BLOCKED_SHARE = 0.3
 """Workers in D for over 30 % of the looks. Engineering default."""
 WINDOW_S = 10.0
+THREAD_WINDOW_S = 60.0
+"""Looks at all threads are seldom: one ends each window of samples."""
 MIN_SAMPLES = 8
 
 Cause = Literal["cpu", "workers", "io"]
@@ -74,12 +78,51 @@ def cause_of(history: History, rank: Rank) -> Cause:
     """What the loading itself waits for: its CPU, its storage, or nothing but (more, or less sleepy) workers."""
     if state_share(history, rank, "D") > WORKER_BLOCKED_SHARE:
         return "io"
+    if loads_in_threads(history, rank):
+        return "cpu"
     if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
         return "io" if rank.hot and _is_read(rank.hot[0].function) else "workers"
     busy = worker_pct(history, rank)
     if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
         return "cpu"
     return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
+
+
+def loads_in_threads(history: History, rank: Rank) -> bool:
+    """It has no workers, and while its training thread waits at a queue, other threads of the process compute."""
+    if rank.workers or share_of(rank, "data") <= share_of(rank, "data-main"):
+        return False
+    known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _other_threads_pct)]
+    return bool(known) and fmean(known) >= WORKER_BUSY_PCT
+
+
+def _other_threads_pct(rank: Rank) -> float | None:
+    if rank.cpu_pct is None or rank.main_thread_cpu_pct is None:
+        return None
+    return rank.cpu_pct - rank.main_thread_cpu_pct
+
+
+def thread_spot(history: History, rank: Rank) -> HotSpot | None:
+    """The user function that threads besides the training thread computed in at most of the looks."""
+    dumps = {
+        seen.stack.at_s: seen.stack
+        for moment in history.over(THREAD_WINDOW_S)
+        for seen in (moment.job.ranks if moment.job is not None else ())
+        if seen.pid == rank.pid and seen.stack is not None
+    }
+    frames = [
+        frame
+        for dump in dumps.values()
+        for thread in dump.threads
+        if thread.is_active and thread is not training_thread(dump) and (frame := user_frame(own_frames(thread)))
+    ]
+    if not frames:
+        return None
+    (function, file), count = Counter((short_name(frame.name), frame.short_filename) for frame in frames).most_common(
+        1
+    )[0]
+    line = mode(frame.line for frame in frames if (short_name(frame.name), frame.short_filename) == (function, file))
+    return HotSpot(function=function, file=file, line=line, share=count / len(dumps), samples=len(dumps))
 
 
 def worker_pct(history: History, rank: Rank) -> float | None:

@@ -54,6 +54,8 @@ def test_busy_workers_are_bound_by_the_cpu() -> None:
         ({"workers": (), "phase_shares": shares(data_main=0.6, forward=0.4)}, "workers"),
         ({"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("readinto"),)}, "io"),
         ({"workers": (), "phase_shares": shares(data_main=0.6), "os_state": "D"}, "io"),
+        ({"workers": (), "cpu_pct": 99.0, "main_thread_cpu_pct": 4.0}, "cpu"),  # its own threads load
+        ({"workers": (), "cpu_pct": 60.0, "main_thread_cpu_pct": 4.0}, "workers"),
         ({"workers": (worker(cpu_pct=71.0, state="S"),)}, "cpu"),
         ({"workers": (worker(cpu_pct=40.0),)}, "cpu"),  # runnable, but the machine is full
         ({"workers": (worker(state="S", cpu_pct=2.0, leaf=SLEEP, wchan="anon_pipe_read"),)}, "io"),
