@@ -7,17 +7,22 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
+from tests.diagnosis.devices import mirrored
 from tests.fakenvml.fixture import FakeNvml
 from tests.training import JOBS, TrainingJob, start_python, start_torchrun
 
 LIGHT, BUSY, HEAVY = 0.125, 1.0, 2.0
 """Cores that a job keeps busy: it mostly sleeps, it computes in one process, it computes on all ranks."""
 _SLACK_S = 60
+_FAKECTL = Lock()
+"""It is run within this process, and reads its arguments from `sys.argv`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,10 @@ class Case:
     env: Mapping[str, str] = field(default_factory=dict)
     gpu: Mapping[str, object] = field(default_factory=dict)
     """Where the job is to have a GPU: what the fake driver says of it."""
+    has_device: bool = False
+    """The ranks work on pretended devices (tests/jobs/pretend_device.py): the fake driver tells how busy those are."""
+    also: tuple[str, ...] = ()
+    """Symptoms that are true of the job too, in the eyes of the detection matrix: they may stand below the expected one."""
     meanwhile: Callable[[TrainingJob], None] | None = None
     """What happens to the job while hwtop watches; it cannot be looked at twice then."""
     cores: float = LIGHT
@@ -84,11 +93,11 @@ def watch(case: Case, folder: Path, library: Path, on_ready: Callable[[], None])
             job.wait_for_line(case.ready)
         on_ready()
         pid = next(iter(job.rank_pids().values()), job.launcher_pid)
-        env = _env_with_gpu(case, job, library)
-        watched = look(job, pid, case.seconds, env, case.meanwhile)
-        if case.symptom is not None and case.meanwhile is None and why_wrong(case, watched) is not None:
-            watched = look(job, pid, 2 * case.seconds, env)
-        return watched
+        with environment(case, job, library) as env:
+            watched = look(job, pid, case.seconds, env, case.meanwhile)
+            if case.symptom is not None and case.meanwhile is None and why_wrong(case, watched) is not None:
+                watched = look(job, pid, 2 * case.seconds, env)
+            return watched
 
 
 def look(
@@ -141,14 +150,21 @@ def start(case: Case, folder: Path) -> TrainingJob:
     return start_torchrun(script, folder, nproc=case.nproc, is_redirected=case.launch == "torchrun", env=dict(case.env))
 
 
-def _env_with_gpu(case: Case, job: TrainingJob, library: Path) -> Mapping[str, str]:
-    if not case.gpu:
-        return os.environ
-    fake = FakeNvml(library, job.folder)
-    fake.load("h100x8-train")
-    Path(fake.env["FAKENVML_PIDS"]).write_text(f"rank0 {job.launcher_pid}\n")
-    fake.set(0, **case.gpu)
-    return fake.env
+@contextmanager
+def environment(case: Case, job: TrainingJob, library: Path) -> Iterator[Mapping[str, str]]:
+    """In which hwtop sees the GPUs that the job is to have, as long as the context is open."""
+    if not case.gpu and not case.has_device:
+        yield os.environ
+        return
+    with _FAKECTL:
+        fake = FakeNvml(library, job.folder)
+        fake.load("h100x8-train")
+        pids = job.rank_pids() or {0: job.launcher_pid}
+        Path(fake.env["FAKENVML_PIDS"]).write_text("".join(f"rank{rank} {pid}\n" for rank, pid in pids.items()))
+        if case.gpu:
+            fake.set(0, **case.gpu)
+    with mirrored(job.folder, Path(fake.env["FAKENVML_SCENARIO"])) if case.has_device else nullcontext():
+        yield fake.env
 
 
 def _free_port() -> int:

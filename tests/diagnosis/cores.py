@@ -7,10 +7,10 @@ from threading import Condition, Lock
 
 
 class Cores:
-    """All cores of this machine, shared by threads."""
+    """All cores of this machine, or so many, shared by threads."""
 
-    def __init__(self) -> None:
-        self._all = self._free = float(os.cpu_count() or 1)
+    def __init__(self, cores: float | None = None) -> None:
+        self._all = self._free = float(os.cpu_count() or 1) if cores is None else cores
         self._changed = Condition()
         self._door = Lock()
 

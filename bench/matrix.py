@@ -1,0 +1,130 @@
+"""The detection matrix: real jobs with planted faults and healthy ones; what hwtop says of each, and how soon.
+
+    python bench/matrix.py [NAME_OR_GLOB ...] [--repeat N] [--jobs N] [--json FILE] [--list]
+
+Needs the test extra, torch and a C compiler (for the fake GPU driver). A job counts for as many cores as it keeps busy, so that
+light ones run side by side. Exit code: 0 if every fault was found with the right rank and nothing else was raised, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+
+import msgspec
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+
+from matrix_cases import FAMILIES  # noqa: E402
+from matrix_score import Outcome, Said, judge, line, totals  # noqa: E402
+
+from tests.diagnosis.case import Case, environment, start  # noqa: E402
+from tests.diagnosis.cores import Cores  # noqa: E402
+from tests.training import TrainingJob  # noqa: E402
+
+STARTING_CORES = 0.5
+SLACK_S = 60.0
+
+
+def chosen(patterns: Sequence[str]) -> list[tuple[str, Case]]:
+    """Family and case, of those whose name or family matches one of the patterns; the heaviest first."""
+    rows = [(family, case) for family, cases in FAMILIES.items() for case in cases]
+    if patterns:
+        rows = [
+            (family, case)
+            for family, case in rows
+            if any(fnmatch(name, pattern) for pattern in patterns for name in (case.name, case.script, family))
+        ]
+    return sorted(rows, key=lambda row: -row[1].cores)
+
+
+def run(family: str, case: Case, library: Path, cores: Cores) -> Outcome:
+    """Start the job, watch it, end it."""
+    with tempfile.TemporaryDirectory(prefix="hwtop-matrix-", ignore_cleanup_errors=True) as name, held(cores, case):
+        folder = Path(name)
+        try:
+            with start(case, folder) as job:
+                if case.ready:
+                    job.wait_for_line(case.ready)
+                fault_at, said = watch(case, job, library)
+        except (TimeoutError, subprocess.TimeoutExpired, msgspec.DecodeError, OSError) as error:
+            text = str(error).strip().replace("\n", " | ")
+            return Outcome(name=case.name, expected=case.symptom, family=family, error=text[-300:])
+    return judge(case.name, family, case.symptom, case.also, case.ranks, fault_at, said)
+
+
+def watch(case: Case, job: TrainingJob, library: Path) -> tuple[float, list[Said]]:
+    """When the fault was there for hwtop to see (seconds since the epoch), and what was said."""
+    pid = next(iter(job.rank_pids().values()), job.launcher_pid)
+    seconds = case.seconds if case.symptom is None else 2 * case.seconds
+    command = [sys.executable, str(ROOT / "bench" / "matrix_watch.py"), str(pid), str(seconds), case.symptom or ""]
+    with environment(case, job, library) as env:
+        path = os.pathsep.join(part for part in (str(ROOT), env.get("PYTHONPATH")) if part)
+        with subprocess.Popen(command, env={**env, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True) as child:
+            if case.meanwhile is not None:
+                case.meanwhile(job)
+            fault_at = time.time()
+            out, _ = child.communicate(timeout=seconds + SLACK_S)
+    said = [msgspec.json.decode(each, type=Said) for each in out.splitlines()]
+    if not said or child.returncode != 0:
+        raise OSError(f"hwtop ended with exit code {child.returncode}")
+    return (fault_at if case.meanwhile is not None else said[0].at), said
+
+
+@contextmanager
+def held(cores: Cores, case: Case) -> Iterator[None]:
+    """As many cores as the job keeps busy."""
+    taken = cores.take(max(STARTING_CORES, case.cores))
+    try:
+        yield
+    finally:
+        cores.give(taken)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("patterns", nargs="*", metavar="NAME", help="cases, scripts or families; globs are allowed")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each so often")
+    parser.add_argument("--jobs", type=float, default=float(os.cpu_count() or 1), metavar="N", help="cores to fill")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write every outcome to a file")
+    parser.add_argument("--list", action="store_true", help="print the cases and exit")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse()
+    rows = chosen(options.patterns)
+    if not rows:
+        print(f"no case matches {' '.join(options.patterns)}: see --list", file=sys.stderr)
+        return 2
+    if options.list:
+        for family, case in rows:
+            print(f"{family:<10} {case.name:<34} {case.symptom or 'nothing'}")
+        return 0
+    cores, outcomes = Cores(options.jobs), []
+    with tempfile.TemporaryDirectory(prefix="hwtop-nvml-") as library:
+        fake = ROOT / "tests" / "fakenvml"
+        subprocess.run(["make", "-s", "-C", str(fake), f"DIR={library}"], check=True, capture_output=True)
+        with ThreadPoolExecutor(4 * max(1, round(options.jobs))) as pool:
+            work = [pool.submit(run, family, case, Path(library), cores) for family, case in rows * options.repeat]
+            for done in as_completed(work):
+                outcomes.append(done.result())
+                print(line(outcomes[-1]), flush=True)
+    print(totals(outcomes))
+    if options.json:
+        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(outcomes), indent=1))
+    return 0 if all(outcome.is_good for outcome in outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

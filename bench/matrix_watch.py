@@ -1,0 +1,45 @@
+"""One look of the detection matrix: what hwtop says of a job, frame by frame.
+
+    python bench/matrix_watch.py PID SECONDS [SYMPTOM]
+
+Prints a JSON line whenever the findings change: the time, and the findings, most important first. Ends early, a few seconds
+after SYMPTOM came to stand on top.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from hwtop.feed.watch import watch
+from hwtop.model.symptom import Finding
+
+STAYS_S = 4.0
+"""How long the symptom must have been on top to end the look: what comes with it shows within seconds too."""
+
+
+def said_of(finding: Finding) -> dict[str, object]:
+    names = ("symptom", "severity", "confidence", "ranks", "title")
+    return {name: getattr(finding, name) for name in names}
+
+
+def main() -> None:
+    pid, seconds = int(sys.argv[1]), float(sys.argv[2])
+    symptom = sys.argv[3] if len(sys.argv) > 3 else None
+    said, top_since_s = "[]", None
+    print(json.dumps({"at": time.time(), "findings": []}), flush=True)
+    for frame in watch(pid, seconds=seconds):
+        findings = json.dumps([said_of(finding) for finding in frame.findings])
+        if findings != said:
+            said = findings
+            print(f'{{"at": {time.time()}, "findings": {findings}}}', flush=True)
+        first = frame.findings[0] if frame.findings else None
+        is_top = first is not None and first.severity != "info" and first.symptom == symptom
+        top_since_s = (top_since_s or frame.watched_s) if is_top else None
+        if top_since_s is not None and frame.watched_s - top_since_s >= STAYS_S:
+            return
+
+
+if __name__ == "__main__":
+    main()
