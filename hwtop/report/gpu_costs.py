@@ -31,7 +31,7 @@ def objects(frame: Frame) -> dict[str, Any]:
 
 
 def table(frame: Frame) -> str:
-    """One line a function, what took most in all first. A call that never returned is not in it."""
+    """One line a function, what took most in all first. Calls that have not returned are not in it, but told below."""
     moment = frame.moment
     if not moment.gpu_costs:
         return visible(f"no calls into NVML: {'; '.join(_reasons(frame)) or 'no NVIDIA GPU is read'}") + "\n"
@@ -59,4 +59,6 @@ def table(frame: Frame) -> str:
     lines.append(
         f"{calls} calls in {frame.watched_s:.1f} s{rate}, {total_s:.3f} s of waiting in all, {len(moment.gpus)} GPUs"
     )
+    late = [spot for spot in frame.blind if spot.source.startswith("gpu")]
+    lines += [visible(f"not in it: {spot.source}: {spot.reason}") for spot in late]
     return "\n".join(lines) + "\n"

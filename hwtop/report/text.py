@@ -6,6 +6,8 @@ from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
 from hwtop.model.gpu import Gpu
 
+_GIB = 1024.0**3
+
 
 def machine(frame: Frame) -> str:
     """A few lines about the box and the job: what `hwtop snapshot` prints without --json."""
@@ -41,7 +43,7 @@ def _gpu(gpu: Gpu) -> str:
     unknown = [gpu.missing.get(field) for field in ("util_pct", "mem_used_bytes")]
     facts = [
         "use unknown" if gpu.util_pct is None else _pct(gpu.util_pct),
-        "memory unknown" if gpu.mem_used_bytes is None else f"{_gb(gpu.mem_used_bytes)} of {_gb(gpu.mem_total_bytes)}",
+        _device_memory(gpu),
     ]
     if gpu.power_w is not None:
         facts.append(f"{gpu.power_w:.0f} W" + (f" of {gpu.power_limit_w:.0f} W" if gpu.power_limit_w else ""))
@@ -53,6 +55,14 @@ def _gpu(gpu: Gpu) -> str:
         return told
     has_numbers = gpu.util_pct is not None or gpu.mem_used_bytes is not None
     return f"stale for {gpu.age_s:.0f} s: {gpu.reason}" + (f"; before: {told}" if has_numbers else "")
+
+
+def _device_memory(gpu: Gpu) -> str:
+    """In GiB as in findings and, in MiB, in the tools of the vendors: an "80 GB" board has 80 GiB."""
+    if gpu.mem_used_bytes is None:
+        return "memory unknown"
+    used = f"{gpu.mem_used_bytes / _GIB:.1f}"
+    return f"{used} GiB" if gpu.mem_total_bytes is None else f"{used} of {gpu.mem_total_bytes / _GIB:.1f} GiB"
 
 
 def _pct(value: float | None) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from hwtop.model.frame import Frame
 from hwtop.model.gpu import CallCost
+from hwtop.model.symptom import Blind
 from hwtop.report import gpu_costs
 from tests import frames
 from tests.fakenvml.fixture import FakeNvml
@@ -31,7 +32,13 @@ def measured(costs: tuple[CallCost, ...]) -> Frame:
 
 
 def test_what_took_most_comes_first_with_the_sum_below() -> None:
-    assert gpu_costs.table(measured(COSTS)) == TABLE
+    assert gpu_costs.table(msgspec.structs.replace(measured(COSTS), blind=())) == TABLE
+
+
+def test_a_call_that_has_not_returned_is_told_below() -> None:
+    hung = Blind(source="gpu 3", reason="driver not answering for 9 s (NVML call nvmlDeviceGetName)")
+    frame = msgspec.structs.replace(measured(COSTS), blind=(hung, Blind(source="logs", reason="none")))
+    assert gpu_costs.table(frame) == TABLE + f"not in it: gpu 3: {hung.reason}\n"
 
 
 def test_costs_as_objects() -> None:

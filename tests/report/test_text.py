@@ -26,12 +26,12 @@ def test_a_machine_in_a_few_lines() -> None:
 
 def test_gpus_that_answer_and_one_that_does_not() -> None:
     lines = [line for line in machine(frames.gpu_lost()).splitlines() if line.startswith("gpu ")]
-    assert lines[0] == "gpu 0    NVIDIA H100 80GB HBM3: 95 %, 73.4 GB of 85.9 GB, 636 W of 700 W, 66 °C"
+    assert lines[0] == "gpu 0    NVIDIA H100 80GB HBM3: 95 %, 68.4 of 80.0 GiB, 636 W of 700 W, 66 °C"
     assert lines[3] == (
         "gpu 3    NVIDIA H100 80GB HBM3: lost: fell off the bus (Xid 79): reboot or reset the node, then run nvidia-smi -r"
     )
     assert lines[6].startswith(
-        "gpu 6    NVIDIA H100 80GB HBM3: stale for 12 s: NVML not answering; before: 96 %, 75.4 GB"
+        "gpu 6    NVIDIA H100 80GB HBM3: stale for 12 s: NVML not answering; before: 96 %, 70.2 of 80.0 GiB"
     )
 
 
