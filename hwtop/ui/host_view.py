@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hwtop.model.disk import DiskRates, MountReading
-from hwtop.model.frame import Moment
+from hwtop.model.frame import Frame, Moment
 from hwtop.model.network import NicRates
 from hwtop.model.symptom import Finding
 from hwtop.ui import marks, units
@@ -78,6 +78,8 @@ class Part:
         return {"good": "✔", "warn": "▲", "bad": "✖"}.get(self.role, "◌")
 
 
+_LATELY = 60
+"""Newest moments in which a virtual interface must have carried something, so that rows do not come and go."""
 _WEIGHT = {"bad": 3, "warn": 2, "good": 1}
 
 
@@ -94,7 +96,7 @@ def parts(view: View) -> list[Part]:
         ("memory", _memory(moment)),
         ("disks", _disks(moment)),
         ("mounts", _mounts(moment)),
-        ("network", _network(moment)),
+        ("network", _network(view.frame)),
         ("pressure", _pressure(moment)),
     )
     return [_worst(name, list(facts)) for name, facts in told]
@@ -154,14 +156,14 @@ def _mounts(moment: Moment) -> Iterator[tuple[str, str]]:
             yield marks.high(mount.inodes_used_pct, *FULL)[0], f"{mount.mount_point} out of inodes"
 
 
-def _network(moment: Moment) -> Iterator[tuple[str, str]]:
-    network = moment.network
+def _network(frame: Frame) -> Iterator[tuple[str, str]]:
+    network = frame.moment.network
     if network is None:
         return
     resent = network.tcp_retransmit_pct
     if resent is not None:
         yield marks.high(resent, *RESENT)[0], f"{resent:.1f}% of TCP sent again"
-    for nic in nics(moment):
+    for nic in nics(frame):
         if (use := link_use(nic)) is not None:
             yield marks.high(use, *LINK)[0], f"{nic.name} {units.pct(use)} of its speed"
         if nic.errors_per_s is None or nic.drops_per_s is None:
@@ -183,8 +185,8 @@ def stall_limits(resource: str) -> tuple[float, float]:
 
 
 def disks(moment: Moment) -> list[DiskRates]:
-    """The busiest first."""
-    return sorted(moment.disks, key=lambda disk: (-(disk.busy_pct or 0), disk.name))
+    """By name: rows that change places with each look cannot be read."""
+    return sorted(moment.disks, key=lambda disk: disk.name)
 
 
 def mounts(moment: Moment) -> list[MountReading]:
@@ -195,11 +197,13 @@ def mounts(moment: Moment) -> list[MountReading]:
     )
 
 
-def nics(moment: Moment) -> list[NicRates]:
-    """Real ones and those with traffic, the busiest first."""
-    known = moment.network.nics if moment.network else ()
-    shown = [nic for nic in known if not nic.is_virtual or traffic(nic)]
-    return sorted(shown, key=lambda nic: (-traffic(nic), nic.name))
+def nics(frame: Frame) -> list[NicRates]:
+    """Real ones by name, then virtual ones that carried something of late."""
+    known = frame.moment.network.nics if frame.moment.network else ()
+    lately = [moment.network.nics for moment in frame.history[-_LATELY:] if moment.network]
+    carried = {nic.name for of_moment in lately for nic in of_moment if traffic(nic)}
+    shown = [nic for nic in known if not nic.is_virtual or nic.name in carried]
+    return sorted(shown, key=lambda nic: (nic.is_virtual, nic.name))
 
 
 def traffic(nic: NicRates) -> float:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hwtop.model.cpu import CpuRates, Pressure, PressureLine
+from hwtop.model.frame import Moment
 from hwtop.ui import host_view, marks, units
 from hwtop.ui.panels import host_cores
 from hwtop.ui.panels.host_block import Block, gauge, marked, packed
+from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import wrap
-from hwtop.ui.widgets.trend import trend
-
-TREND, TREND_MOST = 2, 10
-"""Rows of the trend: at least, and where there is room."""
-_SCALE = 5
-"""Cells of the labels of its scale."""
 
 
 def processor(view: View, width: int, trend_rows: int) -> Block:
@@ -28,7 +24,10 @@ def processor(view: View, width: int, trend_rows: int) -> Block:
         return Block("CPU", [Line(f"◌ {host_view.reason(view, 'cpu')}", "dim")])
     tone = "dim" if cpu.util_pct is None else host_cores.role(cpu.util_pct)
     words = Line(f"{'▲' if tone == 'warn' else ''}{units.pct(cpu.util_pct)}", tone).fitted(5, "right")
-    lines = [gauge("busy", cpu.util_pct, words, width, (host_view.CPU_FULL,), tone), *_past(view, width, trend_rows)]
+    lines = [
+        gauge("busy", cpu.util_pct, words, width, (host_view.CPU_FULL,), tone),
+        *past(view.frame.history, _busy, width, trend_rows, host_cores.role),
+    ]
     facts = [
         Line("user ", "label").add(f"{units.pct(cpu.user_pct):<4}"),
         Line("system ", "label").add(f"{units.pct(cpu.system_pct):<4}"),
@@ -38,6 +37,10 @@ def processor(view: View, width: int, trend_rows: int) -> Block:
     lines += packed(facts, width)
     lines += packed(_queue(cpu, moment.cores), width)
     return Block("CPU", lines, Line(f"{cpu.count} cores", "dim"))
+
+
+def _busy(moment: Moment) -> float | None:
+    return moment.cpu.util_pct if moment.cpu else None
 
 
 def _queue(cpu: CpuRates, cores: float) -> Iterator[Line]:
@@ -53,21 +56,6 @@ def _queue(cpu: CpuRates, cores: float) -> Iterator[Line]:
         yield Line("switches ", "label").add(f"{units.count(cpu.context_switches_per_s)}/s")
 
 
-def _past(view: View, width: int, rows: int) -> list[Line]:
-    """The busy share on a scale of 0 to 100 %, and how far back it reaches."""
-    cells = width - _SCALE
-    history = view.frame.history[-2 * cells :]
-    values = [moment.cpu.util_pct if moment.cpu else None for moment in history]
-    drawn = trend(values, cells, rows, 100, host_cores.role)
-    labels = ["100%", *[""] * (rows - 2), "0%"]
-    lines = [Line(f"{label:>4} ", "dim").extend(line) for label, line in zip(labels[-rows:], drawn, strict=True)]
-    span = units.duration(round(history[-1].at_s - history[0].at_s)) if len(history) > 1 else "now"
-    reach = min(cells, (len(history) + 1) // 2)
-    start = f"{span} ago" if len(history) > 1 else ""
-    ends = start + "now".rjust(max(0, reach - len(start))) if reach >= len(start) + 4 else "now"
-    return [*lines, Line(ends, "dim").fitted(width, "right")]
-
-
 def cores(view: View, width: int) -> Block | None:
     """One block a core."""
     cpu = view.frame.moment.cpu
@@ -76,7 +64,7 @@ def cores(view: View, width: int) -> Block | None:
     return Block("Cores", host_cores.lines(cpu.cores, width), Line("each 0–100%", "dim"))
 
 
-def pressure(view: View, width: int) -> Block:
+def pressure(view: View, width: int, trend_rows: int) -> Block:
     """PSI: the share of the time in which some task, or all of them, waited for a resource."""
     cpu = view.frame.moment.cpu
     if cpu is None:
@@ -92,7 +80,19 @@ def pressure(view: View, width: int) -> Block:
         _stalled(resource, cpu.psi.get(resource), view.frame.moment.missing.get(f"cpu.psi.{resource}"), bar_cells)
         for resource in ("cpu", "io", "memory")
     ]
-    return Block("Pressure", [head, *rows], Line("some task waits; all: every task, 10 s", "dim"))
+    io = past(view.frame.history, _io_stalled, width, trend_rows, _io_role)
+    caption = [Line("stalled by I/O", "label")] if io else []
+    return Block("Pressure", [head, *rows, *caption, *io], Line("some task waits; all: every task, 10 s", "dim"))
+
+
+def _io_stalled(moment: Moment) -> float | None:
+    told = moment.cpu.psi.get("io") if moment.cpu else None
+    return told.some.avg10_pct if told and told.some else None
+
+
+def _io_role(stalled_pct: float) -> str:
+    role = marks.high(stalled_pct, *host_view.STALLED)[0]
+    return "info" if role == "good" else role
 
 
 def _stalled(resource: str, told: Pressure | None, missing: str | None, bar_cells: int) -> Line:

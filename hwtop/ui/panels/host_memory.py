@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from hwtop.model.frame import Moment
 from hwtop.ui import host_view, marks, units
 from hwtop.ui.panels.host_block import Block, fact, gauge, packed
+from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import wrap
 
 
-def memory(view: View, width: int) -> Block:
+def memory(view: View, width: int, trend_rows: int) -> Block:
     """What can fill up on bars, then what the kernel holds, then paging."""
     found = view.frame.moment.memory
     if found is None:
         return Block("Memory", [Line(f"◌ {host_view.reason(view, 'memory')}", "dim")])
-    lines = [_fill("used", found.used_bytes, found.total_bytes, width)]
+    past_used = past(view.frame.history, _used, width, trend_rows, _role)
+    lines = [_fill("used", found.used_bytes, found.total_bytes, width), *past_used]
     shm = next((mount for mount in view.frame.moment.mounts if mount.mount_point == "/dev/shm"), None)
     if shm is not None and shm.total_bytes:
         lines.append(_fill("/dev/shm", shm.used_bytes, shm.total_bytes, width))
@@ -31,6 +34,15 @@ def memory(view: View, width: int) -> Block:
         _paged("major faults", found.major_faults_per_s),
     ]
     return Block("Memory", [*lines, *packed(facts, width)], Line(units.size(found.total_bytes), "dim"))
+
+
+def _used(moment: Moment) -> float | None:
+    return host_view.share(moment.memory.used_bytes, moment.memory.total_bytes) if moment.memory else None
+
+
+def _role(used_pct: float) -> str:
+    role = marks.high(used_pct, *host_view.FULL)[0]
+    return "info" if role == "good" else role
 
 
 def _paged(label: str, per_s: float | None, *, is_bad: bool = False) -> Line:

@@ -14,6 +14,8 @@ from hwtop.ui.widgets.line import Line
 _COLUMNS = ((66, 1), (145, 2), (240, 3))
 """Cells under which there are so many columns."""
 _MOST = 4
+_TRENDS = ((14, 6), (12, 6), (10, 5), (8, 4), (6, 3), (6, 2), (10, 0), (8, 0), (6, 0), (4, 0), (2, 0))
+"""Rows of the trend of the CPU, and of those of pressure, memory and disks: the first that fit."""
 
 
 def answer_rows(view: View, width: int) -> int:
@@ -75,26 +77,28 @@ def _parts(view: View) -> Iterator[Line]:
 
 
 def _lines(view: View, width: int, height: int) -> list[Line]:
+    """With the tallest trends that leave everything in sight, else with the least."""
     count = next((columns for cells, columns in _COLUMNS if width < cells), _MOST)
-    least = host_block.columns(_blocks(view, width // count, host_cpu.TREND), count)
-    # The trend stands in the first column: what that one lacks of the page is its room.
-    spare = height - max(sum(block.height for block in part) for part in least)
-    rows = host_cpu.TREND + max(0, min(host_cpu.TREND_MOST - host_cpu.TREND, spare))
-    parts = host_block.columns(_blocks(view, width // count, rows), count)
+    parts: list[list[Block]] = []
+    for trends in _TRENDS:
+        parts = host_block.columns(_blocks(view, width // count, trends), count)
+        if max(sum(block.height for block in part) for part in parts) <= height:
+            break
     widths = [width // len(parts) + (number < width % len(parts)) for number in range(len(parts))]
     return host_block.drawn(parts, widths, height)
 
 
-def _blocks(view: View, width: int, trend_rows: int) -> list[Block]:
+def _blocks(view: View, width: int, trends: tuple[int, int]) -> list[Block]:
     """In the order of the page; drawn for the narrowest column."""
     room = inner(width)
+    first, others = trends
     found = (
-        host_cpu.processor(view, room, trend_rows),
+        host_cpu.processor(view, room, first),
         host_cpu.cores(view, room),
-        host_cpu.pressure(view, room),
-        host_memory.memory(view, room),
+        host_cpu.pressure(view, room, others),
+        host_memory.memory(view, room, others),
         host_memory.limits(view, room),
-        host_tables.disks(view, room),
+        host_tables.disks(view, room, others),
         host_tables.mounts(view, room),
         host_tables.network(view, room),
         host_tables.not_seen(view, room),

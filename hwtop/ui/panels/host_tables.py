@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from hwtop.model.disk import DiskRates, MountReading
+from hwtop.model.frame import Moment
 from hwtop.model.network import NicRates
 from hwtop.ui import host_view, marks, units
 from hwtop.ui.panels.host_block import Block
+from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.bar import bar
@@ -19,8 +21,8 @@ from hwtop.ui.widgets.text import elide_middle, wrap
 Row = TypeVar("Row")
 
 
-def disks(view: View, width: int) -> Block:
-    """All block devices, the busiest first."""
+def disks(view: View, width: int, trend_rows: int) -> Block:
+    """All block devices, and how busy the busiest was."""
     rows = host_view.disks(view.frame.moment)
     longest = max((len(disk.name) for disk in rows), default=4)
     columns: list[Column[DiskRates]] = [
@@ -34,7 +36,20 @@ def disks(view: View, width: int) -> Block:
         Column("", 6, lambda disk, width: _bar(disk.busy_pct, width, host_view.BUSY), 2, grow=1, most=20),
         Column("busy", 5, lambda disk, _: _share(disk.busy_pct, host_view.BUSY), align="right"),
     ]
-    return Block("Disks", _table(columns, rows, width) or [_none(view, "disk", "no block device is seen")])
+    lines = _table(columns, rows, width)
+    if lines and trend_rows:
+        lines.append(Line("the busiest of them", "label"))
+        lines += past(view.frame.history, _busiest, width, trend_rows, _busy_role)
+    return Block("Disks", lines or [_none(view, "disk", "no block device is seen")])
+
+
+def _busiest(moment: Moment) -> float | None:
+    return max((disk.busy_pct for disk in moment.disks if disk.busy_pct is not None), default=None)
+
+
+def _busy_role(busy_pct: float) -> str:
+    role = marks.high(busy_pct, *host_view.BUSY)[0]
+    return "info" if role == "good" else role
 
 
 def mounts(view: View, width: int) -> Block:
@@ -65,11 +80,11 @@ def mounts(view: View, width: int) -> Block:
 
 
 def network(view: View, width: int) -> Block:
-    """Interfaces and InfiniBand ports, the busiest first, then TCP."""
+    """Interfaces and InfiniBand ports, then TCP."""
     moment = view.frame.moment
     if moment.network is None:
         return Block("Network", [_none(view, "network", "no numbers yet")])
-    rows = host_view.nics(moment)
+    rows = host_view.nics(view.frame)
     longest = max((len(nic.name) for nic in rows), default=9)
     columns: list[Column[NicRates]] = [
         Column("interface", min(14, max(9, longest)), lambda nic, width: Line(elide_middle(nic.name, width), "strong")),
@@ -90,8 +105,8 @@ def _tcp(view: View, width: int) -> list[Line]:
     moment = view.frame.moment
     share = moment.network.tcp_retransmit_pct if moment.network else None
     if share is None:
-        why = moment.missing.get("network.tcp_retransmitted_segments") or "under 100 segments sent since the last look"
-        return [Line(text, "dim") for text in wrap(f"TCP sent again {units.UNKNOWN} {why}", width)]
+        why = moment.missing.get("network.tcp_retransmitted_segments") or "under 100 segments sent"
+        return [Line(text, "dim") for text in wrap(f"TCP sent again {units.UNKNOWN} ({why})", width)]
     role, mark = marks.high(share, *host_view.RESENT)
     return [
         Line("TCP sent again ", "label")
