@@ -95,6 +95,11 @@ _FILLERS = {
     *("model", "global", "starting", "end", "done", "info", "update", "set", "and", "after"),
 }  # fmt: skip
 
+_OTHER_EPOCHS = {
+    *("best", "warmup", "start", "max", "last", "total", "save", "num", "per", "end", "min", "eval", "val", "valid", "validation", "test"),
+    *("first", "decay", "next", "prev", "previous", "resume", "log", "target", "each", "every", "steps", "batches", "n", "ppo", "until"),
+}  # fmt: skip
+"""Words that make an epoch another one than the one of now; others name the network: "VAE epoch 3"."""
 _OF_NOW = {"cur", "curr", "current", "train", "training", "this", "new", "now", "the", "batch", "step", "iter"}
 """Words before the name of a quantity that say no more than that it is the newest one of training."""
 _PLAIN = {"loss", "lr", "grad_norm"}
@@ -123,7 +128,10 @@ def name_of(key: str) -> str | None:
         return name
     *before, last = key.split(" ")
     if last in _COUNTERS:
-        return NAMES[last] if before[-1] == "at" or _FILLERS.issuperset(before) else None
+        if before[-1] == "end":
+            return None  # a setting: end_step
+        is_named = last == "epoch" and len(before) == 1 and before[0].isalpha() and before[0] not in _OTHER_EPOCHS
+        return NAMES[last] if is_named or before[-1] == "at" or _FILLERS.issuperset(before) else None
     first, _, rest = key.partition(" ")
     name = name_of(rest) if first in _OF_NOW else None
     return name if name in _PLAIN else None

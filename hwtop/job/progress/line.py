@@ -71,6 +71,10 @@ _FILLER = re.compile(
     r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info|taken|took|processed|fold|update)\b",
     re.IGNORECASE,
 )
+_COUNTED_LOSS = re.compile(r"\W*\w+\W{0,3}\d+\s?/\s?\d+\W+(?:\w+ )?loss\W{1,3}[\d.]", re.IGNORECASE)
+"""`Sample 3/100, Loss: 0.5`."""
+_ZEROED = re.compile(r"\s+\w+ = 0(?:\.0*)?\s*")
+"""Source code among the output: total_loss = 0.0."""
 _ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
 """VITS, behind the name of its logger."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -185,7 +189,8 @@ def _judge(text: str, found: Found) -> Progress | None:
 def _is_metrics(text: str, found: Found) -> bool:
     """One known field among many that are not: a line of nothing but pairs, or one that begins with the step."""
     if "loss" in found.values:
-        return found.numbers >= 2 and len(_PAIR.findall(text)) >= found.numbers
+        pairs = len(_PAIR.findall(text))
+        return (found.numbers >= 2 and pairs >= found.numbers) or _COUNTED_LOSS.match(text) is not None
     if _COUNT_FIRST.match(text) or _MXNET.match(text):
         return True
     first = _STEP_FIRST.match(text)
@@ -201,6 +206,8 @@ def _is_metrics(text: str, found: Found) -> bool:
 
 def _is_bare(text: str) -> bool:
     """The line holds nothing but one known field: "step: 10", "[batch=1/100]:", "Epoch 3/10". Running text holds words."""
+    if _ZEROED.fullmatch(text):
+        return False
     words = _WORD.findall(_FILLER.sub(" ", re.sub(r"[a-z]+[_=/:][\w/]*(?=\s*[:=])", " ", text)))
     known = {"step", "iter", "iteration", "epoch", "batch", "loss", "global", "train", "lm"}
     return all(word.lower() in known for word in words) or _ARROW.search(text) is not None
