@@ -33,7 +33,7 @@ _OF_TRAINING = re.compile(
 )
 _OF_OTHER = re.compile(
     r"valid|\bval\b|eval|test|predict|sanity|\bload|download|(?-i:\b[Mm]ap)|filter|tokeniz|sampling|shard|fetch|extract|class\s+images|compress|"
-    r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|inferenc|dataset|split|packing|truncat|quantiz",
+    r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|inferenc|dataset|scan|\bfiles?\b|split|packing|truncat|quantiz",
     re.IGNORECASE,
 )
 _UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[kMGT]?i?B)/s|s/(?:file|shard|example)")

@@ -18,7 +18,9 @@ _LOSS = """loss, train loss, training loss, lm loss, total loss, reduced train l
  loss total, train/loss step, train loss step, loss step, step loss, batch loss, ce loss, nll loss, mlm loss, loss/total, gpt loss,
  train total loss, loss/total loss, train/ce loss, train/crossentropyloss, train/cross entropy loss, loss mean, cost, actor/loss,
  training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss, loss batch, total loss train, loss avg rank, epoch loss, train epoch loss, loss function, cross entropy loss, crossentropy loss, cross entropy, crossentropy, ce, xent, nll"""
-_MEAN_LOSS = "epoch loss, train epoch loss, avg loss, mean loss, running loss, avr loss, average loss"
+_MEAN_LOSS = """epoch loss, train epoch loss, avg loss, mean loss, running loss, avr loss, average loss,
+ average epoch loss, avg epoch loss, mean epoch loss, epoch avg loss, epoch average loss, avg train loss, average train loss, mean train loss,
+ average training loss, avg training loss, mean training loss, train avg loss, train loss avg, loss avg, avg/ loss"""
 _GRAD_NORM = """grad norm, gradnorm, gnorm, gradient norm, global grad norm, total grad norm, train/grad norm, norm, train grad norm,
  gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm, grdn, gn"""
 _LR = """lr, learning rate, lrate, train/lr, train/learning rate, current lr, base lr, learningrate, actor/lr, l/r, train lr, lr/train,
@@ -35,7 +37,7 @@ _STEP_TIME = """time, step time, iter time, iteration time, time per step, time 
  s/it, sec/step, sec/it, sec/batch, s/batch, batch time, took, dt, step avg, avg step time, time/step, step time s, ms/step, step time ms,
  seconds per step, train/step time, iter time s, time per batch, time s, step duration, batch t, batch cost, avg batch cost,
  timing s/step, step time in s, ms/batch, ms/it, ms/iter, ms/iteration, ms/update, time/batch, time/iter, time/it, time each step,
- time per iter"""
+ time per iter, sec/iter, sec/iteration, s/iter, s/iteration, seconds/step, seconds/iter, seconds/it"""
 _MEAN_STEP_TIME = "step avg, avg step time"
 _DATA_TIME = "data, data time, data t, reader cost, avg reader cost, data cost, dt data, data load time, dataloader time, data loading time"
 _LOSS_SCALE = "loss scale, loss scaler, grad scale, amp scale"
@@ -61,7 +63,7 @@ def spaced(name: str) -> str:
 NAMES: dict[str, str] = {
     alias: name
     for name, aliases in {
-        "loss": _LOSS,
+        "loss": f"{_LOSS}, {_MEAN_LOSS}",
         "grad_norm": _GRAD_NORM,
         "lr": _LR,
         "step": _STEP,
@@ -138,7 +140,7 @@ def name_of(key: str) -> str | None:
 
 
 _FOREIGN = re.compile(
-    r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|ema)(?:[ /_]|$)|.*[ /](?:val|valid|validation|eval|test)$"
+    r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|ema)(?:[ /_]|$)|.*[ /](?:val|valid|validation|eval|test)(?:[ /]|$)"
 )
 
 
