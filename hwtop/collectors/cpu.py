@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from hwtop.collectors.pressure import read_pressures
 from hwtop.collectors.procfs import read_text, reason_of
+from hwtop.job.cpu_list import cpus_of
 from hwtop.model.aim import Aim
 from hwtop.model.cpu import CpuReading, CpuTimes
 
@@ -58,6 +59,8 @@ class CpuSource:
         self._has_cpufreq: bool | None = None
         self._cpuinfo_at_s: float | None = None
         self._freq_reason: str | None = None
+        self._nodes_of: tuple[int, ...] | None = None
+        self._nodes: tuple[int | None, ...] = ()
 
     def probe(self) -> str | None:
         """Why there is no /proc/stat to read, or None."""
@@ -92,6 +95,7 @@ class CpuSource:
             total=stat.total,
             cores=tuple(stat.cores.values()),
             core_ids=core_ids,
+            core_nodes=self._core_nodes(core_ids),
             freq_mhz=tuple(self._mhz.get(core) for core in core_ids),
             load=_parsed_load(read_text(f"{self._proc}/loadavg")),
             running=stat.numbers["procs_running"],
@@ -107,6 +111,23 @@ class CpuSource:
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+    def _core_nodes(self, core_ids: tuple[int, ...]) -> tuple[int | None, ...]:
+        """Read once, and again when cores came or went."""
+        if self._nodes_of != core_ids:
+            self._nodes_of = core_ids
+            known = self._read_nodes()
+            self._nodes = tuple(known.get(core) for core in core_ids) if known else ()
+        return self._nodes
+
+    def _read_nodes(self) -> dict[int, int]:
+        """Core -> node, of Documentation/ABI/stable/sysfs-devices-node."""
+        folder = f"{self._sys}/devices/system/node"
+        try:
+            online = sorted(cpus_of(read_text(f"{folder}/online")))
+            return {cpu: node for node in online for cpu in cpus_of(read_text(f"{folder}/node{node}/cpulist"))}
+        except OSError:  # a kernel without NUMA: all cores are alike
+            return {}
 
     def _read_frequencies(self, core_ids: tuple[int, ...], at_s: float) -> None:
         if self._has_cpufreq is not False:

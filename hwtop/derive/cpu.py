@@ -45,6 +45,7 @@ def cpu_rates(previous: CpuReading | None, current: CpuReading) -> CpuRates:
 def _core_rates(previous: CpuReading, current: CpuReading) -> tuple[CoreRates, ...]:
     """Cores that were online both times, matched by their number."""
     before = dict(zip(_numbers(previous), previous.cores, strict=False))
+    nodes = dict(zip(_numbers(current), current.core_nodes, strict=False))
     rates = []
     for number, times in zip(_numbers(current), current.cores, strict=False):
         shares = _shares(before[number], times) if number in before else None
@@ -55,6 +56,7 @@ def _core_rates(previous: CpuReading, current: CpuReading) -> tuple[CoreRates, .
                     iowait_pct=shares.iowait_pct,
                     steal_pct=shares.steal_pct,
                     number=number,
+                    node=nodes.get(number),
                 )
             )
     return tuple(rates)

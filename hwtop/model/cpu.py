@@ -52,6 +52,8 @@ class CpuReading(Struct, frozen=True, kw_only=True):
     model_name: str | None = None
     core_ids: tuple[int, ...] = ()
     """The kernel's number of each entry of `cores`: cores that are offline leave gaps."""
+    core_nodes: tuple[int | None, ...] = ()
+    """NUMA node of each entry of `cores`; empty where the kernel tells none."""
     missing: dict[str, str] = {}
 
 
@@ -63,6 +65,8 @@ class CoreRates(Struct, frozen=True, kw_only=True):
     steal_pct: float
     number: int | None = None
     """The kernel's number of the core."""
+    node: int | None = None
+    """Its NUMA node."""
 
 
 class CpuRates(Struct, frozen=True, kw_only=True):

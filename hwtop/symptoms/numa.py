@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from hwtop.job.cpu_list import cpus_of
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Rank
@@ -53,17 +54,6 @@ def check_numa(history: History) -> Observation | None:
         ),
         ranks=tuple(numbers),
     )
-
-
-def cpus_of(text: str) -> frozenset[int]:
-    """The numbers in a list as the kernel writes it, "0-47,96-143"; empty for anything else."""
-    found: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        if not first.isdigit() or (last and not last.isdigit()):
-            return frozenset()
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
 
 
 def _node(gpu: Gpu) -> str:

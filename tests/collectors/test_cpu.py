@@ -39,6 +39,17 @@ def test_an_offline_core_leaves_a_gap_in_the_numbers(tmp_path: Path) -> None:
     assert [core.user for core in reading.cores] == [1, 3]
 
 
+def test_each_core_has_its_numa_node_and_memory_without_cores_is_no_place_for_one(tmp_path: Path) -> None:
+    folder = tmp_path / "devices" / "system" / "node"
+    for node, cpus in ((0, "0-63\n"), (1, "64-126\n"), (2, "\n")):
+        (folder / f"node{node}").mkdir(parents=True)
+        (folder / f"node{node}" / "cpulist").write_text(cpus)
+    (folder / "online").write_text("0-2\n")
+    reading = CpuSource(proc=proc("two-sockets", "second"), sys=str(tmp_path)).read()
+    assert reading.core_nodes == (0,) * 64 + (1,) * 63
+    assert CpuSource(proc=proc("two-sockets", "second"), sys=str(tmp_path / "none")).read().core_nodes == ()
+
+
 def test_a_kernel_that_tells_less_gives_reasons() -> None:
     reading = CpuSource(proc=proc("host-v1", "first"), sys=sys("host-v1", "first")).read()
     assert reading.psi == {}

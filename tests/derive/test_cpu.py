@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from hwtop.collectors.cpu import CpuSource
 from hwtop.derive.cpu import cpu_rates
@@ -94,6 +95,12 @@ def test_counters_that_go_backwards(
     rates = cpu_rates(of_one_core(1.0, before), of_one_core(3.0, after))
     assert (rates.util_pct, rates.iowait_pct) == (util_pct, iowait_pct)
     assert [core.util_pct for core in rates.cores] == ([] if util_pct is None else [util_pct])
+
+
+def test_a_core_keeps_its_numa_node() -> None:
+    before, after = of_one_core(1.0, times(user=1)), of_one_core(3.0, times(user=100))
+    assert [core.node for core in cpu_rates(before, replace(after, core_nodes=(1,))).cores] == [1]
+    assert [core.node for core in cpu_rates(before, after).cores] == [None]
 
 
 def test_a_core_is_not_compared_with_another_one() -> None:

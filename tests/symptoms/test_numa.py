@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from hwtop.job.cpu_list import cpus_of
 from hwtop.symptoms.history import History
-from hwtop.symptoms.numa import check_numa, cpus_of
+from hwtop.symptoms.numa import check_numa
 from tests.symptoms.moments import constant, gpu, history, job, moment, rank
 
 NEAR, FAR = 3, 60

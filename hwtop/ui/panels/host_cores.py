@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from hwtop.job.rank_set import rank_set
 from hwtop.model.cpu import CoreRates
@@ -18,24 +19,41 @@ _FULL_PCT = 90.0
 
 
 def lines(cores: Sequence[CoreRates], room: int) -> list[Line]:
-    """The map with the number of the first core of each row, then how many are full and which."""
+    """The map with the number of the first core of each row, by NUMA node where there are several; then how many are full
+    and which."""
     if not cores:
         return []
-    digits = len(str(_number(cores, len(cores) - 1)))
+    nodes = _by_node(cores)
+    digits = len(str(max(_number(cores, at) for at in range(len(cores)))))
     per_row = _per_row(room - digits - 1)
     each = 1
     while len(cores) > each * per_row * _ROWS_MOST:
         each *= 2
+    drawn: list[Line] = []
+    for node, members in nodes.items():
+        if len(nodes) > 1:
+            busy = units.pct(fmean(core.util_pct for core in members))
+            drawn.append(Line(f"NUMA node {node if node is not None else 'unknown'} ", "label").add(busy, "text"))
+        drawn += _map(members, per_row, each, digits)
+    what = "▁ 0% to █ 100%" if each == 1 else f"▁ 0% to █ 100%, a block = the busiest of {each} cores"
+    return [*drawn, *_words(cores, room), *(Line(text, "dim") for text in wrap(what, room))]
+
+
+def _by_node(cores: Sequence[CoreRates]) -> dict[int | None, list[CoreRates]]:
+    found: dict[int | None, list[CoreRates]] = {}
+    for core in cores:
+        found.setdefault(core.node, []).append(core)
+    return found
+
+
+def _map(cores: Sequence[CoreRates], per_row: int, each: int, digits: int) -> Iterator[Line]:
     cells = [max(core.util_pct for core in cores[at : at + each]) for at in range(0, len(cores), each)]
-    drawn = []
     for start in range(0, len(cells), per_row):
         row = Line(f"{_number(cores, start * each):>{digits}} ", "dim")
         for group in range(start, min(start + per_row, len(cells)), _GROUP):
             end = min(group + _GROUP, start + per_row)
             row.add(" " if group > start else "").extend(blocks(cells[group:end], 100, role))
-        drawn.append(row)
-    what = "▁ 0% to █ 100%" if each == 1 else f"▁ 0% to █ 100%, a block = the busiest of {each} cores"
-    return [*drawn, *_words(cores, room), *(Line(text, "dim") for text in wrap(what, room))]
+        yield row
 
 
 def role(util_pct: float) -> str:
