@@ -186,7 +186,8 @@ def _down(gpu: Gpu, history: History) -> _Fault | None:
     if not had and up >= others:
         return None
     name = _link_name(gpu)
-    which = f"{name} {rank_set(down)}" if len(down) < 4 else f"{len(down)} {name}s"
+    name += "" if len(down) == 1 else "s"
+    which = f"{name} {rank_set(down)}" if len(down) < 4 else f"{len(down)} {name}"
     what = "went down" if had else "is down" if len(down) == 1 else "are down"
     beside = f": {up} links up, its peers have {others}" if others > up else f": {up} links up"
     return _Fault(gpu.index, "critical" if had or up == 0 else "warning", f"{which} {what}{beside}")

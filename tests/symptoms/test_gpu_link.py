@@ -104,7 +104,7 @@ def test_a_link_that_only_its_peers_have() -> None:
     seen = check_nvlink(watch(lambda _: (nvlinked(0), nvlinked(1, (2, 3)))))
     assert seen is not None
     assert (seen.severity, seen.ranks) == ("warning", (1,))
-    assert seen.title == "GPU 1: NVLink 2-3 are down: 2 links up, its peers have 4"
+    assert seen.title == "GPU 1: NVLinks 2-3 are down: 2 links up, its peers have 4"
 
 
 def test_a_link_that_goes_down() -> None:

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from hwtop.model.frame import Frame
 from hwtop.model.gpu import Gpu, GpuProcess, GpuRates
 from hwtop.model.gpu_health import XidEvent
+from hwtop.model.gpu_link import NvLink
 from hwtop.model.log import LogEvent
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.gpu_reasons import field_words
@@ -178,6 +179,20 @@ def test_topology_is_the_matrix_with_numa_nodes_and_cpus() -> None:
     assert "SYS GPUs 0-3" in alone
     many = flat(shown(gpu_frames.training(16), (120, 50), gpu=2))
     assert "GPU 2: NV18 to GPUs 0-1,3-15" in many
+
+
+def test_links_whose_state_and_number_are_not_told_are_not_said_to_be_down() -> None:
+    frame = gpu_frames.amd()
+    mute = tuple(NvLink(link=link, is_up=None, speed_bytes_per_s=64e9) for link in range(7))
+    topology = frame.moment.topology
+    assert topology is not None
+    gpus = tuple(replace(gpu, nvlinks=mute) for gpu in frame.moment.gpus)
+    moment = replace(frame.moment, gpus=gpus, topology=replace(topology, links=()))
+    page = shown(replace(frame, moment=moment), (200, 60))
+    assert re.search(r"links +7, state not told, 64.0 GB/s each way", page)
+    assert "0 of 7" not in page
+    assert re.search(r"0 +· XG XG XG XG", re.sub(" +", " ", page))
+    assert "XGM" not in page
 
 
 def test_processes_say_whose_they_are() -> None:

@@ -67,10 +67,14 @@ def _links(row: GpuRow) -> Iterator[Line]:
     if not every:
         yield fact("links", "none", "dim")
         return
-    up = sum(link.is_up is True for link in every)
+    states = [link.is_up for link in every if link.is_up is not None]
+    up = sum(states)
     # None up: the slot for the bridge is empty, as in most workstations.
-    role = "text" if up == len(every) or not up else "bad"
-    yield fact("links up", f"{'✖ ' if role == 'bad' else ''}{up} of {len(every)}", role).extend(_kind(every))
+    role = "text" if up == len(states) or not up else "bad"
+    if states:
+        yield fact("links up", f"{'✖ ' if role == 'bad' else ''}{up} of {len(states)}", role).extend(_kind(every))
+    else:
+        yield fact("links", f"{len(every)}, state not told").extend(_kind(every))
     yield _flow(row.nvlink_bytes_per_s)
     peers = Counter(link.peer for link in every if link.peer)
     if peers:

@@ -27,8 +27,8 @@ _ROLES: dict[Path, str] = {
     "UNKNOWN": "dim",
 }
 _LEGEND: dict[Path, str] = {
-    "NVLINK": "NV: NVLinks and their number",
-    "XGMI": "XG: xGMI links and their number",
+    "NVLINK": "NV: NVLinks (and their number)",
+    "XGMI": "XG: xGMI links (and their number)",
     "PIX": "PIX: one PCIe switch",
     "PXB": "PXB: several switches",
     "PHB": "PHB: the host bridge",
@@ -104,7 +104,7 @@ def _text(topology: Topology, row: int, column: int) -> str:
             count = topology.links[row][column]
         except IndexError:
             count = 0
-        return f"{path[:2]}{count}" if count else path[:3]
+        return f"{path[:2]}{count or ''}"
     return {"SELF": "·", "UNKNOWN": "?"}.get(path, path)
 
 
