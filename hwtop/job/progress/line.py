@@ -119,6 +119,8 @@ _REWRITTEN = (
     # a count without a name before the loss
     ("loss", re.compile(r"^\s*\[?(\d+)\]?\s*[|:,]\s+(?=(?:train(?:ing)?[ _])?loss\b)", re.IGNORECASE), r"step: \1, "),
     (".item()", re.compile(r"\.item\(\)"), ""),
+    # tinygrad: numbers before their names
+    (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
     # clu
     ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip

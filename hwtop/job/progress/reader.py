@@ -10,6 +10,7 @@ from hwtop.job.log.text import clean, split_prefix
 from hwtop.job.progress.elapsed_clock import ElapsedClock
 from hwtop.job.progress.field_units import preference
 from hwtop.job.progress.line import parse
+from hwtop.job.progress.record import Record
 from hwtop.job.progress.table import Columns, heading, heading_of_two
 from hwtop.model.log import Progress
 
@@ -40,6 +41,7 @@ class ProgressReader:
         self._unit_alone: str | None = None
         self._has_step_time = False
         self._clock = ElapsedClock()
+        self._record = Record()
         self._foreign_left = 0
         self._above = ""
         self._trained_total: int | None = None
@@ -61,9 +63,10 @@ class ProgressReader:
     def _read(self, text: str) -> Progress | None:
         progress = parse(text)
         if progress is None:
-            progress = self._row(text)
+            progress = self._record.row(text) or self._row(text)
         elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
             progress = self._by_name(progress, text, self._columns)
+        self._record.see(text, progress)
         if progress is None or self._is_under_foreign_heading(progress) or self._is_other_bar(progress, text):
             return None
         if progress.step is not None and progress.step_time_s is not None:
