@@ -20,6 +20,9 @@ def typed(word: str, text: str) -> str:
     return (word + "".join(character for character in first if character.isprintable()))[:_MOST]
 
 
-def told(word: str, kept: int, total: int, things: str) -> Line:
-    """The filter and what it leaves, for a title; nothing without one."""
-    return Line(f"  filter: {word}, {kept:,} of {total:,} {things}", "accent") if word else Line()
+def told(word: str, kept: int, total: int, things: str, problem: str = "") -> Line:
+    """The filter and what it leaves, for a title; nothing without one. What of it is not understood leaves all."""
+    if not word:
+        return Line()
+    line = Line(f"  filter: {word}, {kept:,} of {total:,} {things}", "accent")
+    return line.add(f"  ▲ {problem}", "warn") if problem else line

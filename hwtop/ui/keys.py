@@ -13,6 +13,7 @@ APP: list[BindingType] = [
         key_display="q F10 Ctrl-C",
         tooltip="Leave; the last verdict stays in the terminal",
     ),
+    Binding("ctrl+z", "suspend_process", "suspend", id="suspend", show=False),
     Binding("question_mark,h,f1", "help", "help", id="help", key_display="? h F1", tooltip="This list"),
 ]
 
@@ -106,9 +107,10 @@ PICTURE: list[BindingType] = [
         "order",
         "order",
         id="order",
-        key_display="o L",
-        tooltip="Order of ranks, source of a curve; its log scale",
+        key_display="o O L",
+        tooltip="Sort by the next column, the other way; curves: source, log",
     ),
+    Binding("O", "reverse", "other way", id="reverse", show=False),
     Binding("L", "log_scale", "log scale", id="log-scale", show=False),
     Binding(
         "slash,f4",
@@ -116,7 +118,7 @@ PICTURE: list[BindingType] = [
         "filter",
         id="filter",
         key_display="/ F4 S F3",
-        tooltip="Filter, !word leaves out; search in the logs",
+        tooltip="Filter (see below); search in the logs",
     ),
     Binding("S,f3", "search", "search", id="search", show=False),
     Binding(
@@ -148,7 +150,12 @@ PICTURE: list[BindingType] = [
     Binding("minus", "interval(-1)", "faster", id="faster", show=False),
     Binding("plus,equals_sign", "interval(1)", "slower", id="slower", show=False),
     Binding(
-        "r,f5,ctrl+l", "repaint", "repaint", id="repaint", key_display="r F5 Ctrl-L", tooltip="Draw the screen anew"
+        "r,f5,ctrl+l",
+        "repaint",
+        "repaint",
+        id="repaint",
+        key_display="r F5 Ctrl-L Ctrl-Z",
+        tooltip="Draw the screen anew; to the shell until fg",
     ),
     Binding("escape", "clear", "clear", id="clear", key_display="Esc", tooltip="Clear filter, zoom, selection, scroll"),
 ]

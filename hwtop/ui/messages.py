@@ -17,3 +17,7 @@ class FrameReady(Message, bubble=False):
     def can_replace(self, message: Message) -> bool:
         """A newer frame takes the place of an older one that still waits."""
         return isinstance(message, FrameReady)
+
+
+class SendAll(Message):
+    """Something else may have written to the terminal: every cell is to be sent again."""

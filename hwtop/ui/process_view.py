@@ -5,27 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hwtop.model.member import JobProcess
-from hwtop.ui.filter import matches
+from hwtop.ui import fields, order
+from hwtop.ui.query import Query, parse
 from hwtop.ui.view import Inside, View
-
-STATES = {
-    "R": ("running", "good"),
-    "S": ("sleeping", "dim"),
-    "D": ("▲ disk wait", "warn"),
-    "T": ("✖ stopped", "bad"),
-    "t": ("✖ traced", "bad"),
-    "Z": ("✖ zombie", "bad"),
-    "X": ("✖ dead", "bad"),
-    "I": ("idle", "dim"),
-}
-"""Word and role of a process state; "D" is mostly, not always, a wait for a disk."""
 
 
 def kept(view: View) -> tuple[JobProcess, ...]:
-    """The processes that the filter of the tree lets through, in tree order."""
+    """The processes that the filter of the tree lets through, in its order."""
     processes = view.job.processes if view.job else ()
-    word = view.filters.get("processes", "")
-    return tuple(item for item in processes if matches(word, _text(item)))
+    if view.filters.get("processes"):
+        found = query(view)
+        processes = tuple(item for item in processes if found.lets(item))
+    if view.page != "processes" or view.process_order == "tree":
+        return processes
+    field = fields.processes(view.job)[view.process_order]
+    return order.arranged(view, processes, lambda item: field.read(item)[0])
+
+
+def query(view: View) -> Query[JobProcess]:
+    """The filter of the tree."""
+    return parse(view.filters.get("processes", ""), fields.processes(view.job), fields.process_text)
 
 
 def place(view: View) -> int:
@@ -79,8 +78,3 @@ def followed(view: View) -> View:
 def closed(view: View) -> View:
     """The view back at the tree."""
     return replace(view, inside="", scroll=0)
-
-
-def _text(item: JobProcess) -> str:
-    rank = "" if item.rank is None else f" rank {item.rank}"
-    return f"{item.pid} {item.role}{rank} {STATES.get(item.state, (item.state,))[0]} {item.wchan or ''} {item.command}"

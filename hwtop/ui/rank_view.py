@@ -10,7 +10,9 @@ from statistics import median
 from hwtop.job.stacks.frames import place
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank, RankState
-from hwtop.ui.view import ORDERS, View
+from hwtop.ui import fields, order
+from hwtop.ui.query import Query, parse
+from hwtop.ui.view import View
 
 WORST_FIRST: tuple[RankState, ...] = (
     "dead",
@@ -36,25 +38,21 @@ _BEHIND = 2
 
 
 def ordered(view: View) -> tuple[Rank, ...]:
-    """The job's ranks as the ranks page lists them; what is not known comes last."""
+    """The job's ranks as the ranks page lists them, as far as its filter lets them through."""
     ranks = view.job.ranks if view.job else ()
-    if view.page != "ranks" or view.order == "rank":
+    if view.page != "ranks":
         return ranks
-    return tuple(sorted(ranks, key=lambda rank: (_key(view, rank), rank.rank)))
-
-
-def _key(view: View, rank: Rank) -> tuple[bool, float]:
+    if view.filter:
+        found = query(view)
+        ranks = tuple(rank for rank in ranks if found.lets(rank))
     if view.order == "state":
-        return False, WORST_FIRST.index(rank.state)
-    if view.order == "step":
-        step = _step(rank)
-        return step is None, step or 0
-    return rank.wait_share is None, rank.wait_share or 0.0
+        return order.arranged(view, ranks, lambda rank: -WORST_FIRST.index(rank.state))
+    return order.arranged(view, ranks, lambda rank: fields.RANKS[view.order].read(rank)[0])
 
 
-def next_order(view: View) -> View:
-    """Ordered by the next criterion."""
-    return replace(view, order=ORDERS[(ORDERS.index(view.order) + 1) % len(ORDERS)])
+def query(view: View) -> Query[Rank]:
+    """The filter of the ranks page."""
+    return parse(view.filters.get("ranks", ""), fields.RANKS, fields.rank_text)
 
 
 def stepped(view: View, step: int) -> View:

@@ -229,7 +229,14 @@ def test_help_lists_every_key_and_closes() -> None:
 
 def test_help_names_every_key_and_q_quits_from_it() -> None:
     names = {"question_mark": "?", "slash": "/", "plus": "+", "equals_sign": "", "minus": "-", "escape": "Esc"}
-    names |= {"pagedown": "PgDn", "pageup": "PgUp", "shift+tab": "Shift-Tab", "ctrl+l": "Ctrl-L", "ctrl+c": "Ctrl-C"}
+    names |= {
+        "pagedown": "PgDn",
+        "pageup": "PgUp",
+        "shift+tab": "Shift-Tab",
+        "ctrl+l": "Ctrl-L",
+        "ctrl+c": "Ctrl-C",
+        "ctrl+z": "Ctrl-Z",
+    }
     names |= {"down": "↓", "up": "↑", "right": "→", "left": "←", "greater_than_sign": ">", "less_than_sign": "<"}
     names |= {"comma": ",", "full_stop": "."}
 
@@ -476,7 +483,7 @@ def test_order_of_the_ranks_goes_round() -> None:
         await pilot.press("o")
         assert view_of(app).order == "rank"
         await pilot.press("2")
-        for order in ("state", "step", "wait", "rank"):
+        for order in ("state", "step", "wait", "s/step", "cpu", "mem", "rank"):
             await pilot.press("o")
             assert view_of(app).order == order
         await pilot.press("o", "down")

@@ -13,7 +13,7 @@ from hwtop.model.job import Job, JobPlace
 from hwtop.model.rank import HotLine, PhaseShare, Rank, RankState
 from hwtop.ui import marks, rank_view
 from hwtop.ui.layout import arrange, picture
-from hwtop.ui.view import ORDERS, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import ROLES
 from hwtop.ui.widgets.text import to_ascii
 from tests import crowds, frames
@@ -117,12 +117,10 @@ def test_glyphs_of_states_differ_also_in_ascii() -> None:
     assert set(rank_view.WORST_FIRST) == set(marks.RANK_STATE)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_orders(order: str) -> None:
-    base = crowds.sick(64)
-    view = changed(page(base), order=order)  # type: ignore[arg-type]
-    first = rank_view.ordered(view)[0]
-    assert first.rank == {"rank": 0, "state": 63, "step": 17, "wait": 17}[order]
+@pytest.mark.parametrize(("order", "first"), [("rank", 0), ("state", 63), ("step", 17), ("wait", 17)])
+def test_orders(order: str, first: int) -> None:
+    view = changed(page(crowds.sick(64)), order=order)  # type: ignore[arg-type]
+    assert rank_view.ordered(view)[0].rank == first
     assert lines_of(view)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hwtop.ui import process_view, rank_view
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, visible, wrap
@@ -29,7 +30,14 @@ _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
         ("+ -", "interval"),
         ("Esc", "clear"),
     ),
-    "ranks": (("↑ ↓", "rank"), ("Enter", "its stack"), ("o", "order"), ("y", "copy"), ("Esc", "clear")),
+    "ranks": (
+        ("↑ ↓", "rank"),
+        ("Enter", "its stack"),
+        ("/", "filter"),
+        ("o O", "sort"),
+        ("y", "copy"),
+        ("Esc", "clear"),
+    ),
     "stacks": (("y", "copy"), ("↑ ↓", "rank"), ("← →", "group"), ("PgDn", "scroll"), ("d", "deep look")),
     "flame": (("Enter", "zoom"), ("Esc", "back"), ("< >", "rank"), ("y", "copy")),
     "logs": (
@@ -51,7 +59,14 @@ _KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
     "gpu": (("↑ ↓", "GPU"), ("Enter", "all of it"), ("< >", "rank"), ("y", "copy"), ("Esc", "back")),
     "host": (("↑ ↓", "scroll"), ("y", "copy"), ("p", "pause")),
     "symptoms": (("↑ ↓", "finding"), ("PgDn", "scroll"), ("Enter", "all of it"), ("y", "copy"), ("Esc", "back")),
-    "processes": (("e", "environment"), ("l", "files"), ("k", "signal"), ("d", "deep look"), ("/", "filter")),
+    "processes": (
+        ("e", "environment"),
+        ("l", "files"),
+        ("k", "signal"),
+        ("d", "deep look"),
+        ("/", "filter"),
+        ("o O", "sort"),
+    ),
 }
 _INSIDE_KEYS = (("Esc", "back"), ("/", "filter"), ("e", "environment"), ("l", "files"), ("y", "copy"), ("< >", "rank"))
 """Of one process."""
@@ -120,18 +135,39 @@ def _note(view: View, width: int) -> list[Line]:
 
 
 def _input(view: View, width: int) -> Line:
-    help_ = Line("" if view.is_searching else "!word leaves out  ", "label")
+    help_ = _told_of(view)
     help_.add("Enter", "key").add(" finds  " if view.is_searching else " keeps  ", "label")
     help_.add("Esc", "key").add(" clears ", "label")
+    problem = filter_problem(view)
+    help_ = Line(f"▲ {problem} ", "warn") if problem else help_
     head = " search: " if view.is_searching else " / "
     room = width - 1 - len(head) - help_.width
-    if room < 12:
+    if problem and room < cells(view.typed):
+        room = max(12, min(cells(view.typed), width // 3))
+        help_ = help_.fitted(max(0, width - 1 - len(head) - room))
+    elif room < 12:
         help_, room = Line(), width - 1 - len(head)
     shown = visible(view.typed)
     while cells(shown) > room:
         shown = shown[1:]  # the end is where one types
     line = Line(head, "key").add(shown, "strong").add("▏", "accent")
     return line.add(" " * (width - line.width - help_.width)).extend(help_).fitted(width)
+
+
+def _told_of(view: View) -> Line:
+    """What can be typed."""
+    if view.is_searching:
+        return Line()
+    if view.subject in ("ranks", "processes"):
+        return Line("rank=0-3 cpu>80 state=D !word  ", "label")
+    return Line("!word leaves out  ", "label")
+
+
+def filter_problem(view: View) -> str:
+    """Why a term of the filter that is typed asks nothing; "" where there is none."""
+    if view.is_searching or view.subject not in ("ranks", "processes"):
+        return ""
+    return rank_view.query(view).problem if view.subject == "ranks" else process_view.query(view).problem
 
 
 def _tabs(view: View, width: int) -> list[tuple[str, Page]]:

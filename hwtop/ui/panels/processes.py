@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hwtop.job.launch.signals import fate
 from hwtop.model.member import JobProcess
-from hwtop.ui import process_view, units
+from hwtop.ui import order, process_view, units
+from hwtop.ui.fields import STATES, state_word
 from hwtop.ui.filter import told
 from hwtop.ui.panels import detail
 from hwtop.ui.view import View
@@ -34,14 +35,16 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not processes:
         return box([_none(view)], width, height, title, Line())
     kept = process_view.kept(view)
-    title.extend(told(view.filters.get("processes", ""), len(kept), len(processes), "processes"))
+    title.add(f"  {order.words(view)}" if order.words(view) else "", "dim")
+    word = view.filters.get("processes", "")
+    title.extend(told(word, len(kept), len(processes), "processes", process_view.query(view).problem))
     if not kept:
         return box([Line("◌ no process matches", "dim")], width, height, title, Line())
-    columns = table.chosen(_columns(), inner(width))
+    columns = table.chosen(_columns(is_tree=view.process_order == "tree"), inner(width))
     cursor = process_view.place(view)
     about = _about(kept[cursor], inner(width), is_readonly=view.is_readonly) if height >= _ABOUT_FROM else []
     rows = shown(view, height)
-    lines = [table.header(columns)]
+    lines = [table.header(columns, order.marked(view))]
     for index in rows:
         line = table.row(columns, kept[index]).fitted(inner(width))
         lines.append(Line("▸" + line.text[1:], "cursor") if index == cursor else line)
@@ -103,8 +106,7 @@ def _cut(text: str, width: int) -> str:
 
 def _threads(item: JobProcess) -> str:
     states = ", ".join(
-        f"{count} {process_view.STATES.get(state, (state, ''))[0].lstrip('▲✖ ')}"
-        for state, count in sorted(item.thread_states.items(), key=lambda pair: -pair[1])
+        f"{count} {state_word(state)}" for state, count in sorted(item.thread_states.items(), key=lambda pair: -pair[1])
     )
     return f"{item.thread_count} ({states})" if states else str(item.thread_count)
 
@@ -151,11 +153,11 @@ def _busiest_columns() -> list[Column[JobProcess]]:
     ]
 
 
-def _columns() -> list[Column[JobProcess]]:
+def _columns(*, is_tree: bool) -> list[Column[JobProcess]]:
     """A PID has at most 7 digits; the cell before it is the cursor's."""
     return [
         Column("pid", 8, lambda item, _: Line(str(item.pid), "dim"), align="right"),
-        Column("role", 22, _role),
+        Column("role", 22, _role if is_tree else _plain_role),
         Column(
             "rank", 4, lambda item, _: Line(units.UNKNOWN if item.rank is None else str(item.rank)), 2, align="right"
         ),
@@ -175,10 +177,14 @@ def _plain(text: str) -> Line:
     return Line(text, "dim" if text == units.UNKNOWN else "text")
 
 
-def _role(item: JobProcess, _: int) -> Line:
+def _role(item: JobProcess, width: int) -> Line:
     branch = "  " * max(0, item.depth - 1) + ("└ " if item.depth else "")
-    return Line(branch, "border").add(item.role, "strong" if item.role in ("rank", "launcher") else "text")
+    return Line(branch, "border").extend(_plain_role(item, width))
+
+
+def _plain_role(item: JobProcess, _: int) -> Line:
+    return Line(item.role, "strong" if item.role in ("rank", "launcher") else "text")
 
 
 def _state(item: JobProcess, _: int) -> Line:
-    return Line(*process_view.STATES.get(item.state, (item.state, "text")))
+    return Line(*STATES.get(item.state, (item.state, "text")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hwtop.ui import marks, rank_view
+from hwtop.ui import marks, order, rank_view
 from hwtop.ui.panels import ranks as ranks_panel
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -41,14 +41,14 @@ class Grid:
 
 def is_wanted(view: View, rows: int) -> bool:
     """Whether a line for each rank would not fit into `rows` rows."""
-    count = len(view.job.ranks) if view.job else 0
+    count = len(rank_view.ordered(view))
     return count > _FEWEST and ranks_panel.wanted(view, 0) > rows
 
 
 def grid(view: View, width: int, rows: int) -> Grid:
     """The map of all ranks with the shortest rows that fits, its cells as wide as there is room; else the tightest."""
-    ranks = view.job.ranks if view.job else ()
-    label = 1 + len(str(ranks[-1].rank if ranks else 0))
+    ranks = rank_view.ordered(view)
+    label = 1 + len(str(max((rank.rank for rank in ranks), default=0)))
     tightest = Grid(columns=_ROW_LENGTHS[0], cell=1, label=label)
     for columns in _ROW_LENGTHS:
         for cell in (3, 2, 1):
@@ -65,7 +65,7 @@ def wanted(view: View, width: int, most: int) -> tuple[int, int]:
     """(cells, rows) of the map with its frame in at most `most` rows."""
     found = grid(view, inner(width), most - 2 - _COUNT_ROWS)
     cells = max(found.width, min(inner(width), _COUNTS_WIDE))
-    count = len(view.job.ranks) if view.job else 0
+    count = len(rank_view.ordered(view))
     return cells + 4, min(most, -(-count // found.columns) + 2 + len(_counts(view, cells)))
 
 
@@ -138,7 +138,7 @@ def _visible(view: View, form: Grid, rows: int) -> range:
 def _row(view: View, form: Grid, number: int) -> Line:
     ranks = rank_view.ordered(view)[number * form.columns : (number + 1) * form.columns]
     # Out of the order of their numbers a row has no name; its place has.
-    name = str(ranks[0].rank) if view.order == "rank" else f"#{number * form.columns + 1}"
+    name = str(ranks[0].rank) if order.is_plain(view) else f"#{number * form.columns + 1}"
     line = Line(name.rjust(form.label - 1), "label").add(" ")
     for index, rank in enumerate(ranks):
         glyph, role = marks.RANK_STATE[rank.state]
@@ -152,7 +152,7 @@ def _row(view: View, form: Grid, number: int) -> Line:
 def _counts(view: View, width: int) -> list[Line]:
     """The legend, with numbers: a line or two."""
     lines = [Line()]
-    for state, count in rank_view.state_counts(view.job.ranks if view.job else ()):
+    for state, count in rank_view.state_counts(rank_view.ordered(view)):
         glyph, role = marks.RANK_STATE[state]
         part = Line(f"{glyph} {count} ", role).add(state, "text")
         if lines[-1].width and lines[-1].width + 3 + part.width > width:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 
 from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
-from hwtop.ui import marks, rank_view, units
+from hwtop.ui import marks, order, rank_view, units
+from hwtop.ui.filter import told
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.bar import bar, stacked
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
-
-_ORDERED = {"rank": "by number", "state": "sickest first", "step": "fewest steps first", "wait": "least waiting first"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Row:
 
 def wanted(view: View, _: int) -> int:
     """Rows for one line a rank, with titles and frame; on its own page with the legend."""
-    return 3 + max(1, len(view.job.ranks) if view.job else 1) + _legend_rows(view)
+    return 3 + max(1, len(rank_view.ordered(view))) + _legend_rows(view)
 
 
 def least(view: View) -> int:
@@ -52,7 +51,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     has_gpus = any(rank.gpus for rank in ranks)
     columns = table.chosen([column for column in _COLUMNS if has_gpus or column is not _GPU], room)
     visible = shown(view, height)
-    lines = [table.header(columns)]
+    lines = [table.header(columns, order.marked(view))]
     for index in visible:
         line = table.row(columns, row_of(view, ranks[index]))
         lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
@@ -87,11 +86,18 @@ def heading(view: View, word: str) -> Line:
         return title
     if job.world_size and job.world_size > len(job.ranks):
         title.add(f"  {len(job.ranks)} of {job.world_size} are on this box", "warn")
-    return title.add(f"  {_ORDERED[view.order]}", "dim")
+    title.add(f"  {order.words(view)}", "dim")
+    if not view.filter:
+        return title
+    return title.extend(
+        told(view.filter, len(rank_view.ordered(view)), len(job.ranks), "ranks", rank_view.query(view).problem)
+    )
 
 
 def none(view: View) -> Line:
     """Why there is no rank to show."""
+    if view.job and view.job.ranks:
+        return Line("◌ no rank matches", "dim")
     words = "waiting for the first look at the job" if view.job is None else "no rank found under this PID yet"
     return Line("◌ ", "dim").add(words, "dim")
 

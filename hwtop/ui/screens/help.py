@@ -7,13 +7,24 @@ from textual.binding import Binding
 from textual.screen import ModalScreen
 
 from hwtop.ui import keys
+from hwtop.ui.fields import RANKS, processes
 from hwtop.ui.widgets.box import box
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
+from hwtop.ui.widgets.text import wrap
 
 _WIDTH = 80
 _KEYS = 19
 """Cells for the keys of a line."""
+_FILTERS = (
+    ("gpu=3  rank=0-3,7", "A number, ranges, a list; rank=none: those without"),
+    ("cpu>80  mem>2G", "More, less (<), at least (>=); sizes in K M G T"),
+    ("ago>30s  step<100", "Times in s m h d, counts in k m"),
+    ("state=D  phase=data", "A part of the word, or the letter of a process state"),
+    ("word  !word  !gpu=3", "Text of the row; ! leaves out (in logs one word)"),
+    ('"a b"', "Blanks, and = < > as text"),
+)
+_FIELDS = tuple(dict.fromkeys((*RANKS, *processes(None))))
 
 
 def help_lines(width: int, height: int, *, is_readonly: bool = False, scroll: int = 0) -> list[Line]:
@@ -36,6 +47,9 @@ def _lines(is_readonly: bool) -> list[Line]:
         shown = binding.key_display or (binding.key.capitalize() if len(binding.key) > 1 else binding.key)
         lines.append(Line(f"  {shown:<{_KEYS}}", "key").add(binding.tooltip, "text"))
     words = "" if is_readonly else "; arrows move, k signals"
+    lines += [Line(), Line("  Filters of ranks and processes: all terms must match", "title")]
+    lines += [Line(f"  {example:<{_KEYS}}", "key").add(words, "text") for example, words in _FILTERS]
+    lines += [Line(f"  {piece}", "dim") for piece in wrap(f"fields: {' '.join(_FIELDS)}", _WIDTH - 6)]
     return [*lines, Line(f"  The selected rank stays on every page{words}.", "dim")]
 
 

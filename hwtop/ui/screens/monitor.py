@@ -12,9 +12,10 @@ from textual.screen import Screen
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import curve_view, keys, log_view, moves, process_view, rank_view
+from hwtop.ui import curve_view, keys, log_view, moves, order, process_view, rank_view
 from hwtop.ui.filter import typed
 from hwtop.ui.layout import PANELS, arrange
+from hwtop.ui.messages import SendAll
 from hwtop.ui.options import ScreenOptions, Stopper
 from hwtop.ui.panels import conclusion, detail, footer, picker
 from hwtop.ui.screens.orders import Orders
@@ -159,11 +160,16 @@ class MonitorScreen(Screen[None]):
             self._look(note=f"copied: {text}")
 
     def action_order(self) -> None:
-        """Order the ranks otherwise; of curves, the next source of the large one."""
-        if self.view is not None and self.view.page == "ranks":
-            self._set(rank_view.next_order(replace(self.view, note="")))
+        """Order the ranks or processes by the next column; of curves, the next source of the large one."""
+        if self.view is not None and _has_order(self.view):
+            self._set(order.following(replace(self.view, note="")))
         elif self.view is not None and self.view.page == "curves":
             self._set(curve_view.next_source(replace(self.view, note="")))
+
+    def action_reverse(self) -> None:
+        """Order the ranks or processes the other way round."""
+        if self.view is not None and _has_order(self.view):
+            self._set(order.turned(replace(self.view, note="")))
 
     def action_choose(self) -> None:
         """Attach to the job under the cursor, or show closer what this page has selected."""
@@ -200,7 +206,7 @@ class MonitorScreen(Screen[None]):
         view = self.view
         if view is None or view.is_picking:
             return
-        if view.page not in ("logs", "processes"):
+        if view.page not in ("logs", "processes", "ranks"):
             self.action_page("logs")
         self._look(is_typing=True, is_searching=False)
 
@@ -281,7 +287,7 @@ class MonitorScreen(Screen[None]):
     def action_repaint(self) -> None:
         """Send every cell again: something else has written to the terminal."""
         self.redraw()
-        self.refresh(layout=True)
+        self.post_message(SendAll())
 
     def on_click(self, event: events.Click) -> None:
         """A tab shows its page, a rank's row selects it."""
@@ -300,3 +306,7 @@ class MonitorScreen(Screen[None]):
     def on_mouse_scroll_up(self) -> None:
         """As the up key."""
         self.action_move(0, -1)
+
+
+def _has_order(view: View) -> bool:
+    return view.page in ("ranks", "processes") and not view.inside and not view.is_picking

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import cells
 
 Row = TypeVar("Row")
 
@@ -52,9 +53,18 @@ def chosen(columns: Sequence[Column[Row]], width: int) -> list[tuple[Column[Row]
     return [(column, widths[id(column)]) for column in kept]
 
 
-def header(columns: Sequence[tuple[Column[Row], int]]) -> Line:
-    """The titles."""
-    return _joined([Line(column.title, "label").fitted(width, column.align) for column, width in columns])
+def header(columns: Sequence[tuple[Column[Row], int]], marks: Mapping[str, str] | None = None) -> Line:
+    """The titles. A mark, by the title in small letters, e.g. of the column that the rows go by, stands behind its title;
+    where that has no room, in the gap behind it."""
+    line, end = Line(), 0
+    for number, (column, width) in enumerate(columns):
+        mark = (marks or {}).get(column.title.casefold(), "")
+        line.add(" " * max(0, GAP - (line.width - end)) if number else "")
+        end = line.width + width
+        line.extend(
+            Line(column.title, "label").add(mark, "accent").fitted(max(width, cells(column.title + mark)), column.align)
+        )
+    return line
 
 
 def row(columns: Sequence[tuple[Column[Row], int]], item: Row) -> Line:

@@ -1,0 +1,163 @@
+"""What goes to the terminal, in fewer bytes: only cells that differ from what stands there, colours only where they change.
+
+The toolkit sends a changed row from the left edge of its panel on, and ends every piece of text with a reset and begins the
+next with all of its style. That is three quarters of what it sends; over a slow line it matters.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import islice
+
+from textual.drivers.linux_driver import LinuxDriver
+
+from hwtop.ui.widgets.text import cells
+
+Style = tuple[tuple[str, str], ...]
+"""What is set, e.g. (("1", "1"), ("fg", "38;5;103")), in order; empty = as after a reset."""
+Cell = tuple[str, Style]
+
+_TOKEN = re.compile(r"\x1b\[([0-9;]*)m|\x1b\[(\d+);(\d+)H|(\x1b\[\?2026[hl])|\n|([^\x1b\n]+)")
+_COLOUR_FORMS = {"5": 3, "2": 5}
+"""How many numbers 38 and 48 begin, by the second: 256 colours, or red, green and blue."""
+_SEEN_ON_BLANKS = frozenset({"4", "5", "7", "9", "21", "53"})
+"""Lines and reverse: they show the colour of the text where there is only a blank."""
+_GAP = 4
+"""So many cells that stand there already are sent again rather than jumped over; a jump takes four bytes or more."""
+
+
+class Terse:
+    """Remembers what stands on the terminal."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, dict[int, Cell]] = {}
+        self._sent: list[str] = []
+        self._at: tuple[int, int] | None = None
+        self._now: Style | None = None
+
+    def forget(self) -> None:
+        """What stands there is not known any more: send all cells from now on."""
+        self._rows.clear()
+
+    def __call__(self, data: str) -> str:
+        """What makes the same picture as `data`. Assumes nothing of place and style before, and resets the style after."""
+        if "".join(found[0] for found in _TOKEN.finditer(data)) != data:
+            self.forget()  # it does more than to draw
+            return data
+        self._sent, self._at, self._now = [], None, None
+        row, column = 0, 0
+        style: Style = ()
+        for token in _TOKEN.finditer(data):
+            sgr, to_row, to_column, sync, text = token.groups()
+            if sgr is not None:
+                style = styled(style, sgr)
+            elif to_row:
+                row, column = int(to_row), int(to_column)
+            elif sync:
+                self._sent.append(sync)
+            elif text and not row:
+                self.forget()  # nobody has said where
+                return data
+            elif text:
+                self._draw(row, column, text, style)
+                column += cells(text)
+        if self._now:
+            self._sent.append("\x1b[0m")
+        return "".join(self._sent)
+
+    def _draw(self, row: int, column: int, text: str, style: Style) -> None:
+        there = self._rows.setdefault(row, {})
+        if cells(text) != len(text):
+            # Terminals differ in how wide such characters are: what stands behind them is not known.
+            there.clear()
+            self._go(row, column)
+            self._send(text, style)
+            self._at = None
+            return
+        for place, character in enumerate(text, column):
+            cell = (character, on_blank(style) if character == " " else style)
+            if there.get(place) != cell:
+                self._go(row, place)
+                self._send(character, style)
+                there[place] = cell
+                self._at = (row, place + 1)
+
+    def _go(self, row: int, column: int) -> None:
+        """Move the cursor there, along the row where it is shorter."""
+        if self._at == (row, column):
+            return
+        if self._at is None or self._at[0] != row or column < self._at[1]:
+            self._sent.append(f"\x1b[{row};{column}H")
+            return
+        there = self._rows[row]
+        between = [there.get(place) for place in range(self._at[1], column)]
+        if len(between) <= _GAP and all(cell and cell[1] == self._now and cell[0].isascii() for cell in between):
+            self._sent += [cell[0] for cell in between if cell]
+        else:
+            self._sent.append(f"\x1b[{len(between) if len(between) > 1 else ''}C")
+
+    def _send(self, text: str, style: Style) -> None:
+        is_seen = self._now is None or not text.isspace() or on_blank(self._now) != on_blank(style)
+        if is_seen and self._now != style:
+            self._sent.append(change(self._now, style))
+            self._now = style
+        self._sent.append(text)
+
+
+@lru_cache(maxsize=1024)
+def styled(style: Style, parameters: str) -> Style:
+    """The style after a sequence with these parameters."""
+    kinds = dict(style)
+    numbers = iter((parameters or "0").split(";"))
+    for number in numbers:
+        if number in ("38", "48"):
+            form = next(numbers, "")
+            colour = [number, form, *islice(numbers, _COLOUR_FORMS.get(form, 2) - 2)]
+            kinds["fg" if number == "38" else "bg"] = ";".join(colour)
+        elif number in ("", "0"):
+            kinds.clear()
+        else:
+            kinds[_kind(int(number))] = number
+    return tuple(sorted(kinds.items()))
+
+
+def _kind(number: int) -> str:
+    if number in range(30, 40) or number in range(90, 98):
+        return "fg"
+    if number in range(40, 50) or number in range(100, 108):
+        return "bg"
+    return str(number)
+
+
+@lru_cache(maxsize=4096)
+def change(before: Style | None, after: Style) -> str:
+    """The sequence that makes one style of the other, from an unknown one by way of a reset."""
+    kinds = dict(before or ())
+    if before is None or not kinds.keys() <= dict(after).keys():
+        return f"\x1b[{';'.join(['0', *(value for _, value in after)])}m" if after else "\x1b[0m"
+    return f"\x1b[{';'.join(value for kind, value in after if kinds.get(kind) != value)}m"
+
+
+@lru_cache(maxsize=1024)
+def on_blank(style: Style) -> Style:
+    """As much of it as a blank shows."""
+    kinds = {kind for kind, _ in style}
+    return style if kinds & _SEEN_ON_BLANKS else tuple(each for each in style if each[0] == "bg")
+
+
+class TerseDriver(LinuxDriver):
+    """The toolkit's driver, with fewer bytes."""
+
+    _terse: Terse | None = None
+
+    def write(self, data: str) -> None:
+        """Send `data`."""
+        if self._terse is None:
+            self._terse = Terse()
+        super().write(self._terse(data))
+
+    def forget(self) -> None:
+        """Something else may have written to the terminal: send all cells from now on."""
+        if self._terse is not None:
+            self._terse.forget()
