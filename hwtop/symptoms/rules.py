@@ -38,6 +38,7 @@ from hwtop.symptoms import (
     plateau,
     ranks,
     rendezvous,
+    slowdown,
     storage,
     trend,
     worker_count,
@@ -86,6 +87,7 @@ RULES: tuple[Rule, ...] = (
     *open_files.RULES,
     *network.RULES,
     *plateau.RULES,
+    *slowdown.RULES,
     *trend.RULES,
 )
 """In the order in which findings of one severity are shown: what is nearer to the cause comes first."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from hwtop.symptoms import correctness, divergence, gradients, plateau, trend
+from hwtop.symptoms import correctness, divergence, gradients, plateau, slowdown, trend
 from hwtop.symptoms.rule import Observation
 from tests.symptoms.curves import FOLDER, recorded, until
 
-RULES = (*correctness.RULES, *divergence.RULES, *gradients.RULES, *plateau.RULES, *trend.RULES)
+RULES = (*correctness.RULES, *divergence.RULES, *gradients.RULES, *plateau.RULES, *slowdown.RULES, *trend.RULES)
 EVERY = 15
 SICK = {
     "deep_sigmoid": {"loss-plateau"},

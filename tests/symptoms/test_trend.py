@@ -14,7 +14,9 @@ from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
-from hwtop.symptoms.trend import AFTER_POINTS, check_drop, check_rising
+from hwtop.symptoms.pace import AFTER_POINTS
+from hwtop.symptoms.slowdown import check_drop
+from hwtop.symptoms.trend import check_rising
 from tests.symptoms.curves import curve, watched
 from tests.symptoms.moments import cpu, history, job, moment, rank
 
