@@ -33,6 +33,15 @@ _TENSOR = "tensorcore_util"
 """Told by libtpu's Python package, not by its service."""
 _BY_CORE = frozenset({MEM_USED, MEM_TOTAL, _TENSOR})
 _NOT_TOLD = "libtpu does not tell it"
+_TOLD = {"util_pct", "mem_used_bytes", "mem_total_bytes", "activity", "processes", "pci_bus_id"}
+_NO_GAP = {"reason", "recovery_action", "unlisted_bytes"}
+"""Fields where None is an answer."""
+_BLANK = Gpu(index=0, vendor="tpu", name="TPU", uuid=None, status="ok")
+_UNTOLD = {
+    field: "not read of a TPU" if field in ("numa_node", "cpus") else "a TPU does not tell it"
+    for field in _BLANK.__struct_fields__
+    if getattr(_BLANK, field) is None and field not in _TOLD | _NO_GAP
+}
 
 
 class GpuTpuSource:
@@ -162,7 +171,7 @@ class GpuTpuSource:
             "activity.dram_bw_pct": reasons.get(HBM_BANDWIDTH) if has_activity else None,
             "activity.tensor_active_pct": reasons.get(_TENSOR),
             "processes": None if knows_owners else "open files of other users' processes are readable by root only",
-            **dict.fromkeys(("power_w", "temp_c", "sm_clock_mhz", "throttle"), "a TPU does not tell it"),
+            **_UNTOLD,
         }
         return Gpu(
             index=index,
