@@ -1,4 +1,4 @@
-"""Starts real training jobs (the scripts of tests/jobs, or any other) and leaves nothing of them behind."""
+"""Starts real training jobs (the scripts of hwtop/demo/jobs, or any other) and leaves nothing of them behind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-JOBS = Path(__file__).parent / "jobs"
+import hwtop
+
+JOBS = Path(hwtop.__file__).parent / "demo" / "jobs"
 MARKER = "HWTOP_TEST_JOB"
 POLL_S = 0.1
 GRACE_S = 10.0

@@ -13,9 +13,10 @@ from types import FrameType
 import click
 
 from hwtop.commands.options import Seconds
+from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, SCENARIOS, Scenario, find
-from hwtop.errors import UsageError
+from hwtop.errors import CannotError, UsageError
 
 ENDING_SIGNALS = (signal.SIGHUP, signal.SIGTERM)
 
@@ -33,19 +34,28 @@ def command(scenario: str, is_list: bool, is_stdlib_forced: bool, for_s: float |
     if is_list:
         click.echo(table())
         return
-    chosen = find(scenario)
+    chosen = find(scenario) or catalogue.find(scenario)
     if chosen is None:
         names = ", ".join(known.name for known in SCENARIOS)
-        raise UsageError(f"no scenario {scenario!r}: choose one of {names}")
+        raise UsageError(f"no scenario {scenario!r}: choose one of {names}, or of the jobs of `hwtop demo --list`")
+    lacking = catalogue.lacking(chosen)
+    if lacking:
+        raise CannotError(
+            f"{scenario} needs {' and '.join(lacking)}: {sys.executable} -m pip install {' '.join(lacking)}"
+        )
     watch(chosen, is_stdlib_forced=is_stdlib_forced, for_s=for_s)
 
 
 def table() -> str:
-    """The scenarios with the symptom that each should raise."""
-    rows = [("SCENARIO", "SYMPTOM", "WHAT IS PLANTED")]
-    rows += [(entry.name, entry.symptom or "none", entry.description) for entry in SCENARIOS]
-    widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    return "\n".join(f"{name:<{widths[0]}}  {symptom:<{widths[1]}}  {what}" for name, symptom, what in rows)
+    """The scenarios, and the jobs of the detection matrix, with the symptom that each should raise and what it needs."""
+    rows = [("SCENARIO", "SYMPTOM", "NEEDS", "WHAT IS PLANTED")]
+    for entry in (*SCENARIOS, *catalogue.scenarios()):
+        needs = ", ".join(entry.script.needs) if entry.script else ""
+        rows.append((entry.name, entry.symptom or "none", needs or "-", entry.description))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return "\n".join(
+        "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
+    )
 
 
 def watch(scenario: Scenario, *, is_stdlib_forced: bool, for_s: float | None) -> None:

@@ -25,8 +25,9 @@ def free_port() -> int:
 
 
 def rank_environment(rank: int, world_size: int, port: int) -> dict[str, str]:
-    """What torch's env:// initialisation reads, and one compute thread a rank as torchrun sets it."""
+    """What torch's env:// initialisation reads, and one compute thread a rank, unless told otherwise, as torchrun sets it."""
     return {
+        "OMP_NUM_THREADS": "1",
         **os.environ,
         "RANK": str(rank),
         "LOCAL_RANK": str(rank),
@@ -34,22 +35,21 @@ def rank_environment(rank: int, world_size: int, port: int) -> dict[str, str]:
         "LOCAL_WORLD_SIZE": str(world_size),
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
-        "OMP_NUM_THREADS": "1",
         "PYTHONUNBUFFERED": "1",
         "HWTOP_DEMO_LAUNCHER": str(os.getpid()),
     }
 
 
 def start_ranks(world_size: int, log_dir: Path, command: list[str]) -> list[subprocess.Popen[bytes]]:
-    """Start one process a rank; its stdout and stderr go to `rank_N.log`."""
+    """Start one process a rank; its stdout and stderr go to `rank_N.log`. No ranks: one process that is told of none."""
     port = free_port()
     ranks = []
-    for rank in range(world_size):
+    for rank in range(max(1, world_size)):
         with (log_dir / f"rank_{rank}.log").open("wb") as log:
             ranks.append(
                 subprocess.Popen(
                     command,
-                    env=rank_environment(rank, world_size, port),
+                    env=rank_environment(rank, world_size, port) if world_size else None,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -78,15 +78,16 @@ def wait_for_ranks(ranks: list[subprocess.Popen[bytes]], parent_pid: int) -> int
 
 
 def main() -> int:
-    """Run a job: `launcher.py --nproc 2 --log-dir DIR --parent PID MODULE [ARGUMENT...]`."""
+    """Run a job: `launcher.py --nproc 2 --log-dir DIR --parent PID FILE|MODULE [ARGUMENT...]`."""
     parser = argparse.ArgumentParser(description="Start the ranks of a small training job.")
     parser.add_argument("--nproc", type=int, default=2)
     parser.add_argument("--log-dir", type=Path, required=True)
     parser.add_argument("--parent", type=int, required=True, help="PID whose end ends the job")
-    parser.add_argument("module", help="the trainer")
+    parser.add_argument("trainer", help="a module, or a file that ends in .py")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    command = [sys.executable, "-u", "-m", options.module, *options.arguments]
+    what = [options.trainer] if options.trainer.endswith(".py") else ["-m", options.trainer]
+    command = [sys.executable, "-u", *what, *options.arguments]
     return wait_for_ranks(start_ranks(options.nproc, options.log_dir, command), options.parent)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,22 +68,31 @@ class DemoJob:
 
     def start(self) -> int:
         """Start the job; the launcher's PID. Call once."""
-        trainer = "hwtop.demo.torch_trainer" if self.uses_torch else "hwtop.demo.trainer"
         command = [sys.executable, "-u", "-m", "hwtop.demo.launcher"]
-        command += ["--nproc", str(self._rank_count), "--log-dir", str(self._log_dir), "--parent", str(os.getpid())]
+        command += ["--log-dir", str(self._log_dir), "--parent", str(os.getpid()), *self._what_to_run()]
+        script = self._scenario.script
         package_parent = str(Path(hwtop.__file__).resolve().parent.parent)
         path = os.pathsep.join(part for part in (package_parent, os.environ.get("PYTHONPATH")) if part)
         with (self._log_dir / "launcher.log").open("wb") as log:
             self._launcher = subprocess.Popen(
-                [*command, trainer, *self._scenario.arguments],
+                command,
                 cwd=self._log_dir,
-                env={**os.environ, "PYTHONPATH": path},
+                env={**os.environ, "PYTHONPATH": path, **(dict(script.env) if script else {})},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         return self._launcher.pid
+
+    def _what_to_run(self) -> list[str]:
+        """Arguments of the launcher. A script runs as a copy in the job's folder, as the user's own file that it stands for."""
+        script = self._scenario.script
+        if script is None:
+            trainer = "hwtop.demo.torch_trainer" if self.uses_torch else "hwtop.demo.trainer"
+            return ["--nproc", str(self._rank_count), trainer, *self._scenario.arguments]
+        copy = str(shutil.copy(script.path, self._log_dir))
+        return ["--nproc", str(script.rank_count), copy]
 
     def stop(self) -> None:
         """End every process of the job: SIGTERM, and SIGKILL to what is left after three seconds.

@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Script:
+    """A job that is one file (`catalogue.py`)."""
+
+    path: Path
+    rank_count: int
+    """0: it needs no ranks, or starts them itself."""
+    env: tuple[tuple[str, str], ...] = ()
+    needs: tuple[str, ...] = ()
+    """Packages besides the standard library."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +31,8 @@ class Scenario:
     """Whether the job runs on torch where torch is installed; the others always use the standard library."""
     arguments: tuple[str, ...] = ()
     """Arguments of the trainer (`hwtop.demo.settings`)."""
+    script: Script | None = None
+    """What runs instead of the trainer."""
 
 
 SCENARIOS: tuple[Scenario, ...] = (

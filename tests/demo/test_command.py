@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 from pathlib import Path
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from hwtop.cli import main
 from hwtop.commands import demo, live
+from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, SCENARIOS
 from hwtop.errors import CannotError
@@ -22,11 +24,12 @@ def test_list_names_each_scenario_and_its_symptom(capsys: pytest.CaptureFixture[
         main(["demo", "--list"])
     assert ended.value.code == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
-    assert [(row[0], row[1]) for row in rows] == [(known.name, known.symptom or "none") for known in SCENARIOS]
+    known = (*SCENARIOS, *catalogue.scenarios())
+    assert [(row[0], row[1]) for row in rows] == [(entry.name, entry.symptom or "none") for entry in known]
 
 
 def test_names_are_unique_and_default_is_one_of_them() -> None:
-    names = [known.name for known in SCENARIOS]
+    names = [known.name for known in (*SCENARIOS, *catalogue.scenarios())]
     assert len(set(names)) == len(names)
     assert DEFAULT in names
 
@@ -39,6 +42,17 @@ def test_wrong_name_is_one_line_with_the_names(capsys: pytest.CaptureFixture[str
     assert said.count("\n") == 1
     assert "'slow'" in said
     assert all(known.name in said for known in SCENARIOS)
+
+
+def test_a_job_says_which_package_it_needs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", "accelerate_saves"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "needs accelerate and torch" in said
+    assert "-m pip install accelerate torch" in said
 
 
 class Screen:

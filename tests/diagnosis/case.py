@@ -27,7 +27,7 @@ _FAKECTL = Lock()
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A script of tests/jobs, and what the card on top must say of it."""
+    """A script of hwtop/demo/jobs, and what the card on top must say of it."""
 
     script: str
     symptom: str | None
@@ -48,7 +48,7 @@ class Case:
     gpu: Mapping[str, object] = field(default_factory=dict)
     """Where the job is to have a GPU: what the fake driver says of it."""
     has_device: bool = False
-    """The ranks work on pretended devices (tests/jobs/pretend_device.py): the fake driver tells how busy those are."""
+    """The ranks work on pretended devices (hwtop/demo/jobs/pretend_device.py): the fake driver tells how busy those are."""
     also: tuple[str, ...] = ()
     """Symptoms that are true of the job too, in the eyes of the detection matrix: they may stand below the expected one."""
     meanwhile: Callable[[TrainingJob], None] | None = None

@@ -1,4 +1,4 @@
-"""Makes the fake driver repeat what a job's pretended devices do (tests/jobs/pretend_device.py)."""
+"""Makes the fake driver repeat what a job's pretended devices do (hwtop/demo/jobs/pretend_device.py)."""
 
 from __future__ import annotations
 
