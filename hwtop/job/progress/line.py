@@ -111,9 +111,11 @@ _REWRITTEN = (
     # callbacks of Keras
     ("learning rate to ", re.compile(r"^Epoch 0*(\d+): (?:LearningRateScheduler setting|ReduceLROnPlateau reducing) learning rate to (?=[\d.])"), r"epoch: \1, lr: "),
     # GluonCV and others: speed: 912.5 [imgs/sec]
-    (" [", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
+    ("sec]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
+    ("[ms]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
     # DeepSpeed's pipeline engine and others: a counter in the plural, with fields behind it
-    ("s:", re.compile(r"^(.{0,40}?)\b(step|iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
+    ("steps: ", re.compile(r"^(.{0,40}?)\b(step)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
+    ("iterations:", re.compile(r"^(.{0,40}?)\b(iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
     # ms-swift: several records on one line
     ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
     # a count without a name before the loss
