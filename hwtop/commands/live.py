@@ -162,7 +162,7 @@ def run(
         raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
-    options = offered(options or ScreenOptions())
+    options = offered(options or ScreenOptions(theme=themes.AUTO, no_color=bool(os.environ.get("NO_COLOR"))))
     themes.check(options.theme)
     watching = Watching(target_pid, interval_s, log_globs, gpus, symptoms or SymptomConfig())
     failures: list[str] = []

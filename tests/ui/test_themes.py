@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rich.color import Color
+from rich.color import Color, ColorSystem
 from rich.terminal_theme import TerminalTheme
 from textual.pilot import Pilot
 
@@ -20,6 +21,7 @@ from hwtop.ui.themes import borrowed
 from hwtop.ui.themes.contrast import MARK, TEXT, blend, contrast, legible, luminance
 from hwtop.ui.themes.sixteen_colours import VGA
 from hwtop.ui.widgets.panel import ROLES, Panel
+from hwtop.ui.widgets.text import to_ascii
 from tests import frames
 from tests.ui.colour_vision import KINDS, distance, seen
 from tests.ui.test_app import FakeFeed, drive
@@ -153,6 +155,15 @@ def test_borrowed_themes_can_be_read(name: str) -> None:
     assert min(contrast(tone, tones.background) for tone in (tones.track, tones.faint_good)) > MARK
 
 
+@pytest.mark.parametrize("name", COLOURED)
+def test_own_themes_can_be_read_in_256_colours(name: str, looks: Looks) -> None:
+    def nearest(tone: str) -> str:
+        return Color.parse(tone).downgrade(ColorSystem.EIGHT_BIT).get_truecolor().hex
+
+    rounded = {role: Paint(nearest(paint.color), nearest(paint.background)) for role, paint in looks[name].items()}
+    assert not list(too_faint(rounded))
+
+
 def test_high_contrast_is_twice_as_strict(looks: Looks) -> None:
     assert not list(too_faint(looks["high-contrast"], text=7.0, mark=TEXT, frame=TEXT))
 
@@ -214,6 +225,13 @@ def test_no_colour_stands_outside_the_themes() -> None:
     for sheet in sheets:
         for name, value in re.findall(r"(color|background|border[a-z-]*):\s*([^;]+);", sheet.read_text()):
             assert re.fullmatch(r"\$[a-z0-9-]+", value), f"{sheet.name}: {name}: {value}"
+
+
+def test_every_glyph_has_a_stand_in_of_plain_ascii() -> None:
+    for file in (*UI.glob("*.py"), *UI.glob("panels/*.py"), *UI.glob("screens/*.py"), *UI.glob("widgets/*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and file.name != "text.py":
+                assert "?" not in to_ascii(node.value.replace("?", "")), (file.name, node.value)
 
 
 def test_every_role_has_a_rule_of_its_own() -> None:

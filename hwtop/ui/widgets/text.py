@@ -17,6 +17,15 @@ _ASCII = str.maketrans(
         **dict.fromkeys("·–—", "-"),
         **dict.fromkeys("═‖", "="),
         **dict.fromkeys("▪◇", "*"),
+        **dict.fromkeys("▁▂", "_"),
+        **dict.fromkeys("▃▄", "-"),
+        **dict.fromkeys("▅▆", "="),
+        **dict.fromkeys("“”", '"'),
+        "▇": "#",
+        "‹": "<",
+        "›": ">",
+        "²": "2",
+        "µ": "u",
         "▌": "[",
         "┅": "~",
         "┈": ".",
@@ -39,7 +48,6 @@ _ASCII = str.maketrans(
         "↓": "v",
         "↑": "^",
         "°": " ",
-        "▁": "_",
     }
 )
 
