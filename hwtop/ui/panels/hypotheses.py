@@ -43,11 +43,12 @@ def tally(view: View) -> Line:
     return line
 
 
-def lines(view: View, width: int, rows: int | None = None) -> list[Line]:
-    """One block a question; with `rows` only what fits into them, but always a line each."""
+def lines(view: View, width: int, rows: int | None = None, *, has_checks: bool = True) -> list[Line]:
+    """One block a question; with `rows` only what fits into them, but always a line each. `has_checks`: say what was looked
+    at, where there is room."""
     asked = view.frame.hypotheses
     drawn: list[Line] = []
-    for detail in (_WITH_CHECK, _WRAPPED, _ONE_LINE):
+    for detail in (_WITH_CHECK, _WRAPPED, _ONE_LINE)[not has_checks :]:
         drawn = [line for each in asked for line in _block(each, asked, width, detail)]
         if rows is None or len(drawn) <= rows:
             break

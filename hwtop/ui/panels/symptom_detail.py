@@ -55,8 +55,10 @@ def _boxed(view: View, lines: list[Line], width: int, height: int) -> list[Line]
     finding = symptom_view.selected(view)
     note = hypotheses.tally(view) if finding is None else Line()
     if len(lines) > height - 2:
-        shown = f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}"
-        note = Line(f"{shown}  ", "accent").add("PgDn", "key").add(" more", "label")
+        last = min(len(lines), first + height - 2)
+        note = Line(f"{first + 1}–{last} of {len(lines)}", "accent")
+        if last < len(lines):
+            note.add("  ").add("PgDn", "key").add(" more", "label")
     if finding is None:
         return box(lines[first:], width, height, Line("Symptoms", "title"), note)
     border = "border-hot" if finding.severity == "critical" else "border"
@@ -75,7 +77,11 @@ def _all(view: View, room: int, height: int) -> list[Line]:
     if view.frame.episodes:
         lines += [Line(), _heading("When", room), *symptom_timeline.lines(view, room)]
     if view.frame.hypotheses:
-        lines += [Line(), _heading("The usual suspects", room), *hypotheses.lines(view, room)]
+        lines += [
+            Line(),
+            _heading("The usual suspects", room),
+            *hypotheses.lines(view, room, has_checks=finding is None),
+        ]
     return lines
 
 

@@ -157,7 +157,8 @@ class MonitorScreen(Screen[None]):
             text = detail.said(self.view) if self.view.page == "processes" and self.view.inside else ""
             text = text or conclusion.said(self.view)
             self.app.copy_to_clipboard(text)
-            self._look(note=f"copied: {text}")
+            first, *more = text.splitlines() or [""]
+            self._look(note=f"copied: {first}" + (f" (and {len(more)} more lines)" if more else ""))
 
     def action_order(self) -> None:
         """Order the ranks or processes by the next column; of curves, the next source of the large one."""
