@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hwtop.model.cpu import CpuRates
 from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.network import NicRates
@@ -29,8 +30,8 @@ THROTTLED = (5.0, 25.0)
 """Percent of the periods at the CPU limit."""
 RESENT = (0.5, 2.0)
 """Percent of the TCP segments."""
-QUEUED = (120.0, 200.0)
-"""Load, percent of the cores."""
+QUEUED = 120.0
+"""Load, percent of the cores; as with full cores worth a look, not an alarm; engineering default."""
 CPU_FULL = 95.0
 """Busy cores are what a job pays for: full is worth a look, not an alarm."""
 
@@ -112,11 +113,18 @@ def _cpu(moment: Moment) -> Iterator[tuple[str, str]]:
     if cpu is None or cpu.util_pct is None:
         return
     yield "warn" if cpu.util_pct >= CPU_FULL else "good", f"{units.pct(cpu.util_pct)} busy"
+    if queued_pct(cpu, moment.cores) >= QUEUED:
+        yield "warn", f"load {cpu.load[0]:.1f} on {moment.cores:g}"
     yield marks.high(cpu.steal_pct, *STOLEN)[0], f"{units.pct(cpu.steal_pct)} stolen"
     yield marks.high(cpu.iowait_pct, *STALLED)[0], f"{units.pct(cpu.iowait_pct)} waits for disk"
     if cgroup is not None:
         share = cgroup.throttled_periods_pct
         yield marks.high(share, *THROTTLED)[0], f"{units.pct(share)} of the periods at the limit"
+
+
+def queued_pct(cpu: CpuRates, cores: float) -> float:
+    """What wants to run, percent of the cores that it may use."""
+    return cpu.load[0] / max(1.0, cores) * 100
 
 
 def _memory(moment: Moment) -> Iterator[tuple[str, str]]:

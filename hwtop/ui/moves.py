@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hwtop.ui import curve_view, flame_view, gpu_view, log_view, process_view, rank_view, symptom_view
 from hwtop.ui.layout import arrange, scrollable
-from hwtop.ui.panels import curve_list, gpu, logs, picker, processes, rank_map, ranks, symptom_list
+from hwtop.ui.panels import curve_list, findings, gpu, logs, picker, processes, rank_map, ranks, symptom_list
 from hwtop.ui.view import SEARCH, LogInside, Page, View
 
 Size = tuple[int, int]
@@ -146,6 +146,9 @@ def clicked(view: View, panel: str, at: tuple[int, int], size: Size) -> View:
         return gpu_view.chosen(view, shown.start + at[1] - 2) if 0 <= at[1] - 2 < len(shown) else view
     elif panel == "curve-list":
         return curve_view.chosen(view, curve_list.row_at(view, at[1], size[1]))
+    elif panel == "findings":
+        place = findings.place_at(view, at[1], *size)
+        return view if place is None else turned(symptom_view.chosen(view, place), "symptoms")
     elif panel == "symptom-list":
         place = symptom_list.place_at(view, at[1], size[1])
         return view if place is None else symptom_view.chosen(view, place)

@@ -126,6 +126,16 @@ def test_a_click_on_a_row_chooses_it() -> None:
     assert clicked(after, "symptom-list", (5, 3), (place.width, place.height)) == after
 
 
+def test_a_click_on_a_card_of_the_overview_leads_to_its_finding() -> None:
+    overview, size = View(frame=sick()), (120, 40)
+    place = arrange(overview, *size)["findings"]
+    rows = [line.text for line in picture(overview, *size)][place.y : place.y + place.height]
+    title = next(at for at, row in enumerate(rows) if "/mnt/lustre/datasets has not answered" in row)
+    after = clicked(overview, "findings", (5, title), (place.width, place.height))
+    assert (after.page, after.finding) == ("symptoms", "filesystem-hang")
+    assert clicked(overview, "findings", (5, 0), (place.width, place.height)) == overview
+
+
 def test_enter_gives_it_the_page_and_esc_takes_it_back() -> None:
     size = (80, 24)
     alone = chosen(view(sick()), size)

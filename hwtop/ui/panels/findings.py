@@ -65,6 +65,13 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     return box(lines, width, height, Line("What is wrong", "title"), note, border)
 
 
+def place_at(view: View, y: int, width: int, height: int) -> int | None:
+    """The place among all findings of the one whose card stands in row `y` of the panel."""
+    cards = [_card(finding, inner(width)) for finding in view.frame.findings]
+    rows = [place for place, count in enumerate(_share(cards, height - 2)) for _ in range(count)] if cards else []
+    return rows[y - 1] if 1 <= y <= len(rows) else None
+
+
 def _share(cards: list[list[_Detail]], room: int) -> list[int]:
     """How many details of each card to show: all titles while the first card keeps its first step, then by weight."""
     sizes = [len(card) for card in cards]

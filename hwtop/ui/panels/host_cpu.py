@@ -26,7 +26,7 @@ def processor(view: View, width: int, trend_rows: int) -> Block:
     words = Line(f"{'▲' if tone == 'warn' else ''}{units.pct(cpu.util_pct)}", tone).fitted(5, "right")
     lines = [
         gauge("busy", cpu.util_pct, words, width, (host_view.CPU_FULL,), tone),
-        *past(view.frame.history, _busy, width, trend_rows, host_cores.role),
+        *past(view.frame.history, _busy, width, trend_rows),
     ]
     facts = [
         Line("user ", "label").add(f"{units.pct(cpu.user_pct):<4}"),
@@ -45,8 +45,8 @@ def _busy(moment: Moment) -> float | None:
 
 def _queue(cpu: CpuRates, cores: float) -> Iterator[Line]:
     """What wants to run or cannot, and how fast the cores turn."""
-    role, mark = marks.high(cpu.load[0] / max(1.0, cores) * 100, *host_view.QUEUED)
-    load = Line("load ", "label").add(f"{mark.strip()}{cpu.load[0]:.1f}", role if role in ("warn", "bad") else "text")
+    is_long = host_view.queued_pct(cpu, cores) >= host_view.QUEUED
+    load = Line("load ", "label").add(f"{'▲' * is_long}{cpu.load[0]:.1f}", "warn" if is_long else "text")
     yield load.add(f" on {cores:g}", "dim")
     yield Line("runnable ", "label").add(str(cpu.running))
     yield Line("blocked ", "label").add(f"▲{cpu.blocked}" if cpu.blocked else "0", "warn" if cpu.blocked else "text")
