@@ -24,6 +24,8 @@ WORKER_BLOCKED_SHARE = 0.3
 WINDOW_S = 10.0
 THREAD_WINDOW_S = 60.0
 """Looks at all threads are seldom: one ends each window of samples."""
+MIN_LOOKS = 3
+"""At all threads, to call one that is active in half of them busy where the machine is full. Engineering default."""
 MIN_SAMPLES = 8
 
 Cause = Literal["cpu", "workers", "io"]
@@ -93,7 +95,10 @@ def loads_in_threads(history: History, rank: Rank) -> bool:
     if rank.workers or share_of(rank, "data") <= share_of(rank, "data-main"):
         return False
     known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _other_threads_pct)]
-    return bool(known) and fmean(known) >= WORKER_BUSY_PCT
+    if known and fmean(known) >= WORKER_BUSY_PCT:
+        return True
+    spot = thread_spot(history, rank)
+    return spot is not None and spot.samples >= MIN_LOOKS and spot.share >= WORKER_RUNNABLE_SHARE
 
 
 def _other_threads_pct(rank: Rank) -> float | None:
