@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from fnmatch import fnmatch
@@ -26,11 +27,13 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 from matrix_cases import FAMILIES  # noqa: E402
+from matrix_gpus import CASES as SICK_GPUS  # noqa: E402
+from matrix_gpus import gpus  # noqa: E402
 from matrix_score import Outcome, Said, judge, line, totals  # noqa: E402
 
 from tests.diagnosis.case import Case, environment, start  # noqa: E402
 from tests.diagnosis.cores import Cores  # noqa: E402
-from tests.training import TrainingJob  # noqa: E402
+from tests.training import JOBS, start_python  # noqa: E402
 
 STARTING_CORES = 0.5
 SLACK_S = 60.0
@@ -53,32 +56,48 @@ def run(family: str, case: Case, library: Path, cores: Cores) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="hwtop-matrix-", ignore_cleanup_errors=True) as name, held(cores, case):
         folder = Path(name)
         try:
-            with start(case, folder) as job:
-                if case.ready:
-                    job.wait_for_line(case.ready)
-                fault_at, said = watch(case, job, library)
-        except (TimeoutError, subprocess.TimeoutExpired, msgspec.DecodeError, OSError) as error:
+            if case in SICK_GPUS:
+                with (
+                    start_python(JOBS / "eight_ranks.py", folder) as job,
+                    gpus(SICK_GPUS[case], job, library) as (env, meanwhile),
+                ):
+                    fault_at, said = look(case, job.launcher_pid, env, meanwhile)
+            else:
+                fault_at, said = watch(case, folder, library)
+        except (AssertionError, TimeoutError, subprocess.TimeoutExpired, msgspec.DecodeError, OSError) as error:
             text = str(error).strip().replace("\n", " | ")
             return Outcome(name=case.name, expected=case.symptom, family=family, error=text[-300:])
     return judge(case.name, family, case.symptom, case.also, case.ranks, fault_at, said)
 
 
-def watch(case: Case, job: TrainingJob, library: Path) -> tuple[float, list[Said]]:
+def watch(case: Case, folder: Path, library: Path) -> tuple[float, list[Said]]:
+    """One job of the table."""
+    with start(case, folder) as job:
+        if case.ready:
+            job.wait_for_line(case.ready)
+        pid = next(iter(job.rank_pids().values()), job.launcher_pid)
+        happens = case.meanwhile
+        with environment(case, job, library) as env:
+            return look(case, pid, env, None if happens is None else lambda: happens(job))
+
+
+def look(
+    case: Case, pid: int, env: Mapping[str, str], meanwhile: Callable[[], None] | None
+) -> tuple[float, list[Said]]:
     """When the fault was there for hwtop to see (seconds since the epoch), and what was said."""
-    pid = next(iter(job.rank_pids().values()), job.launcher_pid)
     seconds = case.seconds if case.symptom is None else 2 * case.seconds
     command = [sys.executable, str(ROOT / "bench" / "matrix_watch.py"), str(pid), str(seconds), case.symptom or ""]
-    with environment(case, job, library) as env:
-        path = os.pathsep.join(part for part in (str(ROOT), env.get("PYTHONPATH")) if part)
-        with subprocess.Popen(command, env={**env, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True) as child:
-            if case.meanwhile is not None:
-                case.meanwhile(job)
+    path = os.pathsep.join(part for part in (str(ROOT), env.get("PYTHONPATH")) if part)
+    fault_at = 0.0
+    with subprocess.Popen(command, env={**env, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True) as child:
+        if meanwhile is not None:
+            meanwhile()
             fault_at = time.time()
-            out, _ = child.communicate(timeout=seconds + SLACK_S)
+        out, _ = child.communicate(timeout=seconds + SLACK_S)
     said = [msgspec.json.decode(each, type=Said) for each in out.splitlines()]
     if not said or child.returncode != 0:
         raise OSError(f"hwtop ended with exit code {child.returncode}")
-    return (fault_at if case.meanwhile is not None else said[0].at), said
+    return max(fault_at, said[0].at), said
 
 
 @contextmanager
@@ -115,11 +134,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hwtop-nvml-") as library:
         fake = ROOT / "tests" / "fakenvml"
         subprocess.run(["make", "-s", "-C", str(fake), f"DIR={library}"], check=True, capture_output=True)
-        with ThreadPoolExecutor(4 * max(1, round(options.jobs))) as pool:
-            work = [pool.submit(run, family, case, Path(library), cores) for family, case in rows * options.repeat]
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        pool = ThreadPoolExecutor(4 * max(1, round(options.jobs)))
+        work = [pool.submit(run, family, case, Path(library), cores) for family, case in rows * options.repeat]
+        try:
             for done in as_completed(work):
                 outcomes.append(done.result())
                 print(line(outcomes[-1]), flush=True)
+        finally:
+            pool.shutdown(
+                cancel_futures=True
+            )  # interrupted: the jobs that run are seen to their end, so that none is left
     print(totals(outcomes))
     if options.json:
         options.json.write_bytes(msgspec.json.format(msgspec.json.encode(outcomes), indent=1))

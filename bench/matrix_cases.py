@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from matrix_gpus import CASES as SICK_GPUS
+
 from tests.diagnosis.case import BUSY, HEAVY, Case
 from tests.diagnosis.cases import CHORES, FAULTS, HANGS, HEALTHY, QUIET
 
@@ -70,5 +72,6 @@ FAMILIES = {
     "standstills": STANDSTILLS,
     "words": WORDS,
     "devices": DEVICES,
-    "healthy": (*QUIET, *HEALTHY, *SUSPICIOUS),
+    "gpus": tuple(case for case in SICK_GPUS if case.symptom),
+    "healthy": (*QUIET, *HEALTHY, *SUSPICIOUS, *(case for case in SICK_GPUS if not case.symptom)),
 }
