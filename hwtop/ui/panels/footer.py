@@ -145,10 +145,10 @@ def _input(view: View, width: int) -> Line:
     if problem and room < cells(view.typed):
         room = max(12, min(cells(view.typed), width // 3))
         help_ = help_.fitted(max(0, width - 1 - len(head) - room))
-    elif room < 12:
+    elif not problem and room < 12:
         help_, room = Line(), width - 1 - len(head)
     shown = visible(view.typed)
-    while cells(shown) > room:
+    while shown and cells(shown) > room:
         shown = shown[1:]  # the end is where one types
     line = Line(head, "key").add(shown, "strong").add("▏", "accent")
     return line.add(" " * (width - line.width - help_.width)).extend(help_).fitted(width)

@@ -52,8 +52,15 @@ _ASCII = str.maketrans(
 )
 
 
+_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
+"""Choose between two looks of a character; terminals do not agree on how wide that makes it."""
+
+
 def visible(text: str) -> str:
-    """`text` with every control, format and private character shown as a visible one ("\\x1b" becomes "␛")."""
+    """`text` with every control, format and private character shown as a visible one ("\\x1b" becomes "␛"), variation
+    selectors left out."""
+    if not text.isascii():
+        text = text.translate(_SELECTORS)
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _shown(character) for character in text)
