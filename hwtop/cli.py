@@ -13,11 +13,13 @@ from hwtop import __version__
 from hwtop.errors import HwtopError
 
 COMMANDS = {
+    "completion": "Print the script with which your shell completes hwtop.",
     "config": "Your settings: write, show and check the file.",
     "demo": "Start a small real training job with a planted fault, and watch it.",
     "diagnose": "Watch a job without a screen, judge it, print what is wrong.",
     "explain": "What a symptom means, when it is raised, what to do.",
     "heartbeat": "Print a file that lets a training tell hwtop its step, without installing hwtop.",
+    "man": "Print the manual page.",
     "patterns": "What hwtop looks for in logs, and patterns of your own.",
     "scan": "Look for known errors and progress in log files.",
     "screenshot": "The screen as a picture or text, without a terminal.",

@@ -12,6 +12,7 @@ from types import FrameType
 
 import click
 
+from hwtop.commands import completion
 from hwtop.commands.options import Seconds
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
@@ -22,7 +23,7 @@ ENDING_SIGNALS = (signal.SIGHUP, signal.SIGTERM)
 
 
 @click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("scenario", default=DEFAULT)
+@click.argument("scenario", default=DEFAULT, shell_complete=completion.scenarios)
 @click.option("--list", "is_list", is_flag=True, help="Print the scenarios and exit.")
 @click.option("--stdlib", "is_stdlib_forced", is_flag=True, help="Do not use torch where it is installed.")
 @click.option("--for", "for_s", type=Seconds(1, 86400), help="Leave after this time.")

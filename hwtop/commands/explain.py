@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from hwtop.commands import completion
+
 
 @click.command()
-@click.argument("symptom", metavar="SYMPTOM")
+@click.argument("symptom", metavar="SYMPTOM", shell_complete=completion.symptoms)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(symptom: str, as_json: bool) -> None:
     """What a symptom means, when it is raised, what to do, and what would prove it wrong."""

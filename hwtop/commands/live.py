@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hwtop.commands import completion
 from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
 from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
@@ -94,7 +95,13 @@ class Watching:
 @click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured, too).")
 @click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
 @click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
-@click.option("--theme", default="auto", show_default=True, help="A theme by name; a wrong name lists them.")
+@click.option(
+    "--theme",
+    default="auto",
+    shell_complete=completion.themes,
+    show_default=True,
+    help="A theme by name; a wrong name lists them.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hwtop.commands import completion
 from hwtop.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,9 +74,14 @@ def target(function: F) -> F:
     for option in (
         click.option("--name", "name", metavar="PATTERN", help="The job whose command line matches this pattern."),
         click.option(
-            "-p", "--pid", "pid_option", metavar="PID", help="Same as PID, which may be slurm:JOBID[.STEP], too."
+            "-p",
+            "--pid",
+            "pid_option",
+            metavar="PID",
+            shell_complete=completion.jobs,
+            help="Same as PID, which may be slurm:JOBID[.STEP], too.",
         ),
-        click.argument("pid", required=False, metavar="[PID]"),
+        click.argument("pid", required=False, metavar="[PID]", shell_complete=completion.jobs),
     ):
         function = option(function)
     return function

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from hwtop.commands import completion
 from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, target
 from hwtop.errors import CannotError, UsageError
 from hwtop.ui.view import PAGES, Page
@@ -37,7 +38,9 @@ class Size(ParamType[tuple[int, int]]):
 @click.option("--size", type=Size(), default="120x40", show_default=True, help="Of the screen, in characters.")
 @click.option("--for", "seconds", type=Seconds(1, 3600), default="5s", show_default=True, help="Watch this long first.")
 @click.option("--page", type=click.Choice(PAGES), default="overview", show_default=True, help="Of the screen.")
-@click.option("--theme", default="hwtop", show_default=True, help="Colours of the picture.")
+@click.option(
+    "--theme", default="hwtop", shell_complete=completion.themes, show_default=True, help="Colours of the picture."
+)
 @click.option("--ascii", "is_ascii", is_flag=True, help="Of a .txt: no block or braille characters.")
 def command(
     pid: str | None,

@@ -1,0 +1,71 @@
+"""`hwtop completion`: what makes the Tab key know hwtop, and what it offers."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from hwtop.errors import UsageError
+
+_PLACES = {
+    "bash": "~/.local/share/bash-completion/completions/hwtop",
+    "fish": "~/.config/fish/completions/hwtop.fish",
+    "zsh": "~/.zfunc/_hwtop   (with fpath+=~/.zfunc before compinit in ~/.zshrc)",
+}
+"""Where each shell looks for it by itself."""
+
+_EPILOG = "\b\n" + "\n".join(f"hwtop completion {shell} > {place}" for shell, place in _PLACES.items())
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("shell", type=click.Choice(sorted(_PLACES)))
+@click.pass_context
+def command(ctx: click.Context, shell: str) -> None:
+    """Print the script with which SHELL completes hwtop's commands, flags and the PIDs of training jobs.
+
+    A new shell reads it from where you write it:
+    """
+    found = get_completion_class(shell)
+    if found is None:
+        raise UsageError(f"the installed click has no completion for {shell}")
+    print(found(ctx.find_root().command, {}, "hwtop", "_HWTOP_COMPLETE").source())
+
+
+def jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """PIDs of the training jobs on this machine; first the commands, where one may stand."""
+    from hwtop.collectors.candidates import CandidateSource
+
+    found = [
+        CompletionItem(str(job.pid), help=job.title)
+        for job in CandidateSource().read().candidates
+        if job.kind == "training" and str(job.pid).startswith(incomplete)
+    ]
+    return [*_commands(ctx.find_root(), incomplete), *found] if ctx.info_name == "live" else found
+
+
+def _commands(root: click.Context, incomplete: str) -> list[CompletionItem]:
+    group = root.command
+    assert isinstance(group, click.Group)
+    found = ((name, group.get_command(root, name)) for name in group.list_commands(root) if name.startswith(incomplete))
+    return [CompletionItem(name, help=item.get_short_help_str(80)) for name, item in found if item is not None]
+
+
+def themes(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Names of themes."""
+    from hwtop.ui.themes import AUTO, NAMES
+
+    return [name for name in (AUTO, *NAMES) if name.startswith(incomplete)]
+
+
+def symptoms(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Ids of symptoms."""
+    from hwtop.symptoms.playbooks import playbooks
+
+    return [name for name in playbooks() if name.startswith(incomplete)]
+
+
+def scenarios(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of demo jobs."""
+    from hwtop.demo.scenarios import SCENARIOS
+
+    return [CompletionItem(job.name, help=job.description) for job in SCENARIOS if job.name.startswith(incomplete)]
