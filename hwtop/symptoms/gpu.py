@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hwtop.job.patterns.registry import builtin_file
 from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu, Vendor
-from hwtop.symptoms.gpu_words import named_gpus, ranks_on, with_log
+from hwtop.symptoms.gpu_words import named_gpus, not_ours, ranks_on, with_log
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.playbooks import playbooks
@@ -50,11 +50,16 @@ def check_lost(history: History) -> Observation | None:
         what = f"{'needs' if is_one else 'need'} a reset: nothing can run there"
     else:
         what = f"{'refuses' if is_one else 'refuse'} every number"
+    # A rank without a GPU may be the one that has lost it: then nobody knows.
+    elsewhere = not_ours(history, indexes) if all(rank.gpus for rank in history.live_ranks) else ()
     return Observation(
-        severity="critical" if lost or to_reset else "warning",
+        severity="critical" if (lost or to_reset) and not elsewhere else "warning",
         confidence=0.97 if lost or to_reset else 0.8,
         title=f"{named_gpus(indexes)} {what}",
-        evidence=tuple(line for gpu in (*lost, *to_reset, *failing) for line in (_line(gpu), *_xids(gpu, history))),
+        evidence=(
+            *(line for gpu in (*lost, *to_reset, *failing) for line in (_line(gpu), *_xids(gpu, history))),
+            *elsewhere,
+        ),
         next_steps=_lost_steps(is_nvidia, is_gone=bool(lost)),
         ranks=ranks_on(history, indexes),
     )

@@ -75,6 +75,15 @@ def test_every_driver_has_its_name(vendor: Vendor, name: str) -> None:
     assert ("bus" in lost.title) is (vendor == "nvidia")
 
 
+@pytest.mark.parametrize(("gpus_of_rank_1", "severity"), [((0,), "warning"), ((), "critical"), ((1,), "critical")])
+def test_a_lost_gpu_of_another_job_is_less_grave(gpus_of_rank_1: tuple[int, ...], severity: str) -> None:
+    watched = job(rank(0, gpus=(0,)), rank(1, gpus=gpus_of_rank_1))
+    seen = check_lost(constant(watched, gpus=gpus("lost")))
+    assert seen is not None
+    assert seen.severity == severity
+    assert ("no rank of this job uses GPU 1" in seen.evidence) is (severity == "warning")
+
+
 RESET = "GPU needs a reset: end its processes, then nvidia-smi --gpu-reset -i 1"
 
 
