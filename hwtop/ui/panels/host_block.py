@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hwtop.ui import marks, units
@@ -16,17 +16,39 @@ _BAR_LEAST, _BAR_MOST = 6, 40
 
 
 @dataclass(frozen=True)
+class Past:
+    """What a block shows of the last minutes where there is room: drawn only once it is known how much."""
+
+    draw: Callable[[int], list[Line]]
+    """So many rows of dots, and one for the axis."""
+    at: int
+    """It stands before the line of this number."""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
 class Block:
     """Some lines about one subject, in a frame."""
 
     title: str
     lines: list[Line]
     note: Line = field(default_factory=Line)
+    past: Past | None = None
+    rows: int = 0
+    """Of its past; 0 = it is not shown."""
 
     @property
     def height(self) -> int:
         """Rows with frame."""
-        return len(self.lines) + 2
+        told = self.rows + 1 + bool(self.past.caption) if self.past and self.rows else 0
+        return len(self.lines) + 2 + told
+
+    def drawn(self) -> list[Line]:
+        """All lines inside the frame."""
+        if self.past is None or not self.rows:
+            return self.lines
+        caption = [Line(self.past.caption, "label")] if self.past.caption else []
+        return [*self.lines[: self.past.at], *caption, *self.past.draw(self.rows), *self.lines[self.past.at :]]
 
 
 def gauge(label: str, share_pct: float | None, words: Line, width: int, limits: Sequence[float], role: str) -> Line:
@@ -84,5 +106,5 @@ def _column(part: Sequence[Block], width: int, height: int) -> list[Line]:
     lines: list[Line] = []
     for number, block in enumerate(part):
         rows = height - len(lines) if number == len(part) - 1 else block.height
-        lines += box(block.lines, width, rows, Line(block.title, "title"), block.note)
+        lines += box(block.drawn(), width, rows, Line(block.title, "title"), block.note)
     return lines

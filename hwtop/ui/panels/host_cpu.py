@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hwtop.model.cpu import CpuRates, Pressure, PressureLine
 from hwtop.model.frame import Moment
 from hwtop.ui import host_view, marks, units
 from hwtop.ui.panels import host_cores
-from hwtop.ui.panels.host_block import Block, gauge, marked, packed
+from hwtop.ui.panels.host_block import Block, Past, gauge, marked, packed
 from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import bar
@@ -16,7 +17,7 @@ from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import wrap
 
 
-def processor(view: View, width: int, trend_rows: int) -> Block:
+def processor(view: View, width: int) -> Block:
     """Busy share now and over the last minutes, waits, queue."""
     moment = view.frame.moment
     cpu = moment.cpu
@@ -24,10 +25,8 @@ def processor(view: View, width: int, trend_rows: int) -> Block:
         return Block("CPU", [Line(f"◌ {host_view.reason(view, 'cpu')}", "dim")])
     tone = "dim" if cpu.util_pct is None else host_cores.role(cpu.util_pct)
     words = Line(f"{'▲' if tone == 'warn' else ''}{units.pct(cpu.util_pct)}", tone).fitted(5, "right")
-    lines = [
-        gauge("busy", cpu.util_pct, words, width, (host_view.CPU_FULL,), tone),
-        *past(view.frame.history, _busy, width, trend_rows),
-    ]
+    lines = [gauge("busy", cpu.util_pct, words, width, (host_view.CPU_FULL,), tone)]
+    trend = Past(partial(past, view.frame.history, _busy, width), at=1)
     facts = [
         Line("user ", "label").add(f"{units.pct(cpu.user_pct):<4}"),
         Line("system ", "label").add(f"{units.pct(cpu.system_pct):<4}"),
@@ -36,7 +35,7 @@ def processor(view: View, width: int, trend_rows: int) -> Block:
     ]
     lines += packed(facts, width)
     lines += packed(_queue(cpu, moment.cores), width)
-    return Block("CPU", lines, Line(f"{cpu.count} cores", "dim"))
+    return Block("CPU", lines, Line(f"{cpu.count} cores", "dim"), trend)
 
 
 def _busy(moment: Moment) -> float | None:
@@ -64,7 +63,7 @@ def cores(view: View, width: int) -> Block | None:
     return Block("Cores", host_cores.lines(cpu.cores, width), Line("each 0–100%", "dim"))
 
 
-def pressure(view: View, width: int, trend_rows: int) -> Block:
+def pressure(view: View, width: int) -> Block:
     """PSI: the share of the time in which some task, or all of them, waited for a resource."""
     cpu = view.frame.moment.cpu
     if cpu is None:
@@ -80,9 +79,9 @@ def pressure(view: View, width: int, trend_rows: int) -> Block:
         _stalled(resource, cpu.psi.get(resource), view.frame.moment.missing.get(f"cpu.psi.{resource}"), bar_cells)
         for resource in ("cpu", "io", "memory")
     ]
-    io = past(view.frame.history, _io_stalled, width, trend_rows, _io_role)
-    caption = [Line("stalled by I/O", "label")] if io else []
-    return Block("Pressure", [head, *rows, *caption, *io], Line("some task waits; all: every task, 10 s", "dim"))
+    io = partial(past, view.frame.history, _io_stalled, width, role=_io_role)
+    note = Line("some task waits; all: every task, 10 s", "dim")
+    return Block("Pressure", [head, *rows], note, Past(io, at=len(rows) + 1, caption="stalled by I/O"))
 
 
 def _io_stalled(moment: Moment) -> float | None:

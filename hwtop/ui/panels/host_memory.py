@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hwtop.model.frame import Moment
 from hwtop.ui import host_view, marks, units
-from hwtop.ui.panels.host_block import Block, fact, gauge, packed
+from hwtop.ui.panels.host_block import Block, Past, fact, gauge, packed
 from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import wrap
 
 
-def memory(view: View, width: int, trend_rows: int) -> Block:
+def memory(view: View, width: int) -> Block:
     """What can fill up on bars, then what the kernel holds, then paging."""
     found = view.frame.moment.memory
     if found is None:
         return Block("Memory", [Line(f"◌ {host_view.reason(view, 'memory')}", "dim")])
-    past_used = past(view.frame.history, _used, width, trend_rows, _role)
-    lines = [_fill("used", found.used_bytes, found.total_bytes, width), *past_used]
+    trend = Past(partial(past, view.frame.history, _used, width, role=_role), at=1)
+    lines = [_fill("used", found.used_bytes, found.total_bytes, width)]
     shm = next((mount for mount in view.frame.moment.mounts if mount.mount_point == "/dev/shm"), None)
     if shm is not None and shm.total_bytes:
         lines.append(_fill("/dev/shm", shm.used_bytes, shm.total_bytes, width))
@@ -33,7 +35,7 @@ def memory(view: View, width: int, trend_rows: int) -> Block:
         _paged("out", found.swap_out_pages_per_s, is_bad=True),
         _paged("major faults", found.major_faults_per_s),
     ]
-    return Block("Memory", [*lines, *packed(facts, width)], Line(units.size(found.total_bytes), "dim"))
+    return Block("Memory", [*lines, *packed(facts, width)], Line(units.size(found.total_bytes), "dim"), trend)
 
 
 def _used(moment: Moment) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hwtop.ui import host_view, marks
 from hwtop.ui.panels import host_block, host_cpu, host_memory, host_tables
@@ -79,26 +80,27 @@ def _parts(view: View) -> Iterator[Line]:
 def _lines(view: View, width: int, height: int) -> list[Line]:
     """With the tallest trends that leave everything in sight, else with the least."""
     count = next((columns for cells, columns in _COLUMNS if width < cells), _MOST)
+    blocks = _blocks(view, width // count)
     parts: list[list[Block]] = []
-    for trends in _TRENDS:
-        parts = host_block.columns(_blocks(view, width // count, trends), count)
+    for first, others in _TRENDS:
+        sized = [replace(block, rows=others if number else first) for number, block in enumerate(blocks)]
+        parts = host_block.columns(sized, count)
         if max(sum(block.height for block in part) for part in parts) <= height:
             break
     widths = [width // len(parts) + (number < width % len(parts)) for number in range(len(parts))]
     return host_block.drawn(parts, widths, height)
 
 
-def _blocks(view: View, width: int, trends: tuple[int, int]) -> list[Block]:
+def _blocks(view: View, width: int) -> list[Block]:
     """In the order of the page; drawn for the narrowest column."""
     room = inner(width)
-    first, others = trends
     found = (
-        host_cpu.processor(view, room, first),
+        host_cpu.processor(view, room),
         host_cpu.cores(view, room),
-        host_cpu.pressure(view, room, others),
-        host_memory.memory(view, room, others),
+        host_cpu.pressure(view, room),
+        host_memory.memory(view, room),
         host_memory.limits(view, room),
-        host_tables.disks(view, room, others),
+        host_tables.disks(view, room),
         host_tables.mounts(view, room),
         host_tables.network(view, room),
         host_tables.not_seen(view, room),

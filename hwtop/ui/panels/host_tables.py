@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeVar
 
 from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.frame import Moment
 from hwtop.model.network import NicRates
 from hwtop.ui import host_view, marks, units
-from hwtop.ui.panels.host_block import Block
+from hwtop.ui.panels.host_block import Block, Past
 from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -21,7 +22,7 @@ from hwtop.ui.widgets.text import elide_middle, wrap
 Row = TypeVar("Row")
 
 
-def disks(view: View, width: int, trend_rows: int) -> Block:
+def disks(view: View, width: int) -> Block:
     """All block devices, and how busy the busiest was."""
     rows = host_view.disks(view.frame.moment)
     longest = max((len(disk.name) for disk in rows), default=4)
@@ -37,10 +38,10 @@ def disks(view: View, width: int, trend_rows: int) -> Block:
         Column("busy", 5, lambda disk, _: _share(disk.busy_pct, host_view.BUSY), align="right"),
     ]
     lines = _table(columns, rows, width)
-    if lines and trend_rows:
-        lines.append(Line("the busiest of them", "label"))
-        lines += past(view.frame.history, _busiest, width, trend_rows, _busy_role)
-    return Block("Disks", lines or [_none(view, "disk", "no block device is seen")])
+    if not lines:
+        return Block("Disks", [_none(view, "disk", "no block device is seen")])
+    busiest = partial(past, view.frame.history, _busiest, width, role=_busy_role)
+    return Block("Disks", lines, past=Past(busiest, at=len(lines), caption="the busiest of them"))
 
 
 def _busiest(moment: Moment) -> float | None:
@@ -96,6 +97,8 @@ def network(view: View, width: int) -> Block:
         Column("err/s", 5, lambda nic, _: _bad(nic.errors_per_s), 1, align="right"),
         Column("drop/s", 6, lambda nic, _: _bad(nic.drops_per_s), 1, align="right"),
     ]
+    if all(host_view.link_use(nic) is None for nic in rows):
+        columns = [column for column in columns if column.title not in ("", "link")]
     quiet = len(moment.network.nics) - len(rows)
     note = Line(f"{quiet} virtual without traffic" if quiet else "", "dim")
     return Block("Network", [*_table(columns, rows, width), *_tcp(view, width)], note)

@@ -76,11 +76,11 @@ def _columns(findings: tuple[Finding, ...]) -> list[Column[_Row]]:
         Column("", 10, _severity),
         Column("symptom", min(30, longest), _symptom),
         Column("sure", 4, _sure, align="right"),
-        Column("", 6, _sure_bar, 3),
+        Column("", 6, _sure_bar, 4),
         Column("since", 8, _since, 1),
-        Column("for", 9, _age, align="right"),
-        Column("ranks", max(5, min(12, whose)), _ranks, 2),
-        Column("what", 24, _title, 4, grow=1),
+        Column("for", 9, _age, 2, align="right"),
+        Column("ranks", max(5, min(12, whose)), _ranks, 3),
+        Column("what", 24, _title, 5, grow=1),
     ]
     return columns if whose else [column for column in columns if column.title != "ranks"]
 
