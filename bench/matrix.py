@@ -15,9 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -32,10 +31,11 @@ from matrix_gpus import gpus  # noqa: E402
 from matrix_score import Outcome, Said, judge, line, totals  # noqa: E402
 
 from tests.diagnosis.case import Case, environment, start  # noqa: E402
-from tests.diagnosis.cores import Cores  # noqa: E402
+from tests.diagnosis.cores import STARTING, Cores  # noqa: E402
 from tests.training import JOBS, start_python  # noqa: E402
 
-STARTING_CORES = 0.5
+WATCHING = 0.3
+"""Cores that hwtop itself needs in its first half minute, with room to spare: seconds to detection are measured."""
 SLACK_S = 60.0
 
 
@@ -53,7 +53,10 @@ def chosen(patterns: Sequence[str]) -> list[tuple[str, Case]]:
 
 def run(family: str, case: Case, library: Path, cores: Cores) -> Outcome:
     """Start the job, watch it, end it."""
-    with tempfile.TemporaryDirectory(prefix="hwtop-matrix-", ignore_cleanup_errors=True) as name, held(cores, case):
+    with (
+        cores.held(STARTING + WATCHING, max(case.cores, WATCHING)) as settle,
+        tempfile.TemporaryDirectory(prefix="hwtop-matrix-", ignore_cleanup_errors=True) as name,
+    ):
         folder = Path(name)
         try:
             if case in SICK_GPUS:
@@ -61,20 +64,22 @@ def run(family: str, case: Case, library: Path, cores: Cores) -> Outcome:
                     start_python(JOBS / "eight_ranks.py", folder) as job,
                     gpus(SICK_GPUS[case], job, library) as (env, meanwhile),
                 ):
+                    settle()
                     fault_at, said = look(case, job.launcher_pid, env, meanwhile)
             else:
-                fault_at, said = watch(case, folder, library)
+                fault_at, said = watch(case, folder, library, settle)
         except (AssertionError, TimeoutError, subprocess.TimeoutExpired, msgspec.DecodeError, OSError) as error:
             text = str(error).strip().replace("\n", " | ")
             return Outcome(name=case.name, expected=case.symptom, family=family, error=text[-300:])
     return judge(case.name, family, case.symptom, case.also, case.ranks, fault_at, said)
 
 
-def watch(case: Case, folder: Path, library: Path) -> tuple[float, list[Said]]:
+def watch(case: Case, folder: Path, library: Path, on_ready: Callable[[], None]) -> tuple[float, list[Said]]:
     """One job of the table."""
     with start(case, folder) as job:
         if case.ready:
             job.wait_for_line(case.ready)
+        on_ready()
         pid = next(iter(job.rank_pids().values()), job.launcher_pid)
         happens = case.meanwhile
         with environment(case, job, library) as env:
@@ -98,16 +103,6 @@ def look(
     if not said or child.returncode != 0:
         raise OSError(f"hwtop ended with exit code {child.returncode}")
     return max(fault_at, said[0].at), said
-
-
-@contextmanager
-def held(cores: Cores, case: Case) -> Iterator[None]:
-    """As many cores as the job keeps busy."""
-    taken = cores.take(max(STARTING_CORES, case.cores))
-    try:
-        yield
-    finally:
-        cores.give(taken)
 
 
 def parse() -> argparse.Namespace:

@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.diagnosis.case import Case, Watched, watch
-from tests.diagnosis.cores import Cores
-
-STARTING = 0.5
-"""Importing torch computes, however lightly the job then runs; half of the time it waits for files and for other processes."""
+from tests.diagnosis.cores import STARTING, Cores
 
 
 @pytest.fixture(scope="session")
@@ -23,17 +20,8 @@ def watched(
     cores = Cores()
 
     def run(case: Case, folder: Path) -> Watched:
-        held = cores.take(max(STARTING, case.cores))
-
-        def settle() -> None:
-            nonlocal held
-            cores.give(held - min(held, case.cores))
-            held = min(held, case.cores)
-
-        try:
+        with cores.held(STARTING, case.cores) as settle:
             return watch(case, folder, nvml_library, settle)
-        finally:
-            cores.give(held)
 
     wanted = [item.callspec.params.get("case") for item in request.session.items if hasattr(item, "callspec")]
     cases = sorted({case for case in wanted if isinstance(case, Case)}, key=lambda case: (-case.cores, case.name))

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Condition, Lock
+
+STARTING = 0.5
+"""Importing torch computes, however lightly the job then runs; half of the time it waits for files and for other processes."""
 
 
 class Cores:
@@ -21,6 +26,21 @@ class Cores:
             self._changed.wait_for(lambda: self._free >= taken)
             self._free -= taken
         return taken
+
+    @contextmanager
+    def held(self, starting: float, running: float) -> Iterator[Callable[[], None]]:
+        """Wait for what a job needs while it starts; call what is yielded once it needs only what it needs while it runs."""
+        held = self.take(max(starting, running))
+
+        def settle() -> None:
+            nonlocal held
+            self.give(held - min(held, running))
+            held = min(held, running)
+
+        try:
+            yield settle
+        finally:
+            self.give(held)
 
     def give(self, cores: float) -> None:
         """Hand back."""
