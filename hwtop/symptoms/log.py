@@ -18,6 +18,8 @@ from hwtop.symptoms.ranks import check_dead
 from hwtop.symptoms.rule import Observation, Rule
 
 _WIDTH = 240
+_ENDS_A_RANK = frozenset({"rank-crash", "segfault", "device-side-assert", "illegal-memory-access"})
+"""After which no rank trains on: its process is gone, or its CUDA context can no longer be used."""
 CRASH_RAISE_S = 2.0
 """A launcher tells in its log that a rank failed a moment before one can see how: by an exception, or by a signal."""
 
@@ -132,15 +134,14 @@ def _has_finite_loss(job: Job) -> bool:
 
 
 def _counts(job: Job, event: LogEvent) -> bool:
-    return event.role != "context" and not (event.pattern == "rank-crash" and _went_on(job, event))
+    return event.role != "context" and not (event.pattern in _ENDS_A_RANK and _went_on(job, event))
 
 
 def _went_on(job: Job, event: LogEvent) -> bool:
-    """Its rank lives, and told a step after that: the exception was caught."""
-    return any(
-        rank.is_alive and rank.step_told_at_s is not None and rank.step_told_at_s > event.at_s
-        for rank in job.ranks
-        if event.rank in (None, rank.rank)
+    """Its rank lives, and told a step after that: the exception was caught, or the line is a text about such an error."""
+    concerned = [rank for rank in job.ranks if event.rank in (None, rank.rank)]
+    return all(rank.is_alive for rank in concerned) and any(
+        rank.step_told_at_s is not None and rank.step_told_at_s > event.at_s for rank in concerned
     )
 
 
@@ -179,7 +180,7 @@ def _rule(symptom: str, category: Category) -> Rule:
         symptom=symptom,
         category=category,
         threshold="a line of the job's log matches (`hwtop scan` tells which)",
-        raise_s=CRASH_RAISE_S if symptom == "rank-crash" else 0.0,
+        raise_s=CRASH_RAISE_S if symptom in _ENDS_A_RANK else 0.0,
         clear_s=60.0,
         check=partial(check_pattern, symptom),
     )

@@ -20,3 +20,12 @@ def test_a_line_of_the_jobs_log_goes_under_the_symptoms_title() -> None:
     seen = check_pattern("cuda-oom", constant(job(rank(0), rank(1), events=(told, told))))
     assert seen is not None
     assert seen.title == "CUDA out of memory on rank 1 (2 lines)"
+
+
+def test_no_rank_trains_on_after_a_crash_in_native_code() -> None:
+    """So a line about one is a text, where the rank does: a language model's sample, an example in a help page."""
+    told = event("segfault", "root", at_s=5.0)
+    alive, gone = rank(0, step_told_at_s=9.0), rank(1, is_alive=False)
+    assert check_pattern("segfault", constant(job(rank(0, step_told_at_s=4.0), events=(told,)))) is not None
+    assert check_pattern("segfault", constant(job(alive, events=(told,)))) is None
+    assert check_pattern("segfault", constant(job(alive, gone, events=(told,)))) is not None
