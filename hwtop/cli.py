@@ -14,6 +14,7 @@ from hwtop.errors import HwtopError
 
 COMMANDS = {
     "completion": "Print the script with which your shell completes hwtop.",
+    "baseline": "Store what a good run is like; is a later one slower, and where?",
     "config": "Your settings: write, show and check the file.",
     "demo": "Start a small real training job with a planted fault, and watch it.",
     "diagnose": "Watch a job without a screen, judge it, print what is wrong.",

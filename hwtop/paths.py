@@ -13,3 +13,11 @@ def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
     if not home.is_absolute():  # the specification: a relative path is to be ignored
         home = Path(environ.get("HOME") or Path("~").expanduser(), ".config")
     return home / "hwtop"
+
+
+def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """`~/.local/state/hwtop`, whether it exists or not: what hwtop itself has written down and a person may delete."""
+    home = Path(environ.get("XDG_STATE_HOME", ""))
+    if not home.is_absolute():
+        home = Path(environ.get("HOME") or Path("~").expanduser(), ".local", "state")
+    return home / "hwtop"

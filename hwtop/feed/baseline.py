@@ -1,0 +1,80 @@
+"""A baseline of a running job, or of logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from hwtop import __version__
+from hwtop.collectors.log_file import check_file, read_file
+from hwtop.errors import CannotError
+from hwtop.feed.watch import last_frame, watch
+from hwtop.job.log.block import all_lines
+from hwtop.job.progress.told import ProgressReader
+from hwtop.model.baseline import Baseline, JobIdentity
+from hwtop.model.log import Progress
+from hwtop.symptoms.history import History
+from hwtop.symptoms.levels import identity_of, levels_of, levels_of_log
+from hwtop.symptoms.series import curve_of
+
+
+def of_job(
+    target_pid: int, *, seconds: float, log_globs: tuple[str, ...] = (), gpus: tuple[int, ...] | None = None
+) -> Baseline:
+    """Watch the job for so long.
+
+    Raises:
+        CannotError: it cannot be read.
+    """
+    frame = last_frame(watch(target_pid, seconds=seconds, log_globs=log_globs, gpus=gpus))
+    history = History(frame.history)
+    if history.job is None:
+        reasons = "; ".join(spot.reason for spot in frame.blind if spot.source in ("process", "hwtop"))
+        why = reasons or "it ended, or /proc does not answer"
+        raise CannotError(f"process {target_pid} could not be read: {why}")
+    told = curve_of(history, "throughput")
+    return Baseline(
+        hwtop=__version__,
+        saved_time_s=history.now.time_s,
+        watched_s=round(frame.watched_s, 1),
+        identity=identity_of(history),
+        throughput_unit=told.unit if told else None,
+        levels=levels_of(history),
+    )
+
+
+def of_logs(paths: Sequence[str], time_s: float) -> Baseline:
+    """What logs of earlier runs tell of the pace, all together.
+
+    Raises:
+        UsageError: a file cannot be read.
+        CannotError: none tells a step time or a throughput.
+    """
+    for path in paths:
+        check_file(path)
+    step_times: list[float] = []
+    throughputs: list[tuple[str, float]] = []
+    for path in paths:
+        told = _progress(path)
+        step_times += [each.step_time_s for each in told if each.step_time_s]
+        throughputs += [(each.throughput_unit or "", each.throughput) for each in told if each.throughput]
+    unit = throughputs[-1][0] if throughputs else None
+    levels = levels_of_log(step_times, [value for one, value in throughputs if one == unit])
+    if not levels:
+        raise CannotError(
+            f"{', '.join(paths)}: no step time or throughput is told there: `hwtop scan --progress FILE` shows what is"
+        )
+    return Baseline(
+        hwtop=__version__,
+        saved_time_s=time_s,
+        watched_s=None,
+        identity=JobIdentity(script=os.path.basename(paths[0])),
+        throughput_unit=unit,
+        levels=levels,
+    )
+
+
+def _progress(path: str) -> list[Progress]:
+    reader = ProgressReader()
+    lines = (line for block in read_file(path) for line in all_lines(block))
+    return [progress for line in lines if (progress := reader.read(line.text)) is not None]

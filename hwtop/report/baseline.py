@@ -1,0 +1,157 @@
+"""Baselines as text and JSON."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+from hwtop.job.log.text import visible
+from hwtop.model.baseline import Baseline, Comparison, Difference, Level
+from hwtop.report.json_report import plain
+from hwtop.symptoms.levels import MEASURES, PHASES
+
+_MEASURES = {measure.name: measure for measure in MEASURES}
+_GIB = 1 << 30
+
+
+def saved_text(baseline: Baseline, name: str) -> list[str]:
+    """What has been stored."""
+    lines = [f"baseline {name} saved: {_whose(baseline)}"]
+    width = max((len(_MEASURES[key].words) for key in baseline.levels if key in _MEASURES), default=0)
+    for key, measure in _MEASURES.items():
+        if (level := baseline.levels.get(key)) is not None and not (key in PHASES and level.median == 0):
+            lines.append(f"  {measure.words:{width}}  {_shown(key, level.median, baseline)} ({_samples(level)})")
+    return lines
+
+
+def list_line(name: str, baseline: Baseline) -> str:
+    """One stored baseline."""
+    paces = (key for key in ("step_time_s", "throughput") if key in baseline.levels)
+    told = ", ".join(f"{_MEASURES[key].words} {_shown(key, baseline.levels[key].median, baseline)}" for key in paces)
+    return f"{name}: {_whose(baseline)}; {told or 'no step time'}"
+
+
+def comparison_text(found: Comparison, then: Baseline, now: Baseline, name: str) -> list[str]:
+    """The answer first, then all that is known of both; a star marks what differs clearly."""
+    lines = [f"{_verdict(found)} than baseline {name} ({_date(then)}){_pace_text(found, then, now)}", ""]
+    lines += [
+        f"not alike: {what} {visible(old)} -> {visible(new)}: the comparison says less"
+        for what, old, new in found.not_alike
+    ]
+    rows = [_row(each, then, now) for each in found.differences if not _is_never(each)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
+    for mark, words, old, new, change in rows:
+        lines.append(f"{mark} {words:{widths[1]}}  {old:>{widths[2]}} -> {new:>{widths[3]}}  {change}".rstrip())
+    if not rows:
+        lines.append("nothing is known of both")
+    return lines
+
+
+def comparison_json(found: Comparison, then: Baseline, now: Baseline, name: str) -> dict[str, Any]:
+    """The contract of `hwtop baseline compare --json`."""
+    return {
+        "baseline": name,
+        "saved_time": then.saved_time_s,
+        "slower": found.is_slower,
+        "quicker": found.is_quicker,
+        "pace": found.pace,
+        "where": found.where,
+        "where_s": found.where_s,
+        "differences": [
+            {
+                "name": each.name,
+                "clear": each.is_clear,
+                "change": _change(each),
+                "then": plain(each.then),
+                "now": plain(each.now),
+            }
+            for each in found.differences
+        ],
+        "not_alike": [{"what": what, "then": old, "now": new} for what, old, new in found.not_alike],
+        "then": plain(then.identity),
+        "now": plain(now.identity),
+    }
+
+
+def _verdict(found: Comparison) -> str:
+    if found.is_slower is None:
+        return "not known whether slower"
+    return "SLOWER" if found.is_slower else "quicker" if found.is_quicker else "not slower"
+
+
+def _pace_text(found: Comparison, then: Baseline, now: Baseline) -> str:
+    known = {each.name: each for each in found.differences}
+    if found.pace is None:
+        return ""
+    told = [_sentence(known[found.pace], then, now)]
+    if found.pace != "step_time_s" and "step_time_s" in known:
+        told.append(_sentence(known["step_time_s"], then, now))
+    if found.where is None or found.where_s is None:
+        return ": " + ", ".join(told)
+    time = known["step_time_s"]
+    added = time.now.median - time.then.median
+    share = _sentence(known[found.where], then, now)
+    return f": {', '.join(told)}: {share}, {found.where_s:.2g} s of the {added:.2g} s a step that it takes more"
+
+
+def _sentence(one: Difference, then: Baseline, now: Baseline) -> str:
+    """ "step time 0.31 -> 0.42 s (+35 %)"."""
+    old, new = _shown(one.name, one.then.median, then), _shown(one.name, one.now.median, now)
+    number, _, unit = old.partition(" ")
+    old = number if unit and new.endswith(f" {unit}") and one.name not in PHASES else old
+    change = _change_text(one)
+    return f"{_MEASURES[one.name].words} {old} -> {new}" + (f" ({change})" if change else "")
+
+
+def _row(one: Difference, then: Baseline, now: Baseline) -> tuple[str, str, str, str, str]:
+    return (
+        "*" if one.is_clear else " ",
+        _MEASURES[one.name].words,
+        _shown(one.name, one.then.median, then),
+        _shown(one.name, one.now.median, now),
+        _change_text(one) or "",
+    )
+
+
+def _is_never(one: Difference) -> bool:
+    """A phase that neither run is in."""
+    return one.name in PHASES and one.then.median == one.now.median == 0
+
+
+def _change(one: Difference) -> float | None:
+    """As a part of what it was; None where that says nothing."""
+    return None if one.then.median == 0 else one.now.median / one.then.median - 1
+
+
+def _change_text(one: Difference) -> str | None:
+    change = _change(one)
+    if change is None or _MEASURES[one.name].unit in ("share", "%"):
+        return None
+    return f"{change:+.0%}".replace("%", " %")
+
+
+def _shown(name: str, value: float, baseline: Baseline) -> str:
+    unit = _MEASURES[name].unit
+    if unit == "share":
+        return f"{100 * value:.0f} %"
+    if unit == "B":
+        return f"{value / _GIB:.3g} GiB" if value >= _GIB else f"{value / (1 << 20):.0f} MiB"
+    if unit == "/s":
+        return f"{value:.4g} {visible(baseline.throughput_unit or '')}".rstrip()
+    return f"{value:.3g} {unit}" if unit in ("s", "cores") else f"{value:.{0 if value >= 10 else 1}f} {unit}"
+
+
+def _samples(level: Level) -> str:
+    return f"{level.samples} value{'' if level.samples == 1 else 's'}"
+
+
+def _whose(baseline: Baseline) -> str:
+    one = baseline.identity
+    world = f", {one.world_size} rank{'' if one.world_size == 1 else 's'}" if one.world_size else ""
+    watched = f", watched for {baseline.watched_s:.0f} s" if baseline.watched_s is not None else ", from logs"
+    kinds = "".join(f", {visible(kind)}" for kind in (one.host, one.machine, one.gpus) if kind)
+    return f"{visible(one.script)}{world}{kinds}{watched}, {_date(baseline)}"
+
+
+def _date(baseline: Baseline) -> str:
+    return datetime.fromtimestamp(baseline.saved_time_s, tz=timezone.utc).astimezone().strftime("%Y-%m-%d %H:%M")
