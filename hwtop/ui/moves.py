@@ -77,7 +77,7 @@ def chosen(view: View, size: Size) -> View:
     if view.page == "gpu":
         return replace(view, is_gpu_alone=not view.is_gpu_alone, scroll=0)
     if view.page == "symptoms":
-        return replace(view, is_symptom_alone=bool(view.frame.findings) and not view.is_symptom_alone, scroll=0)
+        return replace(view, is_symptom_alone=not view.is_symptom_alone, scroll=0)
     if view.page == "overview" and view.selected is None and view.frame.findings:
         return turned(view, "symptoms")
     if view.selected is not None and view.page in ("overview", "ranks", "processes"):

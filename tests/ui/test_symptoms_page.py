@@ -146,6 +146,14 @@ def test_enter_gives_it_the_page_and_esc_takes_it_back() -> None:
     assert back.scroll == 0
 
 
+def test_enter_tells_what_was_looked_at_where_the_answers_take_the_room() -> None:
+    asked = tuple(replace(ASKED[1], hypothesis=f"Question {number}?") for number in range(12))
+    calm, size = view(replace(frames.healthy(), hypotheses=asked)), (80, 24)
+    assert "checked:" not in read_to_the_end(calm, size)
+    assert read_to_the_end(chosen(calm, size), size).count("checked: tasks stalled") >= 12
+    assert not cleared(chosen(calm, size)).is_symptom_alone
+
+
 def test_enter_on_the_overview_leads_here_where_no_rank_is_chosen() -> None:
     overview = View(frame=sick())
     assert chosen(overview, (80, 24)).page == "symptoms"
