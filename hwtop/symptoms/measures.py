@@ -107,7 +107,7 @@ def cpu_full(history: History) -> Result:
 
 def disk_slow(history: History) -> Result:
     """Whether anybody waits for a disk."""
-    stalled = history.mean(WINDOW_S, _pressure("io"))
+    stalled = _io_pressure(history.now)  # the kernel's own mean over 10 s
     waiting = [rank.rank for rank in history.live_ranks if _is_blocked(rank)]
     if stalled is None:
         return Result("unknown" if waiting else "no", _blocked_text(waiting) + "; the kernel tells no I/O pressure")
@@ -187,12 +187,9 @@ def slower_than_before(history: History) -> Result:
     return Result("no", f"no change or trend in {count} step times")
 
 
-def _pressure(resource: str) -> Callable[[Moment], float | None]:
-    def some(moment: Moment) -> float | None:
-        psi = moment.cpu.psi.get(resource) if moment.cpu else None
-        return psi.some.avg10_pct if psi is not None and psi.some is not None else None
-
-    return some
+def _io_pressure(moment: Moment) -> float | None:
+    psi = moment.cpu.psi.get("io") if moment.cpu else None
+    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 
 
 def _is_blocked(rank: Rank) -> bool:
