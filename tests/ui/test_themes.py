@@ -211,6 +211,7 @@ def test_without_colours_what_has_a_ground_is_reversed(looks: Looks) -> None:
     plain = found["text"]
     assert {paint.color for role, paint in found.items() if role.startswith("band")} == {plain.background}
     assert found["cursor"].background == plain.color
+    assert found["flame-user"].background == plain.background  # underlined, so that the chosen box stands out
     assert found["track"].color != plain.color  # a bar is told from its track
     assert found["bad"].is_bold and not found["good"].is_bold
 

@@ -1,4 +1,4 @@
-"""Where colours are not wanted (`--no-color`, NO_COLOR): the terminal's own two, bold, dim and reverse."""
+"""Where colours are not wanted (`--no-color`, NO_COLOR): the terminal's own two, bold, dim, underline and reverse."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ NO_COLOUR = Tones(
     on_bad=_ONE,
     ranks=(_ONE,) * 8,
     band_style="bold reverse",
-    box_style="reverse",
+    user_style="bold underline",
+    library_style="underline",
     quiet_style="dim",
 )

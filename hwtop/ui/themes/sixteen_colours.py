@@ -62,4 +62,5 @@ SIXTEEN_COLOURS = Tones(
         "ansi_bright_magenta",
     ),
     band_style="none",
+    user_style="none",
 )

@@ -51,8 +51,10 @@ class Tones:
 
     band_style: str = "bold"
     """Of text on a ground of its own: "bold", "none", or with "reverse" where there are no colours."""
-    box_style: str = "none"
-    """Of functions of others."""
+    user_style: str = "bold"
+    """Of the person's functions: "bold", or with "underline" where there are no colours."""
+    library_style: str = "none"
+    """Of functions of others: "none" or "underline"."""
     quiet_style: str = "none"
     """Of what is read last: "dim" where there are no colours."""
 
@@ -93,7 +95,8 @@ class Tones:
             "hwtop-on-bad": self.on_bad,
             "hwtop-veil": self.background if self.is_ansi else f"{self.background} 60%",
             "hwtop-band-style": self.band_style,
-            "hwtop-box-style": self.box_style,
+            "hwtop-user-style": self.user_style,
+            "hwtop-library-style": self.library_style,
             "hwtop-quiet-style": self.quiet_style,
         }
         return own | {f"hwtop-rank-{number}": tone for number, tone in enumerate(self.ranks)}
