@@ -15,8 +15,11 @@ from hwtop.ui.widgets.line import Line
 _COLUMNS = ((66, 1), (145, 2), (240, 3))
 """Cells under which there are so many columns."""
 _MOST = 4
-_TRENDS = ((14, 6), (12, 6), (10, 5), (8, 4), (6, 3), (6, 2), (10, 0), (8, 0), (6, 0), (4, 0), (2, 0))
-"""Rows of the trend of the CPU, and of those of pressure, memory and disks: the first that fit."""
+_TRENDS = (
+    *((22, 12), (20, 10), (18, 9), (16, 8), (14, 7), (12, 6), (10, 5), (8, 4), (6, 3), (6, 2)),
+    *((10, 0), (8, 0), (6, 0), (4, 0), (2, 0)),
+)
+"""Rows of the trend of the CPU, and of those of pressure, memory, disks and network: the first that fit."""
 
 
 def answer_rows(view: View, width: int) -> int:

@@ -97,11 +97,28 @@ def network(view: View, width: int) -> Block:
         Column("err/s", 5, lambda nic, _: _bad(nic.errors_per_s), 1, align="right"),
         Column("drop/s", 6, lambda nic, _: _bad(nic.drops_per_s), 1, align="right"),
     ]
-    if all(host_view.link_use(nic) is None for nic in rows):
+    has_speed = any(host_view.link_use(nic) is not None for nic in rows)
+    if not has_speed:
         columns = [column for column in columns if column.title not in ("", "link")]
     quiet = len(moment.network.nics) - len(rows)
     note = Line(f"{quiet} virtual without traffic" if quiet else "", "dim")
-    return Block("Network", [*_table(columns, rows, width), *_tcp(view, width)], note)
+    lines = [*_table(columns, rows, width), *_tcp(view, width)]
+    busiest = Past(
+        partial(past, view.frame.history, _busiest_link, width, role=_link_role),
+        at=len(lines),
+        caption="the busiest link",
+    )
+    return Block("Network", lines, note, busiest if has_speed else None)
+
+
+def _busiest_link(moment: Moment) -> float | None:
+    nics = moment.network.nics if moment.network else ()
+    return max((use for nic in nics if (use := host_view.link_use(nic)) is not None), default=None)
+
+
+def _link_role(use_pct: float) -> str:
+    role = marks.high(use_pct, *host_view.LINK)[0]
+    return "info" if role == "good" else role
 
 
 def _tcp(view: View, width: int) -> list[Line]:
