@@ -62,6 +62,9 @@ SUSPICIOUS = (
     Case("healthy_lengths", None, seconds=45, launch="python"),
     Case("healthy_crew", None, ready="step 20", seconds=40, launch="python", cores=BUSY),
     Case("healthy_cache", None, seconds=30, launch="python"),
+    Case("healthy_resumed", None, ready="step 1003", seconds=20, launch="python"),
+    Case("healthy_negative", None, ready=r"iter +60\b", seconds=40, launch="python"),
+    Case("healthy_async_save", None, seconds=30, launch="python"),
 )
 
 FAMILIES = {

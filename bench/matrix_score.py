@@ -39,7 +39,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     is_rank_right: bool | None = None
     """None: the job has no culprit, or it was not found."""
     false: tuple[str, ...] = ()
-    """Titles of all other cards of warning or above, at any time: "symptom: title"."""
+    """Titles of all other cards of warning or above at the end ("symptom: title"); of a healthy job, at any time."""
+    passing: tuple[str, ...] = ()
+    """The same, of those that were gone (or folded under the cause) at the end."""
     claims: tuple[tuple[float, bool], ...] = ()
     """Confidence of each symptom that was raised as a warning or above, and whether it is right."""
     error: str | None = None
@@ -71,6 +73,8 @@ def judge(
     top = last[0]["symptom"] if last else None
     newest = {each["symptom"]: each for moment in said for each in moment.serious}
     culprits = tuple(last[0]["ranks"]) if last else ()
+    wrong = [each for each in newest.values() if each["symptom"] not in right]
+    stays = {each["symptom"] for each in last} if expected is not None else newest.keys()
     return Outcome(
         name=name,
         expected=expected,
@@ -78,7 +82,8 @@ def judge(
         top=top,
         seconds=_seconds(said, expected, fault_at) if top == expected is not None else None,
         is_rank_right=culprits == ranks if ranks is not None and top == expected else None,
-        false=tuple(f"{each['symptom']}: {each['title']}" for each in newest.values() if each["symptom"] not in right),
+        false=tuple(f"{each['symptom']}: {each['title']}" for each in wrong if each["symptom"] in stays),
+        passing=tuple(f"{each['symptom']}: {each['title']}" for each in wrong if each["symptom"] not in stays),
         claims=tuple((each["confidence"], each["symptom"] in right) for each in newest.values()),
     )
 
@@ -105,6 +110,7 @@ def line(outcome: Outcome) -> str:
         seconds = "-" if outcome.seconds is None else f"{outcome.seconds:.1f} s"
     row = f"{outcome.name:<30} {outcome.expected or 'nothing':<28} {verdict:<8} {rank:<6} {seconds:>7}"
     notes = [*([outcome.error] if outcome.error else []), *outcome.false]
+    notes += [f"for a while only: {note}" for note in outcome.passing]
     return "\n".join([row, *(f"      {note}" for note in notes)])
 
 
@@ -116,6 +122,7 @@ def totals(outcomes: Sequence[Outcome]) -> str:
     ranked = [each for each in found if each.is_rank_right is not None]
     culprits = f"culprit right in {sum(each.is_rank_right is True for each in ranked)} of {len(ranked)}"
     beside = f"{sum(bool(each.false) for each in faults)} with another card of warning or above beside it"
+    beside += f", {sum(bool(each.passing) for each in faults)} for a while only"
     lines = [
         f"faults    {len(found)} of {len(faults)} found, {culprits}, {beside}",
         f"healthy   {sum(bool(each.false) for each in healthy)} of {len(healthy)} raised a warning or above",

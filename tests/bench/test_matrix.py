@@ -53,6 +53,11 @@ def test_what_was_raised_and_cleared_again_is_false_all_the_same(score: ModuleTy
     assert judged(score, None, [card("loss-spike", "info")], []).is_good
 
 
+def test_what_folds_under_the_cause_later_is_not_false(score: ModuleType) -> None:
+    seen = judged(score, "hang", [card("xid")], [card("hang")])
+    assert (seen.is_good, seen.false, seen.passing) == (True, (), ("xid: It is so",))
+
+
 def test_the_wrong_culprit_is_not_good(score: ModuleType) -> None:
     seen = judged(score, "hang", [card("hang", ranks=(0,))])
     assert (seen.is_found, seen.is_rank_right, seen.is_good) == (True, False, False)

@@ -33,7 +33,7 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     for step in range(1, 1_000_000):
         noise = sum(augment(row) for row in range(20))
-        loss = (model(torch.randn(8, 16)) * (noise % 2)).pow(2).mean()
+        loss = (model(torch.randn(8, 16)) * (1 + noise % 2)).pow(2).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
