@@ -41,6 +41,8 @@ class SymptomConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Never judged."""
     quiet: tuple[str, ...] = ()
     """Shown as notes only: no warning, no alert, no exit code 1."""
+    thresholds: dict[str, dict[str, float]] = {}
+    """Symptom -> name -> value, in place of the default."""
 
 
 EVERY_SYMPTOM = SymptomConfig()
@@ -84,6 +86,8 @@ TEMPLATE = """\
 [symptoms]              # `hwtop symptoms` lists them
 # off = []              # never judged, e.g. ["loss-plateau", "disk-nearly-full"]
 # quiet = []            # shown as notes only: no warning, no alert, no exit code 1
+
+[symptoms.thresholds]   # e.g. shm-nearly-full.used_pct = 80; `hwtop config show` lists all that can be set
 
 [alerts]                # the screen calls when something is found: each symptom once until it has cleared
 # severity = "warning"  # from here on: "info", "warning" or "critical"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import click
 
 from hwtop.commands import completion
+from hwtop.commands.options import settings, settings_of
 
 
 @click.command()
 @click.argument("symptom", metavar="SYMPTOM", shell_complete=completion.symptoms)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(symptom: str, as_json: bool) -> None:
+@settings
+@click.pass_context
+def command(ctx: click.Context, symptom: str, as_json: bool) -> None:
     """What a symptom means, when it is raised, what to do, and what would prove it wrong."""
     from difflib import get_close_matches
 
@@ -18,10 +21,12 @@ def command(symptom: str, as_json: bool) -> None:
     from hwtop.report.symptoms import explain_text, symptom_json
     from hwtop.symptoms.playbooks import playbooks
     from hwtop.symptoms.rules import RULES
+    from hwtop.symptoms.thresholds import with_thresholds
 
     if symptom not in playbooks():
         near = get_close_matches(symptom, playbooks(), n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise UsageError(f"no symptom {symptom!r}: {hint}`hwtop symptoms` lists them")
-    for line in [symptom_json(symptom, RULES)] if as_json else explain_text(symptom, RULES):
+    rules = with_thresholds(RULES, settings_of(ctx).symptoms.thresholds)
+    for line in [symptom_json(symptom, rules)] if as_json else explain_text(symptom, rules):
         print(line)

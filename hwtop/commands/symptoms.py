@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import click
 
+from hwtop.commands.options import settings, settings_of
 from hwtop.errors import UsageError
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a symptom and line.")
+@settings
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the page of documentation.")
-def command(as_json: bool, as_markdown: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, as_json: bool, as_markdown: bool) -> None:
     """All symptoms that hwtop looks for, and when each is raised."""
     from hwtop.report.symptoms import list_text, page_markdown, symptom_json
     from hwtop.symptoms.playbooks import playbooks
     from hwtop.symptoms.rules import RULES
+    from hwtop.symptoms.thresholds import with_thresholds
 
     if as_json and as_markdown:
         raise UsageError("--json and --markdown exclude each other: choose one")
     if as_markdown:
         print(page_markdown(RULES), end="")
         return
-    for line in [symptom_json(name, RULES) for name in playbooks()] if as_json else list_text(RULES):
+    rules = with_thresholds(RULES, settings_of(ctx).symptoms.thresholds)
+    for line in [symptom_json(name, rules) for name in playbooks()] if as_json else list_text(rules):
         print(line)

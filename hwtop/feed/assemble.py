@@ -21,6 +21,7 @@ from hwtop.symptoms.hypotheses import hypotheses
 from hwtop.symptoms.judge import Judge
 from hwtop.symptoms.own_patterns import own_rules, refused_ids
 from hwtop.symptoms.rules import RULES
+from hwtop.symptoms.thresholds import with_thresholds
 from hwtop.symptoms.verdict import verdict_of
 
 HISTORY_S = 600.0
@@ -40,7 +41,7 @@ class Assembler:
         known = patterns or KnownPatterns(builtin())
         self._history_s = history_s
         self._builder = MomentBuilder(known.registry)
-        rules = (*RULES, *own_rules(known.registry, RULES))
+        rules = (*with_thresholds(RULES, symptoms.thresholds), *own_rules(known.registry, RULES))
         self._judge = Judge((rule for rule in rules if rule.symptom not in symptoms.off), symptoms.quiet)
         problems = (*known.problems, *refused_ids(known.registry, RULES))
         self._problems = tuple(Blind(source="log patterns", reason=problem) for problem in problems)

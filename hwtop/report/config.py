@@ -10,6 +10,7 @@ import msgspec
 from hwtop.config import Config, default_path, load
 from hwtop.errors import UsageError
 from hwtop.symptoms.rules import RULES
+from hwtop.symptoms.thresholds import with_thresholds
 
 
 def config_text(path: str | None) -> list[str]:
@@ -21,8 +22,24 @@ def config_text(path: str | None) -> list[str]:
     for section, fields in msgspec.to_builtins(config).items():
         lines += ["", f"[{section}]"]
         for name, value in fields.items():
+            if name == "thresholds":
+                continue
             is_own = value != defaults[section][name]
             lines.append(f"{name} = {msgspec.json.encode(value).decode()}" + ("  # set" if is_own else ""))
+    return lines + _thresholds(config)
+
+
+def _thresholds(config: Config) -> list[str]:
+    """All that can be set, each symptom a table of its own."""
+    lines: list[str] = []
+    for rule in with_thresholds(RULES, config.symptoms.thresholds):
+        if rule.limits is not None:
+            own = config.symptoms.thresholds.get(rule.symptom, {})
+            lines += ["", f"[symptoms.thresholds.{rule.symptom}]"]
+            lines += [
+                f"{name} = {value:g}" + ("  # set" if name in own else "")
+                for name, value in msgspec.to_builtins(rule.limits).items()
+            ]
     return lines
 
 
@@ -49,4 +66,5 @@ def checked(config: Config) -> Config:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "`hwtop symptoms` lists them"
             raise UsageError(f"settings: no symptom {name!r}: {hint}")
+    with_thresholds(RULES, config.symptoms.thresholds)
     return config

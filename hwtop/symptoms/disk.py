@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
-
-NEARLY_PCT = 90.0
-"""At 95 % and more the next batch may not fit; a warning must come before the bus error. Engineering default."""
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule
 
 
-def check_shm(history: History) -> Observation | None:
+class ShmLimits(Limits, frozen=True, kw_only=True):
+    """Of shm-nearly-full."""
+
+    used_pct: Percent = 90.0
+    """At 95 % and more the next batch may not fit; a warning must come before the bus error. Engineering default."""
+
+
+SHM = ShmLimits()
+
+
+def check_shm(history: History, limits: ShmLimits = SHM) -> Observation | None:
     """/dev/shm is nearly full."""
     for mount in history.now.mounts:
         if mount.mount_point != "/dev/shm" or not mount.total_bytes or mount.used_bytes is None:
             continue
         used_pct = 100.0 * mount.used_bytes / mount.total_bytes
-        if used_pct < NEARLY_PCT:
+        if used_pct < limits.used_pct:
             return None
         left = mount.total_bytes - mount.used_bytes
         return Observation(
@@ -35,13 +42,18 @@ def check_shm(history: History) -> Observation | None:
     return None
 
 
-RULES = (
-    Rule(
+def shm_rule(limits: ShmLimits = SHM) -> Rule:
+    """shm-nearly-full with these limits."""
+    return Rule(
         symptom="shm-nearly-full",
         category="stability",
-        threshold=f"/dev/shm over {NEARLY_PCT:.0f} %",
+        threshold=f"/dev/shm over {limits.used_pct:g} %",
         raise_s=1.0,
         clear_s=10.0,
-        check=check_shm,
-    ),
-)
+        check=lambda history: check_shm(history, limits),
+        limits=limits,
+        with_limits=shm_rule,
+    )
+
+
+RULES = (shm_rule(),)

@@ -15,11 +15,9 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.overhead import hottest, told
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Rule, Share
 from hwtop.symptoms.statistics import share_at_least
 
-CHECKPOINT_SHARE = 0.10
-"""Of the looks over whole periods, proven; a save a minute that takes 5 s stays under it. Engineering default."""
 CHECKPOINT_PERIODS = 2
 CHECKPOINT_LEAST_S = 30.0
 """A single save is called too long when the rank's own clock for it has run out, and never under half a minute."""
@@ -33,6 +31,16 @@ WARM_S = 60.0
 """The same where no step is told."""
 
 
+class CheckpointLimits(Limits, frozen=True, kw_only=True):
+    """Of checkpoint-stall."""
+
+    share: Share = 0.10
+    """Of the looks over whole periods, proven; a save a minute that takes 5 s stays under it. Engineering default."""
+
+
+CHECKPOINT = CheckpointLimits()
+
+
 class _Long(Struct, frozen=True):
     """A checkpoint that goes on."""
 
@@ -40,13 +48,13 @@ class _Long(Struct, frozen=True):
     usual_s: float | None
 
 
-def check_checkpoint(history: History) -> Observation | None:
+def check_checkpoint(history: History, limits: CheckpointLimits = CHECKPOINT) -> Observation | None:
     """Saving takes a large share of the time, or this once far longer than usual."""
     for rank in history.live_ranks:
         spells = [spell for spell in rank.spells if spell.phase == "checkpoint"]
         if not spells:
             continue
-        often = _often(history, spells, CHECKPOINT_SHARE, CHECKPOINT_PERIODS)
+        often = _often(history, spells, limits.share, CHECKPOINT_PERIODS)
         if often is not None:
             return _checkpoint(history, rank, _often_title(rank, often), often)
         long = _too_long(rank, spells[-1])
@@ -177,18 +185,25 @@ def _warm_at_s(history: History, rank: Rank) -> float | None:
     return None
 
 
-RULES = (
-    Rule(
+def checkpoint_rule(limits: CheckpointLimits = CHECKPOINT) -> Rule:
+    """checkpoint-stall with these limits."""
+    return Rule(
         symptom="checkpoint-stall",
         category="performance",
         threshold=(
-            f"saving takes surely over {CHECKPOINT_SHARE:.0%} of {CHECKPOINT_PERIODS} or more whole periods; or one save takes "
+            f"saving takes surely over {limits.share:.0%} of {CHECKPOINT_PERIODS} or more whole periods; or one save takes "
             f"{CHECKPOINTS:.0f} times its median and {CHECKPOINT_LEAST_S:.0f} s (the first: {CHECKPOINT_CLOCK_S:.0f} s)"
         ),
         raise_s=1.0,
         clear_s=30.0,
-        check=check_checkpoint,
-    ),
+        check=lambda history: check_checkpoint(history, limits),
+        limits=limits,
+        with_limits=checkpoint_rule,
+    )
+
+
+RULES = (
+    checkpoint_rule(),
     Rule(
         symptom="recompile-storm",
         category="performance",

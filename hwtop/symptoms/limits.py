@@ -8,28 +8,36 @@ from hwtop.job.rank_set import named
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.frame import Moment
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule
 
 WINDOW_S = 30.0
-THROTTLED_PCT = 5.0
-"""Of the scheduler's periods (100 ms each), mean of the window. Engineering default: Kubernetes' own alert
-(CPUThrottlingHigh of the kubernetes-mixin) speaks at 25 %, for services that hardly use their share."""
-OFTEN_PCT = 25.0
-"""The alert's own level: from here on a warning."""
 
 
-def check_throttled(history: History) -> Observation | None:
+class QuotaLimits(Limits, frozen=True, kw_only=True):
+    """Of cgroup-throttled: percent of the scheduler's periods (100 ms each), mean of the window."""
+
+    periods_pct: Percent = 5.0
+    """Engineering default: Kubernetes' own alert (CPUThrottlingHigh of the kubernetes-mixin) speaks at 25 %, for services that
+    hardly use their share."""
+    warning_pct: Percent = 25.0
+    """The alert's own level: from here on a warning."""
+
+
+QUOTA = QuotaLimits()
+
+
+def check_throttled(history: History, limits: QuotaLimits = QUOTA) -> Observation | None:
     """The cgroup of the job is out of quota in many periods."""
     share = history.mean(WINDOW_S, _throttled_pct)
-    if share is None or share < THROTTLED_PCT:
+    if share is None or share < limits.periods_pct:
         return None
-    limits = history.now.cgroup
-    quota = limits.cpu_quota_cores if limits is not None else None
+    cgroup = history.now.cgroup
+    quota = cgroup.cpu_quota_cores if cgroup is not None else None
     used = history.mean(WINDOW_S, _used_cores)
     ranks = history.live_ranks
     allowed = f"{quota:g} cores" if quota is not None else "its CPU limit"
     return Observation(
-        severity="warning" if share >= OFTEN_PCT else "info",
+        severity="warning" if share >= limits.warning_pct else "info",
         confidence=0.95,
         title=f"The job's CPU limit ({allowed}) stops it in {share:.0f} % of all periods",
         evidence=(
@@ -72,13 +80,18 @@ def _idle_host(history: History) -> tuple[str, ...]:
     return (f"meanwhile {median(idle):.1f} cores of the machine are idle",) if idle and median(idle) >= 1.0 else ()
 
 
-RULES = (
-    Rule(
+def quota_rule(limits: QuotaLimits = QUOTA) -> Rule:
+    """cgroup-throttled with these limits."""
+    return Rule(
         symptom="cgroup-throttled",
         category="performance",
-        threshold=f"out of CPU quota in over {THROTTLED_PCT:.0f} % of the periods over {WINDOW_S:.0f} s; a warning from {OFTEN_PCT:.0f} % on",
+        threshold=f"out of CPU quota in over {limits.periods_pct:g} % of the periods over {WINDOW_S:.0f} s; a warning from {limits.warning_pct:g} % on",
         raise_s=0.0,
         clear_s=15.0,
-        check=check_throttled,
-    ),
-)
+        check=lambda history: check_throttled(history, limits),
+        limits=limits,
+        with_limits=quota_rule,
+    )
+
+
+RULES = (quota_rule(),)

@@ -21,13 +21,23 @@ from hwtop.symptoms.loading import (
     thread_spot,
     worker_pct,
 )
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Rule, Share
 from hwtop.symptoms.statistics import share_at_least
 
 
-def check_cause(cause: Cause, history: History) -> Observation | None:
+class DataLimits(Limits, frozen=True, kw_only=True):
+    """Of the three input-bound symptoms."""
+
+    data_share: Share = DATA_SHARE
+    """Of the samples of a rank, proven."""
+
+
+DATA = DataLimits()
+
+
+def check_cause(cause: Cause, history: History, limits: DataLimits = DATA) -> Observation | None:
     """The ranks that wait for data for this reason."""
-    starved = [rank for rank in history.live_ranks if _is_starved(rank) and cause_of(history, rank) == cause]
+    starved = [rank for rank in history.live_ranks if _is_starved(rank, limits) and cause_of(history, rank) == cause]
     if not starved:
         return None
     share = fmean(share_of(rank, "data", "data-main") for rank in starved)
@@ -49,9 +59,13 @@ def check_cause(cause: Cause, history: History) -> Observation | None:
     )
 
 
-def _is_starved(rank: Rank) -> bool:
+def _is_starved(rank: Rank, limits: DataLimits) -> bool:
     share = share_of(rank, "data", "data-main")
-    return rank.samples >= MIN_SAMPLES and share_at_least(share, rank.samples) > DATA_SHARE and rank.state != "starting"
+    return (
+        rank.samples >= MIN_SAMPLES
+        and share_at_least(share, rank.samples) > limits.data_share
+        and rank.state != "starting"
+    )
 
 
 def _title(cause: Cause, share: float, what: str, ranks: Sequence[Rank]) -> str:
@@ -135,29 +149,25 @@ def _next_steps(cause: Cause, history: History, ranks: Sequence[Rank], what: str
     )
 
 
-RULES = (
-    Rule(
-        symptom="input-bound-cpu",
+_NEEDS: dict[Cause, str] = {
+    "cpu": ", workers (or threads that load) busy on the CPU",
+    "workers": ": no loader workers, or workers that sleep",
+    "io": ": loading blocked in D or in a read",
+}
+
+
+def cause_rule(cause: Cause, limits: DataLimits = DATA) -> Rule:
+    """input-bound-CAUSE with these limits."""
+    return Rule(
+        symptom=f"input-bound-{cause}",
         category="performance",
-        threshold=f"data wait surely over {DATA_SHARE:.0%} of the samples, workers (or threads that load) busy on the CPU",
+        threshold=f"data wait surely over {limits.data_share:.0%} of the samples{_NEEDS[cause]}",
         raise_s=3.0,
         clear_s=15.0,
-        check=lambda history: check_cause("cpu", history),
-    ),
-    Rule(
-        symptom="input-bound-workers",
-        category="performance",
-        threshold=f"data wait surely over {DATA_SHARE:.0%}: no loader workers, or workers that sleep",
-        raise_s=3.0,
-        clear_s=15.0,
-        check=lambda history: check_cause("workers", history),
-    ),
-    Rule(
-        symptom="input-bound-io",
-        category="performance",
-        threshold=f"data wait surely over {DATA_SHARE:.0%}: loading blocked in D or in a read",
-        raise_s=3.0,
-        clear_s=15.0,
-        check=lambda history: check_cause("io", history),
-    ),
-)
+        check=lambda history: check_cause(cause, history, limits),
+        limits=limits,
+        with_limits=lambda others: cause_rule(cause, others),
+    )
+
+
+RULES = tuple(map(cause_rule, _NEEDS))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from hwtop.job.rank_set import named
 from hwtop.model.network import NicRates
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule
 
 LINK_S = 15.0
 LINK_SHARE = 0.9
@@ -18,13 +18,21 @@ LINK_SHARE = 0.9
 WAIT_SHARE = 0.3
 """Ranks that spend so much of their samples in collectives or waiting for data wait for the network. Engineering default."""
 RETRANSMIT_S = 30.0
-RETRANSMIT_PCT = 0.1
-"""Of all TCP segments. Engineering default; a sound datacentre network stays far below it."""
-RETRANSMIT_HARD_PCT = 1.0
-"""From here on TCP slows down visibly (Mathis et al. 1997: throughput falls with the square root of the loss)."""
 PORT_S = 60.0
 PORT_TIMES = 3
 """A port that counts errors in so many looks of a minute has not only flickered once. Engineering default."""
+
+
+class RetransmitLimits(Limits, frozen=True, kw_only=True):
+    """Of network-retransmits: percent of all TCP segments."""
+
+    sent_again_pct: Percent = 0.1
+    """Engineering default; a sound datacentre network stays far below it."""
+    warning_pct: Percent = 1.0
+    """From here on TCP slows down visibly (Mathis et al. 1997: throughput falls with the square root of the loss)."""
+
+
+RETRANSMITS = RetransmitLimits()
 
 
 class _Full(Struct, frozen=True):
@@ -61,10 +69,10 @@ def check_saturated(history: History) -> Observation | None:
     )
 
 
-def check_retransmits(history: History) -> Observation | None:
+def check_retransmits(history: History, limits: RetransmitLimits = RETRANSMITS) -> Observation | None:
     """TCP has to send a lot again."""
     share = history.mean(RETRANSMIT_S, lambda moment: moment.network.tcp_retransmit_pct if moment.network else None)
-    if share is None or share < RETRANSMIT_PCT:
+    if share is None or share < limits.sent_again_pct:
         return None
     job = history.job
     here = sum(rank.is_alive for rank in job.ranks) if job else 0
@@ -77,7 +85,7 @@ def check_retransmits(history: History) -> Observation | None:
         if nic.drops_per_s
     ]
     return Observation(
-        severity="warning" if share >= RETRANSMIT_HARD_PCT and spans_machines else "info",
+        severity="warning" if share >= limits.warning_pct and spans_machines else "info",
         confidence=0.75 if spans_machines else 0.5,
         title=f"TCP sends {share:.1f} % of its segments again",
         evidence=(
@@ -158,6 +166,21 @@ def _ports(history: History) -> list[NicRates]:
     return [nic for nic in network.nics if ":" in nic.name and not nic.is_virtual] if network else []
 
 
+def retransmit_rule(limits: RetransmitLimits = RETRANSMITS) -> Rule:
+    """network-retransmits with these limits."""
+    return Rule(
+        symptom="network-retransmits",
+        category="performance",
+        threshold=f"over {limits.sent_again_pct:g} % of the TCP segments sent again over {RETRANSMIT_S:.0f} s; "
+        f"a warning over {limits.warning_pct:g} % when the job spans several machines",
+        raise_s=0.0,
+        clear_s=30.0,
+        check=lambda history: check_retransmits(history, limits),
+        limits=limits,
+        with_limits=retransmit_rule,
+    )
+
+
 RULES = (
     Rule(
         symptom="rdma-errors",
@@ -175,13 +198,5 @@ RULES = (
         clear_s=15.0,
         check=check_saturated,
     ),
-    Rule(
-        symptom="network-retransmits",
-        category="performance",
-        threshold=f"over {RETRANSMIT_PCT:g} % of the TCP segments sent again over {RETRANSMIT_S:.0f} s; "
-        f"a warning over {RETRANSMIT_HARD_PCT:g} % when the job spans several machines",
-        raise_s=0.0,
-        clear_s=30.0,
-        check=check_retransmits,
-    ),
+    retransmit_rule(),
 )

@@ -9,11 +9,10 @@ from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Limits, Positive
 from hwtop.symptoms.series import Series, series_of, step_distance
 from hwtop.symptoms.statistics import block_medians, change_point, trend
 
-SLOWER = 0.15
-"""A step time that rose by so much. Engineering default: below that clocks, heat and neighbours come and go."""
 AFTER_POINTS = 10
 """Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are told as one step."""
 BEFORE_POINTS = 50
@@ -21,6 +20,16 @@ WARM_POINTS = 10
 """The first values of a run: compilation, autotuning, caches that fill."""
 WINDOW = 500
 BLOCKS = 30
+
+
+class PaceLimits(Limits, frozen=True, kw_only=True):
+    """Of throughput-drop and step-time-rising."""
+
+    slower_share: Positive = 0.15
+    """A step time that rose by so much. Engineering default: below that clocks, heat and neighbours come and go."""
+
+
+PACE = PaceLimits()
 
 
 class Pace(Struct, frozen=True):

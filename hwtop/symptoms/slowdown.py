@@ -10,7 +10,17 @@ from msgspec import Struct
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.attribution import Move, moves
 from hwtop.symptoms.history import History
-from hwtop.symptoms.pace import AFTER_POINTS, BEFORE_POINTS, SLOWER, Pace, agrees, is_steadier, lasted_s, paces
+from hwtop.symptoms.pace import (
+    AFTER_POINTS,
+    BEFORE_POINTS,
+    PACE,
+    Pace,
+    PaceLimits,
+    agrees,
+    is_steadier,
+    lasted_s,
+    paces,
+)
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.series import step_distance, when
 from hwtop.symptoms.statistics import change_point, spread
@@ -35,22 +45,22 @@ class _Drop(Struct, frozen=True):
     score: float
 
 
-def check_drop(history: History) -> Observation | None:
+def check_drop(history: History, limits: PaceLimits = PACE) -> Observation | None:
     """From one point on steps take longer, and still do."""
     for pace, other in paces(history):
-        drop = _drop(pace)
+        drop = _drop(pace, limits)
         if drop is None or is_steadier(pace.values):
             continue
-        if other is not None and not agrees(other, pace.points[drop.at], SLOWER / 2):
+        if other is not None and not agrees(other, pace.points[drop.at], limits.slower_share / 2):
             return None
-        return _dropped(history, pace, drop)
+        return _dropped(history, pace, drop, limits)
     return None
 
 
-def _drop(pace: Pace) -> _Drop | None:
+def _drop(pace: Pace, limits: PaceLimits) -> _Drop | None:
     """The largest of the changes that hold."""
     values = pace.values
-    drops = [drop for at, score in _changes(values, 0, 3) if (drop := _proven(pace, at, score)) is not None]
+    drops = [drop for at, score in _changes(values, 0, 3) if (drop := _proven(pace, at, score, limits)) is not None]
     return max(drops, key=lambda drop: drop.after / drop.before, default=None)
 
 
@@ -64,14 +74,14 @@ def _changes(values: Sequence[float], begin: int, depth: int) -> list[tuple[int,
     return [*left, (begin + at, score), *right]
 
 
-def _proven(pace: Pace, at: int, score: float) -> _Drop | None:
+def _proven(pace: Pace, at: int, score: float, limits: PaceLimits) -> _Drop | None:
     values = pace.values
     if score < 0 or at < BEFORE_POINTS or lasted_s(pace, at) < AFTER_S:
         return None
     before, after = median(values[:at]), median(values[at:])
     now = median(values[-AFTER_POINTS:])
     step = after - before
-    is_slower = min(after, now) >= (1 + SLOWER) * before and step > SPREADS * spread(values[:at])
+    is_slower = min(after, now) >= (1 + limits.slower_share) * before and step > SPREADS * spread(values[:at])
     if not is_slower or _was_usual(values[:at], len(values) - at, before + USUAL_REACH * step):
         return None
     slow = sum(value > before + USUAL_REACH * step for value in values[at:])
@@ -94,7 +104,7 @@ def _follows_the_interval(points: Sequence[CurvePoint], at: int, ratio: float) -
     return abs(ratio / (later / earlier) - 1) < SCALED_BY_INTERVAL
 
 
-def _dropped(history: History, pace: Pace, drop: _Drop) -> Observation:
+def _dropped(history: History, pace: Pace, drop: _Drop, limits: PaceLimits) -> Observation:
     change = pace.points[drop.at]
     size = drop.after / drop.before - 1
     what = f"fell {1 - 1 / (1 + size):.0%}" if pace.is_throughput else f"rose {size:.0%}"
@@ -104,7 +114,7 @@ def _dropped(history: History, pace: Pace, drop: _Drop) -> Observation:
     cause = next((f" when {move.clause}" for move in moved if move.clause), "")
     return Observation(
         severity="warning",
-        confidence=0.85 if size > 2 * SLOWER else 0.7,
+        confidence=0.85 if size > 2 * limits.slower_share else 0.7,
         title=f"{subject} {what} {when(history, change)}{cause}, from {pace.shown(drop.before)} to {pace.shown(drop.after)}",
         evidence=(
             f"median of {drop.at} values before: {pace.shown(drop.before)}; of {count} after: {pace.shown(drop.after)}",
@@ -131,16 +141,21 @@ def _moved(history: History, pace: Pace, drop: _Drop) -> tuple[Move, ...]:
     return moves(history, from_s, change.at_s, since_s=None if first.is_past else first.at_s)
 
 
-RULES = (
-    Rule(
+def drop_rule(limits: PaceLimits = PACE) -> Rule:
+    """throughput-drop with these limits."""
+    return Rule(
         symptom="throughput-drop",
         category="performance",
         threshold=(
-            f"one change by {SLOWER:.0%} or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values and {AFTER_S:.0f} s ago or more and still so, "
+            f"one change by {limits.slower_share:.0%} or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values and {AFTER_S:.0f} s ago or more and still so, "
             f"after {BEFORE_POINTS} values of which no stretch was as slow"
         ),
         raise_s=2.0,
         clear_s=15.0,
-        check=check_drop,
-    ),
-)
+        check=lambda history: check_drop(history, limits),
+        limits=limits,
+        with_limits=drop_rule,
+    )
+
+
+RULES = (drop_rule(),)

@@ -13,7 +13,7 @@ from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.frame import Moment
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Positive, Rule
 
 WINDOW_S = 20.0
 BUSY_PCT = 95.0
@@ -24,12 +24,20 @@ STALLED_PCT = 10.0
 """PSI some of I/O over 10 s: somebody does wait. Engineering default."""
 WAITS_SHARE = 0.2
 """A rank that spends so much of its samples in phases of reading and writing waits for the disk."""
-FULL_PCT = 95.0
-ROOM_BYTES = 10 * 10**9
-"""Over 95 % used and less than 10 GB left, the size of one checkpoint. Engineering default."""
-SCARCE_BYTES = 2 * 10**9
 INODES_PCT = 98.0
 _MEMORY_FS = ("tmpfs", "ramfs", "devtmpfs")
+
+
+class RoomLimits(Limits, frozen=True, kw_only=True):
+    """Of disk-nearly-full: both must hold. The size of one checkpoint; engineering defaults."""
+
+    used_pct: Percent = 95.0
+    room_gb: Positive = 10.0
+    scarce_gb: Positive = 2.0
+    """Less than this where the job writes is a warning."""
+
+
+ROOM = RoomLimits()
 
 
 class _Saturated(Struct, frozen=True):
@@ -66,15 +74,15 @@ def check_saturated(history: History) -> Observation | None:
     )
 
 
-def check_nearly_full(history: History) -> Observation | None:
+def check_nearly_full(history: History, limits: RoomLimits = ROOM) -> Observation | None:
     """A file system has hardly any room left; those that the job writes its logs and metrics to count most."""
-    full = [mount for mount in history.now.mounts if _is_nearly_full(mount)]
+    full = [mount for mount in history.now.mounts if _is_nearly_full(mount, limits)]
     if not full:
         return None
     used = mounts_of(_written(history.now), history.now.mounts)
     worst = min(full, key=lambda mount: (mount not in used, mount.available_bytes or 0))
     room = worst.available_bytes or 0
-    is_scarce = worst in used and (room < SCARCE_BYTES or _lacks_inodes(worst))
+    is_scarce = worst in used and (room < 1e9 * limits.scarce_gb or _lacks_inodes(worst))
     left = "hardly a free inode" if _lacks_inodes(worst) else f"{room / 1e9:.1f} GB left"
     return Observation(
         severity="warning" if is_scarce else "info",
@@ -114,11 +122,11 @@ def _io_stalled_pct(moment: Moment) -> float | None:
     return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 
 
-def _is_nearly_full(mount: MountReading) -> bool:
+def _is_nearly_full(mount: MountReading, limits: RoomLimits) -> bool:
     if mount.fs_type in _MEMORY_FS or not mount.total_bytes or mount.available_bytes is None:
         return False  # /dev/shm: shm-nearly-full
     used_pct = 100.0 * (1 - mount.available_bytes / mount.total_bytes)
-    return (used_pct >= FULL_PCT and mount.available_bytes < ROOM_BYTES) or _lacks_inodes(mount)
+    return (used_pct >= limits.used_pct and mount.available_bytes < 1e9 * limits.room_gb) or _lacks_inodes(mount)
 
 
 def _lacks_inodes(mount: MountReading) -> bool:
@@ -142,6 +150,21 @@ def _mb(bytes_per_s: float | None) -> str:
     return "?" if bytes_per_s is None else f"{bytes_per_s / 1e6:.0f}"
 
 
+def room_rule(limits: RoomLimits = ROOM) -> Rule:
+    """disk-nearly-full with these limits."""
+    return Rule(
+        symptom="disk-nearly-full",
+        category="stability",
+        threshold=f"over {limits.used_pct:g} % used and under {limits.room_gb:g} GB left, or {INODES_PCT:.0f} % of the inodes used; "
+        f"a warning when the job writes there and under {limits.scarce_gb:g} GB are left",
+        raise_s=2.0,
+        clear_s=10.0,
+        check=lambda history: check_nearly_full(history, limits),
+        limits=limits,
+        with_limits=room_rule,
+    )
+
+
 RULES = (
     Rule(
         symptom="disk-saturated",
@@ -152,13 +175,5 @@ RULES = (
         clear_s=20.0,
         check=check_saturated,
     ),
-    Rule(
-        symptom="disk-nearly-full",
-        category="stability",
-        threshold=f"over {FULL_PCT:.0f} % used and under {ROOM_BYTES / 1e9:.0f} GB left, or {INODES_PCT:.0f} % of the inodes used; "
-        f"a warning when the job writes there and under {SCARCE_BYTES / 1e9:.0f} GB are left",
-        raise_s=2.0,
-        clear_s=10.0,
-        check=check_nearly_full,
-    ),
+    room_rule(),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from hwtop.symptoms.history import History
-from hwtop.symptoms.pace import BLOCKS, SLOWER, Pace, agrees, is_steadier, lasted_s, paces
+from hwtop.symptoms.pace import BLOCKS, PACE, Pace, PaceLimits, agrees, is_steadier, lasted_s, paces
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.series import when
 from hwtop.symptoms.statistics import block_medians, trend
@@ -17,7 +17,7 @@ RISE_TAU = 0.6
 _ENDS = 5
 
 
-def check_rising(history: History) -> Observation | None:
+def check_rising(history: History, limits: PaceLimits = PACE) -> Observation | None:
     """Steps take longer and longer, with no single change that explains it."""
     for pace, other in paces(history):
         values = pace.values
@@ -26,11 +26,13 @@ def check_rising(history: History) -> Observation | None:
         blocks = block_medians(values, BLOCKS)
         line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
         start, now = median(blocks[:_ENDS]), median(blocks[-_ENDS:])
-        is_rising = now >= (1 + SLOWER) * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
+        is_rising = (
+            now >= (1 + limits.slower_share) * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
+        )
         if not is_rising or not is_steadier(values):
             continue
         middle = pace.points[len(pace.points) // 2]
-        if other is not None and not agrees(other, middle, SLOWER / 4):
+        if other is not None and not agrees(other, middle, limits.slower_share / 4):
             return None
         return _rising(history, pace, start, now)
     return None
@@ -59,16 +61,21 @@ def _rising(history: History, pace: Pace, start: float, now: float) -> Observati
     )
 
 
-RULES = (
-    Rule(
+def rising_rule(limits: PaceLimits = PACE) -> Rule:
+    """step-time-rising with these limits."""
+    return Rule(
         symptom="step-time-rising",
         category="performance",
         threshold=(
-            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({RISE_S:.0f} s) rises by {SLOWER:.0%} (95 % sure, tau {RISE_TAU:g}), and "
+            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({RISE_S:.0f} s) rises by {limits.slower_share:.0%} (95 % sure, tau {RISE_TAU:g}), and "
             "explains them better than one change"
         ),
         raise_s=5.0,
         clear_s=30.0,
-        check=check_rising,
-    ),
-)
+        check=lambda history: check_rising(history, limits),
+        limits=limits,
+        with_limits=rising_rule,
+    )
+
+
+RULES = (rising_rule(),)

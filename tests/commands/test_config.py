@@ -42,3 +42,17 @@ def test_a_symptom_that_does_not_exist_is_refused(tmp_path: Path, arguments: tup
 
     with pytest.raises(HwtopError, match="no symptom 'los-plateau': did you mean 'loss-plateau'"):
         run(*arguments, "--config", str(place))
+
+
+def test_a_threshold_holds_wherever_it_is_told(tmp_path: Path) -> None:
+    place = tmp_path / "config.toml"
+    place.write_text("[symptoms.thresholds]\nshm-nearly-full.used_pct = 80\n")
+
+    assert "used_pct = 80  # set" in run("config", "show", "--config", str(place))
+    assert "slower_share = 0.15\n" in run("config", "show", "--config", str(place))
+    assert "/dev/shm over 80 %" in run("symptoms", "--config", str(place))
+    assert "/dev/shm over 80 %" in run("explain", "shm-nearly-full", "--config", str(place))
+
+    place.write_text("[symptoms.thresholds]\nshm-nearly-full.used = 80\n")
+    with pytest.raises(UsageError, match="has no threshold 'used': did you mean 'used_pct'"):
+        run("config", "check", "--config", str(place))

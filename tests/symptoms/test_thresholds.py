@@ -1,0 +1,74 @@
+"""Thresholds that a person sets: what they change, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from hwtop.errors import UsageError
+from hwtop.model.disk import MountReading
+from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.rules import RULES
+from hwtop.symptoms.thresholds import with_thresholds
+from tests.symptoms.curves import curve, watched
+from tests.symptoms.moments import constant, job, rank
+
+ADJUSTABLE = [rule for rule in RULES if rule.limits is not None]
+
+
+def found(wanted: Mapping[str, Mapping[str, float]]) -> set[str]:
+    """With /dev/shm at 85 %."""
+    shm = MountReading(mount_point="/dev/shm", device="shm", fs_type="tmpfs", total_bytes=100, used_bytes=85)
+    seen = constant(job(rank()), mounts=(shm,))
+    rules = with_thresholds(RULES, wanted)
+    return {rule.symptom for rule in rules if rule.check(seen) is not None}
+
+
+def test_a_lower_threshold_finds_more_and_says_so() -> None:
+    assert "shm-nearly-full" not in found({})
+    assert "shm-nearly-full" in found({"shm-nearly-full": {"used_pct": 80}})
+    rules = {rule.symptom: rule for rule in with_thresholds(RULES, {"shm-nearly-full": {"used_pct": 80}})}
+    assert rules["shm-nearly-full"].threshold == "/dev/shm over 80 %"
+
+
+def test_a_smaller_slowdown_can_be_asked_for() -> None:
+    seen = watched(curve("step_time_s", [*[1.0] * 200, *[1.1] * 60]))
+    drop = next(rule for rule in RULES if rule.symptom == "throughput-drop")
+    assert drop.check(seen) is None
+    (finer,) = with_thresholds([drop], {"throughput-drop": {"slower_share": 0.05}})
+    assert finer.check(seen) is not None
+
+
+@pytest.mark.parametrize("rule", ADJUSTABLE, ids=lambda rule: rule.symptom)
+def test_all_keep_their_place_and_all_else(rule: object) -> None:
+    one = next(each for each in ADJUSTABLE if each is rule)
+    assert one.with_limits is not None
+    again = one.with_limits(one.limits)
+    same = ("symptom", "category", "threshold", "raise_s", "clear_s", "limits")
+    assert all(getattr(again, name) == getattr(one, name) for name in same)
+
+
+def test_the_order_of_the_rules_stays() -> None:
+    wanted = {"shm-nearly-full": {"used_pct": 80.0}, "input-bound-io": {"data_share": 0.5}}
+    assert [rule.symptom for rule in with_thresholds(RULES, wanted)] == [rule.symptom for rule in RULES]
+    Judge(with_thresholds(RULES, wanted)).advance(constant(job(rank())), 30.0)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ({"shm-nearly-ful": {"used_pct": 80}}, "did you mean 'shm-nearly-full'"),
+        ({"hang": {"seconds": 3}}, "no threshold of 'hang' can be set: those of"),
+        ({"shm-nearly-full": {"usedpct": 80}}, "has no threshold 'usedpct': did you mean 'used_pct'"),
+        ({"shm-nearly-full": {"used_pct": 0}}, "> 0.0"),
+        ({"shm-nearly-full": {"used_pct": 101}}, "<= 100.0"),
+        ({"input-bound-cpu": {"data_share": 20}}, "<= 1.0"),
+        ({"disk-nearly-full": {"room_gb": float("nan")}}, "is no number"),
+        ({"disk-nearly-full": {"room_gb": float("inf")}}, "is no number"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(wanted: Mapping[str, Mapping[str, float]], says: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        with_thresholds(RULES, wanted)
+    assert says in str(raised.value)
