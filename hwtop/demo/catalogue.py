@@ -15,7 +15,7 @@ from hwtop.demo.scenarios import SCENARIOS, Scenario, Script
 
 JOBS = Path(__file__).parent / "jobs"
 _DOCSTRING = re.compile(
-    r'"""(?:Fault|Healthy): (?P<what>.*?)\n.*?^Symptom: (?P<symptom>\S+)\. Start: (?P<start>.+)\.$', re.M | re.S
+    r'"""(?:Fault|Healthy): (?P<what>.*?)\n.*?^Symptom: (?P<symptom>\S+)\. Start: (?P<start>[^\n]+)\.$', re.M | re.S
 )
 _IMPORT = re.compile(r"^\s*(?:import|from) (torch|lightning|accelerate)\b", re.M)
 
