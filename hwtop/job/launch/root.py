@@ -71,8 +71,8 @@ def find_root(processes: Processes, target_pid: int, watchers: Sequence[int] = (
     Going up from child to parent, the parent belongs to the job when it is
     - a known launcher;
     - Python, and the child came from it through multiprocessing, or is a tool that it started;
-    - Python, and the child's rank differs from its own: an own launcher. Test runners and notebook servers count only
-      when they start two or more ranks themselves. Any other Python parent (a server that merely started a launcher or a
+    - Python, and the child's rank differs from its own: an own launcher. Test runners, notebook servers and programs that
+      start known launchers as well count only when they start two or more ranks themselves. Any other Python parent (a server that merely started a launcher or a
       script) is unrelated, and the job ends below it;
     - a wrapper (shell script, timeout, ...) that runs nothing else, or that starts two or more ranks;
     - anything that starts two or more ranks.
@@ -164,11 +164,16 @@ class _Climb:
             return True
         number = rank_number(below, self._processes)
         if number is not None and launcher_kind(below) is None:
-            return number == rank_number(parent, self._processes) or not is_python_server(parent)
+            is_own = not is_python_server(parent) and not self._starts_launchers(parent)
+            return number == rank_number(parent, self._processes) or is_own
         if any(rank.pid == child.pid for rank in unread_ranks(parent, self._children.get(parent.pid, ()))):
             return not is_python_server(parent)
         is_tool = not is_python(below) and launcher_kind(below) is None
         return is_tool and not is_python_server(parent) and parent.pid not in self._watchers
+
+    def _starts_launchers(self, process: ProcessInfo) -> bool:
+        """A program that starts known launchers beside a rank serves several jobs: it is the launcher of none."""
+        return any(launcher_kind(child) is not None for child in self._children.get(process.pid, ()))
 
     def _runs_only(self, wrapper: ProcessInfo, child: ProcessInfo) -> bool:
         others = (other for other in self._children.get(wrapper.pid, ()) if other.pid != child.pid)

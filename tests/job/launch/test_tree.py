@@ -232,6 +232,15 @@ def test_a_script_that_starts_two_jobs_is_not() -> None:
     assert [find_root(everything, pid) for pid in (91, 92)] == [91, 92]
 
 
+def test_a_program_that_starts_launchers_and_single_ranks_serves_several_jobs() -> None:
+    sweep = process(90, 60, "/opt/bin/python|sweep.py")
+    one = process(91, 90, "/opt/bin/python|train.py", RANK="0", WORLD_SIZE="2")
+    other = process(92, 90, "/opt/bin/torchrun|train.py")
+    rank = process(93, 92, "/opt/bin/python|train.py", RANK="1", WORLD_SIZE="2")
+    everything = by_pid([INIT, SSHD, SHELL, sweep, one, other, rank])
+    assert [find_root(everything, pid) for pid in (91, 92, 93)] == [91, 92, 92]
+
+
 @pytest.mark.parametrize(
     "parent",
     [
