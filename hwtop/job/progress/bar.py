@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from hwtop.job.progress.field_units import rate_unit
+from hwtop.job.progress.field_units import rate_unit, whole
 from hwtop.job.progress.found import Found, found_in
 from hwtop.model.log import Progress
 
@@ -15,11 +15,11 @@ OTHER_BAR = Progress()
 _WIDEST_BAR = 1024
 _BAR = re.compile(
     r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?)(?:it)?\s*"
-    r"(?:\[(?P<elapsed>[\d:.]+[smhd]?)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>[\d.]+|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
+    r"(?:\[(?P<elapsed>[\d:.]+[smhd]?)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>\d+(?:\.\d*)?|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
     r"(?P<post>[^\]]*)\]?"
-    r"|(?P<rate2>[\d.]+)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
-    r"|\d+:[\d:]+\s+•\s+[-\d:]+\s+(?P<rate3>[\d.]+)\s?(?P<unit3>it/s)"
-    r"|rate:(?P<rate4>[\d.]+)(?P<unit4>it/s|s/it)\s|[\d:]+ < [\d:]+, (?P<rate5>[\d.]+) (?P<unit5>it/s|s/it)"
+    r"|(?P<rate2>\d+(?:\.\d*)?)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
+    r"|\d+:[\d:]+\s+•\s+[-\d:]+\s+(?P<rate3>\d+(?:\.\d*)?)\s?(?P<unit3>it/s)"
+    r"|rate:(?P<rate4>\d+(?:\.\d*)?)(?P<unit4>it/s|s/it)\s|[\d:]+ < [\d:]+, (?P<rate5>\d+(?:\.\d*)?) (?P<unit5>it/s|s/it)"
     r"|(?P<clock>(?:\d+:)?\d?\d:\d\d)\s*$)"
 )
 """tqdm (docs: `{desc}: {percentage}|{bar}| {n}/{total} [{elapsed}<{remaining}, {rate}{postfix}]`); Ultralytics' own has no [;
@@ -44,10 +44,10 @@ _KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+|Unknown)\s+(?:\[[=>. ]*\]|[━
 """Keras 2 and 3 progbar; verbose=2 draws no bar. All that it prints are means since the start of the epoch (keras
 utils/progbar.py, stateful metrics of callbacks)."""
 _YOLO = re.compile(
-    r"\s*(?P<epoch>\d+)/(?P<epochs>\d+)\s+(?P<memory>[\d.]+)(?P<size>[GMK])i?B?\s+(?P<loss>[\d.]+|nan)\s"
+    r"\s*(?P<epoch>\d+)/(?P<epochs>\d+)\s+(?P<memory>\d+(?:\.\d*)?)(?P<size>[GMK])i?B?\s+(?P<loss>\d+(?:\.\d*)?|nan)\s"
 )
 """Ultralytics: epoch, GPU memory, then the losses, box loss first."""
-_TORCHTUNE = re.compile(r"(?:^|[\s:])(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>[\d.]+|nan)")
+_TORCHTUNE = re.compile(r"(?:^|[\s:])(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>\d+(?:\.\d*)?|nan)")
 """torchtune recipes: epoch|step|Loss."""
 _SIZES = {"K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -111,7 +111,9 @@ def _counts_epochs(desc: str, bar: re.Match[str], speed: str | None, unit: str) 
 
 
 def _epochs(bar: re.Match[str], found: Found) -> Progress | None:
-    found.values["epoch"], found.totals["epoch"] = _count(bar.group("n")), int(_count(bar.group("total")))
+    found.values["epoch"] = _count(bar.group("n"))
+    if total := whole(_count(bar.group("total"))):
+        found.totals["epoch"] = total
     progress = found.progress()
     return None if progress is None else replace(progress, step_time_s=None, throughput=None, throughput_unit=None)
 
@@ -126,7 +128,7 @@ def _take_rate(found: Found, speed: float, unit: str) -> None:
 def _with_counts(bar: re.Match[str], found: Found) -> Progress | None:
     found.name_sole_loss()
     found.values["step"] = _count(bar.group("n"))
-    if total := int(_count(bar.group("total"))):
+    if total := whole(_count(bar.group("total"))):
         found.totals["step"] = total
     return found.progress()
 

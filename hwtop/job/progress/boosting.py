@@ -11,8 +11,10 @@ _ROUND = re.compile(
 )
 """XGBoost `[10]\\ttrain-rmse:0.1`, LightGBM `[10]\\ttraining's l2: 0.1` and its own `Iteration:10, training l2 : 0.1`, CatBoost
 `10:\\tlearn: 0.1\\ttest: 0.2`."""
+_NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+"""A deviation may follow: xgboost.cv prints `0.5+0.01`."""
 _METRIC = re.compile(
-    r"(?P<set>[A-Za-z][\w.]*?)(?:-|'s | )(?P<metric>log loss|[a-z_]\w*(?:@[\d-]+)?)\s?:\s?(?P<value>[-+\d.eE]+|nan|inf)|(?P<learn>learn): (?P<told>[-+\d.eE]+)"
+    rf"(?P<set>[A-Za-z][\w.]*?)(?:-|'s | )(?P<metric>log loss|[a-z_]\w*(?:@[\d-]+)?)\s?:\s?(?P<value>{_NUMBER}|nan|inf)|(?P<learn>learn): (?P<told>{_NUMBER})"
 )
 _TRAINING = re.compile(r"train(?:ing)?\w*$|learn$|dtrain$|validation_0$")
 """XGBoost's scikit-learn interface calls the first set `validation_0` whatever it holds: the training set by convention."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 SI = {"K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 _SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "m": None, "min": None}
+_MOST = 2**63
 _BYTES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 _RATES = {
@@ -120,6 +121,11 @@ def size_bytes(field: Field) -> int | None:
     if not unit and (found := _IN_KEY.search(field.key)):
         unit = found.group(1)
     if unit[:1] in _BYTES and unit[:1]:
-        return int(field.value * _BYTES[unit[:1]])
-    is_bare_mib = not unit and not field.is_percent and field.value >= 100 and field.value == int(field.value)
-    return int(field.value * 2**20) if is_bare_mib and field.value < 2**24 else None
+        return whole(field.value * _BYTES[unit[:1]])
+    is_bare_mib = not unit and not field.is_percent and 100 <= field.value < 2**24 and field.value == int(field.value)
+    return int(field.value * 2**20) if is_bare_mib else None
+
+
+def whole(value: float | None) -> int | None:
+    """A count; None for nan and for what no counter reaches."""
+    return int(value) if value is not None and abs(value) < _MOST else None

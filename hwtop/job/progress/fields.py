@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from hwtop.job.progress.field_names import spaced
-from hwtop.job.progress.field_units import SI, Field
+from hwtop.job.progress.field_units import SI, Field, whole
 
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
 _VALUE = re.compile(
@@ -91,7 +91,7 @@ def _field(raw: str, found: re.Match[str], end: int) -> Field:
     return Field(
         key=_key(raw[-_LONGEST_KEY:]),
         value=number * SI[si.upper()] if si else number,
-        total=int(total.replace(",", "")) if total else None,
+        total=whole(float(total.replace(",", ""))) if total else None,
         unit=(unit or size or "").strip().lower(),
         per=(per or "").strip().lower() if end == found.end() else "",
         is_percent=found.group("percent") is not None,

@@ -7,11 +7,11 @@ import re
 from msgspec.structs import replace
 
 from hwtop.job.progress.field_names import MEANS, WEAK, is_foreign, is_part_loss, is_some_loss, name_of
-from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes
+from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes, whole
 from hwtop.job.progress.fields import fields
 from hwtop.model.log import Progress
 
-_WINDOW = re.compile(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>[\d.]+)s")
+_WINDOW = re.compile(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>\d+(?:\.\d*)?)s")
 """HugeCTR: the time of many steps."""
 _MFU_BEHIND = re.compile(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
 """llm.c: "45.6% bf16 MFU"."""
@@ -83,7 +83,7 @@ class Found:
         if step_time_s is not None and not 0 < step_time_s < _LONGEST_STEP_S:
             step_time_s = None
         progress = Progress(
-            step=_whole(step),
+            step=whole(step),
             total_steps=self._total(name),
             epoch=values.get("epoch"),
             total_epochs=self.totals.get("epoch"),
@@ -95,9 +95,9 @@ class Found:
             step_time_s=step_time_s,
             mfu_pct=values.get("mfu"),
             tflops_per_gpu=values.get("tflops"),
-            memory_bytes=_whole(values.get("memory")),
+            memory_bytes=whole(values.get("memory")),
             loss_scale=values.get("loss_scale"),
-            skipped_steps=_whole(values.get("skipped")),
+            skipped_steps=whole(values.get("skipped")),
             data_time_s=values.get("data_time") if step_time_s is not None else None,
         )
         if progress == Progress():
@@ -111,7 +111,7 @@ class Found:
         for other in ("iteration", "step"):
             if other in self.totals and self.values.get(other) == self.values.get(name):
                 return self.totals[other]
-        return _whole(self.values.get("total")) if name in self.values else None
+        return whole(self.values.get("total")) if name in self.values else None
 
 
 def found_in(text: str) -> Found:
@@ -207,10 +207,6 @@ def _mfu_pct(field: Field) -> float | None:
     if field.key.startswith("perf/") and 0 <= field.value <= 1:
         return 100.0 * field.value
     return field.value if 1 < field.value <= 100 else None
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None or value != value or abs(value) == float("inf") else int(value)
 
 
 def _with_means(progress: Progress, means: list[str]) -> Progress:

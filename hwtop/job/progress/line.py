@@ -129,7 +129,7 @@ _REWRITTEN = (
 
 
 _DARKNET = re.compile(
-    r"\s*(?P<step>\d+): (?P<loss>[\d.]+|-?nan), [\d.na-]+ avg(?: loss)?, (?P<lr>[\d.]+) rate, (?P<s>[\d.]+) seconds,"
+    r"\s*(?P<step>\d+): (?P<loss>\d+(?:\.\d*)?|-?nan), [\d.na-]+ avg(?: loss)?, (?P<lr>\d+(?:\.\d*)?) rate, (?P<s>\d+(?:\.\d*)?) seconds,"
 )
 
 

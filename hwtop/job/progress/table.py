@@ -19,7 +19,7 @@ _NUMBER = re.compile(
     r"\s*(?P<value>[+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|nan|inf))(?:/(?P<total>\d+))?\s*$", re.IGNORECASE
 )
 _WORDY = re.compile(r"[A-Za-z#][\w /.#()%:\-]*$")
-_RATE_CELL = re.compile(r"\s*(?P<key>[A-Za-z/]+/s(?:ec)?): (?P<value>[\d.]+)")
+_RATE_CELL = re.compile(r"\s*(?P<key>[A-Za-z/]+/s(?:ec)?): (?P<value>\d+(?:\.\d*)?)")
 """tf_cnn_benchmarks: `images/sec: 123.4 +/- 1.2 (jitter = 3.4)`."""
 
 

@@ -108,3 +108,25 @@ def test_settings_are_no_record() -> None:
 def test_a_better_rate_alone_is_kept() -> None:
     told = last("INFO:tensorflow:examples/sec: 20.0", "INFO:tensorflow:global_step/sec: 0.5")
     assert (told["throughput"], told["throughput_unit"], told["step_time_s"]) == (20.0, "examples/s", 2.0)
+
+
+def test_a_deviation_behind_a_loss() -> None:
+    told = last("[7]\ttrain-logloss:0.5+0.002\ttest-logloss:0.625+0.004")
+    assert (told["step"], told["loss"]) == (7, 0.5)
+
+
+@pytest.mark.parametrize("number", ["1.2.3", "9" * 400, "1e999", "-", "."])
+@pytest.mark.parametrize(
+    "line",
+    [
+        f" 35%{BAR} 70/{{0}} [15:04<11:17, {{0}}s/it, loss={{0}}]",
+        "{0}/{0} [==>...] - 5s 80ms/step - loss: {0}",
+        "2/{0} {0}G {0} 0.25 0.125",
+        "step {0}/{0} loss {0} mem {0}MiB lr {0} tokens/s: {0}",
+        "[{0}]\ttrain-rmse:{0}",
+        "{0}: {0}, {0} avg loss, {0} rate, {0} seconds,",
+        "iter: {0}, memory: {0}GB, epoch {0}/{0}",
+    ],
+)
+def test_a_malformed_number_raises_nothing(line: str, number: str) -> None:
+    last(line.format(number))
