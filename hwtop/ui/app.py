@@ -31,8 +31,10 @@ class HwtopApp(App[None]):
 
     def __init__(self, start: Start, *, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
-        if not self.options.no_color:
-            os.environ.pop("NO_COLOR", None)  # empty means nothing, and Textual would make it grey
+        if self.options.no_color:
+            os.environ["NO_COLOR"] = "1"  # the switch that Textual reads, once, as it starts
+        else:
+            os.environ.pop("NO_COLOR", None)  # empty means nothing, but not to Textual
         super().__init__(ansi_color=True if self.options.no_color else None)
         self.animation_level = "none"
         self.last_frame: Frame | None = None

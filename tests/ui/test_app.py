@@ -583,7 +583,7 @@ def test_before_the_first_frame_every_key_is_harmless() -> None:
     drive(act)
 
 
-@pytest.mark.parametrize("theme", ["hwtop", "textual-light", "nord", "ansi-dark", "no-such-theme"])
+@pytest.mark.parametrize("theme", ["hwtop", "textual-light", "16-colours", "no-colour"])
 def test_themes_give_every_role_a_colour(theme: str) -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         for line in range(24):
