@@ -6,15 +6,18 @@ from dataclasses import replace as changed
 
 import pytest
 from msgspec.structs import replace
+from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.model.log import Progress
 from hwtop.ui import fields, order, process_view, rank_view
+from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
 from hwtop.ui.panels.footer import draw
 from hwtop.ui.screens.help import help_lines
 from hwtop.ui.view import ORDERS, PROCESS_ORDERS, Page, View
 from tests import crowds, frames
+from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 
 def rows(view: View, size: tuple[int, int] = (120, 40)) -> list[str]:
@@ -166,3 +169,18 @@ def test_help_tells_the_language_and_all_fields() -> None:
     text = "\n".join(line.text for line in help_lines(80, 60))
     for word in ("rank=0-3", "cpu>80", "mem>2G", "state=D", "step<100", *fields.RANKS, *fields.processes(None)):
         assert word in text, word
+
+
+def test_the_keys_sort_turn_and_filter() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("O", "2", "O")
+        assert [rank.rank for rank in rank_view.ordered(view_of(app))] == list(range(7, -1, -1))
+        await pilot.press("slash", *"rank=2-3 !500", "enter", "O")
+        assert [rank.rank for rank in rank_view.ordered(view_of(app))] == [2, 3]
+        assert any("filter: rank=2-3 !500, " in row for row in screen_text(app))
+        await pilot.press("escape", "7", "o", "e", "o", "O", "escape")
+        assert (view_of(app).process_order, view_of(app).reversed_pages) == ("cpu", frozenset())
+        await pilot.press("O")
+        assert any("least CPU first" in row for row in screen_text(app))
+
+    drive(act, frames.healthy())
