@@ -107,7 +107,7 @@ def _io_pct(moment: Moment) -> float | None:
 
 
 def _in_phase(*phases: Phase) -> Values:
-    """Percent of the live ranks whose newest stack shows one of these phases."""
+    """Percent of the live ranks that are mostly in one of these phases now: it tells when, not how much of the time."""
 
     def share(moment: Moment) -> float | None:
         seen = [rank.phase for rank in (moment.job.ranks if moment.job else ()) if rank.is_alive and rank.phase]
@@ -212,25 +212,28 @@ SUSPECTS = (
         clause="the run queue grew {shown}",
     ),
     Suspect(
-        name="ranks in data",
+        name="ranks mainly in data",
         values=_in_phase("data", "data-main"),
         least=15.0,
-        clause="the share of data rose {shown}",
+        clause="more of the time went into waiting for data",
     ),
     Suspect(
-        name="ranks in checkpoints",
+        name="ranks mainly in checkpoints",
         values=_in_phase("checkpoint"),
         least=15.0,
-        clause="the share of checkpoints rose {shown}",
+        clause="more of the time went into checkpoints",
     ),
     Suspect(
-        name="ranks in compilation",
+        name="ranks mainly in compilation",
         values=_in_phase("compile"),
         least=15.0,
-        clause="the share of compilation rose {shown}",
+        clause="more of the time went into compilation",
     ),
     Suspect(
-        name="ranks in logging", values=_in_phase("logging"), least=15.0, clause="the share of logging rose {shown}"
+        name="ranks mainly in logging",
+        values=_in_phase("logging"),
+        least=15.0,
+        clause="more of the time went into logging",
     ),
     Suspect(
         name="CPU of the machine",

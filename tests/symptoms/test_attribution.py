@@ -100,7 +100,7 @@ def shared(second: int, _: random.Random) -> dict[str, Any]:
         (io, "I/O pressure rose from"),
         (queued, "the run queue grew from"),
         (resent, "TCP retransmits rose from 0"),
-        (starved, "the share of data rose from"),
+        (starved, "more of the time went into waiting for data"),
         (swapped, "the machine began to swap (from 0 to"),
         (crowded, "other programs' use of the CPU rose from"),
         (shared, "another job began to use GPU 3"),
