@@ -23,6 +23,8 @@ PICTURES: tuple[tuple[str, str, tuple[int, int], Page], ...] = (
     ("hang-ranks", "hang", FULL, "ranks"),
     ("input-bound-flame", "input-bound", FULL, "flame"),
     ("healthy-curves", "healthy", FULL, "curves"),
+    ("hang-symptoms", "hang", FULL, "symptoms"),
+    ("healthy-host", "healthy", FULL, "host"),
     ("gpus", "gpu-errors", FULL, "gpu"),
     ("gpus-80x24", "gpu-errors", SMALL, "gpu"),
     ("hang-80x24", "hang", SMALL, "overview"),
