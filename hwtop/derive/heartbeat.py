@@ -9,7 +9,7 @@ from statistics import median
 from msgspec.structs import replace
 
 from hwtop.job.progress.curve_series import CurveSeries, curves_of
-from hwtop.job.progress.told import merged
+from hwtop.job.progress.reader import merged
 from hwtop.job.witness.names import meaning
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hwtop.derive.heartbeat import HeartbeatBook
 from hwtop.derive.seat import Crew
 from hwtop.job.progress.curve_series import CurveSeries, curves_of
-from hwtop.job.progress.told import merged
+from hwtop.job.progress.reader import merged
 from hwtop.job.witness.files import kind_of
 from hwtop.job.witness.folders import folders_of
 from hwtop.model.aim import LogTarget

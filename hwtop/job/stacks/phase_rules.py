@@ -45,7 +45,9 @@ COLLECTIVES = _names(
 
 _DATA_WORDS = _names("batch batches data dataset loader dataloader sample samples prefetch prefetcher minibatch")
 _FETCH_WORDS = _names("load get next fetch read prefetch collate")
-QUEUE_WORDS = _DATA_WORDS | _names("next fetch rollout rollouts trajectory trajectories experience episode episodes replay")
+QUEUE_WORDS = _DATA_WORDS | _names(
+    "next fetch rollout rollouts trajectory trajectories experience episode episodes replay"
+)
 """What a learner of reinforcement learning takes from a queue is its data too."""
 _EVAL_WORDS = _names("evaluate evaluation eval validate validation")
 _SAVE_WORDS = _names("save saves saving load write restore resume dump")
