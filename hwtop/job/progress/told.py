@@ -134,7 +134,7 @@ class ProgressTracker:
 
     def _arrival(self, at_s: float, step: int) -> None:
         """Lines of one read arrive together: they share the time since the read before."""
-        if self._live is None or step < self._live.step:
+        if self._live is None or step <= self._live.step:
             first = _Arrival(at_s, step, 1, self._run_step or step)
             self._live, self._anchor = first, None  # the first, or back to a checkpoint or a new epoch
             return

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from hwtop.job.progress.reader import ProgressReader
+from hwtop.job.progress.told import ProgressTracker
+from hwtop.model.log import LogLine
 
 BAR = "|███▌      |"
 LINES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -130,3 +132,12 @@ def test_a_deviation_behind_a_loss() -> None:
 )
 def test_a_malformed_number_raises_nothing(line: str, number: str) -> None:
     last(line.format(number))
+
+
+def test_the_same_last_step_of_each_epoch() -> None:
+    tracker = ProgressTracker()
+    for epoch in (1, 2, 3):
+        tracker.add(
+            LogLine(path="train.log", line_no=epoch, text=f"Epoch[{epoch}] Batch [300] loss=0.5", at_s=60.0 * epoch)
+        )
+    assert [sample.step for sample in tracker.series] == [300, 300, 300]
