@@ -20,6 +20,7 @@ STYLES = (
     Case("worker_cache", "host-memory-leak", (0,), launch="python", seconds=30),
     Case("open_files", "fd-leak", (0,), launch="python", seconds=40),
     Case("growing_scan", "step-time-rising", (0,), ready=r"step 20\b", launch="python", seconds=70),
+    Case("zipped_main", "input-bound-workers", (0,), ready="3/5000", launch="python", cores=BUSY),
     Case("rank0_extras", "straggler-rank", (0,), cores=HEAVY),
     Case("pinned_neighbour", "straggler-rank", (1,), seconds=24, cores=HEAVY, also=("cpu-oversubscribed",)),
 )
@@ -29,6 +30,7 @@ STANDSTILLS = (
     Case("eval_on_rank0", "collective-mismatch", (0, 1), ready=r'"step": 39', seconds=25),
     Case("pool_hang", "hang", ready="step 000049", launch="python", seconds=35, also=("rank-missing-from-collective",)),
     Case("queue_full", "hang", (0,), ready=r"step 30\b", launch="python", seconds=35),
+    Case("async_hang", "hang", (0,), ready="step=58", launch="python", seconds=35),
     Case("hub_first", "rank-missing-from-collective", (0,), ready="loading", seconds=40),
 )
 WORDS = (
