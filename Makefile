@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test check format lint bench screenshots clean
+.PHONY: demo test check format lint bench matrix screenshots clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -32,6 +32,9 @@ bench: $(VENV)/.test ## what hwtop costs
 	$(BIN)/python bench/monitor_cost.py
 	$(BIN)/python bench/stack_grouping.py
 	$(BIN)/python bench/attach_cost.py
+
+matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is found, missed, false, and how soon
+	$(BIN)/python bench/matrix.py
 
 screenshots: $(VENV)/.test ## the pictures of the README
 	$(BIN)/python -m tests.pictures

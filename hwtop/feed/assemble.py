@@ -77,13 +77,16 @@ class Assembler:
 
     def _remember(self, moment: Moment) -> None:
         if self._moments:
-            self._moments[-1] = _without_lines(self._moments[-1])
+            self._moments[-1] = _thinned(self._moments[-1])
         self._moments.append(moment)
         while moment.at_s - self._moments[0].at_s > self._history_s:
             self._moments.popleft()
 
 
-def _without_lines(moment: Moment) -> Moment:
-    """Log lines are shown of the newest moment only: six hundred times those of a flood would fill the memory."""
+def _thinned(moment: Moment) -> Moment:
+    """Without what is only asked of the newest moment: six hundred copies of it would fill the memory."""
     job = moment.job
-    return moment if job is None or not job.lines else replace(moment, job=replace(job, lines=(), flagged_lines=()))
+    if job is None:
+        return moment
+    thin = replace(job, lines=(), flagged_lines=(), curves=(), stack_groups=(), flame=None, deep=(), detail=None)
+    return replace(moment, job=thin)

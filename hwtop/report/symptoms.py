@@ -79,7 +79,7 @@ def page_markdown(rules: Iterable[Rule]) -> str:
                 "",
             ]
             parts += [f"{number}. {_code(step)}" for number, step in enumerate(book.steps, 1)]
-            parts += ["", f"To test it: {_code(book.test)}. Against it: {_code(book.refuted_by)}."]
+            parts += ["", f"To test it: {_closed(book.test)} Against it: {_closed(book.refuted_by)}"]
             parts += (
                 ["", "If that is not enough:", "", *(f"- {_code(step)}" for step in book.escalate)]
                 if book.escalate
@@ -106,6 +106,11 @@ def _code(step: str) -> str:
     """A step with its command set as code: the command stands before the remark."""
     command, mark, remark = step.partition("   # ")
     return f"`{command.strip()}` ({remark})" if mark else step
+
+
+def _closed(sentence: str) -> str:
+    text = _code(sentence)
+    return text if text.endswith(("?", ".")) else f"{text}."
 
 
 def _threshold(name: str, known: Mapping[str, Rule]) -> str:

@@ -50,7 +50,9 @@ def hung(history: History) -> Result:
     if not ranks:
         return Result("unknown", "no live rank")
     if ages:
-        return Result("no", f"last step {min(ages):.0f} s ago")
+        times = [rank.step_time_s for rank in ranks if rank.step_time_s is not None]
+        is_due = min(ages) <= max(WINDOW_S, 3 * max(times, default=0.0))
+        return Result("no" if is_due else "unknown", f"last step {min(ages):.0f} s ago")
     moves = [rank.same_stack_for_s for rank in ranks if rank.same_stack_for_s is not None]
     if not moves:
         return Result("unknown", "no steps in a log, no stacks")
