@@ -36,6 +36,9 @@ _OPTIONS_WITH_VALUE = frozenset({"-X", "-W", "--check-hash-based-pycs"})
 _SPAWNED = "from multiprocessing.spawn import spawn_main"
 _FORK_SERVER = "from multiprocessing.forkserver import main"
 _TRACKERS = ("from multiprocessing.resource_tracker import", "from multiprocessing.semaphore_tracker import")
+_TEST_WORKER = "import sys;exec(eval(sys.stdin.readline()))"
+_TEST_TITLE = "[pytest-xdist "
+"""How pytest-xdist starts its processes (execnet gateway_io.popen_args), and what they call themselves (xdist remote.py)."""
 _LOCAL_RANK = re.compile(r"--?local[-_]rank(?:=(\d+))?$")
 
 
@@ -134,6 +137,8 @@ def is_wrapper(process: ProcessInfo) -> bool:
 
 def is_python_server(process: ProcessInfo) -> bool:
     """Whether it is a Python program that starts jobs without being part of them: pytest, a notebook server, ..."""
+    if _has_code(process, _TEST_WORKER) or (process.cmdline or ("",))[0].startswith(_TEST_TITLE):
+        return True
     name = _python_name(process)
     return name in PYTHON_SERVERS or name.partition(".")[0] in PYTHON_SERVERS - {"hwtop"}  # hwtop.demo holds jobs
 

@@ -242,6 +242,22 @@ def test_a_program_that_starts_launchers_and_single_ranks_serves_several_jobs() 
 
 
 @pytest.mark.parametrize(
+    "runner",
+    [
+        "/opt/bin/python|-m|pytest|tests",
+        "/opt/bin/python|-u|-c|import sys;exec(eval(sys.stdin.readline()))",
+        "[pytest-xdist running] tests/test_train.py::test_one_step",
+    ],
+)
+def test_a_test_runner_is_no_launcher_of_the_rank_that_it_starts(runner: str) -> None:
+    tests = process(90, 60, runner, comm="python")
+    rank = process(91, 90, "/opt/bin/python|train.py", RANK="0", WORLD_SIZE="1")
+    tool = process(92, 90, "sleep|300")
+    everything = by_pid([INIT, SSHD, SHELL, tests, rank, tool])
+    assert [find_root(everything, pid) for pid in (91, 92)] == [91, 92]
+
+
+@pytest.mark.parametrize(
     "parent",
     [
         "-zsh",
