@@ -105,7 +105,7 @@ def test_leaving_restores_the_terminal_and_keeps_the_verdict(key: str, open_term
 def settings(terminal: Tmux) -> str:
     """What `stty -a` says of the terminal."""
     terminal.run("clear; stty -a; echo said")
-    screen = terminal.wait_for(r"^said\n")
+    screen = terminal.wait_for(rf"^said\n{PROMPT}")  # with the prompt: what is typed before it stands is echoed twice
     return screen[screen.index("speed") : screen.index("\nsaid")]
 
 
