@@ -9,13 +9,6 @@ import click
 from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
 from hwtop.errors import CannotError
 
-_FAILS = {
-    "info": ("info", "warning", "critical"),
-    "warning": ("warning", "critical"),
-    "critical": ("critical",),
-    "never": (),
-}
-
 
 @click.command()
 @target
@@ -51,6 +44,7 @@ def command(
     Exit code: 0 nothing found, 1 findings of warning or above (or as --fail-on says), 2 cannot tell (with the reason).
     """
     from hwtop.feed.watch import last_frame, watch
+    from hwtop.model.symptom import AT_LEAST
     from hwtop.report import json_report
     from hwtop.report import markdown as text_report
 
@@ -68,4 +62,5 @@ def command(
     else:
         print(text_report.diagnosis(frame, markdown=markdown), end="")
     sys.stdout.flush()
-    ctx.exit(1 if any(finding.severity in _FAILS[fail_on] for finding in frame.findings) else 0)
+    grave = AT_LEAST.get(fail_on, ())  # "never" is no severity
+    ctx.exit(1 if any(finding.severity in grave for finding in frame.findings) else 0)

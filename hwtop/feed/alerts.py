@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from hwtop.model.frame import Frame
 from hwtop.model.log import Severity
-from hwtop.model.symptom import Finding
-
-_AT_LEAST: dict[Severity, tuple[Severity, ...]] = {
-    "info": ("info", "warning", "critical"),
-    "warning": ("warning", "critical"),
-    "critical": ("critical",),
-}
+from hwtop.model.symptom import AT_LEAST, Finding
 
 
 class AlertBook:
     """Each symptom calls once for a job until it has cleared."""
 
     def __init__(self, severity: Severity) -> None:
-        self._severities = _AT_LEAST[severity]
+        self._severities = AT_LEAST[severity]
         self._job: int | None = None
         self._told: set[str] = set()
 

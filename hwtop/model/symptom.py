@@ -9,6 +9,12 @@ from msgspec import Struct
 from hwtop.model.log import Severity
 
 Category = Literal["performance", "correctness", "stability"]
+AT_LEAST: dict[str, tuple[Severity, ...]] = {
+    "info": ("info", "warning", "critical"),
+    "warning": ("warning", "critical"),
+    "critical": ("critical",),
+}
+"""Severity -> it and all that are graver."""
 Answer = Literal["yes", "no", "unknown"]
 
 

@@ -5,7 +5,6 @@ Unknown numbers are null; NaN and infinity become null. Bytes of a file name tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -16,7 +15,6 @@ from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
-from hwtop.model.symptom import Finding
 
 
 def diagnosis(frame: Frame) -> dict[str, Any]:
@@ -79,11 +77,6 @@ def job_object(job: Job) -> dict[str, Any]:
         "ranks": [_rank(rank) for rank in job.ranks],
         "processes": [plain(process) for process in job.processes],
     }
-
-
-def findings_of_note(findings: Sequence[Finding]) -> list[Finding]:
-    """Those of warning or above: what decides the exit code."""
-    return [finding for finding in findings if finding.severity != "info"]
 
 
 def encode(value: object, *, indent: int = 2) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hwtop.model.frame import Moment
 from hwtop.symptoms.history import History
+from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.rule import Observation, Rule
 
 WINDOW_S = 10.0
@@ -27,7 +28,7 @@ def check_oversubscribed(history: History) -> Observation | None:
     threads = history.median(WINDOW_S, runnable)
     if job is None or threads is None or threads < max(RATIO * cores, cores + EXCESS):
         return None
-    pressure = history.mean(WINDOW_S, cpu_pressure)
+    pressure = history.mean(WINDOW_S, some_pct("cpu"))
     if pressure is not None and pressure < PRESSURE_PCT:
         return None
     ranks = [rank for rank in job.ranks if rank.is_alive]
@@ -57,12 +58,6 @@ def check_oversubscribed(history: History) -> Observation | None:
         ),
         ranks=tuple(rank.rank for rank in ranks),
     )
-
-
-def cpu_pressure(moment: Moment) -> float | None:
-    """PSI some avg10 of the CPU in percent; None where the kernel does not tell it."""
-    psi = moment.cpu.psi.get("cpu") if moment.cpu else None
-    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 
 
 RULES = (

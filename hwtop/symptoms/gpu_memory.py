@@ -12,6 +12,7 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu_load import at_work, rank_bytes
 from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
+from hwtop.symptoms.memory import span
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.statistics import block_medians
 
@@ -159,7 +160,7 @@ def check_leak(history: History) -> Observation | None:
         severity="warning" if left_s is not None and left_s < WARN_S else "info",
         confidence=0.8 if worst.seconds >= 0.9 * LEAK_S else 0.65,
         title=f"GPU memory of rank {worst.rank.rank} grows by {worst.bytes_per_s * 60 / 2**20:.0f} MiB a minute"
-        + (f", full in {_span(left_s)}" if left_s is not None else ""),
+        + (f", full in {span(left_s)}" if left_s is not None else ""),
         evidence=tuple(
             f"rank {leak.rank.rank} (PID {leak.rank.pid}) on GPU {leak.gpu.index}: +{leak.gained_bytes / 2**20:.0f} MiB in "
             f"{leak.seconds:.0f} s, in each sixth of that time" + f"; {memory(leak.gpu)}"
@@ -231,10 +232,6 @@ def _room_bytes(gpu: Gpu) -> int | None:
     if gpu.mem_used_bytes is None or gpu.mem_total_bytes is None:
         return None
     return max(0, gpu.mem_total_bytes - (gpu.mem_reserved_bytes or 0) - gpu.mem_used_bytes)
-
-
-def _span(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 RULES = (

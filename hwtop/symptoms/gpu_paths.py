@@ -14,6 +14,7 @@ from hwtop.model.gpu_link import Path, Topology
 from hwtop.model.log import LogEvent
 from hwtop.symptoms.gpu_load import home
 from hwtop.symptoms.history import History
+from hwtop.symptoms.network import is_rdma_port
 from hwtop.symptoms.rule import Observation, Rule
 
 WAYS = "multi-gpu-slower-than-one"
@@ -113,12 +114,6 @@ def better_choice(topology: Topology, gpus: frozenset[int]) -> frozenset[int] | 
         (frozenset(choice) for choice in combinations(everyone, len(gpus))), key=lambda c: linked_pairs(topology, c)
     )
     return best if here < _pairs(len(gpus)) and linked_pairs(topology, best) > here else None
-
-
-def is_rdma_port(name: str) -> bool:
-    """As `NicRates` names them: "mlx5_0:1"."""
-    device, _, port = name.partition(":")
-    return bool(device) and port.isdigit()
 
 
 def _way(topology: Topology, one: int, other: int) -> Path:

@@ -19,6 +19,7 @@ from hwtop.model.rank import Phase
 from hwtop.symptoms.gpu_load import busy_pct
 from hwtop.symptoms.history import History
 from hwtop.symptoms.pace import WARM_POINTS
+from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.series import series_of
 from hwtop.symptoms.statistics import block_medians, spread
 
@@ -170,11 +171,6 @@ def _data_time(moment: Moment) -> float | None:
     return median(known) if known else None
 
 
-def _io_pressure(moment: Moment) -> float | None:
-    psi = moment.cpu.psi.get("io") if moment.cpu else None
-    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
-
-
 _PACES: tuple[CurveName, ...] = ("step_time_s", "throughput")
 _PHASES: dict[str, tuple[Phase, ...]] = {
     "data": ("data", "data-main"),
@@ -214,7 +210,7 @@ MEASURES = (
         least=10.0,
         value=lambda moment: moment.cpu.util_pct if moment.cpu else None,
     ),
-    Measure(name="io_pressure_pct", words="I/O pressure", unit="%", least=5.0, value=_io_pressure),
+    Measure(name="io_pressure_pct", words="I/O pressure", unit="%", least=5.0, value=some_pct("io")),
     Measure(
         name="retransmit_pct",
         words="TCP sent again",

@@ -21,6 +21,7 @@ from hwtop.symptoms.loading import (
     thread_spot,
     worker_pct,
 )
+from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, Rule, Share
 from hwtop.symptoms.statistics import share_at_least
 
@@ -103,8 +104,8 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     if cause == "io":
         blocked = state_share(history, rank, "D")
         lines.append(f"loading processes in D state in {blocked:.0%} of the looks")
-        if cpu is not None and (io := cpu.psi.get("io")) is not None and io.some is not None:
-            lines.append(f"I/O pressure: tasks stalled {io.some.avg10_pct:.0f} % of the last 10 s")
+        if (stalled := some_pct("io")(history.now)) is not None:
+            lines.append(f"I/O pressure: tasks stalled {stalled:.0f} % of the last 10 s")
     return lines
 
 

@@ -17,6 +17,7 @@ from hwtop.model.rank import Phase, Rank
 from hwtop.model.symptom import Answer
 from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
+from hwtop.symptoms.pressure import some_pct
 
 WINDOW_S = 10.0
 GPU_BUSY_PCT = 70.0
@@ -109,7 +110,7 @@ def cpu_full(history: History) -> Result:
 
 def disk_slow(history: History) -> Result:
     """Whether anybody waits for a disk."""
-    stalled = _io_pressure(history.now)  # the kernel's own mean over 10 s
+    stalled = some_pct("io")(history.now)  # the kernel's own mean over 10 s
     waiting = [rank.rank for rank in history.live_ranks if _is_blocked(rank)]
     if stalled is None:
         return Result("unknown" if waiting else "no", _blocked_text(waiting) + "; the kernel tells no I/O pressure")
@@ -187,11 +188,6 @@ def slower_than_before(history: History) -> Result:
     if count < LEAST_STEPS:
         return Result("unknown", f"{count} step times known; {LEAST_STEPS} are needed")
     return Result("no", f"no change or trend in {count} step times")
-
-
-def _io_pressure(moment: Moment) -> float | None:
-    psi = moment.cpu.psi.get("io") if moment.cpu else None
-    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 
 
 def _is_blocked(rank: Rank) -> bool:

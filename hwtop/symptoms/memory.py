@@ -43,7 +43,7 @@ def check_leak(history: History) -> Observation | None:
     left_s = room / total if room is not None else None
     worst = max(rises, key=lambda growth: growth.slope_bytes_per_s)
     is_soon = left_s is not None and left_s < SOON_S
-    when = f", full in {_span(left_s)}" if left_s is not None and left_s < 48 * 3600 else ""
+    when = f", full in {span(left_s)}" if left_s is not None and left_s < 48 * 3600 else ""
     is_long = worst.seconds >= 0.9 * MAX_WINDOW_S
     return Observation(
         severity="warning" if is_soon or is_long else "info",
@@ -102,7 +102,8 @@ def _memory_while_training(rank: Rank) -> float | None:
     return float(rank.tree_anon_bytes)
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """A time to come, as people say it."""
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 

@@ -160,10 +160,15 @@ def _wait_share(history: History, number: int) -> float:
     return 0.0
 
 
+def is_rdma_port(name: str) -> bool:
+    """As `NicRates` names them: "mlx5_0:1"."""
+    device, _, port = name.partition(":")
+    return bool(device) and port.isdigit()
+
+
 def _ports(history: History) -> list[NicRates]:
-    """InfiniBand and RoCE ports: those are called "mlx5_0:1"."""
     network = history.now.network
-    return [nic for nic in network.nics if ":" in nic.name and not nic.is_virtual] if network else []
+    return [nic for nic in network.nics if is_rdma_port(nic.name) and not nic.is_virtual] if network else []
 
 
 def retransmit_rule(limits: RetransmitLimits = RETRANSMITS) -> Rule:

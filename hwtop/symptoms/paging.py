@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hwtop.model.frame import Moment
 from hwtop.symptoms.history import History
+from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.rule import Observation, Rule
 
 SWAP_S = 10.0
@@ -27,7 +27,7 @@ def check_swapping(history: History) -> Observation | None:
         return None
     if read + written < SWAP_PAGES_PER_S or read < SWAP_IN_PAGES_PER_S:
         return None
-    stalled = _stalled_pct(history.now)
+    stalled = some_pct("memory")(history.now)
     return Observation(
         severity="warning",
         confidence=0.9,
@@ -75,11 +75,6 @@ def check_page_cache(history: History) -> Observation | None:
             "sbatch --mem, docker --memory: room for the working set of one epoch",
         ),
     )
-
-
-def _stalled_pct(moment: Moment) -> float | None:
-    psi = moment.cpu.psi.get("memory") if moment.cpu else None
-    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 
 
 RULES = (

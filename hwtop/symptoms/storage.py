@@ -13,6 +13,7 @@ from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.frame import Moment
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
+from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, Percent, Positive, Rule
 
 WINDOW_S = 20.0
@@ -48,7 +49,7 @@ class _Saturated(Struct, frozen=True):
 
 def check_saturated(history: History) -> Observation | None:
     """A disk is at its limit, and somebody waits for it."""
-    stalled = history.mean(WINDOW_S, _io_stalled_pct)
+    stalled = history.mean(WINDOW_S, some_pct("io"))
     hit = list(_saturated(history))
     if not hit or (stalled is not None and stalled < STALLED_PCT):
         return None
@@ -115,11 +116,6 @@ def _saturated(history: History) -> Iterator[_Saturated]:
 def _waits_for_disks(rank: Rank) -> bool:
     share = sum(entry.share for entry in rank.phase_shares if entry.phase in ("data", "data-main", "checkpoint"))
     return share >= WAITS_SHARE or rank.os_state == "D"
-
-
-def _io_stalled_pct(moment: Moment) -> float | None:
-    psi = moment.cpu.psi.get("io") if moment.cpu else None
-    return psi.some.avg10_pct if psi is not None and psi.some is not None else None
 
 
 def _is_nearly_full(mount: MountReading, limits: RoomLimits) -> bool:

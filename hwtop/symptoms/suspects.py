@@ -14,6 +14,7 @@ from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu, ThrottleReason
 from hwtop.model.rank import Phase
 from hwtop.symptoms.gpu_load import NEIGHBOUR_SM_PCT, neighbours
+from hwtop.symptoms.pressure import some_pct
 
 Values = Callable[[Moment], Mapping["int | None", float]]
 """By GPU; None = of the machine or the job."""
@@ -92,17 +93,9 @@ def _swapped(moment: Moment) -> float | None:
     return memory.swap_in_pages_per_s + memory.swap_out_pages_per_s
 
 
-def _pressure(resource: str) -> Callable[[Moment], float | None]:
-    def some(moment: Moment) -> float | None:
-        psi = moment.cpu.psi.get(resource) if moment.cpu else None
-        return psi.some.avg10_pct if psi is not None and psi.some is not None else None
-
-    return some
-
-
 def _io_pct(moment: Moment) -> float | None:
     """Pressure, or where the kernel tells none the share of waiting cores."""
-    told = _pressure("io")(moment)
+    told = some_pct("io")(moment)
     return told if told is not None or moment.cpu is None else moment.cpu.iowait_pct
 
 
@@ -172,7 +165,7 @@ SUSPECTS = (
     ),
     Suspect(
         name="memory pressure",
-        values=_machine(_pressure("memory")),
+        values=_machine(some_pct("memory")),
         least=5.0,
         clause="memory pressure rose {shown}",
     ),

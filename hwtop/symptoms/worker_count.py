@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hwtop.model.frame import Moment
-from hwtop.symptoms.cpu import EXCESS, PRESSURE_PCT, RATIO, cpu_pressure
+from hwtop.symptoms.cpu import EXCESS, PRESSURE_PCT, RATIO
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
+from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.rule import Observation, Rule
 
 WINDOW_S = 10.0
@@ -26,7 +27,7 @@ def check_oversubscribed(history: History) -> Observation | None:
     ready = history.median(WINDOW_S, waiting_workers)
     if ready is None or count <= cores or ready < max(RATIO * cores, cores + EXCESS):
         return None
-    pressure = history.mean(WINDOW_S, cpu_pressure)
+    pressure = history.mean(WINDOW_S, some_pct("cpu"))
     if pressure is not None and pressure < PRESSURE_PCT:
         return None
     busy = [worker.cpu_pct for rank in ranks for worker in rank.workers if worker.cpu_pct is not None]

@@ -12,6 +12,7 @@ from hwtop.model.frame import Moment
 from hwtop.model.gpu import Gpu
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.log import LogEvent, Progress, Role
+from hwtop.model.member import JobProcess
 from hwtop.model.memory import MemoryRates
 from hwtop.model.rank import HotSpot, Phase, PhaseShare, Rank, Worker
 from hwtop.model.stack import StackFrame
@@ -161,6 +162,29 @@ def gpu(index: int = 0, **fields: Any) -> Gpu:
         "numa_node": index // 4,
     }
     return Gpu(**(known | fields))
+
+
+def row(pid: int = 1000, **fields: Any) -> JobProcess:
+    """A process of the job's table: rank 0, unless told otherwise."""
+    known: dict[str, Any] = {
+        "pid": pid,
+        "ppid": 999,
+        "depth": 1,
+        "role": "rank",
+        "rank": 0,
+        "state": "R",
+        "cpu_pct": None,
+        "rss_bytes": None,
+        "thread_count": 1,
+        "read_bytes_per_s": None,
+        "written_bytes_per_s": None,
+        "fd_count": None,
+        "wchan": None,
+        "threads": {},
+        "thread_states": {},
+        "command": "python",
+    }
+    return JobProcess(**(known | fields))
 
 
 def moment(at_s: float, watched: Job | None, **fields: Any) -> Moment:

@@ -13,12 +13,11 @@ from msgspec.structs import replace
 from hwtop.model.cpu import Pressure, PressureLine
 from hwtop.model.frame import Moment
 from hwtop.model.gpu import GpuProcess
-from hwtop.model.member import JobProcess
 from hwtop.model.network import NetworkRates
 from hwtop.symptoms.attribution import moves
 from hwtop.symptoms.slowdown import check_drop
 from tests.symptoms.curves import curve
-from tests.symptoms.moments import cpu, gpu, history, job, memory, moment, rank
+from tests.symptoms.moments import cpu, gpu, history, job, memory, moment, rank, row
 
 AT = 200
 SECONDS = 240
@@ -78,10 +77,7 @@ def swapped(second: int, noise: random.Random) -> dict[str, Any]:
 
 
 def crowded(second: int, noise: random.Random) -> dict[str, Any]:
-    own = JobProcess(
-        pid=1000, ppid=1, depth=0, role="rank", rank=0, state="R", cpu_pct=200.0, rss_bytes=1, thread_count=1,
-        read_bytes_per_s=None, written_bytes_per_s=None, fd_count=None, wchan=None, threads={}, thread_states={}, command="",
-    )  # fmt: skip
+    own = row(cpu_pct=200.0)
     busy = (92.0 if second >= AT else 28.0) + noise.gauss(0, 3)
     return {"watched": job(rank(0), processes=(own,)), "cpu": cpu(busy)}
 

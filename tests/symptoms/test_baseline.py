@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from hwtop.model.baseline import Baseline, Comparison, JobIdentity
 from hwtop.model.frame import Moment
-from hwtop.model.member import JobProcess
 from hwtop.report.baseline import comparison_text, saved_text
 from hwtop.symptoms.baseline import compare
 from hwtop.symptoms.history import History
 from hwtop.symptoms.levels import identity_of, levels_of, levels_of_log
 from tests.symptoms.curves import curve
-from tests.symptoms.moments import GIB, gpu, history, job, moment, rank, shares
+from tests.symptoms.moments import GIB, gpu, history, job, moment, rank, row, shares
 
 
 def watched(
@@ -114,17 +113,13 @@ def test_other_jobs_are_named() -> None:
 
 
 def test_no_argument_is_kept() -> None:
-    row = JobProcess(
-        pid=1000, ppid=1, depth=0, role="rank", rank=0, state="R", cpu_pct=100.0, rss_bytes=1, thread_count=1,
-        read_bytes_per_s=None, written_bytes_per_s=None, fd_count=None, wchan=None, threads={}, thread_states={},
-        command="/opt/bin/python3.11 -u /home/me/train.py --token s3cret",
-    )  # fmt: skip
+    kept = row(command="/opt/bin/python3.11 -u /home/me/train.py --token s3cret")
 
     def script(command: str) -> str:
-        one = replace(row, command=command)
+        one = replace(kept, command=command)
         return identity_of(History([moment(1.0, job(rank(0), processes=(one,)))])).script
 
-    assert script(row.command) == "train.py"
+    assert script(kept.command) == "train.py"
     assert script("python -m pkg.train s3cret") == "pkg.train"
     assert script("python -c import_s3cret") == "python"
     assert script("/opt/trainer s3cret") == "trainer"

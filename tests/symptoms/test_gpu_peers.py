@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu import Gpu, GpuProcess
-from hwtop.model.member import JobProcess
 from hwtop.symptoms.gpu_peers import check_imbalance
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation
-from tests.symptoms.moments import GIB, constant, gpu, history, job, moment, rank
+from tests.symptoms.moments import GIB, constant, gpu, history, job, moment, rank, row
 
 
 def ranks(count: int = 8, **fields: Any) -> Any:
@@ -78,25 +77,8 @@ def test_who_it_is_and_what_is_set_otherwise() -> None:
 
 
 def test_stages_of_a_pipeline_may_differ() -> None:
-    row = JobProcess(
-        pid=1000,
-        ppid=999,
-        depth=1,
-        role="rank",
-        rank=0,
-        state="R",
-        cpu_pct=None,
-        rss_bytes=None,
-        thread_count=1,
-        read_bytes_per_s=None,
-        written_bytes_per_s=None,
-        fd_count=None,
-        wchan=None,
-        threads={},
-        thread_states={},
-        command="python pretrain_gpt.py --tensor-model-parallel-size 1 --pipeline-model-parallel-size 8",
-    )
-    watched = job(*ranks().ranks, processes=(row,))
+    staged = row(command="python pretrain_gpt.py --tensor-model-parallel-size 1 --pipeline-model-parallel-size 8")
+    watched = job(*ranks().ranks, processes=(staged,))
     devices = tuple(gpu(index, util_pct=70.0 if index == 7 else 98.0) for index in range(8))
     seen = check_imbalance(constant(watched, 65, gpus=devices))
     assert seen is not None

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu import Gpu, GpuProcess
-from hwtop.model.member import JobProcess
 from hwtop.symptoms.gpu_zombie import check_zombie
 from hwtop.symptoms.history import History
-from tests.symptoms.moments import GIB, constant, event, gpu, job, moment, rank
+from tests.symptoms.moments import GIB, constant, event, gpu, job, moment, rank, row
 
 ONE = rank(0, gpus=(0,))
 MIB = 1 << 20
@@ -47,25 +46,8 @@ def test_memory_of_nobody(device: Gpu, expected: bool) -> None:
 
 
 def test_a_zombie_of_the_job_is_known_from_its_own_table() -> None:
-    row = JobProcess(
-        pid=1001,
-        ppid=999,
-        depth=1,
-        role="rank",
-        rank=1,
-        state="Z",
-        cpu_pct=None,
-        rss_bytes=None,
-        thread_count=1,
-        read_bytes_per_s=None,
-        written_bytes_per_s=None,
-        fd_count=None,
-        wchan=None,
-        threads={},
-        thread_states={},
-        command="python",
-    )
-    watched = job(ONE, processes=(row,))
+    gone = row(1001, rank=1, state="Z")
+    watched = job(ONE, processes=(gone,))
     seen = check_zombie(constant(watched, gpus=(idle(processes=(entry(pid=1001),)),)))
     assert seen is not None
     assert "GPU 0: PID 1001 holds 69.0 GiB and is a zombie" in seen.evidence

@@ -21,7 +21,7 @@ from hwtop.symptoms.open_files import check_fd_leak
 from hwtop.symptoms.paging import check_page_cache, check_swapping
 from hwtop.symptoms.rule import Observation
 from hwtop.symptoms.storage import check_nearly_full, check_saturated
-from tests.symptoms.moments import constant, cpu, history, job, memory, moment, rank, shares
+from tests.symptoms.moments import constant, cpu, history, job, memory, moment, rank, row, shares
 
 WAITS = rank(phase_shares=shares(data=0.6, forward=0.4))
 
@@ -205,26 +205,7 @@ def test_a_port_that_goes_down_is_told_and_one_that_never_was_up_is_not() -> Non
 
 
 def process(count: int, limit: int | None = 1024) -> JobProcess:
-    return JobProcess(
-        pid=1000,
-        ppid=1,
-        depth=0,
-        role="rank",
-        rank=0,
-        state="R",
-        cpu_pct=90.0,
-        rss_bytes=10**9,
-        thread_count=4,
-        read_bytes_per_s=0.0,
-        written_bytes_per_s=0.0,
-        fd_count=count,
-        wchan=None,
-        threads={},
-        thread_states={},
-        command="python train.py",
-        start_ticks=7,
-        fd_limit=limit,
-    )
+    return row(fd_count=count, fd_limit=limit, start_ticks=7)
 
 
 @pytest.mark.parametrize(

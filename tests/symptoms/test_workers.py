@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.hang import LockWait, WorkerLock
 from hwtop.model.job import Job
-from hwtop.model.member import JobProcess
 from hwtop.model.rank import DataFile, Rank, Worker
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
 from hwtop.symptoms.workers import check_killed, check_stuck
-from tests.symptoms.moments import constant, event, history, job, moment, rank, shares, worker
+from tests.symptoms.moments import constant, event, history, job, moment, rank, row, shares, worker
 
 LOOK_UP = StackFrame(name="look_up", filename="/home/me/data.py", short_filename="data.py", line=31)
 IDLE = StackFrame(
@@ -172,26 +171,8 @@ def test_workers_that_end_in_peace(watched: History) -> None:
 
 def test_a_zombie_child_from_before_hwtop_came_counts_while_the_rank_waits() -> None:
     def with_child(exit_code: int | None, one: Rank) -> Job:
-        row = JobProcess(
-            pid=7,
-            ppid=one.pid,
-            depth=1,
-            role="other",
-            rank=0,
-            state="Z",
-            cpu_pct=None,
-            rss_bytes=None,
-            thread_count=1,
-            read_bytes_per_s=None,
-            written_bytes_per_s=None,
-            fd_count=None,
-            wchan=None,
-            threads={},
-            thread_states={},
-            command="[python]",
-            exit_code=exit_code,
-        )
-        return replace(job(one), processes=(row,))
+        child = row(7, ppid=one.pid, role="other", state="Z", command="[python]", exit_code=exit_code)
+        return replace(job(one), processes=(child,))
 
     assert killed(constant(with_child(-9, waiting()))) == "Loader worker PID 7 of rank 0 was killed by SIGKILL"
     assert killed(constant(with_child(0, waiting()))) is None
