@@ -10,7 +10,7 @@ import msgspec
 from hwtop.config import Config, default_path, load
 from hwtop.errors import UsageError
 from hwtop.symptoms.rules import RULES
-from hwtop.symptoms.thresholds import with_thresholds
+from hwtop.symptoms.thresholds import settable, with_thresholds
 
 
 def config_text(path: str | None) -> list[str]:
@@ -30,16 +30,12 @@ def config_text(path: str | None) -> list[str]:
 
 
 def _thresholds(config: Config) -> list[str]:
-    """All that can be set, each symptom a table of its own."""
-    lines: list[str] = []
+    """All that can be set, one line a symptom."""
+    lines = ["", "[symptoms.thresholds]  # `hwtop explain SYMPTOM` tells what each means"]
     for rule in with_thresholds(RULES, config.symptoms.thresholds):
-        if rule.limits is not None:
-            own = config.symptoms.thresholds.get(rule.symptom, {})
-            lines += ["", f"[symptoms.thresholds.{rule.symptom}]"]
-            lines += [
-                f"{name} = {value:g}" + ("  # set" if name in own else "")
-                for name, value in msgspec.to_builtins(rule.limits).items()
-            ]
+        own = config.symptoms.thresholds.get(rule.symptom, {})
+        numbers = ", ".join(f"{name} = {value:.10g}" for name, value in settable(rule).items())
+        lines.append(f"{rule.symptom} = {{ {numbers} }}" + (f"  # set: {', '.join(own)}" if own else ""))
     return lines
 
 

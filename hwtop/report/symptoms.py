@@ -11,6 +11,7 @@ import msgspec
 from hwtop.symptoms.playbooks import Playbook, playbooks
 from hwtop.symptoms.rule import Rule
 from hwtop.symptoms.rules import UNJUDGED
+from hwtop.symptoms.thresholds import range_words, settable
 
 _FAMILIES = {
     "stability": "Stability: it stands still, ends, or soon will",
@@ -37,9 +38,10 @@ def symptom_json(name: str, rules: Iterable[Rule]) -> str:
     row: dict[str, Any] = {
         "symptom": name,
         **msgspec.to_builtins(book),
-        "threshold": rule.threshold if rule else None,
+        "threshold": rule.says if rule else None,
         "raise_s": rule.raise_s if rule else None,
         "clear_s": rule.clear_s if rule else None,
+        "limits": settable(rule) if rule else None,
     }
     return msgspec.json.encode(row).decode()
 
@@ -93,8 +95,10 @@ def _when(name: str, rule: Rule | None) -> list[str]:
         return _indented("Raised when", UNJUDGED[name])
     held = f"after {rule.raise_s:g} s of it" if rule.raise_s else "at once"
     return [
-        *_indented("Raised when", rule.threshold),
+        *_indented("Raised when", rule.says),
         f"  {held}; cleared when it has been away for {rule.clear_s:g} s",
+        f"Settings: [symptoms.thresholds.{name}]",
+        *(f"  {key} = {value:.10g}   # {range_words(rule, key)}" for key, value in settable(rule).items()),
     ]
 
 
@@ -114,7 +118,7 @@ def _closed(sentence: str) -> str:
 
 
 def _threshold(name: str, known: Mapping[str, Rule]) -> str:
-    return known[name].threshold if name in known else UNJUDGED[name]
+    return known[name].says if name in known else UNJUDGED[name]
 
 
 def _by_symptom(rules: Iterable[Rule]) -> Mapping[str, Rule]:

@@ -42,18 +42,14 @@ def check_shm(history: History, limits: ShmLimits = SHM) -> Observation | None:
     return None
 
 
-def shm_rule(limits: ShmLimits = SHM) -> Rule:
-    """shm-nearly-full with these limits."""
-    return Rule(
+RULES = (
+    Rule(
         symptom="shm-nearly-full",
         category="stability",
-        threshold=f"/dev/shm over {limits.used_pct:g} %",
+        threshold=lambda limits: f"/dev/shm over {limits.used_pct:g} %",
         raise_s=1.0,
         clear_s=10.0,
-        check=lambda history: check_shm(history, limits),
-        limits=limits,
-        with_limits=shm_rule,
-    )
-
-
-RULES = (shm_rule(),)
+        check=check_shm,
+        limits=SHM,
+    ),
+)

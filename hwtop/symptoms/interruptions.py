@@ -185,25 +185,19 @@ def _warm_at_s(history: History, rank: Rank) -> float | None:
     return None
 
 
-def checkpoint_rule(limits: CheckpointLimits = CHECKPOINT) -> Rule:
-    """checkpoint-stall with these limits."""
-    return Rule(
+RULES = (
+    Rule(
         symptom="checkpoint-stall",
         category="performance",
-        threshold=(
+        threshold=lambda limits: (
             f"saving takes surely over {limits.share:.0%} of {CHECKPOINT_PERIODS} or more whole periods; or one save takes "
             f"{CHECKPOINTS:.0f} times its median and {CHECKPOINT_LEAST_S:.0f} s (the first: {CHECKPOINT_CLOCK_S:.0f} s)"
         ),
         raise_s=1.0,
         clear_s=30.0,
-        check=lambda history: check_checkpoint(history, limits),
-        limits=limits,
-        with_limits=checkpoint_rule,
-    )
-
-
-RULES = (
-    checkpoint_rule(),
+        check=check_checkpoint,
+        limits=CHECKPOINT,
+    ),
     Rule(
         symptom="recompile-storm",
         category="performance",

@@ -109,7 +109,7 @@ class Judge:
 
     def _check(self, rule: Rule, history: History) -> Observation | None:
         try:
-            return rule.check(history)
+            return rule.look(history)
         except Exception as error:
             reason = f"internal error in {rule.symptom}: {type(error).__name__}: {error}"
             self.failures += (Blind(source="hwtop", reason=reason),)

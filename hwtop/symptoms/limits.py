@@ -80,18 +80,16 @@ def _idle_host(history: History) -> tuple[str, ...]:
     return (f"meanwhile {median(idle):.1f} cores of the machine are idle",) if idle and median(idle) >= 1.0 else ()
 
 
-def quota_rule(limits: QuotaLimits = QUOTA) -> Rule:
-    """cgroup-throttled with these limits."""
-    return Rule(
+RULES = (
+    Rule(
         symptom="cgroup-throttled",
         category="performance",
-        threshold=f"out of CPU quota in over {limits.periods_pct:g} % of the periods over {WINDOW_S:.0f} s; a warning from {limits.warning_pct:g} % on",
+        threshold=lambda limits: (
+            f"out of CPU quota in over {limits.periods_pct:g} % of the periods over {WINDOW_S:.0f} s; a warning from {limits.warning_pct:g} % on"
+        ),
         raise_s=0.0,
         clear_s=15.0,
-        check=lambda history: check_throttled(history, limits),
-        limits=limits,
-        with_limits=quota_rule,
-    )
-
-
-RULES = (quota_rule(),)
+        check=check_throttled,
+        limits=QUOTA,
+    ),
+)

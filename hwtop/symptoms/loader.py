@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
@@ -157,18 +158,16 @@ _NEEDS: dict[Cause, str] = {
 }
 
 
-def cause_rule(cause: Cause, limits: DataLimits = DATA) -> Rule:
-    """input-bound-CAUSE with these limits."""
+def _rule(cause: Cause) -> Rule:
     return Rule(
         symptom=f"input-bound-{cause}",
         category="performance",
-        threshold=f"data wait surely over {limits.data_share:.0%} of the samples{_NEEDS[cause]}",
+        threshold=lambda limits: f"data wait surely over {limits.data_share:.0%} of the samples{_NEEDS[cause]}",
         raise_s=3.0,
         clear_s=15.0,
-        check=lambda history: check_cause(cause, history, limits),
-        limits=limits,
-        with_limits=lambda others: cause_rule(cause, others),
+        check=partial(check_cause, cause),
+        limits=DATA,
     )
 
 
-RULES = tuple(map(cause_rule, _NEEDS))
+RULES = tuple(map(_rule, _NEEDS))

@@ -171,21 +171,6 @@ def _ports(history: History) -> list[NicRates]:
     return [nic for nic in network.nics if is_rdma_port(nic.name) and not nic.is_virtual] if network else []
 
 
-def retransmit_rule(limits: RetransmitLimits = RETRANSMITS) -> Rule:
-    """network-retransmits with these limits."""
-    return Rule(
-        symptom="network-retransmits",
-        category="performance",
-        threshold=f"over {limits.sent_again_pct:g} % of the TCP segments sent again over {RETRANSMIT_S:.0f} s; "
-        f"a warning over {limits.warning_pct:g} % when the job spans several machines",
-        raise_s=0.0,
-        clear_s=30.0,
-        check=lambda history: check_retransmits(history, limits),
-        limits=limits,
-        with_limits=retransmit_rule,
-    )
-
-
 RULES = (
     Rule(
         symptom="rdma-errors",
@@ -203,5 +188,16 @@ RULES = (
         clear_s=15.0,
         check=check_saturated,
     ),
-    retransmit_rule(),
+    Rule(
+        symptom="network-retransmits",
+        category="performance",
+        threshold=lambda limits: (
+            f"over {limits.sent_again_pct:g} % of the TCP segments sent again over {RETRANSMIT_S:.0f} s; "
+            f"a warning over {limits.warning_pct:g} % when the job spans several machines"
+        ),
+        raise_s=0.0,
+        clear_s=30.0,
+        check=check_retransmits,
+        limits=RETRANSMITS,
+    ),
 )

@@ -141,21 +141,17 @@ def _moved(history: History, pace: Pace, drop: _Drop) -> tuple[Move, ...]:
     return moves(history, from_s, change.at_s, since_s=None if first.is_past else first.at_s)
 
 
-def drop_rule(limits: PaceLimits = PACE) -> Rule:
-    """throughput-drop with these limits."""
-    return Rule(
+RULES = (
+    Rule(
         symptom="throughput-drop",
         category="performance",
-        threshold=(
+        threshold=lambda limits: (
             f"one change by {limits.slower_share:.0%} or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values and {AFTER_S:.0f} s ago or more and still so, "
             f"after {BEFORE_POINTS} values of which no stretch was as slow"
         ),
         raise_s=2.0,
         clear_s=15.0,
-        check=lambda history: check_drop(history, limits),
-        limits=limits,
-        with_limits=drop_rule,
-    )
-
-
-RULES = (drop_rule(),)
+        check=check_drop,
+        limits=PACE,
+    ),
+)

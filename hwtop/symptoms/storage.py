@@ -146,21 +146,6 @@ def _mb(bytes_per_s: float | None) -> str:
     return "?" if bytes_per_s is None else f"{bytes_per_s / 1e6:.0f}"
 
 
-def room_rule(limits: RoomLimits = ROOM) -> Rule:
-    """disk-nearly-full with these limits."""
-    return Rule(
-        symptom="disk-nearly-full",
-        category="stability",
-        threshold=f"over {limits.used_pct:g} % used and under {limits.room_gb:g} GB left, or {INODES_PCT:.0f} % of the inodes used; "
-        f"a warning when the job writes there and under {limits.scarce_gb:g} GB are left",
-        raise_s=2.0,
-        clear_s=10.0,
-        check=lambda history: check_nearly_full(history, limits),
-        limits=limits,
-        with_limits=room_rule,
-    )
-
-
 RULES = (
     Rule(
         symptom="disk-saturated",
@@ -171,5 +156,16 @@ RULES = (
         clear_s=20.0,
         check=check_saturated,
     ),
-    room_rule(),
+    Rule(
+        symptom="disk-nearly-full",
+        category="stability",
+        threshold=lambda limits: (
+            f"over {limits.used_pct:g} % used and under {limits.room_gb:g} GB left, or {INODES_PCT:.0f} % of the inodes used; "
+            f"a warning when the job writes there and under {limits.scarce_gb:g} GB are left"
+        ),
+        raise_s=2.0,
+        clear_s=10.0,
+        check=check_nearly_full,
+        limits=ROOM,
+    ),
 )

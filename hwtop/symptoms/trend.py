@@ -61,21 +61,17 @@ def _rising(history: History, pace: Pace, start: float, now: float) -> Observati
     )
 
 
-def rising_rule(limits: PaceLimits = PACE) -> Rule:
-    """step-time-rising with these limits."""
-    return Rule(
+RULES = (
+    Rule(
         symptom="step-time-rising",
         category="performance",
-        threshold=(
+        threshold=lambda limits: (
             f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({RISE_S:.0f} s) rises by {limits.slower_share:.0%} (95 % sure, tau {RISE_TAU:g}), and "
             "explains them better than one change"
         ),
         raise_s=5.0,
         clear_s=30.0,
-        check=lambda history: check_rising(history, limits),
-        limits=limits,
-        with_limits=rising_rule,
-    )
-
-
-RULES = (rising_rule(),)
+        check=check_rising,
+        limits=PACE,
+    ),
+)

@@ -48,7 +48,8 @@ def test_a_threshold_holds_wherever_it_is_told(tmp_path: Path) -> None:
     place = tmp_path / "config.toml"
     place.write_text("[symptoms.thresholds]\nshm-nearly-full.used_pct = 80\n")
 
-    assert "used_pct = 80  # set" in run("config", "show", "--config", str(place))
+    shown = run("config", "show", "--config", str(place))
+    assert "shm-nearly-full = { used_pct = 80, raise_s = 1, clear_s = 10 }  # set: used_pct" in shown.splitlines()
     assert "slower_share = 0.15\n" in run("config", "show", "--config", str(place))
     assert "/dev/shm over 80 %" in run("symptoms", "--config", str(place))
     assert "/dev/shm over 80 %" in run("explain", "shm-nearly-full", "--config", str(place))

@@ -38,7 +38,7 @@ def seen(columns: dict[str, list[float]], every: int = EVERY) -> Iterator[tuple[
     for number in (*range(every, count, every), count):
         history = until(columns, number)
         for rule in RULES:
-            found = rule.check(history)
+            found = rule.look(history)
             if found is not None:
                 yield number, rule.symptom, found
 

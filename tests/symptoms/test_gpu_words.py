@@ -78,4 +78,4 @@ def test_what_nobody_of_the_job_uses_is_less_grave(
 def test_gpus_that_tell_nothing_raise_nothing_and_end_no_rule(watched: Job | None, status: GpuStatus) -> None:
     silent = Gpu(index=0, vendor="intel", name="", uuid=None, status=status)
     seen = constant(watched, seconds=150, gpus=(silent,), sources=())  # type: ignore[arg-type]
-    assert [rule.symptom for rule in GPU_RULES if rule.check(seen) is not None] == []
+    assert [rule.symptom for rule in GPU_RULES if rule.look(seen) is not None] == []

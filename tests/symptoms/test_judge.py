@@ -157,7 +157,7 @@ def test_folding_never_loses_everything() -> None:
 def test_every_rule_has_its_own_symptom_and_says_its_threshold() -> None:
     symptoms = [rule.symptom for rule in RULES]
     assert len(symptoms) == len(set(symptoms))
-    assert all(rule.threshold for rule in RULES)
+    assert all(rule.says for rule in RULES)
     wanted = (
         "gpu-idle-cpu-busy input-bound-cpu input-bound-workers input-bound-io hang rank-dead rank-stopped straggler-rank "
         "collective-mismatch cpu-oversubscribed host-memory-leak loss-nan cuda-oom nccl-timeout rank-crash shm-nearly-full"
@@ -181,7 +181,7 @@ def test_findings_name_nvidias_tools_only_where_a_gpu_is_nvidias(rule: Rule) -> 
     def advice(*vendors: Vendor) -> str:
         seen = replace(SEEN, next_steps=book.steps)
         gpus = tuple(gpu(index, vendor=vendor) for index, vendor in enumerate(vendors))
-        judge = Judge([dataclasses.replace(rule, raise_s=0.0, check=lambda history: seen)])
+        judge = Judge([dataclasses.replace(rule, raise_s=0.0, limits=None, check=lambda history: seen)])
         found = judge.advance(History([moment(0.0, None, gpus=gpus)]), 0.0)[0]
         return "\n".join((*found.next_steps, found.test or "", found.refuted_by or "", *found.escalate))
 

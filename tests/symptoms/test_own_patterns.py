@@ -33,7 +33,7 @@ def test_an_id_that_no_log_line_can_raise_is_told() -> None:
 def test_its_rule_tells_title_and_steps_of_the_pattern() -> None:
     (rule,) = own_rules(own("quota-reached").registry, RULES)
     told = event("quota-reached", severity="warning", title="Quota reached", playbook=("quota -s",))
-    seen = rule.check(constant(job(rank(), events=(told,))))
+    seen = rule.look(constant(job(rank(), events=(told,))))
     assert seen is not None
     assert (seen.severity, seen.title, seen.next_steps) == ("warning", "Quota reached", ("quota -s",))
-    assert rule.check(constant(job(rank(), events=()))) is None
+    assert rule.look(constant(job(rank(), events=()))) is None
