@@ -12,19 +12,14 @@ from hwtop.symptoms.gpu_words import named_gpus, not_ours, ranks_on, with_log
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Hold, Limits, Observation, Rule
 
-HANG_S = 5.0
-"""One NVML call takes milliseconds; k8s-device-plugin gives its event wait 5 s. Engineering default."""
 _SOURCE = "gpu"
 _SILENT = re.compile(r"not answering")
 _SLOW = re.compile(r"driver slow")
 _MISMATCH = re.compile(r"version mismatch", re.IGNORECASE)
 _RESET = re.compile(r"needs a reset")
 """Words of hwtop's own sources (`collectors/lane.py`, `collectors/nvml.py`, `collectors/nvml_device.py`)."""
-FAILING_S = 15.0
-"""A GPU that answered and then refuses every number for so long is ill: the library is made ready again every 10 s. Engineering
-default."""
 _DRIVERS: dict[Vendor, str] = {
     "nvidia": "NVIDIA driver",
     "amd": "AMD driver",
@@ -33,12 +28,33 @@ _DRIVERS: dict[Vendor, str] = {
 }
 
 
-def check_lost(history: History) -> Observation | None:
+class LostLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-lost."""
+
+    refuses_s: Hold = 15.0
+    """A GPU that answered and then refuses every number for so long is ill: the library is made ready again every 10 s.
+    Engineering default."""
+
+
+LOST = LostLimits()
+
+
+class SilenceLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-driver-hang."""
+
+    silent_s: Hold = 5.0
+    """One NVML call takes milliseconds; k8s-device-plugin gives its event wait 5 s. Engineering default."""
+
+
+SILENCE = SilenceLimits()
+
+
+def check_lost(history: History, limits: LostLimits = LOST) -> Observation | None:
     """A GPU of this box is gone, waits for a reset or no longer tells anything, or the log says that one is gone."""
     gpus = history.now.gpus
     lost = [gpu for gpu in gpus if gpu.status == "lost"]
     to_reset = [gpu for gpu in gpus if gpu.status == "error" and _RESET.search(gpu.reason or "")]
-    failing = [gpu for gpu in gpus if gpu not in to_reset and _is_failing(gpu, history)]
+    failing = [gpu for gpu in gpus if gpu not in to_reset and _is_failing(gpu, history, limits)]
     told = lost or to_reset or failing
     if not told:
         return check_pattern("gpu-lost", history)
@@ -77,25 +93,25 @@ def _lost_steps(is_nvidia: bool, is_gone: bool) -> tuple[str, ...]:
     )
 
 
-def _is_failing(gpu: Gpu, history: History) -> bool:
+def _is_failing(gpu: Gpu, history: History, limits: LostLimits) -> bool:
     """It answered, and has now refused everything for a while. What is the whole driver's trouble is told elsewhere."""
-    if gpu.status != "error" or _MISMATCH.search(gpu.reason or "") or not history.covers(FAILING_S):
+    if gpu.status != "error" or _MISMATCH.search(gpu.reason or "") or not history.covers(limits.refuses_s):
         return False
     statuses = [
         (moment.at_s, each.status) for moment in history.moments for each in moment.gpus if each.index == gpu.index
     ]
-    since_s = history.now.at_s - FAILING_S
+    since_s = history.now.at_s - limits.refuses_s
     return any(status == "ok" for _, status in statuses) and all(
         status == "error" for at_s, status in statuses if at_s >= since_s
     )
 
 
-def check_driver_hang(history: History) -> Observation | None:
+def check_driver_hang(history: History, limits: SilenceLimits = SILENCE) -> Observation | None:
     """The driver has not answered for some GPU, or at all, for a while, or answers slowly; or the kernel's log says that it hangs."""
-    late = [gpu for gpu in history.now.gpus if gpu.status == "stale" and gpu.age_s >= HANG_S]
+    late = [gpu for gpu in history.now.gpus if gpu.status == "stale" and gpu.age_s >= limits.silent_s]
     hung = [gpu for gpu in late if not _SLOW.search(gpu.reason or "")]
     seen = _hung(history, hung) if hung else _slow(history, late) if late else None
-    if seen is None and (reason := _silence(history)) is not None:
+    if seen is None and (reason := _silence(history, limits)) is not None:
         seen = _silent(history, reason)
     return with_log("gpu-driver-hang", history, seen)
 
@@ -176,10 +192,10 @@ def _hang_steps(vendor: str) -> tuple[str, ...]:
     )
 
 
-def _silence(history: History) -> str | None:
-    """Why no GPU can be read, where the driver has been silent for `HANG_S`."""
-    window = history.over(HANG_S)
-    if not history.covers(HANG_S) or any(_told(moment, _SILENT) is None for moment in window):
+def _silence(history: History, limits: SilenceLimits) -> str | None:
+    """Why no GPU can be read, where the driver has been silent for long."""
+    window = history.over(limits.silent_s)
+    if not history.covers(limits.silent_s) or any(_told(moment, _SILENT) is None for moment in window):
         return None
     return _told(history.now, _SILENT)
 
@@ -210,21 +226,25 @@ RULES = (
     Rule(
         symptom="gpu-lost",
         category="stability",
-        threshold=(
+        threshold=lambda limits: (
             "NVML says GPU_IS_LOST or GPU_RESET_REQUIRED, or a log line does; "
-            f"a warning: a GPU that answered refuses every number for {FAILING_S:.0f} s"
+            f"a warning: a GPU that answered refuses every number for {limits.refuses_s:g} s"
         ),
         raise_s=0.0,
         clear_s=5.0,
         check=check_lost,
+        limits=LOST,
     ),
     Rule(
         symptom="gpu-driver-hang",
         category="stability",
-        threshold=f"no answer of the driver for {HANG_S:.0f} s (a warning where it only answers slowly), or a log line (Xid 119, 120)",
+        threshold=lambda limits: (
+            f"no answer of the driver for {limits.silent_s:g} s (a warning where it only answers slowly), or a log line (Xid 119, 120)"
+        ),
         raise_s=0.0,
         clear_s=5.0,
         check=check_driver_hang,
+        limits=SILENCE,
     ),
     Rule(
         symptom="driver-mismatch",

@@ -21,15 +21,9 @@ from hwtop.symptoms.gpu_words import (
 )
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Rule, Share, Window
 from hwtop.symptoms.statistics import share_at_least
 
-WINDOW_S = 60.0
-THROTTLED_SHARE = 0.10
-"""Of the samples, as far as they prove it: less comes with every change of the performance state (NVML says so of its HW
-slowdown bit). Engineering default."""
-SPELLS = 6
-"""... or so many spells in `SPELLS_S`: gpud (leptonai/gpud, hw-slowdown component) alarms at 0.6 events a minute over 10 minutes."""
 SPELLS_S = 600.0
 FLICKER_LOOKS = 2
 """A hardware slowdown that only one sample in a row shows is a change of the performance state."""
@@ -57,15 +51,30 @@ class _Held(Struct, frozen=True):
     """In the last `SPELLS_S`; 0 where the share is enough."""
 
 
-def check_thermal(history: History) -> Observation | None:
+class SlowedLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-thermal-throttle and gpu-hw-slowdown."""
+
+    slowed_share: Share = 0.10
+    """Of the samples, as far as they prove it: less comes with every change of the performance state (NVML says so of its HW
+    slowdown bit). Engineering default."""
+    window_s: Window = 60.0
+    spells: Count = 6
+    """... or so many spells in `SPELLS_S`: gpud (leptonai/gpud, hw-slowdown component) alarms at 0.6 events a minute over
+    10 minutes."""
+
+
+SLOWED = SlowedLimits()
+
+
+def check_thermal(history: History, limits: SlowedLimits = SLOWED) -> Observation | None:
     """Heat holds clocks down: the driver or the hardware itself says so."""
-    held = _held(history, lambda gpu: _has(gpu, "sw_thermal", "hw_thermal"), 1)
+    held = _held(history, lambda gpu: _has(gpu, "sw_thermal", "hw_thermal"), 1, limits)
     return with_log("gpu-thermal-throttle", history, _hot(history, held) if held else None)
 
 
-def check_hw_slowdown(history: History) -> Observation | None:
+def check_hw_slowdown(history: History, limits: SlowedLimits = SLOWED) -> Observation | None:
     """The hardware holds clocks down, and not because of heat: power brake, power supply, current."""
-    held = _held(history, _is_slowed, FLICKER_LOOKS)
+    held = _held(history, _is_slowed, FLICKER_LOOKS, limits)
     return with_log("gpu-hw-slowdown", history, _slowed(history, held) if held else None)
 
 
@@ -121,20 +130,20 @@ def _slowed(history: History, held: Sequence[_Held]) -> Observation:
     )
 
 
-def _held(history: History, is_held: Callable[[Gpu], bool], least_run: int) -> list[_Held]:
+def _held(history: History, is_held: Callable[[Gpu], bool], least_run: int, limits: SlowedLimits) -> list[_Held]:
     found = []
     long_ago: dict[int, list[Gpu]] | None = None
-    for index, rows in samples(history, WINDOW_S).items():
+    for index, rows in samples(history, limits.window_s).items():
         known = [gpu for gpu in rows if gpu.throttle is not None]
         spells = _spells([is_held(gpu) for gpu in known], least_run)
         if not spells:
             continue
         hits, count = sum(spells), 0
         is_braked = bool(_spells([is_held(gpu) and _has(gpu, "hw_power_brake") for gpu in known], BRAKE_LOOKS))
-        if not is_braked and share_at_least(hits / len(known), len(known)) <= THROTTLED_SHARE:
+        if not is_braked and share_at_least(hits / len(known), len(known)) <= limits.slowed_share:
             long_ago = samples(history, SPELLS_S) if long_ago is None else long_ago
             count = len(_spells([is_held(gpu) for gpu in long_ago[index] if gpu.throttle is not None], least_run))
-            if count < SPELLS:
+            if count < limits.spells:
                 continue
         newest = [gpu for gpu in known if is_held(gpu)][-1]
         reasons = tuple(
@@ -212,23 +221,32 @@ def _be(held: Sequence[_Held]) -> str:
     return "is" if len(held) == 1 else "are"
 
 
-_HELD_OFTEN = f"over {THROTTLED_SHARE:.0%} of the samples of {WINDOW_S:.0f} s, or {SPELLS} times in {SPELLS_S / 60:.0f} min (gpud)"
+def _often(limits: SlowedLimits) -> str:
+    return (
+        f"over {limits.slowed_share:.0%} of the samples of {limits.window_s:g} s, or {limits.spells} times in "
+        f"{SPELLS_S / 60:.0f} min (gpud)"
+    )
+
 
 RULES = (
     Rule(
         symptom="gpu-thermal-throttle",
         category="performance",
-        threshold=f"thermal slowdown in {_HELD_OFTEN}",
+        threshold=lambda limits: f"thermal slowdown in {_often(limits)}",
         raise_s=3.0,
         clear_s=60.0,
         check=check_thermal,
+        limits=SLOWED,
     ),
     Rule(
         symptom="gpu-hw-slowdown",
         category="performance",
-        threshold=f"slowdown by the hardware, not by heat, in {_HELD_OFTEN}; power brake: {BRAKE_LOOKS} samples in a row",
+        threshold=lambda limits: (
+            f"slowdown by the hardware, not by heat, in {_often(limits)}; power brake: {BRAKE_LOOKS} samples in a row"
+        ),
         raise_s=3.0,
         clear_s=60.0,
         check=check_hw_slowdown,
+        limits=SLOWED,
     ),
 )

@@ -21,20 +21,36 @@ from hwtop.symptoms.gpu_words import (
 )
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Positive, Rule
 
-CORRECTED_PER_MIN = 60.0
-"""Corrected errors cost nothing by themselves; so many, over `CORRECTED_S` at least, tell of memory that fails (engineering
-default)."""
 CORRECTED_S = 10.0
-MANY_CORRECTED = 50_000_000
-"""Since the driver was loaded: facebookresearch/gcm drains a node from there on."""
-MANY_SRAM = 4
-"""Uncorrected errors in SRAM from which NVIDIA's threshold for a replacement (RMA) is exceeded (stas00/ml-engineering, nvidia
-debugging guide)."""
-MANY_PAGES = 10
-"""Retired pages: facebookresearch/gcm drains a node above it."""
+"""A rate is told after so long."""
 _SHOWN = 4
+
+
+class EccLimits(Limits, frozen=True, kw_only=True):
+    """Of ecc-error. Any uncorrected error is told, whatever stands here."""
+
+    corrected_per_min: Positive = 60.0
+    """Corrected errors cost nothing by themselves; so many tell of memory that fails (engineering default)."""
+    corrected: Count = 50_000_000
+    """Since the driver was loaded: facebookresearch/gcm drains a node from there on."""
+    sram: Count = 4
+    """Uncorrected errors in SRAM from which NVIDIA's threshold for a replacement (RMA) is exceeded (stas00/ml-engineering,
+    nvidia debugging guide)."""
+
+
+ECC = EccLimits()
+
+
+class RemapLimits(Limits, frozen=True, kw_only=True):
+    """Of row-remap-pending."""
+
+    retired_pages: Count = 10
+    """facebookresearch/gcm drains a node above it."""
+
+
+REMAP = RemapLimits()
 
 
 class _Fault(Struct, frozen=True):
@@ -45,20 +61,20 @@ class _Fault(Struct, frozen=True):
     step: str | None = None
 
 
-def check_ecc(history: History) -> Observation | None:
+def check_ecc(history: History, limits: EccLimits = ECC) -> Observation | None:
     """Uncorrected memory errors: critical where one came while hwtop watched; many corrected ones are worth a word."""
     faults = [
         fault
         for gpu in history.now.gpus
         if gpu.status == "ok" and gpu.ecc is not None
-        for fault in _ecc(gpu, gpu.ecc, history)
+        for fault in _ecc(gpu, gpu.ecc, history, limits)
     ]
     return with_log("ecc-error", history, _observation("ecc-error", history, faults) if faults else None)
 
 
-def check_remap(history: History) -> Observation | None:
+def check_remap(history: History, limits: RemapLimits = REMAP) -> Observation | None:
     """Rows that could not be replaced, rows or pages that wait for a reset, and what else the driver asks for."""
-    faults = [fault for gpu in history.now.gpus if gpu.status == "ok" for fault in _memory(gpu)]
+    faults = [fault for gpu in history.now.gpus if gpu.status == "ok" for fault in _memory(gpu, limits)]
     return with_log(
         "row-remap-pending", history, _observation("row-remap-pending", history, faults) if faults else None
     )
@@ -91,7 +107,7 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
     )
 
 
-def _ecc(gpu: Gpu, ecc: EccErrors, history: History) -> Iterator[_Fault]:
+def _ecc(gpu: Gpu, ecc: EccErrors, history: History, limits: EccLimits) -> Iterator[_Fault]:
     first_s, first = _first(gpu, history)
     seconds = history.now.at_s - first_s
     if ecc.volatile_uncorrected:
@@ -101,13 +117,13 @@ def _ecc(gpu: Gpu, ecc: EccErrors, history: History) -> Iterator[_Fault]:
             yield _Fault(gpu.index, "critical", f"{words}, {risen} of them in the last {seconds:.0f} s", _RESULTS)
         else:
             yield _Fault(gpu.index, "warning", f"{words} since the driver was loaded")
-    if (ecc.sram_uncorrected or 0) > MANY_SRAM:
+    if (ecc.sram_uncorrected or 0) > limits.sram:
         words = f"{ecc.sram_uncorrected} uncorrected errors in SRAM: more than NVIDIA tolerates"
         yield _Fault(gpu.index, "warning", words, "Have the GPU replaced (RMA)")
     corrected = _rise(first.volatile_corrected, ecc.volatile_corrected)
-    if seconds >= CORRECTED_S and corrected >= CORRECTED_PER_MIN * seconds / 60:
+    if seconds >= CORRECTED_S and corrected >= limits.corrected_per_min * seconds / 60:
         yield _Fault(gpu.index, "info", f"{60 * corrected / seconds:,.0f} corrected memory errors a minute")
-    if (ecc.volatile_corrected or 0) > MANY_CORRECTED:
+    if (ecc.volatile_corrected or 0) > limits.corrected:
         yield _Fault(
             gpu.index, "warning", f"{ecc.volatile_corrected:,} corrected memory errors since the driver was loaded"
         )
@@ -138,7 +154,7 @@ def _where(ecc: EccErrors) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _memory(gpu: Gpu) -> Iterator[_Fault]:
+def _memory(gpu: Gpu, limits: RemapLimits) -> Iterator[_Fault]:
     reset = "Let the job end, then reset the GPU" + (
         f": sudo nvidia-smi --gpu-reset -i {gpu.index}" if gpu.vendor == "nvidia" else ""
     )
@@ -154,7 +170,7 @@ def _memory(gpu: Gpu) -> Iterator[_Fault]:
         yield _Fault(
             gpu.index, "warning", "a defective memory page waits for a reset of the GPU to be taken out of use", reset
         )
-    if pages is not None and (retired := (pages.single_bit or 0) + (pages.double_bit or 0)) > MANY_PAGES:
+    if pages is not None and (retired := (pages.single_bit or 0) + (pages.double_bit or 0)) > limits.retired_pages:
         yield _Fault(
             gpu.index, "warning", f"{retired} memory pages were taken out of use", "Have the GPU tested and replaced"
         )
@@ -170,20 +186,24 @@ RULES = (
     Rule(
         symptom="ecc-error",
         category="stability",
-        threshold=(
-            f"any uncorrected error (critical while it rises), {CORRECTED_PER_MIN:.0f} corrected ones a minute, more than {MANY_SRAM} "
-            f"in SRAM (NVIDIA's RMA threshold) or {MANY_CORRECTED:,} corrected (gcm), or a log line"
+        threshold=lambda limits: (
+            f"any uncorrected error (critical while it rises), {limits.corrected_per_min:g} corrected ones a minute, more than "
+            f"{limits.sram} in SRAM (NVIDIA's RMA threshold) or {limits.corrected:,} corrected (gcm), or a log line"
         ),
         raise_s=0.0,
         clear_s=60.0,
         check=check_ecc,
+        limits=ECC,
     ),
     Rule(
         symptom="row-remap-pending",
         category="stability",
-        threshold=f"row remapping failed or pending, page retirement pending or over {MANY_PAGES} (gcm), the driver asks for a reset",
+        threshold=lambda limits: (
+            f"row remapping failed or pending, page retirement pending or over {limits.retired_pages} (gcm), the driver asks for a reset"
+        ),
         raise_s=0.0,
         clear_s=60.0,
         check=check_remap,
+        limits=REMAP,
     ),
 )

@@ -10,13 +10,11 @@ from hwtop.model.rank import Rank, RankState
 from hwtop.symptoms.gpu_load import gpu_util, load, sm_active_pct
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import DATA_SHARE, WINDOW_S, at, hot_spot, state_share
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule, Window
 from hwtop.symptoms.statistics import share_at_least
 
 GPU_IDLE_PCT = 30.0
 """Mean utilization over the window. Engineering default."""
-CPU_BUSY_PCT = 80.0
-"""Of a core, main thread or a worker: such a process does little but compute. Engineering default."""
 CPU_WANTED_SHARE = 0.8
 """... or on the run queue in so many of the looks: the same need on a full machine, where nobody gets 80 % of a core."""
 SPIN_SHARE = 0.5
@@ -26,17 +24,31 @@ cudaDeviceScheduleAuto). Engineering default."""
 _COUNTED: frozenset[RankState] = frozenset({"training", "data-wait", "slow", "unknown"})
 
 
-def check_gpu_idle(history: History) -> Observation | None:
+class IdleLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-idle-cpu-busy."""
+
+    gpu_pct: Percent = GPU_IDLE_PCT
+    cpu_pct: Percent = 80.0
+    """Of a core, main thread or a worker: such a process does little but compute. Engineering default."""
+    window_s: Window = WINDOW_S
+
+
+IDLE = IdleLimits()
+
+
+def check_gpu_idle(history: History, limits: IdleLimits = IDLE) -> Observation | None:
     """GPU idle, CPU busy: the headline."""
     ranks = [rank for rank in history.live_ranks if rank.gpus and rank.state in _COUNTED]
-    seen = [(rank, gpu_util(history, rank, WINDOW_S), _busiest_pct(history, rank)) for rank in ranks]
+    seen = [
+        (rank, gpu_util(history, rank, limits.window_s), _busiest_pct(history, rank, limits.window_s)) for rank in ranks
+    ]
     hit = [
         (rank, util, busy)
         for rank, util, busy in seen
         if util is not None
-        and util < GPU_IDLE_PCT
+        and util < limits.gpu_pct
         and busy is not None
-        and (busy > CPU_BUSY_PCT or _wants_cpu(history, rank))
+        and (busy > limits.cpu_pct or _wants_cpu(history, rank))
     ]
     if not hit:
         return None
@@ -54,9 +66,10 @@ def check_gpu_idle(history: History) -> Observation | None:
         confidence=0.9 if spot else 0.7,
         title=f"GPU idle, CPU busy{what}",
         evidence=(
-            f"GPU {rank_set(gpus)}: {util:.0f} % busy over {WINDOW_S:.0f} s" + _sm_active(history, hit[0][0]),
+            f"GPU {rank_set(gpus)}: {util:.0f} % busy over {limits.window_s:g} s"
+            + _sm_active(history, hit[0][0], limits.window_s),
             f"{named(rank.rank for rank, _, _ in hit)}: busiest process at {busy_pct:.0f} % of a core"
-            + ("" if busy_pct > CPU_BUSY_PCT else ", always on the run queue: the machine is full"),
+            + ("" if busy_pct > limits.cpu_pct else ", always on the run queue: the machine is full"),
             *(
                 (f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples",)
                 if spot
@@ -72,7 +85,7 @@ def check_gpu_idle(history: History) -> Observation | None:
     )
 
 
-def _busiest_pct(history: History, rank: Rank) -> float | None:
+def _busiest_pct(history: History, rank: Rank, window_s: float) -> float | None:
     main_spins = spins(rank)
 
     def busiest(seen: Rank) -> float | None:
@@ -80,7 +93,7 @@ def _busiest_pct(history: History, rank: Rank) -> float | None:
         known = [main, *(worker.cpu_pct for worker in seen.workers)]
         return max((value for value in known if value is not None), default=None)
 
-    return history.rank_mean(WINDOW_S, rank.rank, busiest)
+    return history.rank_mean(window_s, rank.rank, busiest)
 
 
 def _wants_cpu(history: History, rank: Rank) -> bool:
@@ -93,8 +106,8 @@ def spins(rank: Rank) -> bool:
     return share_at_least(share_of(rank, "sync", "collective"), rank.samples) >= SPIN_SHARE
 
 
-def _sm_active(history: History, rank: Rank) -> str:
-    sm_pct = load(history, rank, WINDOW_S, sm_active_pct)
+def _sm_active(history: History, rank: Rank, window_s: float) -> str:
+    sm_pct = load(history, rank, window_s, sm_active_pct)
     return "" if sm_pct is None else f", its SMs {sm_pct:.0f} %"
 
 
@@ -102,9 +115,12 @@ RULES = (
     Rule(
         symptom="gpu-idle-cpu-busy",
         category="performance",
-        threshold=f"GPU under {GPU_IDLE_PCT:.0f} % over {WINDOW_S:.0f} s, a thread or worker over {CPU_BUSY_PCT:.0f} % of a core",
+        threshold=lambda limits: (
+            f"GPU under {limits.gpu_pct:g} % over {limits.window_s:g} s, a thread or worker over {limits.cpu_pct:g} % of a core"
+        ),
         raise_s=2.0,
         clear_s=15.0,
         check=check_gpu_idle,
+        limits=IDLE,
     ),
 )
