@@ -25,25 +25,40 @@ from hwtop.symptoms.gpu_words import (
 )
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Percent, Positive, Rule
 
 WINDOW_S = 60.0
-LOADED_PCT = 50.0
-"""Utilization from which a PCIe link is judged: an idle GPU lowers its generation to save power."""
-LOADED_LOOKS = 5
-"""So many samples under load, each of them degraded (engineering default)."""
-REPLAYS_PER_MIN = 8.0
-"""DCGM's health check warns above it (DCGM_FR_PCI_REPLAY_RATE)."""
 REPLAYS_S = 120.0
-CRC_PER_S = 100.0
-"""CRC errors matter from this rate on, says DCGM (DCGM_LIMIT_MAX_NVLINK_CRC_ERROR). Replays and recoveries fail a link at once
-(DCGM_LIMIT_MAX_NVLINK_ERROR 1): traffic stops for them."""
-CRC_BEFORE = 1000
-"""CRC errors that were there when hwtop came and are worth a word (engineering default)."""
 NVLINK_XIDS = frozenset({74, 136, *range(144, 151), 155})
 _LANES_GB_PER_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.97, 5: 3.94, 6: 7.56}
 """GB/s of one lane in one direction (PCI-SIG)."""
 _SHOWN = 4
+
+
+class PcieLimits(Limits, frozen=True, kw_only=True):
+    """Of pcie-degraded."""
+
+    loaded_pct: Percent = 50.0
+    """Utilization from which a PCIe link is judged: an idle GPU lowers its generation to save power."""
+    looks: Count = 5
+    """So many samples under load, each of them degraded (engineering default)."""
+    replays_per_min: Positive = 8.0
+    """DCGM's health check warns above it (DCGM_FR_PCI_REPLAY_RATE)."""
+
+
+PCIE = PcieLimits()
+
+
+class NvLinkLimits(Limits, frozen=True, kw_only=True):
+    """Of nvlink-errors. Replays and recoveries fail a link at once (DCGM_LIMIT_MAX_NVLINK_ERROR 1): traffic stops for them."""
+
+    crc_per_s: Positive = 100.0
+    """CRC errors matter from this rate on, says DCGM (DCGM_LIMIT_MAX_NVLINK_CRC_ERROR)."""
+    crc_before: Count = 1000
+    """CRC errors that were there when hwtop came and are worth a word (engineering default)."""
+
+
+NVLINK = NvLinkLimits()
 
 
 class _Fault(Struct, frozen=True):
@@ -54,10 +69,10 @@ class _Fault(Struct, frozen=True):
     words: str
 
 
-def check_pcie(history: History) -> Observation | None:
+def check_pcie(history: History, limits: PcieLimits = PCIE) -> Observation | None:
     """A PCIe link is narrower or slower than it could be while the GPU works, or sends packets again and again."""
-    faults = [fault for rows in samples(history, WINDOW_S).values() if (fault := _slow_link(rows, history)) is not None]
-    faults += _replays(history)
+    found = [_slow_link(rows, history, limits) for rows in samples(history, WINDOW_S).values()]
+    faults = [*(fault for fault in found if fault is not None), *_replays(history, limits)]
     if not faults:
         return with_log("pcie-degraded", history, None)
     graver = [fault for fault in faults if fault.severity == worst(each.severity for each in faults)]
@@ -65,12 +80,12 @@ def check_pcie(history: History) -> Observation | None:
     return with_log("pcie-degraded", history, seen)
 
 
-def check_nvlink(history: History) -> Observation | None:
+def check_nvlink(history: History, limits: NvLinkLimits = NVLINK) -> Observation | None:
     """A link is down that its peers have, errors are counted, or the driver reports an NVLink fault."""
     faults: list[_Fault] = []
     for gpu in history.now.gpus:
         if gpu.status == "ok":
-            found = (_fabric(gpu, history), _down(gpu, history), *_rising(gpu, history), _before(gpu))
+            found = (_fabric(gpu, history), _down(gpu, history), *_rising(gpu, history, limits), _before(gpu, limits))
             faults += [fault for fault in found if fault is not None]
         codes = [f"Xid {code}" for code in sorted({event.code for event in gpu.xids} & NVLINK_XIDS)]
         faults += [_Fault(gpu.index, "critical", f"the driver reported {', '.join(codes)}")] if codes else []
@@ -103,16 +118,18 @@ def _observation(
     )
 
 
-def _slow_link(rows: Sequence[Gpu], history: History) -> _Fault | None:
+def _slow_link(rows: Sequence[Gpu], history: History, limits: PcieLimits) -> _Fault | None:
     """Judged under load only. Where all GPUs of the kind are alike the board or the host gives no more: that is told, not warned of.
 
     A GPU without memory of its own (GB10, Jetson) shares the host's: its PCIe link is there in name only.
     """
-    loaded = [gpu for gpu in rows if gpu.util_pct is not None and gpu.util_pct > LOADED_PCT and gpu.mem_total_bytes]
-    if len(loaded) < LOADED_LOOKS or not all(_is_slow(gpu) for gpu in loaded):
+    loaded = [
+        gpu for gpu in rows if gpu.util_pct is not None and gpu.util_pct > limits.loaded_pct and gpu.mem_total_bytes
+    ]
+    if len(loaded) < limits.looks or not all(_is_slow(gpu) for gpu in loaded):
         return None
     gpu = loaded[-1]
-    peers = [each for each in peers_of(gpu, history) if (each.util_pct or 0.0) > LOADED_PCT]
+    peers = [each for each in peers_of(gpu, history) if (each.util_pct or 0.0) > limits.loaded_pct]
     is_alike = bool(peers) and all(_is_slow(each) for each in peers)
     is_narrow = _is_narrow(gpu)
     severity: Severity = "info" if is_alike or (not peers and not is_narrow) else "warning"
@@ -143,7 +160,7 @@ def _is_slow(gpu: Gpu) -> bool:
     return is_slow or _is_narrow(gpu)
 
 
-def _replays(history: History) -> list[_Fault]:
+def _replays(history: History, limits: PcieLimits) -> list[_Fault]:
     """Counted over two minutes, in both of them: single replays are what the link layer is made for."""
     if not history.covers(REPLAYS_S):
         return []
@@ -155,7 +172,7 @@ def _replays(history: History) -> list[_Fault]:
         if first is None or then is None or now is None or not first < then < now:
             continue
         per_min = (now - first) / (REPLAYS_S / 60)
-        severity: Severity = "warning" if per_min > REPLAYS_PER_MIN else "info"
+        severity: Severity = "warning" if per_min > limits.replays_per_min else "info"
         found.append(_Fault(gpu.index, severity, f"{per_min:.0f} PCIe replays a minute ({now:,} in all)"))
     return found
 
@@ -212,7 +229,7 @@ def _first(gpu: Gpu, history: History) -> tuple[float, Gpu] | None:
     return next(((at_s, each) for at_s, each in seen if each.nvlinks), None)
 
 
-def _rising(gpu: Gpu, history: History) -> list[_Fault]:
+def _rising(gpu: Gpu, history: History, limits: NvLinkLimits) -> list[_Fault]:
     """What was counted while hwtop watched, over all links of a GPU. Names the link with most of it."""
     first = _first(gpu, history) if gpu.nvlinks else None
     if first is None or first[0] >= history.now.at_s:
@@ -226,7 +243,7 @@ def _rising(gpu: Gpu, history: History) -> list[_Fault]:
         if total == 0:
             continue
         is_fatal = kind in ("recovery_errors", "replay_errors") or (
-            kind == "crc_errors" and max(rises.values()) / seconds >= CRC_PER_S
+            kind == "crc_errors" and max(rises.values()) / seconds >= limits.crc_per_s
         )
         name = kind.removesuffix("_errors")
         name = f"{_link_name(gpu)} {name if name in ('recovery', 'replay', 'packet') else name.upper()}"
@@ -241,12 +258,12 @@ def _rise(before: NvLink | None, now: NvLink, kind: str) -> int:
     return max(0, last - first) if first is not None and last is not None else 0
 
 
-def _before(gpu: Gpu) -> _Fault | None:
+def _before(gpu: Gpu, limits: NvLinkLimits) -> _Fault | None:
     """What was there already: since the driver was loaded, so nobody knows when."""
     links = gpu.nvlinks or ()
     crc = sum(link.crc_errors or 0 for link in links)
     hard = sum((link.replay_errors or 0) + (link.recovery_errors or 0) for link in links)
-    if crc < CRC_BEFORE and not hard:
+    if crc < limits.crc_before and not hard:
         return None
     words = f"{crc:,} {_link_name(gpu)} CRC and {hard:,} replay or recovery errors since the driver was loaded"
     return _Fault(gpu.index, "info", words)
@@ -256,23 +273,25 @@ RULES = (
     Rule(
         symptom="nvlink-errors",
         category="stability",
-        threshold=(
+        threshold=lambda limits: (
             "a link down that peers have or that was up; replay or recovery errors rising (DCGM: any fails a link), CRC errors "
-            f"rising by {CRC_PER_S:.0f}/s (DCGM); a fabric that failed; Xid 74, 136, 144-150, 155"
+            f"rising by {limits.crc_per_s:g}/s (DCGM); a fabric that failed; Xid 74, 136, 144-150, 155"
         ),
         raise_s=0.0,
         clear_s=60.0,
         check=check_nvlink,
+        limits=NVLINK,
     ),
     Rule(
         symptom="pcie-degraded",
         category="performance",
-        threshold=(
-            f"width or generation below what is possible in every sample above {LOADED_PCT:.0f} % utilization, {LOADED_LOOKS} at "
-            f"least; over {REPLAYS_PER_MIN:.0f} replays a minute for {REPLAYS_S / 60:.0f} min (DCGM)"
+        threshold=lambda limits: (
+            f"width or generation below what is possible in every sample above {limits.loaded_pct:g} % utilization, {limits.looks} at "
+            f"least; over {limits.replays_per_min:g} replays a minute for {REPLAYS_S / 60:.0f} min (DCGM)"
         ),
         raise_s=3.0,
         clear_s=60.0,
         check=check_pcie,
+        limits=PCIE,
     ),
 )

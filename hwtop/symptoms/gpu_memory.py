@@ -13,18 +13,9 @@ from hwtop.symptoms.gpu_load import at_work, rank_bytes
 from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.memory import span
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Positive, Rule, Share, Window
 from hwtop.symptoms.statistics import block_medians
 
-FULL_SHARE = 0.98
-"""Of what the driver leaves to programs. A caching allocator takes all it can get and gives it out itself, so a full GPU is no
-fault by itself. Engineering default."""
-FULL_S = 10.0
-FLUSH_SHARE = 0.02
-"""Of the memory given back at once and taken again: what PyTorch's allocator does when cudaMalloc fails (it frees its cached
-blocks and tries again). Engineering default."""
-FLUSHES = 2
-"""... within `FLUSH_S`: one may be the end of an epoch."""
 FLUSH_S = 60.0
 RETRY_S = 120.0
 """How long a line about retries of cudaMalloc counts."""
@@ -33,11 +24,7 @@ RETRIES = "gpu-memory-near-full"
 LEAK_S = 600.0
 FAST_LEAK_S = 180.0
 """A leak that fills the memory within `SOON_S` is told after so long."""
-LEAK_PER_MIN = 0.01
-"""Of what it holds. Engineering default."""
 SOON_S = 900.0
-WARN_S = 12 * 3600.0
-"""A leak that takes longer to fill the memory is told as information. Engineering defaults."""
 BLOCKS = 6
 _LOOKS = 120
 """So many readings are enough for the medians."""
@@ -49,18 +36,47 @@ evaluation or a longer batch gains once."""
 GIB = float(1 << 30)
 
 
-def check_near_full(history: History) -> Observation | None:
+class FullLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-memory-near-full."""
+
+    used_share: Share = 0.98
+    """Of what the driver leaves to programs. A caching allocator takes all it can get and gives it out itself, so a full GPU
+    is no fault by itself. Engineering default."""
+    window_s: Window = 10.0
+    flush_share: Share = 0.02
+    """Of the memory given back at once and taken again: what PyTorch's allocator does when cudaMalloc fails (it frees its
+    cached blocks and tries again). Engineering default."""
+    flushes: Count = 2
+    """... within `FLUSH_S`: one may be the end of an epoch."""
+
+
+FULL = FullLimits()
+
+
+class GpuLeakLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-memory-leak. Engineering defaults."""
+
+    share_per_min: Share = 0.01
+    """Of what it holds."""
+    warning_h: Positive = 12.0
+    """A leak that takes longer to fill the memory is told as information."""
+
+
+LEAK = GpuLeakLimits()
+
+
+def check_near_full(history: History, limits: FullLimits = FULL) -> Observation | None:
     """The job's GPUs are full; a warning only where the allocator visibly fights for room."""
     full = [
         (rank, gpu)
         for rank in history.live_ranks
         for gpu in history.now.gpus
-        if gpu.index in rank.gpus and _is_full(history, gpu.index)
+        if gpu.index in rank.gpus and _is_full(history, gpu.index, limits)
     ]
     if not full:
         return None
     retried = _retries(history)
-    flushes = {gpu.index: count for _, gpu in full if (count := _flushes(history, gpu.index)) >= FLUSHES}
+    flushes = {gpu.index: count for _, gpu in full if (count := _flushes(history, gpu.index, limits)) >= limits.flushes}
     gpus = sorted({gpu.index for _, gpu in full})
     shares = [share for _, gpu in full if (share := full_share(gpu)) is not None]
     is_tight = bool(retried or flushes)
@@ -76,7 +92,7 @@ def check_near_full(history: History) -> Observation | None:
         evidence=(
             *(memory(gpu) for gpu in {gpu.index: gpu for _, gpu in full}.values()),
             *(
-                f"GPU {index}: over {FLUSH_SHARE:.0%} given back and taken again {count} times in {FLUSH_S:.0f} s"
+                f"GPU {index}: over {limits.flush_share:.0%} given back and taken again {count} times in {FLUSH_S:.0f} s"
                 for index, count in flushes.items()
             ),
             *retried,
@@ -97,11 +113,11 @@ def full_share(gpu: Gpu) -> float | None:
     return gpu.mem_used_bytes / max(1, gpu.mem_total_bytes - (gpu.mem_reserved_bytes or 0))
 
 
-def _is_full(history: History, index: int) -> bool:
+def _is_full(history: History, index: int, limits: FullLimits) -> bool:
     """Now, and nearly all the time: a flush is short."""
-    shares = history.values(FULL_S, lambda moment: _share_at(moment, index))
-    full = [share for share in shares if share > FULL_SHARE]
-    return len(shares) >= 3 and history.covers(FULL_S) and len(full) >= 0.7 * len(shares)
+    shares = history.values(limits.window_s, lambda moment: _share_at(moment, index))
+    full = [share for share in shares if share > limits.used_share]
+    return len(shares) >= 3 and history.covers(limits.window_s) and len(full) >= 0.7 * len(shares)
 
 
 def _share_at(moment: Moment, index: int) -> float | None:
@@ -109,10 +125,10 @@ def _share_at(moment: Moment, index: int) -> float | None:
     return None if gpu is None else full_share(gpu)
 
 
-def _flushes(history: History, index: int) -> int:
+def _flushes(history: History, index: int, limits: FullLimits) -> int:
     """How often it fell from full, and came back."""
     shares = history.values(FLUSH_S, lambda moment: _share_at(moment, index))
-    falls = [before > FULL_SHARE and before - after >= FLUSH_SHARE for before, after in pairwise(shares)]
+    falls = [before > limits.used_share and before - after >= limits.flush_share for before, after in pairwise(shares)]
     return sum(falls)
 
 
@@ -144,20 +160,20 @@ class Leak(Struct, frozen=True, kw_only=True):
     full_in_s: float | None
 
 
-def check_leak(history: History) -> Observation | None:
+def check_leak(history: History, limits: GpuLeakLimits = LEAK) -> Observation | None:
     """Device memory of a rank only ever grows."""
     leaks = [
         leak
         for rank in history.live_ranks
         for gpu in history.now.gpus
-        if gpu.index in rank.gpus and (leak := leak_of(history, rank, gpu)) is not None
+        if gpu.index in rank.gpus and (leak := leak_of(history, rank, gpu, limits)) is not None
     ]
     if not leaks:
         return None
     worst = min(leaks, key=lambda leak: leak.full_in_s if leak.full_in_s is not None else float("inf"))
     left_s = worst.full_in_s
     return Observation(
-        severity="warning" if left_s is not None and left_s < WARN_S else "info",
+        severity="warning" if left_s is not None and left_s < 3600 * limits.warning_h else "info",
         confidence=0.8 if worst.seconds >= 0.9 * LEAK_S else 0.65,
         title=f"GPU memory of rank {worst.rank.rank} grows by {worst.bytes_per_s * 60 / 2**20:.0f} MiB a minute"
         + (f", full in {span(left_s)}" if left_s is not None else ""),
@@ -175,7 +191,7 @@ def check_leak(history: History) -> Observation | None:
     )
 
 
-def leak_of(history: History, rank: Rank, gpu: Gpu) -> Leak | None:
+def leak_of(history: History, rank: Rank, gpu: Gpu, limits: GpuLeakLimits = LEAK) -> Leak | None:
     """The rise on this GPU over the longest window in which the rank trained without a break."""
     if not _has_grown(history, gpu.index):
         return None
@@ -187,7 +203,7 @@ def leak_of(history: History, rank: Rank, gpu: Gpu) -> Leak | None:
     rates = [(sizes[i + 1] - sizes[i]) / (times[i + 1] - times[i]) for i in range(BLOCKS - 1)]
     rate = (sizes[-1] - sizes[0]) / (times[-1] - times[0])
     is_long = seconds >= 0.9 * LEAK_S
-    if min(rates) < (EVEN if is_long else FAST_EVEN) * rate or 60 * rate < LEAK_PER_MIN * sizes[0]:
+    if min(rates) < (EVEN if is_long else FAST_EVEN) * rate or 60 * rate < limits.share_per_min * sizes[0]:
         return None
     room = _room_bytes(gpu)
     full_in_s = room / rate if room is not None else None
@@ -238,23 +254,25 @@ RULES = (
     Rule(
         symptom="gpu-memory-leak",
         category="stability",
-        threshold=(
-            f"memory of a rank on a GPU grows over {LEAK_PER_MIN:.0%} a minute for {LEAK_S / 60:.0f} min, in each sixth of them at {EVEN:.0%} of the "
-            f"mean rate or more; after {FAST_LEAK_S / 60:.0f} min ({FAST_EVEN:.0%}) where it will be full within {SOON_S / 60:.0f}; a warning if full within {WARN_S / 3600:.0f} h"
+        threshold=lambda limits: (
+            f"memory of a rank on a GPU grows over {limits.share_per_min:.0%} a minute for {LEAK_S / 60:.0f} min, in each sixth of them at {EVEN:.0%} of the "
+            f"mean rate or more; after {FAST_LEAK_S / 60:.0f} min ({FAST_EVEN:.0%}) where it will be full within {SOON_S / 60:.0f}; a warning if full within {limits.warning_h:g} h"
         ),
         raise_s=5.0,
         clear_s=60.0,
         check=check_leak,
+        limits=LEAK,
     ),
     Rule(
         symptom="gpu-memory-near-full",
         category="stability",
-        threshold=(
-            f"over {FULL_SHARE:.0%} used for {FULL_S:.0f} s; a warning with a line about retries of cudaMalloc, or when over {FLUSH_SHARE:.0%} is "
-            f"given back and taken again {FLUSHES} times in {FLUSH_S:.0f} s"
+        threshold=lambda limits: (
+            f"over {limits.used_share:.0%} used for {limits.window_s:g} s; a warning with a line about retries of cudaMalloc, or when over "
+            f"{limits.flush_share:.0%} is given back and taken again {limits.flushes} times in {FLUSH_S:.0f} s"
         ),
         raise_s=2.0,
         clear_s=30.0,
         check=check_near_full,
+        limits=FULL,
     ),
 )

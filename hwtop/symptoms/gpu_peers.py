@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean, median
 
 from msgspec import Struct
@@ -15,24 +15,32 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu_load import AWAY, Value, at_work, busy_pct, home
 from hwtop.symptoms.gpu_use import check_low
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule, Share, Window
 from hwtop.symptoms.statistics import block_medians, spread
 
-WINDOW_S = 60.0
 THIRDS = 3
 """Each third of the window must show it."""
 ROBUST_Z = 3.5
 """Distance from the median in robust standard deviations (Iglewicz & Hoaglin 1993, modified z-score)."""
 FEW = 0.25
 """Of the GPUs: more of them are no outliers but another kind. Of two GPUs one may differ, by twice as much."""
-UTIL_POINTS = 20.0
-POWER_SHARE = 0.15
-"""Of the power limit: two chips of one kind may differ by some percent at the same work."""
-MEMORY_SHARE = 0.20
 FIRST_MEMORY_SHARE = 0.30
-"""Of the memory; rank 0 often holds more: gathered outputs, an optimizer's state that is not sharded. Engineering defaults."""
+"""Of the memory; rank 0 often holds more: gathered outputs, an optimizer's state that is not sharded. Engineering default."""
 _STAGES = re.compile(r"pipeline[-_](?:model[-_])?parallel[-_]size[= ]+([2-9]|\d\d)|--pp(?:[-_]size)?[= ]+([2-9]|\d\d)")
 _GIB = float(1 << 30)
+
+
+class PeerLimits(Limits, frozen=True, kw_only=True):
+    """Of multi-gpu-imbalance: what a difference must at least be. Engineering defaults."""
+
+    util_points: Percent = 20.0
+    power_share: Share = 0.15
+    """Of the power limit: two chips of one kind may differ by some percent at the same work."""
+    memory_share: Share = 0.20
+    window_s: Window = 60.0
+
+
+PEERS = PeerLimits()
 
 
 class Outlier(Struct, frozen=True, kw_only=True):
@@ -50,7 +58,7 @@ class _Respect(Struct, frozen=True):
     name: str
     unit: str
     value: Value
-    floor: Value
+    floor: Callable[[Gpu, PeerLimits], float]
     """What a difference must at least be to be worth a word."""
 
     def says(self, outlier: Outlier, gpus: int) -> str:
@@ -62,13 +70,15 @@ class _Respect(Struct, frozen=True):
         )
 
 
-_UTIL = _Respect("busy", "%", busy_pct, lambda _: UTIL_POINTS)
-_POWER = _Respect("power", "W", lambda gpu: gpu.power_w, lambda gpu: POWER_SHARE * (gpu.power_limit_w or 1e9))
+_UTIL = _Respect("busy", "%", busy_pct, lambda _, limits: limits.util_points)
+_POWER = _Respect(
+    "power", "W", lambda gpu: gpu.power_w, lambda gpu, limits: limits.power_share * (gpu.power_limit_w or 1e9)
+)
 _MEMORY = _Respect(
     "memory",
     "GiB",
     lambda gpu: None if gpu.mem_used_bytes is None else float(gpu.mem_used_bytes),
-    lambda gpu: MEMORY_SHARE * (gpu.mem_total_bytes or 1e15),
+    lambda gpu, limits: limits.memory_share * (gpu.mem_total_bytes or 1e15),
 )
 
 _SETTINGS: tuple[tuple[str, str, Value], ...] = (
@@ -78,15 +88,15 @@ _SETTINGS: tuple[tuple[str, str, Value], ...] = (
 )
 
 
-def check_imbalance(history: History) -> Observation | None:
+def check_imbalance(history: History, limits: PeerLimits = PEERS) -> Observation | None:
     """One or a few GPUs do other work than the rest, minute after minute."""
     ranks = [rank for rank in history.live_ranks if rank.gpus]
-    if not history.covers(WINDOW_S) or any(rank.state in AWAY or rank.state == "stuck" for rank in ranks):
+    if not history.covers(limits.window_s) or any(rank.state in AWAY or rank.state == "stuck" for rank in ranks):
         return None
     owners = _owners(history.now, ranks)
     if len(owners) < 2 or len({gpu.name for gpu, _ in owners.values()}) > 1:
         return None
-    found = {respect.name: _outliers(history, owners, respect) for respect in (_UTIL, _POWER, _MEMORY)}
+    found = {respect.name: _outliers(history, owners, respect, limits) for respect in (_UTIL, _POWER, _MEMORY)}
     at_work_differently = [*found["busy"], *found["power"]]
     strays = _strays(owners)
     memory = [each for each in found["memory"] if not _is_first_alone(each, owners)]
@@ -145,19 +155,23 @@ def _owners(moment: Moment, ranks: Sequence[Rank]) -> dict[int, tuple[Gpu, Rank]
     return {index: (known[index], rank) for index, rank in homes if index in known and numbers.count(index) == 1}
 
 
-def _outliers(history: History, owners: dict[int, tuple[Gpu, Rank]], respect: _Respect) -> list[Outlier]:
+def _outliers(
+    history: History, owners: dict[int, tuple[Gpu, Rank]], respect: _Respect, limits: PeerLimits
+) -> list[Outlier]:
     """Those far from the median of all, in each third of the window to the same side."""
-    thirds = {index: _thirds(history, index, rank, respect.value) for index, (_, rank) in owners.items()}
+    thirds = {
+        index: _thirds(history, index, rank, respect.value, limits.window_s) for index, (_, rank) in owners.items()
+    }
     if any(len(each) < THIRDS for each in thirds.values()):
         return []
     means = {index: fmean(each) for index, each in thirds.items()}
     usual = median(means.values())
     if len(owners) == 2:
-        return _of_two(owners, thirds, respect)
+        return _of_two(owners, thirds, respect, limits)
     deviation = spread(list(means.values()))
     found = []
     for index, (gpu, rank) in owners.items():
-        least = max(ROBUST_Z * deviation, respect.floor(gpu) or 0.0)
+        least = max(ROBUST_Z * deviation, respect.floor(gpu, limits))
         gaps = [thirds[index][part] - median(each[part] for each in thirds.values()) for part in range(THIRDS)]
         is_steady = min(gaps) > least / 2 or max(gaps) < -least / 2
         if abs(means[index] - usual) > least and is_steady:
@@ -165,25 +179,27 @@ def _outliers(history: History, owners: dict[int, tuple[Gpu, Rank]], respect: _R
     return found if len(found) <= max(1.0, FEW * len(owners)) else []
 
 
-def _of_two(owners: dict[int, tuple[Gpu, Rank]], thirds: dict[int, list[float]], respect: _Respect) -> list[Outlier]:
+def _of_two(
+    owners: dict[int, tuple[Gpu, Rank]], thirds: dict[int, list[float]], respect: _Respect, limits: PeerLimits
+) -> list[Outlier]:
     low, high = sorted(thirds, key=lambda index: fmean(thirds[index]))
     gpu, rank = owners[low]
     gaps = [thirds[high][part] - thirds[low][part] for part in range(THIRDS)]
-    least = 2 * (respect.floor(gpu) or 0.0)
+    least = 2 * respect.floor(gpu, limits)
     if fmean(gaps) <= least or min(gaps) <= least / 2:
         return []
     return [Outlier(index=low, rank=rank, value=fmean(thirds[low]), usual=fmean(thirds[high]))]
 
 
-def _thirds(history: History, index: int, rank: Rank, value: Value) -> list[float]:
+def _thirds(history: History, index: int, rank: Rank, value: Value, window_s: float) -> list[float]:
     """Medians of the thirds of the window; fewer where too little of it was work."""
     readings = [
         known
-        for moment in at_work(history, rank, WINDOW_S)
+        for moment in at_work(history, rank, window_s)
         for gpu in moment.gpus
         if gpu.index == index and gpu.status == "ok" and (known := value(gpu)) is not None
     ]
-    return block_medians(readings, THIRDS) if len(readings) >= len(history.over(WINDOW_S)) / 2 else []
+    return block_medians(readings, THIRDS) if len(readings) >= len(history.over(window_s)) / 2 else []
 
 
 def _is_first_alone(outlier: Outlier, owners: dict[int, tuple[Gpu, Rank]]) -> bool:
@@ -229,13 +245,14 @@ RULES = (
     Rule(
         symptom="multi-gpu-imbalance",
         category="performance",
-        threshold=(
-            f"up to {FEW:.0%} of the job's GPUs over {ROBUST_Z} robust deviations from the median for {WINDOW_S:.0f} s, and by {UTIL_POINTS:.0f} points of "
-            f"use, {POWER_SHARE:.0%} of the power limit or {MEMORY_SHARE:.0%} of the memory, in each third of that time; memory alone, stages of a "
+        threshold=lambda limits: (
+            f"up to {FEW:.0%} of the job's GPUs over {ROBUST_Z} robust deviations from the median for {limits.window_s:g} s, and by "
+            f"{limits.util_points:g} points of use, {limits.power_share:.0%} of the power limit or {limits.memory_share:.0%} of the memory, in each third of that time; memory alone, stages of a "
             "pipeline and contexts on GPUs of other ranks are information"
         ),
         raise_s=5.0,
         clear_s=20.0,
         check=check_imbalance,
+        limits=PEERS,
     ),
 )

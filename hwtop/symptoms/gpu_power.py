@@ -18,13 +18,9 @@ from hwtop.symptoms.gpu_words import (
     with_log,
 )
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Rule, Share, Window
 from hwtop.symptoms.statistics import share_at_least
 
-WINDOW_S = 60.0
-CAPPED_SHARE = 0.5
-AT_LIMIT = 0.97
-"""Power draw / limit from which the cap, and not the driver's caution, holds clocks down (engineering default)."""
 LOW_LIMIT = 0.99
 """Limit / default: below it somebody lowered it; the driver rounds to whole watts."""
 LOW_BESIDE_PEERS = 0.97
@@ -32,9 +28,22 @@ LOW_BESIDE_PEERS = 0.97
 _SHOWN = 4
 
 
-def check_power_cap(history: History) -> Observation | None:
+class CapLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-power-cap."""
+
+    capped_share: Share = 0.5
+    """Of the samples, proven."""
+    at_limit_share: Share = 0.97
+    """Power draw / limit from which the cap, and not the driver's caution, holds clocks down (engineering default)."""
+    window_s: Window = 60.0
+
+
+CAP = CapLimits()
+
+
+def check_power_cap(history: History, limits: CapLimits = CAP) -> Observation | None:
     """The power limit holds clocks down: usual at full load, unless the limit is lower than it was made or than that of others."""
-    capped = [gpu for rows in samples(history, WINDOW_S).values() if (gpu := _capped(rows)) is not None]
+    capped = [gpu for rows in samples(history, limits.window_s).values() if (gpu := _capped(rows, limits)) is not None]
     low = [gpu for gpu in capped if _is_low(gpu, history)]
     seen = _low_limit(history, low) if low else _full_load(history, capped) if capped else None
     return with_log("gpu-power-cap", history, seen)
@@ -80,11 +89,16 @@ def _full_load(history: History, capped: Sequence[Gpu]) -> Observation | None:
     )
 
 
-def _capped(rows: Sequence[Gpu]) -> Gpu | None:
+def _capped(rows: Sequence[Gpu], limits: CapLimits) -> Gpu | None:
     """The newest sample of a GPU whose power limit holds it back."""
     known = [gpu for gpu in rows if gpu.throttle is not None and gpu.power_w is not None and gpu.power_limit_w]
-    hits = [gpu for gpu in known if "sw_power_cap" in gpu.throttle and gpu.power_w >= AT_LIMIT * gpu.power_limit_w]  # type: ignore[operator]
-    return hits[-1] if known and share_at_least(len(hits) / len(known), len(known)) > CAPPED_SHARE else None
+    hits = [gpu for gpu in known if _is_capped(gpu, limits)]
+    return hits[-1] if known and share_at_least(len(hits) / len(known), len(known)) > limits.capped_share else None
+
+
+def _is_capped(gpu: Gpu, limits: CapLimits) -> bool:
+    is_at_limit = (gpu.power_w or 0.0) >= limits.at_limit_share * (gpu.power_limit_w or 0.0)
+    return "sw_power_cap" in (gpu.throttle or ()) and is_at_limit
 
 
 def _is_low(gpu: Gpu, history: History) -> bool:
@@ -125,12 +139,13 @@ RULES = (
     Rule(
         symptom="gpu-power-cap",
         category="performance",
-        threshold=(
-            f"power cap in over {CAPPED_SHARE:.0%} of the samples of {WINDOW_S:.0f} s at {AT_LIMIT:.0%} of the limit; "
+        threshold=lambda limits: (
+            f"power cap in over {limits.capped_share:.0%} of the samples of {limits.window_s:g} s at {limits.at_limit_share:.0%} of the limit; "
             "warning only where the limit is below its default or that of its peers"
         ),
         raise_s=3.0,
         clear_s=60.0,
         check=check_power_cap,
+        limits=CAP,
     ),
 )

@@ -21,14 +21,8 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu_load import AWAY, at_work, gpus_at
 from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule, Share, Window
 
-SPIN_S = 30.0
-"""How long all of it must hold. Engineering default."""
-OWN_SHARE = 0.60
-"""Of the GPU's own median power in training. Engineering default, not calibrated."""
-LIMIT_SHARE = 0.45
-"""Of the power limit, where the training was not seen. Engineering default, not calibrated."""
 MEM_UTIL_PCT = 5.0
 TENSOR_PCT = 1.0
 """A kernel that computes reads memory or uses tensor cores for more than that. Engineering defaults."""
@@ -47,6 +41,21 @@ _SLOWED: frozenset[ThrottleReason] = frozenset(
 )
 
 
+class SpinLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-busy-low-power. Engineering defaults, not calibrated."""
+
+    gpu_pct: Percent = GPU_SPINS_PCT
+    own_power_share: Share = 0.60
+    """Of the GPU's own median power in training."""
+    limit_power_share: Share = 0.45
+    """Of the power limit, where the training was not seen."""
+    window_s: Window = 30.0
+    """How long all of it must hold."""
+
+
+SPIN = SpinLimits()
+
+
 class Spin(Struct, frozen=True, kw_only=True):
     """One GPU that seems to spin."""
 
@@ -59,33 +68,40 @@ class Spin(Struct, frozen=True, kw_only=True):
     """The hardware's own counters (GPM) show that its tensor cores and its memory rest."""
 
 
-def check_spin(history: History) -> Observation | None:
+def check_spin(history: History, limits: SpinLimits = SPIN) -> Observation | None:
     """GPUs of the job that are full, cool and silent, while no step is told."""
     ranks = [rank for rank in history.live_ranks if rank.gpus]
-    if not ranks or not history.covers(SPIN_S) or any(_moves(rank) or rank.state in AWAY for rank in ranks):
+    if (
+        not ranks
+        or not history.covers(limits.window_s)
+        or any(_moves(rank, limits) or rank.state in AWAY for rank in ranks)
+    ):
         return None
     if _host_traffic(history) > QUIET_BYTES_PER_S:
         return None
-    spins = [spin for rank in ranks for gpu in gpus_at(history.now, rank) if (spin := spin_of(history, rank, gpu))]
+    spins = [
+        spin for rank in ranks for gpu in gpus_at(history.now, rank) if (spin := spin_of(history, rank, gpu, limits))
+    ]
     spins = list({spin.gpu.index: spin for spin in spins}.values())
     if not spins:
         return None
     others = {gpu.index for rank in ranks for gpu in gpus_at(history.now, rank)} - {spin.gpu.index for spin in spins}
     suspects = [rank for rank in ranks if others.issuperset(rank.gpus)] if 0 < len(others) <= len(spins) else []
-    return _observation(history, ranks, spins, suspects)
+    return _observation(history, ranks, spins, suspects, limits.window_s)
 
 
-def spin_of(history: History, rank: Rank, gpu: Gpu) -> Spin | None:
+def spin_of(history: History, rank: Rank, gpu: Gpu, limits: SpinLimits = SPIN) -> Spin | None:
     """This GPU, if every moment of the window shows a kernel that is resident and does nothing."""
-    if not _looks_idle_inside(gpu):
+    if not _looks_idle_inside(gpu, limits):
         return None  # the newest look decides most of them
-    window = [seen for moment in history.over(SPIN_S) for seen in moment.gpus if seen.index == gpu.index]
-    alike = sum(_looks_idle_inside(seen) for seen in window)
-    if len(window) < 3 or alike < SPIN_MOMENTS * len(window) or _linked(history, gpu.index):
+    window = [seen for moment in history.over(limits.window_s) for seen in moment.gpus if seen.index == gpu.index]
+    alike = sum(_looks_idle_inside(seen, limits) for seen in window)
+    if len(window) < 3 or alike < SPIN_MOMENTS * len(window) or _linked(history, gpu.index, limits):
         return None
     powers = [seen.power_w for seen in window if seen.power_w is not None]
-    usual_w = usual_power_w(history, rank, gpu.index)
-    reference_w, most = (usual_w, OWN_SHARE) if usual_w is not None else (gpu.power_limit_w, LIMIT_SHARE)
+    usual_w = usual_power_w(history, rank, gpu.index, limits.window_s)
+    own, of_limit = limits.own_power_share, limits.limit_power_share
+    reference_w, most = (usual_w, own) if usual_w is not None else (gpu.power_limit_w, of_limit)
     if not powers or not reference_w or fmean(powers) >= most * reference_w:
         return None
     is_measured = gpu.activity is not None and gpu.activity.tensor_active_pct is not None
@@ -95,9 +111,9 @@ def spin_of(history: History, rank: Rank, gpu: Gpu) -> Spin | None:
     )
 
 
-def usual_power_w(history: History, rank: Rank, index: int) -> float | None:
+def usual_power_w(history: History, rank: Rank, index: int, window_s: float) -> float | None:
     """Median power of this GPU while its rank trained and it did not look like this; None where too little was seen."""
-    before_s = history.now.at_s - SPIN_S
+    before_s = history.now.at_s - window_s
     powers = [
         gpu.power_w
         for moment in at_work(history, rank, history.watched_s)
@@ -113,10 +129,10 @@ def _works(gpu: Gpu) -> bool:
     return (gpu.util_pct or 0.0) >= 50.0 and (gpu.mem_util_pct or 0.0) >= MEM_UTIL_PCT
 
 
-def _looks_idle_inside(gpu: Gpu) -> bool:
+def _looks_idle_inside(gpu: Gpu, limits: SpinLimits) -> bool:
     """Full, at full clocks, and neither memory, tensor cores nor PCIe are used. What is not told does not speak against it,
     but memory must be told."""
-    if gpu.status != "ok" or (gpu.util_pct or 0.0) < GPU_SPINS_PCT or not _SLOWED.isdisjoint(gpu.throttle or ()):
+    if gpu.status != "ok" or (gpu.util_pct or 0.0) < limits.gpu_pct or not _SLOWED.isdisjoint(gpu.throttle or ()):
         return False
     if gpu.sm_clock_mhz is not None and gpu.sm_clock_max_mhz and gpu.sm_clock_mhz < CLOCK_SHARE * gpu.sm_clock_max_mhz:
         return False
@@ -129,11 +145,11 @@ def _looks_idle_inside(gpu: Gpu) -> bool:
     return max(gpu.pcie_tx_bytes_per_s or 0.0, gpu.pcie_rx_bytes_per_s or 0.0) <= QUIET_BYTES_PER_S
 
 
-def _linked(history: History, index: int) -> bool:
+def _linked(history: History, index: int, limits: SpinLimits) -> bool:
     """Bytes go over its NVLinks."""
     rates = [
         rate
-        for moment in history.over(SPIN_S)
+        for moment in history.over(limits.window_s)
         for each in moment.gpu_rates
         if each.index == index
         for rate in (each.nvlink_tx_bytes_per_s, each.nvlink_rx_bytes_per_s)
@@ -151,14 +167,14 @@ def _host_traffic(history: History) -> float:
     return max((rate for rate in rates if rate is not None), default=0.0)
 
 
-def _moves(rank: Rank) -> bool:
+def _moves(rank: Rank, limits: SpinLimits) -> bool:
     """It told a step of late: whatever its GPU does, it gets on."""
-    quiet_s = max(SPIN_S, LOG_INTERVALS * (rank.log_interval_s or 0.0))
+    quiet_s = max(limits.window_s, LOG_INTERVALS * (rank.log_interval_s or 0.0))
     return rank.step_age_s is not None and rank.step_age_s < quiet_s
 
 
 def _observation(
-    history: History, ranks: Sequence[Rank], spins: Sequence[Spin], suspects: Sequence[Rank]
+    history: History, ranks: Sequence[Rank], spins: Sequence[Spin], suspects: Sequence[Rank], window_s: float
 ) -> Observation:
     spinning = {spin.gpu.index for spin in spins}
     numbers = tuple(rank.rank for rank in suspects)
@@ -177,7 +193,7 @@ def _observation(
         severity="warning" if suspects or _is_silent(ranks) or any(_waits(rank) for rank in ranks) else "info",
         confidence=_confidence(ranks, spins, suspects),
         title=title,
-        evidence=_evidence(history, ranks, spins, suspects),
+        evidence=_evidence(history, ranks, spins, suspects, window_s),
         next_steps=(
             f"hwtop stacks {first.pid}   # is it in the same collective as the others?",
             "Next run: TORCH_FR_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1   # the Flight Recorder names who is missing",
@@ -206,10 +222,10 @@ def _waits(rank: Rank) -> bool:
 
 
 def _evidence(
-    history: History, ranks: Sequence[Rank], spins: Sequence[Spin], suspects: Sequence[Rank]
+    history: History, ranks: Sequence[Rank], spins: Sequence[Spin], suspects: Sequence[Rank], window_s: float
 ) -> tuple[str, ...]:
     lines: list[str] = [
-        f"GPU {spin.gpu.index}: {spin.power_w:.0f} W over {SPIN_S:.0f} s, {spin.share:.0%} of "
+        f"GPU {spin.gpu.index}: {spin.power_w:.0f} W over {window_s:g} s, {spin.share:.0%} of "
         + (f"its median in training ({spin.power_w / spin.share:.0f} W)" if spin.is_own else "its limit")
         for spin in spins[:4]
     ]
@@ -238,13 +254,14 @@ RULES = (
     Rule(
         symptom="gpu-busy-low-power",
         category="performance",
-        threshold=(
-            f"at least {GPU_SPINS_PCT:.0f} % busy under {OWN_SHARE:.0%} of its own median power in training (under "
-            f"{LIMIT_SHARE:.0%} of the limit where that was not seen), memory used under {MEM_UTIL_PCT:.0f} % of the time, no traffic, SM clock "
-            f"over {CLOCK_SHARE:.0%} of the highest, no step told, for {SPIN_S:.0f} s; engineering defaults, not calibrated on hardware"
+        threshold=lambda limits: (
+            f"at least {limits.gpu_pct:g} % busy under {limits.own_power_share:.0%} of its own median power in training (under "
+            f"{limits.limit_power_share:.0%} of the limit where that was not seen), memory used under {MEM_UTIL_PCT:.0f} % of the time, no traffic, SM clock "
+            f"over {CLOCK_SHARE:.0%} of the highest, no step told, for {limits.window_s:g} s; engineering defaults, not calibrated on hardware"
         ),
         raise_s=2.0,
         clear_s=5.0,
         check=check_spin,
+        limits=SPIN,
     ),
 )

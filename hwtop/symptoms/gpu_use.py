@@ -26,17 +26,11 @@ from hwtop.symptoms.gpu_load import (
 )
 from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Percent, Rule, Window
 from hwtop.symptoms.statistics import share_at_least
 
-LOW_PCT = 50.0
-"""Of the time with a kernel (engineering default), or of the SMs' cycles with work: "a value less than 0.5 likely indicates
-ineffective GPU usage" (NVIDIA DCGM user guide, DCGM_FI_PROF_SM_ACTIVE)."""
-LOW_S = 60.0
 LEAST_PCT = 5.0
 """Of a rank whose stacks nobody may read: what uses its GPU less may be no training at all."""
-PROVEN_SAMPLES = 20
-"""So many stack samples while it trains make it a warning. Engineering default."""
 WAIT_SHARE = 0.3
 SWING = (20.0, 80.0)
 SWINGS = 0.2
@@ -45,6 +39,20 @@ BUSY_CORE_PCT = 90.0
 _WORKS: frozenset[RankState] = frozenset({"training", "slow", "data-wait", "collective-wait", "unknown"})
 
 _Why = Literal["neighbour", "wait", "core", "swing", "small", "unknown"]
+
+
+class UseLimits(Limits, frozen=True, kw_only=True):
+    """Of gpu-low-utilization."""
+
+    gpu_pct: Percent = 50.0
+    """Of the time with a kernel (engineering default), or of the SMs' cycles with work: "a value less than 0.5 likely indicates
+    ineffective GPU usage" (NVIDIA DCGM user guide, DCGM_FI_PROF_SM_ACTIVE)."""
+    window_s: Window = 60.0
+    warning_samples: Count = 20
+    """So many stack samples while it trains make it a warning. Engineering default."""
+
+
+USE = UseLimits()
 
 
 class Low(Struct, frozen=True, kw_only=True):
@@ -59,10 +67,10 @@ class Low(Struct, frozen=True, kw_only=True):
     why: _Why
 
 
-def check_low(history: History) -> Observation | None:
+def check_low(history: History, limits: UseLimits = USE) -> Observation | None:
     """Ranks that train, and leave their GPUs half of the time without work."""
     ranks = [rank for rank in history.live_ranks if rank.gpus and rank.state in _WORKS]
-    found = [low for rank in ranks if (low := _low(history, rank)) is not None]
+    found = [low for rank in ranks if (low := _low(history, rank, limits)) is not None]
     if not found:
         return None
     order: tuple[_Why, ...] = ("neighbour", "wait", "core", "swing", "unknown", "small")
@@ -70,43 +78,44 @@ def check_low(history: History) -> Observation | None:
     hit = [low for low in found if low.why == why]
     numbers = tuple(low.rank.rank for low in hit)
     is_proven = why != "small" and all(
-        low.rank.samples >= PROVEN_SAMPLES and low.rank.state != "unknown" for low in hit
+        low.rank.samples >= limits.warning_samples and low.rank.state != "unknown" for low in hit
     )
     return Observation(
         severity="warning" if is_proven or why == "neighbour" else "info",
         confidence=0.85 if why == "neighbour" else 0.7 if is_proven else 0.5,
-        title=_title(hit, why),
-        evidence=tuple(line for low in hit[:4] for line in _evidence(history, low)),
+        title=_title(hit, why, limits),
+        evidence=tuple(line for low in hit[:4] for line in _evidence(history, low, limits.window_s)),
         next_steps=_next_steps(hit, why),
         ranks=numbers,
     )
 
 
-def _low(history: History, rank: Rank) -> Low | None:
-    util = gpu_util(history, rank, LOW_S)
+def _low(history: History, rank: Rank, limits: UseLimits) -> Low | None:
+    window_s = limits.window_s
+    util = gpu_util(history, rank, window_s)
     if util is None or (rank.state == "unknown" and util < LEAST_PCT):
         return None
-    sm = load(history, rank, LOW_S, sm_active_pct)
-    others = _busy_neighbours(history, rank)
-    own = load(history, rank, LOW_S, lambda gpu: _own_sm(gpu.processes, rank)) if others else None
-    if min(util, own if own is not None else util) < LOW_PCT:
-        why = _why(history, rank, others)
-    elif sm is not None and sm < LOW_PCT and rank.state in ("training", "slow") and not _waits(rank):
+    sm = load(history, rank, window_s, sm_active_pct)
+    others = _busy_neighbours(history, rank, window_s)
+    own = load(history, rank, window_s, lambda gpu: _own_sm(gpu.processes, rank)) if others else None
+    if min(util, own if own is not None else util) < limits.gpu_pct:
+        why = _why(history, rank, others, window_s)
+    elif sm is not None and sm < limits.gpu_pct and rank.state in ("training", "slow") and not _waits(rank):
         why = "small"
     else:
         return None
     return Low(rank=rank, util_pct=util, sm_pct=sm, own_pct=own, neighbours=others, why=why)
 
 
-def _why(history: History, rank: Rank, others: Sequence[GpuProcess]) -> _Why:
+def _why(history: History, rank: Rank, others: Sequence[GpuProcess], window_s: float) -> _Why:
     if others:
         return "neighbour"
     if _waits(rank):
         return "wait"
-    core = history.rank_mean(LOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)
+    core = history.rank_mean(window_s, rank.rank, lambda seen: seen.main_thread_cpu_pct)
     if core is not None and core >= BUSY_CORE_PCT and not spins(rank):
         return "core"
-    readings = values(history, rank, LOW_S, busy_pct)
+    readings = values(history, rank, window_s, busy_pct)
     low, high = (
         sum(test) / len(readings) for test in ([r < SWING[0] for r in readings], [r > SWING[1] for r in readings])
     )
@@ -118,19 +127,19 @@ def _waits(rank: Rank) -> bool:
     return is_told or rank.state == "collective-wait"
 
 
-def _busy_neighbours(history: History, rank: Rank) -> tuple[GpuProcess, ...]:
+def _busy_neighbours(history: History, rank: Rank, window_s: float) -> tuple[GpuProcess, ...]:
     """Those that are there now and took their part all through the window."""
     here = [entry for gpu in gpus_at(history.now, rank) for entry in neighbours(history.now, gpu)]
 
     def sm_pct(pid: int) -> float:
         known = [
             entry.sm_pct or 0.0
-            for moment in at_work(history, rank, LOW_S)
+            for moment in at_work(history, rank, window_s)
             for gpu in gpus_at(moment, rank)
             for entry in gpu.processes or ()
             if entry.pid == pid
         ]
-        return fmean(known) if len(known) >= len(history.over(LOW_S)) / 2 else 0.0
+        return fmean(known) if len(known) >= len(history.over(window_s)) / 2 else 0.0
 
     return tuple(replace(entry, sm_pct=sm) for entry in here if (sm := sm_pct(entry.pid)) > NEIGHBOUR_SM_PCT)
 
@@ -140,7 +149,7 @@ def _own_sm(processes: Sequence[GpuProcess] | None, rank: Rank) -> float | None:
     return sum(known) if known else None
 
 
-def _title(hit: Sequence[Low], why: _Why) -> str:
+def _title(hit: Sequence[Low], why: _Why, limits: UseLimits) -> str:
     gpus = named_gpus(index for low in hit for index in low.rank.gpus)
     util = fmean(low.util_pct for low in hit)
     numbers = [low.rank.rank for low in hit]
@@ -156,17 +165,17 @@ def _title(hit: Sequence[Low], why: _Why) -> str:
         "swing": "full and empty by turns, something in each step stops it",
         "unknown": "and neither data loading, nor a core, nor the network explains it",
     }[why]
-    return f"{gpus} only {util:.0f} % busy over {LOW_S:.0f} s: {tail}".replace(": and", ", and")
+    return f"{gpus} only {util:.0f} % busy over {limits.window_s:g} s: {tail}".replace(": and", ", and")
 
 
-def _evidence(history: History, low: Low) -> tuple[str, ...]:
+def _evidence(history: History, low: Low, window_s: float) -> tuple[str, ...]:
     rank = low.rank
     gpus = f"{named_gpus(rank.gpus)} (rank {rank.rank})"
-    readings = values(history, rank, LOW_S, busy_pct)
+    readings = values(history, rank, window_s, busy_pct)
     sm = f", SMs {low.sm_pct:.0f} %" if low.sm_pct is not None else ""
     lines = [f"{gpus}: {low.util_pct:.0f} % busy on average{sm}, from {min(readings):.0f} to {max(readings):.0f} %"]
-    power = load(history, rank, LOW_S, lambda gpu: gpu.power_w)
-    limit = load(history, rank, LOW_S, lambda gpu: gpu.power_limit_w)
+    power = load(history, rank, window_s, lambda gpu: gpu.power_w)
+    limit = load(history, rank, window_s, lambda gpu: gpu.power_limit_w)
     if power is not None and limit:
         lines.append(f"{gpus}: {power:.0f} of {limit:.0f} W")
     lines += [
@@ -174,7 +183,7 @@ def _evidence(history: History, low: Low) -> tuple[str, ...]:
         + (f", the rank itself {low.own_pct:.0f} %" if low.own_pct is not None else "")
         for entry in low.neighbours
     ]
-    core = history.rank_mean(LOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)
+    core = history.rank_mean(window_s, rank.rank, lambda seen: seen.main_thread_cpu_pct)
     if core is not None:
         lines.append(f"rank {rank.rank}: main thread at {core:.0f} % of a core")
     shares = ", ".join(f"{entry.share:.0%} {entry.phase}" for entry in rank.phase_shares[:3])
@@ -203,12 +212,13 @@ RULES = (
     Rule(
         symptom="gpu-low-utilization",
         category="performance",
-        threshold=(
-            f"GPU under {LOW_PCT:.0f} % busy over {LOW_S:.0f} s of training, or its SMs (DCGM user guide: under 0.5 is ineffective); a warning with "
-            f"{PROVEN_SAMPLES} stack samples, or where a process of others uses over {NEIGHBOUR_SM_PCT:.0f} % of it"
+        threshold=lambda limits: (
+            f"GPU under {limits.gpu_pct:g} % busy over {limits.window_s:g} s of training, or its SMs (DCGM user guide: under 0.5 is ineffective); a warning with "
+            f"{limits.warning_samples} stack samples, or where a process of others uses over {NEIGHBOUR_SM_PCT:.0f} % of it"
         ),
         raise_s=5.0,
         clear_s=20.0,
         check=check_low,
+        limits=USE,
     ),
 )

@@ -9,20 +9,28 @@ from hwtop.symptoms.gpu_load import home
 from hwtop.symptoms.gpu_memory import GIB, memory
 from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Positive, Rule
 
-HELD_BYTES = 15 << 20
-"""What a dead process must hold to count: what Meta's GPU Cluster Monitoring allows on a GPU that should be free
-(facebookresearch/gcm, health check gpu_mem_usage)."""
-NOBODY_BYTES = 1 << 30
-"""Memory in use without any process: the driver itself takes some hundred MB of it. Engineering default."""
 _ENDED = ("X", "Z")
 
 
-def check_zombie(history: History) -> Observation | None:
+class ZombieLimits(Limits, frozen=True, kw_only=True):
+    """Of zombie-gpu-memory."""
+
+    held_mib: Positive = 15
+    """What a dead process must hold to count: what Meta's GPU Cluster Monitoring allows on a GPU that should be free
+    (facebookresearch/gcm, health check gpu_mem_usage)."""
+    nobodys_gib: Positive = 1
+    """Memory in use without any process: the driver itself takes some hundred MB of it. Engineering default."""
+
+
+ZOMBIE = ZombieLimits()
+
+
+def check_zombie(history: History, limits: ZombieLimits = ZOMBIE) -> Observation | None:
     """Memory that nobody can use: of a process that has ended, or of none at all."""
-    dead = [(gpu, entry) for gpu in history.now.gpus if gpu.status == "ok" for entry in _dead(history, gpu)]
-    nobodys = [gpu for gpu in history.now.gpus if _is_nobodys(gpu)]
+    dead = [(gpu, entry) for gpu in history.now.gpus if gpu.status == "ok" for entry in _dead(history, gpu, limits)]
+    nobodys = [gpu for gpu in history.now.gpus if _is_nobodys(gpu, limits)]
     indexes = sorted({gpu.index for gpu, _ in dead} | {gpu.index for gpu in nobodys})
     if not indexes:
         return None
@@ -57,12 +65,13 @@ def check_zombie(history: History) -> Observation | None:
     )
 
 
-def _dead(history: History, gpu: Gpu) -> list[GpuProcess]:
+def _dead(history: History, gpu: Gpu, limits: ZombieLimits) -> list[GpuProcess]:
     """Holders of memory that are gone: as /proc says, or as the job's own table does."""
     return [
         entry
         for entry in gpu.processes or ()
-        if (entry.mem_bytes or 0) > HELD_BYTES and (entry.state in _ENDED or _is_zombie(history.now, entry.pid))
+        if (entry.mem_bytes or 0) > limits.held_mib * 2**20
+        and (entry.state in _ENDED or _is_zombie(history.now, entry.pid))
     ]
 
 
@@ -71,22 +80,23 @@ def _is_zombie(moment: Moment, pid: int) -> bool:
     return any(process.pid == pid and process.state in _ENDED for process in (job.processes if job else ()))
 
 
-def _is_nobodys(gpu: Gpu) -> bool:
+def _is_nobodys(gpu: Gpu, limits: ZombieLimits) -> bool:
     """Idle, without a process, and yet in use."""
     is_free = gpu.status == "ok" and gpu.processes == () and not gpu.util_pct
-    return is_free and (gpu.unlisted_bytes or 0) > NOBODY_BYTES
+    return is_free and (gpu.unlisted_bytes or 0) > limits.nobodys_gib * GIB
 
 
 RULES = (
     Rule(
         symptom="zombie-gpu-memory",
         category="stability",
-        threshold=(
-            f"over {HELD_BYTES >> 20} MiB held by a PID that is gone or a zombie, or over {NOBODY_BYTES >> 30} GiB of an idle GPU by no "
+        threshold=lambda limits: (
+            f"over {limits.held_mib:g} MiB held by a PID that is gone or a zombie, or over {limits.nobodys_gib:g} GiB of an idle GPU by no "
             "process, where all processes of the machine can be seen; a warning where the job needs it"
         ),
         raise_s=15.0,
         clear_s=10.0,
         check=check_zombie,
+        limits=ZOMBIE,
     ),
 )
