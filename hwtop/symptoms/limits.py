@@ -8,9 +8,7 @@ from hwtop.job.rank_set import named
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.frame import Moment
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Limits, Observation, Percent, Rule
-
-WINDOW_S = 30.0
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule, Window
 
 
 class QuotaLimits(Limits, frozen=True, kw_only=True):
@@ -21,6 +19,7 @@ class QuotaLimits(Limits, frozen=True, kw_only=True):
     hardly use their share."""
     warning_pct: Percent = 25.0
     """The alert's own level: from here on a warning."""
+    window_s: Window = 30.0
 
 
 QUOTA = QuotaLimits()
@@ -28,12 +27,12 @@ QUOTA = QuotaLimits()
 
 def check_throttled(history: History, limits: QuotaLimits = QUOTA) -> Observation | None:
     """The cgroup of the job is out of quota in many periods."""
-    share = history.mean(WINDOW_S, _throttled_pct)
+    share = history.mean(limits.window_s, _throttled_pct)
     if share is None or share < limits.periods_pct:
         return None
     cgroup = history.now.cgroup
     quota = cgroup.cpu_quota_cores if cgroup is not None else None
-    used = history.mean(WINDOW_S, _used_cores)
+    used = history.mean(limits.window_s, _used_cores)
     ranks = history.live_ranks
     allowed = f"{quota:g} cores" if quota is not None else "its CPU limit"
     return Observation(
@@ -41,9 +40,9 @@ def check_throttled(history: History, limits: QuotaLimits = QUOTA) -> Observatio
         confidence=0.95,
         title=f"The job's CPU limit ({allowed}) stops it in {share:.0f} % of all periods",
         evidence=(
-            f"out of quota in {share:.0f} % of the scheduler's periods over {WINDOW_S:.0f} s",
+            f"out of quota in {share:.0f} % of the scheduler's periods over {limits.window_s:g} s",
             *((f"the job used {used:.1f} cores, and wants more",) if used is not None else ()),
-            *(_idle_host(history)),
+            *(_idle_host(history, limits.window_s)),
         ),
         next_steps=(
             "Raise the limit: docker update --cpus N CONTAINER, Kubernetes resources.limits.cpu, sbatch --cpus-per-task"
@@ -71,10 +70,10 @@ def _used_cores(moment: Moment) -> float | None:
     return sum(known) / 100.0 if known else None
 
 
-def _idle_host(history: History) -> tuple[str, ...]:
+def _idle_host(history: History, window_s: float) -> tuple[str, ...]:
     idle = [
         moment.cpu.count * (1 - moment.cpu.util_pct / 100.0)
-        for moment in history.over(WINDOW_S)
+        for moment in history.over(window_s)
         if moment.cpu is not None and moment.cpu.util_pct is not None
     ]
     return (f"meanwhile {median(idle):.1f} cores of the machine are idle",) if idle and median(idle) >= 1.0 else ()
@@ -85,7 +84,7 @@ RULES = (
         symptom="cgroup-throttled",
         category="performance",
         threshold=lambda limits: (
-            f"out of CPU quota in over {limits.periods_pct:g} % of the periods over {WINDOW_S:.0f} s; a warning from {limits.warning_pct:g} % on"
+            f"out of CPU quota in over {limits.periods_pct:g} % of the periods over {limits.window_s:g} s; a warning from {limits.warning_pct:g} % on"
         ),
         raise_s=0.0,
         clear_s=15.0,

@@ -7,20 +7,27 @@ from msgspec import Struct
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Positive, Rule
 from hwtop.symptoms.statistics import line_fit
 
 MIN_WINDOW_S = 12.0
 MAX_WINDOW_S = 600.0
-SLOPE_BYTES_PER_S = 50e6 / 60
-"""Engineering default: over 50 MB a minute ..."""
 FIT = 0.9
-"""... on a straight line (R squared) over 10 minutes."""
-GROWTH_BYTES = 150e6
-"""A shorter window counts when this much was gained in it, in each half at least a quarter of it: a fast leak is seen
-in seconds, a buffer that fills up or one large allocation is not taken for one."""
-SOON_S = 2 * 3600.0
-"""In a short look only a leak that fills the memory within this time is worth a warning."""
+"""On a straight line (R squared). Engineering default."""
+
+
+class LeakLimits(Limits, frozen=True, kw_only=True):
+    """Of host-memory-leak. Engineering defaults."""
+
+    mb_per_min: Positive = 50
+    gained_mb: Positive = 150
+    """A window of less than 10 minutes counts when this much was gained in it, in each half at least a quarter of it: a fast
+    leak is seen in seconds, a buffer that fills up or one large allocation is not taken for one."""
+    warning_h: Positive = 2
+    """In a short look only a leak that fills the memory within this time is worth a warning."""
+
+
+LEAK = LeakLimits()
 
 
 class Growth(Struct, frozen=True, kw_only=True):
@@ -33,16 +40,16 @@ class Growth(Struct, frozen=True, kw_only=True):
     fit: float
 
 
-def check_leak(history: History) -> Observation | None:
+def check_leak(history: History, limits: LeakLimits = LEAK) -> Observation | None:
     """Anonymous memory of a rank with its workers rises in a straight line after start-up."""
-    rises = [growth for rank in history.live_ranks if (growth := growth_of(history, rank)) is not None]
+    rises = [growth for rank in history.live_ranks if (growth := growth_of(history, rank, limits)) is not None]
     if not rises:
         return None
     total = sum(growth.slope_bytes_per_s for growth in rises)
     room = room_bytes(history)
     left_s = room / total if room is not None else None
     worst = max(rises, key=lambda growth: growth.slope_bytes_per_s)
-    is_soon = left_s is not None and left_s < SOON_S
+    is_soon = left_s is not None and left_s < 3600 * limits.warning_h
     when = f", full in {span(left_s)}" if left_s is not None and left_s < 48 * 3600 else ""
     is_long = worst.seconds >= 0.9 * MAX_WINDOW_S
     return Observation(
@@ -67,7 +74,7 @@ def check_leak(history: History) -> Observation | None:
     )
 
 
-def growth_of(history: History, rank: Rank) -> Growth | None:
+def growth_of(history: History, rank: Rank, limits: LeakLimits = LEAK) -> Growth | None:
     """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
     points = history.rank_series(MAX_WINDOW_S, rank.rank, _memory_while_training)
     points = points[max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > 5.0), default=0) :]
@@ -78,7 +85,8 @@ def growth_of(history: History, rank: Rank) -> Growth | None:
     second_gain = points[-1][1] - points[half][1]
     slope, fit = line_fit(points)
     gained = first_gain + second_gain
-    if slope < SLOPE_BYTES_PER_S or fit < FIT or gained < GROWTH_BYTES or min(first_gain, second_gain) < gained / 4:
+    is_large = slope >= 1e6 * limits.mb_per_min / 60 and gained >= 1e6 * limits.gained_mb
+    if not is_large or fit < FIT or min(first_gain, second_gain) < gained / 4:
         return None
     return Growth(
         rank=rank, slope_bytes_per_s=slope, gained_bytes=gained, seconds=points[-1][0] - points[0][0], fit=fit
@@ -111,12 +119,13 @@ RULES = (
     Rule(
         symptom="host-memory-leak",
         category="stability",
-        threshold=(
-            f"RssAnon of a rank with its workers rises over 50 MB/min on a line (R² > {FIT}), by {GROWTH_BYTES / 1e6:.0f} MB or more; a "
-            f"warning when the memory would be full within {SOON_S / 3600:.0f} h, or after 10 min"
+        threshold=lambda limits: (
+            f"RssAnon of a rank with its workers rises over {limits.mb_per_min:g} MB/min on a line (R² > {FIT}), by {limits.gained_mb:g} MB or more; a "
+            f"warning when the memory would be full within {limits.warning_h:g} h, or after 10 min"
         ),
         raise_s=2.0,
         clear_s=30.0,
         check=check_leak,
+        limits=LEAK,
     ),
 )

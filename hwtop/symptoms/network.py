@@ -10,17 +10,32 @@ from msgspec import Struct
 from hwtop.job.rank_set import named
 from hwtop.model.network import NicRates
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Limits, Observation, Percent, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Percent, Rule, Share, Window
 
-LINK_S = 15.0
-LINK_SHARE = 0.9
-"""Of the negotiated speed, in one direction: headers and the gaps between packets take most of the rest."""
-WAIT_SHARE = 0.3
-"""Ranks that spend so much of their samples in collectives or waiting for data wait for the network. Engineering default."""
-RETRANSMIT_S = 30.0
-PORT_S = 60.0
-PORT_TIMES = 3
-"""A port that counts errors in so many looks of a minute has not only flickered once. Engineering default."""
+
+class LinkLimits(Limits, frozen=True, kw_only=True):
+    """Of network-saturated."""
+
+    link_share: Share = 0.9
+    """Of the negotiated speed, in one direction: headers and the gaps between packets take most of the rest."""
+    wait_share: Share = 0.3
+    """Ranks that spend so much of their samples in collectives or waiting for data wait for the network: a warning.
+    Engineering default."""
+    window_s: Window = 15.0
+
+
+LINK = LinkLimits()
+
+
+class PortLimits(Limits, frozen=True, kw_only=True):
+    """Of rdma-errors."""
+
+    looks: Count = 3
+    """A port that counts errors in so many looks of a minute has not only flickered once. Engineering default."""
+    window_s: Window = 60.0
+
+
+PORT = PortLimits()
 
 
 class RetransmitLimits(Limits, frozen=True, kw_only=True):
@@ -30,6 +45,7 @@ class RetransmitLimits(Limits, frozen=True, kw_only=True):
     """Engineering default; a sound datacentre network stays far below it."""
     warning_pct: Percent = 1.0
     """From here on TCP slows down visibly (Mathis et al. 1997: throughput falls with the square root of the loss)."""
+    window_s: Window = 30.0
 
 
 RETRANSMITS = RetransmitLimits()
@@ -41,21 +57,21 @@ class _Full(Struct, frozen=True):
     direction: str
 
 
-def check_saturated(history: History) -> Observation | None:
+def check_saturated(history: History, limits: LinkLimits = LINK) -> Observation | None:
     """A real interface carries as much as its link can."""
-    full = max(_full(history), key=lambda each: each.share, default=None)
+    full = max(_full(history, limits), key=lambda each: each.share, default=None)
     if full is None:
         return None
-    waiting = [rank.rank for rank in history.live_ranks if _wait_share(history, rank.rank) >= WAIT_SHARE]
+    waiting = [rank.rank for rank in history.live_ranks if _wait_share(history, rank.rank) >= limits.wait_share]
     gbit = (full.nic.link_mbit_per_s or 0.0) / 1000
     return Observation(
         severity="warning" if waiting else "info",
         confidence=0.8 if waiting else 0.6,
         title=f"{full.nic.name} is at its limit: {full.share:.0%} of {gbit:g} Gbit/s {full.direction}",
         evidence=(
-            f"mean over {LINK_S:.0f} s: {full.share * gbit / 8:.2f} GB/s {full.direction}",
+            f"mean over {limits.window_s:g} s: {full.share * gbit / 8:.2f} GB/s {full.direction}",
             *(
-                (f"{named(waiting)}: over {WAIT_SHARE:.0%} of the time waiting for data or in collectives",)
+                (f"{named(waiting)}: over {limits.wait_share:.0%} of the time waiting for data or in collectives",)
                 if waiting
                 else ()
             ),
@@ -71,7 +87,7 @@ def check_saturated(history: History) -> Observation | None:
 
 def check_retransmits(history: History, limits: RetransmitLimits = RETRANSMITS) -> Observation | None:
     """TCP has to send a lot again."""
-    share = history.mean(RETRANSMIT_S, lambda moment: moment.network.tcp_retransmit_pct if moment.network else None)
+    share = history.mean(limits.window_s, lambda moment: moment.network.tcp_retransmit_pct if moment.network else None)
     if share is None or share < limits.sent_again_pct:
         return None
     job = history.job
@@ -89,7 +105,7 @@ def check_retransmits(history: History, limits: RetransmitLimits = RETRANSMITS) 
         confidence=0.75 if spans_machines else 0.5,
         title=f"TCP sends {share:.1f} % of its segments again",
         evidence=(
-            f"mean over {RETRANSMIT_S:.0f} s, all connections of the machine",
+            f"mean over {limits.window_s:g} s, all connections of the machine",
             *drops,
             *(("the job spans several machines",) if spans_machines else ()),
         ),
@@ -101,16 +117,16 @@ def check_retransmits(history: History, limits: RetransmitLimits = RETRANSMITS) 
     )
 
 
-def check_rdma(history: History) -> Observation | None:
+def check_rdma(history: History, limits: PortLimits = PORT) -> Observation | None:
     """An InfiniBand or RoCE port counts errors again and again, or went down."""
-    window = history.over(PORT_S)
+    window = history.over(limits.window_s)
     for port in _ports(history):
         seen = [
             nic for moment in window for nic in (moment.network.nics if moment.network else ()) if nic.name == port.name
         ]
         errors = [nic.errors_per_s for nic in seen if nic.errors_per_s]
         has_fallen = not port.is_up and any(nic.is_up for nic in seen)
-        if len(errors) < PORT_TIMES and not has_fallen:
+        if len(errors) < limits.looks and not has_fallen:
             continue
         device, _, number = port.name.partition(":")
         what = "went down" if has_fallen else f"counts {fmean(errors):.1f} errors a second"
@@ -119,7 +135,7 @@ def check_rdma(history: History) -> Observation | None:
             confidence=0.9,
             title=f"InfiniBand port {port.name} {what}",
             evidence=(
-                f"in {len(errors)} of {len(seen)} looks over {PORT_S:.0f} s its error counters grew",
+                f"in {len(errors)} of {len(seen)} looks over {limits.window_s:g} s its error counters grew",
                 *(("it was active, and is not any more",) if has_fallen else ()),
             ),
             next_steps=(
@@ -131,21 +147,25 @@ def check_rdma(history: History) -> Observation | None:
     return None
 
 
-def _full(history: History) -> Iterator[_Full]:
-    if history.now.network is None or not history.covers(LINK_S):
+def _full(history: History, limits: LinkLimits) -> Iterator[_Full]:
+    if history.now.network is None or not history.covers(limits.window_s):
         return
     for nic in history.now.network.nics:
         if nic.is_virtual or not nic.link_mbit_per_s:
             continue
         limit = nic.link_mbit_per_s * 1e6 / 8
         for direction in ("in", "out"):
-            known = [rate for each in _over(history, nic.name) if (rate := _rate(each, direction)) is not None]
-            if len(known) >= 3 and fmean(known) >= LINK_SHARE * limit:
+            known = [
+                rate
+                for each in _over(history, nic.name, limits.window_s)
+                if (rate := _rate(each, direction)) is not None
+            ]
+            if len(known) >= 3 and fmean(known) >= limits.link_share * limit:
                 yield _Full(nic, fmean(known) / limit, direction)
 
 
-def _over(history: History, name: str) -> Iterator[NicRates]:
-    for moment in history.over(LINK_S):
+def _over(history: History, name: str, window_s: float) -> Iterator[NicRates]:
+    for moment in history.over(window_s):
         yield from (nic for nic in (moment.network.nics if moment.network else ()) if nic.name == name)
 
 
@@ -175,24 +195,30 @@ RULES = (
     Rule(
         symptom="rdma-errors",
         category="performance",
-        threshold=f"an InfiniBand port's error counters grow in {PORT_TIMES} looks of {PORT_S:.0f} s, or an active port goes down",
+        threshold=lambda limits: (
+            f"an InfiniBand port's error counters grow in {limits.looks} looks of {limits.window_s:g} s, or an active port goes down"
+        ),
         raise_s=0.0,
         clear_s=60.0,
         check=check_rdma,
+        limits=PORT,
     ),
     Rule(
         symptom="network-saturated",
         category="performance",
-        threshold=f"over {LINK_SHARE:.0%} of the link's speed over {LINK_S:.0f} s; a warning when ranks wait for data or in collectives meanwhile",
+        threshold=lambda limits: (
+            f"over {limits.link_share:.0%} of the link's speed over {limits.window_s:g} s; a warning when ranks wait for data or in collectives meanwhile"
+        ),
         raise_s=2.0,
         clear_s=15.0,
         check=check_saturated,
+        limits=LINK,
     ),
     Rule(
         symptom="network-retransmits",
         category="performance",
         threshold=lambda limits: (
-            f"over {limits.sent_again_pct:g} % of the TCP segments sent again over {RETRANSMIT_S:.0f} s; "
+            f"over {limits.sent_again_pct:g} % of the TCP segments sent again over {limits.window_s:g} s; "
             f"a warning over {limits.warning_pct:g} % when the job spans several machines"
         ),
         raise_s=0.0,

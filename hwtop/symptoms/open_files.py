@@ -6,23 +6,30 @@ from msgspec import Struct
 
 from hwtop.model.member import JobProcess
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Positive, Rule, Share, Window
 from hwtop.symptoms.statistics import line_fit
 
 LEAST_S = 20.0
-WINDOW_S = 120.0
-GROWTH = 50
-"""Descriptors gained while watched, in each half at least a quarter of them: workers that start and shards that are opened
-come in one jump. Engineering default."""
 FIT = 0.9
 """On a straight line (R squared)."""
-SOON_S = 2 * 3600.0
-USED_SHARE = 0.25
-"""A limit that is reached within this time, and used up to a quarter, is worth a warning: a dataset that opens its shards once
-ends before. Engineering default."""
-
 _FIRST_LOOKS = 30
 """Open files are counted every few seconds only, and not at the very first look."""
+
+
+class FilesLimits(Limits, frozen=True, kw_only=True):
+    """Of fd-leak. Engineering defaults."""
+
+    gained: Count = 50
+    """Descriptors gained while watched, in each half at least a quarter of them: workers that start and shards that are opened
+    come in one jump."""
+    window_s: Window = 120.0
+    warning_h: Positive = 2
+    used_share: Share = 0.25
+    """A limit that is reached within this time, and used up to a quarter, is worth a warning: a dataset that opens its shards
+    once ends before."""
+
+
+FILES = FilesLimits()
 
 
 class _Rise(Struct, frozen=True):
@@ -32,15 +39,17 @@ class _Rise(Struct, frozen=True):
     seconds: float
 
 
-def check_fd_leak(history: History) -> Observation | None:
+def check_fd_leak(history: History, limits: FilesLimits = FILES) -> Observation | None:
     """The number of open files of a rank or worker rises in a straight line."""
-    candidates = _gainers(history)
-    rises = [rise for process in candidates if (rise := _rise(history, process)) is not None]
+    candidates = _gainers(history, limits)
+    rises = [rise for process in candidates if (rise := _rise(history, process, limits)) is not None]
     if not rises:
         return None
     worst = min(rises, key=_left_s)
     process, left_s = worst.process, _left_s(worst)
-    is_soon = left_s < SOON_S and (process.fd_count or 0) >= USED_SHARE * (process.fd_limit or 0)
+    is_soon = left_s < 3600 * limits.warning_h and (process.fd_count or 0) >= limits.used_share * (
+        process.fd_limit or 0
+    )
     who = (
         f"rank {process.rank}"
         if process.rank is not None and process.role == "rank"
@@ -68,11 +77,11 @@ def check_fd_leak(history: History) -> Observation | None:
     )
 
 
-def _gainers(history: History) -> list[JobProcess]:
+def _gainers(history: History, limits: FilesLimits) -> list[JobProcess]:
     """Processes that have clearly more files open than when the window began: only those are worth a closer look."""
     now = history.job
     before: dict[tuple[int, int | None], int] = {}
-    for moment in history.over(WINDOW_S)[:_FIRST_LOOKS]:
+    for moment in history.over(limits.window_s)[:_FIRST_LOOKS]:
         for process in moment.job.processes if moment.job else ():
             if process.fd_count is not None:
                 before.setdefault((process.pid, process.start_ticks), process.fd_count)
@@ -83,14 +92,14 @@ def _gainers(history: History) -> list[JobProcess]:
         for process in now.processes
         if process.fd_count is not None
         and (count := before.get((process.pid, process.start_ticks))) is not None
-        and process.fd_count - count >= GROWTH
+        and process.fd_count - count >= limits.gained
     ]
 
 
-def _rise(history: History, process: JobProcess) -> _Rise | None:
+def _rise(history: History, process: JobProcess, limits: FilesLimits) -> _Rise | None:
     points = [
         (moment.at_s, float(seen.fd_count))
-        for moment in history.over(WINDOW_S)
+        for moment in history.over(limits.window_s)
         for seen in (moment.job.processes if moment.job else ())
         if seen.pid == process.pid and seen.fd_count is not None
     ]
@@ -100,7 +109,7 @@ def _rise(history: History, process: JobProcess) -> _Rise | None:
     middle = points[len(points) // 2][1]
     slope, fit = line_fit(points)
     is_steady = min(middle - points[0][1], points[-1][1] - middle) >= gained / 4
-    if gained < GROWTH or fit < FIT or not is_steady:
+    if gained < limits.gained or fit < FIT or not is_steady:
         return None
     return _Rise(process, int(gained), slope, points[-1][0] - points[0][0])
 
@@ -114,10 +123,13 @@ RULES = (
     Rule(
         symptom="fd-leak",
         category="stability",
-        threshold=f"open files of a process rise by {GROWTH} or more on a line (R² > {FIT:g}) over {LEAST_S:.0f} to {WINDOW_S:.0f} s; "
-        f"a warning when a quarter of the limit is used and the rest gone within {SOON_S / 3600:.0f} hours",
+        threshold=lambda limits: (
+            f"open files of a process rise by {limits.gained} or more on a line (R² > {FIT:g}) over {LEAST_S:.0f} to {limits.window_s:g} s; "
+            f"a warning when {limits.used_share:.0%} of the limit is used and the rest gone within {limits.warning_h:g} hours"
+        ),
         raise_s=5.0,
         clear_s=30.0,
         check=check_fd_leak,
+        limits=FILES,
     ),
 )

@@ -14,19 +14,26 @@ from hwtop.model.frame import Moment
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.pressure import some_pct
-from hwtop.symptoms.rule import Limits, Observation, Percent, Positive, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Positive, Rule, Window
 
-WINDOW_S = 20.0
-BUSY_PCT = 95.0
-"""Of the time with a request under way. Alone it says little of an SSD, which serves many at once: hence ..."""
-LATENCY_MS = 20.0
-"""... the mean time of a request, queue included: ten times that of a disk that keeps up. Engineering default."""
-STALLED_PCT = 10.0
-"""PSI some of I/O over 10 s: somebody does wait. Engineering default."""
 WAITS_SHARE = 0.2
 """A rank that spends so much of its samples in phases of reading and writing waits for the disk."""
-INODES_PCT = 98.0
 _MEMORY_FS = ("tmpfs", "ramfs", "devtmpfs")
+
+
+class DiskLimits(Limits, frozen=True, kw_only=True):
+    """Of disk-saturated: all must hold."""
+
+    busy_pct: Percent = 95.0
+    """Of the time with a request under way. Alone it says little of an SSD, which serves many at once: hence ..."""
+    latency_ms: Positive = 20.0
+    """... the mean time of a request, queue included: ten times that of a disk that keeps up. Engineering default."""
+    stalled_pct: Percent = 10.0
+    """PSI some of I/O over 10 s: somebody does wait. Engineering default."""
+    window_s: Window = 20.0
+
+
+DISK = DiskLimits()
 
 
 class RoomLimits(Limits, frozen=True, kw_only=True):
@@ -36,6 +43,8 @@ class RoomLimits(Limits, frozen=True, kw_only=True):
     room_gb: Positive = 10.0
     scarce_gb: Positive = 2.0
     """Less than this where the job writes is a warning."""
+    inodes_pct: Percent = 98.0
+    """Used, whatever the room."""
 
 
 ROOM = RoomLimits()
@@ -47,11 +56,11 @@ class _Saturated(Struct, frozen=True):
     latency_ms: float
 
 
-def check_saturated(history: History) -> Observation | None:
+def check_saturated(history: History, limits: DiskLimits = DISK) -> Observation | None:
     """A disk is at its limit, and somebody waits for it."""
-    stalled = history.mean(WINDOW_S, some_pct("io"))
-    hit = list(_saturated(history))
-    if not hit or (stalled is not None and stalled < STALLED_PCT):
+    stalled = history.mean(limits.window_s, some_pct("io"))
+    hit = list(_saturated(history, limits))
+    if not hit or (stalled is not None and stalled < limits.stalled_pct):
         return None
     worst = max(hit, key=lambda each: each.latency_ms)
     disk = worst.disk
@@ -61,7 +70,7 @@ def check_saturated(history: History) -> Observation | None:
         confidence=0.85 if waiting else 0.6,
         title=f"Disk {disk.name} is at its limit: busy {worst.busy_pct:.0f} % of the time, {worst.latency_ms:.0f} ms a request",
         evidence=(
-            f"over {WINDOW_S:.0f} s, {disk.in_flight} requests under way now",
+            f"over {limits.window_s:g} s, {disk.in_flight} requests under way now",
             f"now {_mb(disk.read_bytes_per_s)} MB/s read, {_mb(disk.write_bytes_per_s)} MB/s written",
             *((f"tasks were stalled for I/O in {stalled:.0f} % of the time",) if stalled is not None else ()),
             *((f"{named(waiting)}: much of the time in data loading or checkpoints",) if waiting else ()),
@@ -83,8 +92,8 @@ def check_nearly_full(history: History, limits: RoomLimits = ROOM) -> Observatio
     used = mounts_of(_written(history.now), history.now.mounts)
     worst = min(full, key=lambda mount: (mount not in used, mount.available_bytes or 0))
     room = worst.available_bytes or 0
-    is_scarce = worst in used and (room < 1e9 * limits.scarce_gb or _lacks_inodes(worst))
-    left = "hardly a free inode" if _lacks_inodes(worst) else f"{room / 1e9:.1f} GB left"
+    is_scarce = worst in used and (room < 1e9 * limits.scarce_gb or _lacks_inodes(worst, limits))
+    left = "hardly a free inode" if _lacks_inodes(worst, limits) else f"{room / 1e9:.1f} GB left"
     return Observation(
         severity="warning" if is_scarce else "info",
         confidence=0.95 if worst in used else 0.8,
@@ -101,15 +110,15 @@ def check_nearly_full(history: History, limits: RoomLimits = ROOM) -> Observatio
     )
 
 
-def _saturated(history: History) -> Iterator[_Saturated]:
-    if not history.covers(WINDOW_S):
+def _saturated(history: History, limits: DiskLimits) -> Iterator[_Saturated]:
+    if not history.covers(limits.window_s):
         return
-    window = history.over(WINDOW_S)
+    window = history.over(limits.window_s)
     for disk in history.now.disks:
         seen = [each for moment in window for each in moment.disks if each.name == disk.name]
         busy = [each.busy_pct for each in seen if each.busy_pct is not None]
         latency = [each.latency_ms for each in seen if each.latency_ms is not None]
-        if len(busy) >= 3 and latency and fmean(busy) >= BUSY_PCT and fmean(latency) >= LATENCY_MS:
+        if len(busy) >= 3 and latency and fmean(busy) >= limits.busy_pct and fmean(latency) >= limits.latency_ms:
             yield _Saturated(disk, fmean(busy), fmean(latency))
 
 
@@ -122,11 +131,13 @@ def _is_nearly_full(mount: MountReading, limits: RoomLimits) -> bool:
     if mount.fs_type in _MEMORY_FS or not mount.total_bytes or mount.available_bytes is None:
         return False  # /dev/shm: shm-nearly-full
     used_pct = 100.0 * (1 - mount.available_bytes / mount.total_bytes)
-    return (used_pct >= limits.used_pct and mount.available_bytes < 1e9 * limits.room_gb) or _lacks_inodes(mount)
+    return (used_pct >= limits.used_pct and mount.available_bytes < 1e9 * limits.room_gb) or _lacks_inodes(
+        mount, limits
+    )
 
 
-def _lacks_inodes(mount: MountReading) -> bool:
-    return mount.inodes_used_pct is not None and mount.inodes_used_pct >= INODES_PCT
+def _lacks_inodes(mount: MountReading, limits: RoomLimits) -> bool:
+    return mount.inodes_used_pct is not None and mount.inodes_used_pct >= limits.inodes_pct
 
 
 def _fullness(mount: MountReading) -> str:
@@ -150,17 +161,20 @@ RULES = (
     Rule(
         symptom="disk-saturated",
         category="performance",
-        threshold=f"busy over {BUSY_PCT:.0f} % and {LATENCY_MS:.0f} ms a request over {WINDOW_S:.0f} s, PSI io over {STALLED_PCT:.0f} %; "
-        "a warning when ranks load data or save meanwhile",
+        threshold=lambda limits: (
+            f"busy over {limits.busy_pct:g} % and {limits.latency_ms:g} ms a request over {limits.window_s:g} s, PSI io over "
+            f"{limits.stalled_pct:g} %; a warning when ranks load data or save meanwhile"
+        ),
         raise_s=5.0,
         clear_s=20.0,
         check=check_saturated,
+        limits=DISK,
     ),
     Rule(
         symptom="disk-nearly-full",
         category="stability",
         threshold=lambda limits: (
-            f"over {limits.used_pct:g} % used and under {limits.room_gb:g} GB left, or {INODES_PCT:.0f} % of the inodes used; "
+            f"over {limits.used_pct:g} % used and under {limits.room_gb:g} GB left, or {limits.inodes_pct:g} % of the inodes used; "
             f"a warning when the job writes there and under {limits.scarce_gb:g} GB are left"
         ),
         raise_s=2.0,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from hwtop.model.frame import Moment
-from hwtop.symptoms.cpu import EXCESS, PRESSURE_PCT, RATIO
+from hwtop.symptoms.cpu import CORES, CoreLimits
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.rule import Observation, Rule
 
-WINDOW_S = 10.0
 _NAMED = 4
 
 
@@ -19,16 +18,16 @@ def waiting_workers(moment: Moment) -> float | None:
     return None if job is None else float(sum(worker.state == "R" for rank in job.ranks for worker in rank.workers))
 
 
-def check_oversubscribed(history: History) -> Observation | None:
+def check_oversubscribed(history: History, limits: CoreLimits = CORES) -> Observation | None:
     """Far more workers want to run than there are cores. Many that sleep are no fault, whatever torch warns of at the start."""
     cores = history.now.cores
     ranks = [rank for rank in history.live_ranks if rank.workers]
     count = sum(len(rank.workers) for rank in ranks)
-    ready = history.median(WINDOW_S, waiting_workers)
-    if ready is None or count <= cores or ready < max(RATIO * cores, cores + EXCESS):
+    ready = history.median(limits.window_s, waiting_workers)
+    if ready is None or count <= cores or ready < limits.most(cores):
         return None
-    pressure = history.mean(WINDOW_S, some_pct("cpu"))
-    if pressure is not None and pressure < PRESSURE_PCT:
+    pressure = history.mean(limits.window_s, some_pct("cpu"))
+    if pressure is not None and pressure < limits.pressure_pct:
         return None
     busy = [worker.cpu_pct for rank in ranks for worker in rank.workers if worker.cpu_pct is not None]
     each = max(1, int((cores - len(ranks)) // len(ranks)))
@@ -39,7 +38,7 @@ def check_oversubscribed(history: History) -> Observation | None:
         title=f"{count} loader workers of {len(ranks)} rank{'s' if len(ranks) > 1 else ''} for {cores:g} core{'s' if cores != 1 else ''}: "
         f"{ready:.0f} of them want to run at a time",
         evidence=(
-            f"{ready:.0f} of {count} workers in state R (median over {WINDOW_S:.0f} s)",
+            f"{ready:.0f} of {count} workers in state R (median over {limits.window_s:g} s)",
             *((f"each gets {sum(busy) / len(busy):.0f} % of a core on average",) if busy else ()),
             *(
                 (f"CPU pressure: some task waited for a core {pressure:.0f} % of the time",)
@@ -64,12 +63,13 @@ RULES = (
     Rule(
         symptom="dataloader-oversubscribed",
         category="performance",
-        threshold=(
-            f"loader workers in state R over {RATIO:g} x cores and {EXCESS} above them (median of {WINDOW_S:.0f} s), and PSI cpu over "
-            f"{PRESSURE_PCT:.0f} %"
+        threshold=lambda limits: (
+            f"loader workers in state R over {limits.per_core:g} x cores and {limits.excess:g} above them (median of "
+            f"{limits.window_s:g} s), and PSI cpu over {limits.pressure_pct:g} %"
         ),
         raise_s=2.0,
         clear_s=15.0,
         check=check_oversubscribed,
+        limits=CORES,
     ),
 )
