@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hwtop.config import TEMPLATE, Config, default_path, load, parse
+from hwtop.config import Config, default_path, load, parse
 from hwtop.errors import UsageError
+from hwtop.settings import template
 from hwtop.symptoms.judge import Judge
 from hwtop.symptoms.rule import Observation, Rule
 from tests.symptoms.moments import constant, job, rank
@@ -18,9 +19,10 @@ def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
 
 
 def test_the_template_says_the_defaults(tmp_path: Path) -> None:
-    given = "\n".join(line.removeprefix("# ") if " = " in line else line for line in TEMPLATE.splitlines()[2:])
+    text = template()
+    given = "\n".join(line.removeprefix("# ") if " = " in line else line for line in text.splitlines()[2:])
 
-    assert parse(TEMPLATE.encode(), "template") == Config()
+    assert parse(text.encode(), "template") == Config()
     assert parse(given.encode(), "template") == Config()  # also without the remark signs
 
 
@@ -40,6 +42,10 @@ def test_a_file_is_found_where_the_specification_says(tmp_path: Path) -> None:
         ("[screen]\nmouse = 3\n", "Expected `bool`"),
         ("[alerts]\nseverity = 'loud'\n", "Invalid enum value 'loud'"),
         ("[wrong]\n", "no setting 'wrong'"),
+        ("[alerts]\nwebhook = 'file:///etc/passwd'\n", "alerts.webhook: 'file:///etc/passwd' is no address"),
+        ("[screen]\ninterval = 'often'\n", "screen.interval: 'often' is not a time"),
+        ("[screen]\ninterval = '1ms'\n", "out of range: 0.2 to 60 seconds"),
+        ("x = " + "[" * 10_000, "no TOML"),
         (b"\xff\xfe", "no UTF-8 text"),
     ],
 )
@@ -49,7 +55,7 @@ def test_a_mistake_is_named(text: str | bytes, told: str) -> None:
 
 
 def test_a_file_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file: `hwtop config init`"):
+    with pytest.raises(UsageError, match="no such file: `hwtop config init --config"):
         load(str(tmp_path / "none.toml"))
     with pytest.raises(UsageError, match="Is a directory"):
         load(str(tmp_path))

@@ -19,15 +19,16 @@ def init(path: str | None, force: bool) -> None:
     """Write a commented settings file to begin with."""
     from pathlib import Path
 
-    from hwtop.config import TEMPLATE, default_path
+    from hwtop.config import default_path
     from hwtop.errors import CannotError, UsageError
+    from hwtop.settings import template
 
     place = Path(path) if path is not None else default_path()
     if place.exists() and not force:
         raise UsageError(f"{place} is there already: edit it, or write it anew with --force")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(TEMPLATE, encoding="utf-8")
+        place.write_text(template(), encoding="utf-8")
     except OSError as error:
         raise CannotError(
             f"{place} cannot be written: {error.strerror or error}; name another with --config FILE"

@@ -10,6 +10,7 @@ import click
 
 from hwtop.commands import completion
 from hwtop.errors import UsageError
+from hwtop.seconds import seconds
 
 if TYPE_CHECKING:
     from click import ParamType as ParamType
@@ -26,9 +27,6 @@ else:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SECONDS = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|min|h)?")
-_UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
-
 
 class Seconds(ParamType[float]):
     """A time: 20, 20s, 500ms, 2m."""
@@ -42,13 +40,12 @@ class Seconds(ParamType[float]):
         """Seconds, between the bounds."""
         if isinstance(value, (int, float)):
             return float(value)
-        match = _SECONDS.fullmatch(str(value).strip())
-        if match is None:
+        found = seconds(str(value))
+        if found is None:
             self.fail(f"{value!r} is not a time: write 20s, 500ms or 2m", param, ctx)
-        seconds = float(match[1]) * _UNIT_S[match[2]]
-        if not self.least <= seconds <= self.most:
+        if not self.least <= found <= self.most:
             self.fail(f"{value} is out of range: {self.least:g} to {self.most:g} seconds", param, ctx)
-        return seconds
+        return found
 
 
 class Numbers(ParamType[tuple[int, ...]]):

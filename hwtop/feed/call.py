@@ -13,7 +13,6 @@ import msgspec
 
 from hwtop import __version__
 from hwtop.config import AlertConfig
-from hwtop.errors import UsageError
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
@@ -27,12 +26,6 @@ class Caller:
     """Sends alerts on their way, each in a daemon thread of its own: one that hangs costs nobody anything."""
 
     def __init__(self, config: AlertConfig, failed: Failed) -> None:
-        """
-        Raises:
-            UsageError: the webhook is no address of the web.
-        """
-        if config.webhook and not config.webhook.startswith(("https://", "http://")):
-            raise UsageError(f"settings: webhook = {config.webhook!r} is no address: write https://...")
         self._config = config
         self._failed = failed
 

@@ -13,7 +13,6 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.config import AlertConfig
-from hwtop.errors import UsageError
 from hwtop.feed.alerts import AlertBook
 from hwtop.feed.call import Caller
 from hwtop.model.frame import Frame, Verdict
@@ -126,11 +125,6 @@ def test_what_does_not_work_is_told_and_ends_nothing(config: AlertConfig) -> Non
     Caller(config, failed=failures.put)(finding(), frame())
 
     assert failures.get(timeout=WAIT_S).startswith("alert not delivered: ")
-
-
-def test_a_webhook_must_be_an_address_of_the_web() -> None:
-    with pytest.raises(UsageError, match="is no address"):
-        Caller(AlertConfig(webhook="file:///etc/passwd"), failed=print)
 
 
 def test_the_terminal_is_told_in_one_line_that_nothing_can_break_out_of() -> None:

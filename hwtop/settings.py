@@ -1,0 +1,156 @@
+"""Settings: what there is to set, found in the structs of `config`; as text, and back from what a person types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, get_args, get_type_hints
+
+import msgspec
+from msgspec import Struct, inspect
+
+from hwtop.config import FORMS, Config
+from hwtop.errors import UsageError
+
+Kind = Literal["switch", "choice", "text", "number", "names", "table"]
+"""What a value is: true or false, one of some words, any text, a number, a list of names, names with values of their own."""
+Value = bool | int | float | str | tuple[str, ...]
+Path = tuple[str, ...]
+"""Names of the section and of what stands in it: ("screen", "theme")."""
+
+LONGEST = 4096
+"""Characters of a value."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One line of the file."""
+
+    path: Path
+    kind: Kind
+    default: Value
+    about: str = ""
+    choices: tuple[str, ...] = ()
+    type: Any = str
+    """What the value is converted to."""
+
+
+def described(struct: type[Struct] = Config, before: Path = ()) -> Iterator[tuple[Path, str, Setting | None]]:
+    """All sections (path, what it is for, None) each followed by its settings, tables as sections of their own behind them."""
+    info = inspect.type_info(struct)
+    assert isinstance(info, inspect.StructType)
+    hints = get_type_hints(struct)
+    tables = []
+    for field in info.fields:
+        about, kind = _plain(field.type)
+        path, default = (*before, field.name), getattr(struct(), field.name)
+        if isinstance(kind, inspect.StructType):
+            yield path, about, None
+            yield from described(kind.cls, path)
+        elif isinstance(kind, inspect.DictType):
+            tables.append((path, about, None))
+        else:
+            yield path, about, _setting(path, about, kind, default, get_args(hints[field.name]))
+    yield from tables
+
+
+def all_settings() -> tuple[Setting, ...]:
+    """Those that the structs name."""
+    return tuple(setting for _, _, setting in described() if setting is not None)
+
+
+def value_of(config: Config, path: Path) -> Any:
+    """What `config` says at `path`; None where a table has no such entry."""
+    found: Any = config
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else getattr(found, name)
+        if found is None:
+            return None
+    return found
+
+
+def toml(value: object) -> str:
+    """`value` as it stands in the file."""
+    return msgspec.json.encode(value).decode()
+
+
+def read(setting: Setting, text: str) -> Value:
+    """What a person has typed as a value of `setting`.
+
+    Raises:
+        UsageError: it cannot be one; the message says why.
+    """
+    text = text.strip()
+    if len(text) > LONGEST:
+        raise UsageError(f"{len(text)} characters: at most {LONGEST}")
+    if setting.kind == "names":
+        return tuple(name for part in text.split(",") if (name := part.strip().strip("\"'")))
+    if setting.kind == "number":
+        return _number(setting, text)
+    if setting.kind in ("choice", "switch") and text not in setting.choices:
+        near = get_close_matches(text, setting.choices, n=1)
+        raise UsageError(
+            f"{text!r}: " + (f"did you mean {near[0]!r}?" if near else f"one of {', '.join(setting.choices)}")
+        )
+    form = FORMS.get(setting.path)
+    problem = form(text) if form is not None else None
+    if problem is not None:
+        raise UsageError(problem)
+    return text == "true" if setting.kind == "switch" else text
+
+
+def template() -> str:
+    """A file to begin with: every setting as a remark."""
+    lines = [
+        "# Settings of hwtop. What stands here behind a # is what holds without it. Flags of the command line go before this file.",
+        "# `hwtop config check` tells whether hwtop understands it, `hwtop config show` what holds in the end; F2 in hwtop sets it.",
+    ]
+    sections: list[list[tuple[str, str]]] = []
+    for path, about, setting in described():
+        if setting is None:
+            sections.append([(f"[{'.'.join(path)}]", about)])
+        else:
+            sections[-1].append((remark(setting), about))
+    for section in sections:
+        width = max(len(text) for text, _ in section)
+        lines += ["", *(f"{text:<{width}}  # {about}".rstrip(" #") for text, about in section)]
+    return "\n".join(lines) + "\n"
+
+
+def remark(setting: Setting) -> str:
+    """Its line in the template."""
+    return f"# {setting.path[-1]} = {toml(setting.default)}"
+
+
+def _plain(kind: inspect.Type) -> tuple[str, inspect.Type]:
+    """What is told of a field, and its type without that."""
+    about = ""
+    while isinstance(kind, inspect.Metadata):
+        about = about or str((kind.extra_json_schema or {}).get("description", ""))
+        kind = kind.type
+    return about, kind
+
+
+def _setting(path: Path, about: str, kind: inspect.Type, default: Value, words: tuple[Any, ...]) -> Setting:
+    if isinstance(kind, inspect.BoolType):
+        return Setting(path, "switch", default, about, ("false", "true"), bool)
+    if isinstance(kind, inspect.LiteralType):
+        return Setting(path, "choice", default, about, tuple(map(str, words)))
+    if isinstance(kind, (inspect.IntType, inspect.FloatType)):
+        return Setting(path, "number", default, about, type=int if isinstance(kind, inspect.IntType) else float)
+    if isinstance(kind, inspect.VarTupleType):
+        return Setting(path, "names", default, about, type=tuple[str, ...])
+    return Setting(path, "text", default, about)
+
+
+def _number(setting: Setting, text: str) -> Value:
+    try:
+        number: Value = msgspec.convert(text, setting.type, strict=False)
+    except msgspec.ValidationError:
+        whole = "a whole number" if setting.type is int else "a number"
+        raise UsageError(f"{text[:40]!r} is not {whole}") from None
+    if isinstance(number, float) and not math.isfinite(number):
+        raise UsageError(f"{text[:40]!r} is not a number")
+    return number
