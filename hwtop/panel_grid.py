@@ -1,0 +1,126 @@
+"""Panels by name, and the drawing of them that a person lays the overview out with.
+
+The drawing is a list of lines of names, as in
+
+    "findings findings cpu"
+    "gpu      gpu      memory"
+    "ranks    ranks    network"
+
+Each line is as wide as the screen, its words share it evenly, and a panel that is named more than once covers all its cells:
+they must make a rectangle. Lines may have different numbers of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from math import lcm
+
+NAMES = (
+    "findings",
+    "gpu",
+    "ranks",
+    "logs",
+    "host",
+    "cpu",
+    "memory",
+    "disk",
+    "network",
+    "busiest",
+    "rank-map",
+    "rank-differ",
+    "rank-card",
+    "conclusion",
+    "stack-tree",
+    "stack",
+    "flame",
+    "flame-path",
+    "log-context",
+    "log-others",
+    "curve-list",
+    "curve",
+    "gpu-list",
+    "gpu-trends",
+    "gpu-card",
+    "gpu-topology",
+    "gpu-processes",
+    "gpu-missing",
+    "processes",
+    "host-answer",
+    "host-page",
+    "symptom-list",
+    "symptom",
+    "symptom-page",
+    "suspects",
+    "symptom-timeline",
+)
+"""Every panel that can be hidden or placed; the verdict and the footer always stay."""
+_MOST_LINES, _MOST_WORDS = 40, 12
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a panel covers of a drawing: from line `top` to before `bottom`, from column `left` to before `right`."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A drawing that was understood."""
+
+    lines: int
+    columns: int
+    panels: dict[str, Cells]
+
+
+def no_panels(names: Iterable[str]) -> str | None:
+    """Why these are not all names of panels; None where they are."""
+    for name in names:
+        if name not in NAMES:
+            near = get_close_matches(name, NAMES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES[:10])} and more"
+            return f"no panel {name[:40]!r}: {hint}"
+    return None
+
+
+def no_drawing(drawing: tuple[str, ...]) -> str | None:
+    """Why this is no drawing of panels; None where it is."""
+    try:
+        parse(drawing)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@lru_cache(maxsize=8)
+def parse(drawing: tuple[str, ...]) -> Grid:
+    """The grid in a drawing.
+
+    Raises:
+        ValueError: an unknown name, cells that make no rectangle, too many lines or words; the message says which.
+    """
+    words = [line.split() for line in drawing]
+    if len(words) > _MOST_LINES or any(not 0 < len(line) <= _MOST_WORDS for line in words):
+        raise ValueError(f"a layout has at most {_MOST_LINES} lines of 1 to {_MOST_WORDS} panels each")
+    if problem := no_panels(name for line in words for name in line):
+        raise ValueError(problem)
+    columns = lcm(*map(len, words)) if words else 1
+    rows = [[name for name in line for _ in range(columns // len(line))] for line in words]
+    return Grid(len(rows), columns, {name: _cells(name, rows) for line in words for name in line})
+
+
+def _cells(name: str, rows: Sequence[Sequence[str]]) -> Cells:
+    held = [(y, x) for y, row in enumerate(rows) for x, other in enumerate(row) if other == name]
+    lines, columns = [y for y, _ in held], [x for _, x in held]
+    found = Cells(min(lines), max(lines) + 1, min(columns), max(columns) + 1)
+    if len(held) != (found.bottom - found.top) * (found.right - found.left):
+        raise ValueError(
+            f"the cells of {name!r} make no rectangle: name it in the same columns of lines below each other"
+        )
+    return found
