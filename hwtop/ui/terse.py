@@ -17,6 +17,8 @@ from hwtop.ui.widgets.text import cells
 Style = tuple[tuple[str, str], ...]
 """What is set, e.g. (("1", "1"), ("fg", "38;5;103")), in order; empty = as after a reset."""
 Cell = tuple[str, Style]
+Piece = tuple[int, int, str, Style]
+"""Row, column (from 1), text and style; in row 0 the begin or end of synchronized output."""
 
 _TOKEN = re.compile(r"\x1b\[([0-9;]*)m|\x1b\[(\d+);(\d+)H|(\x1b\[\?2026[hl])|\n|([^\x1b\n]+)")
 _COLOUR_FORMS = {"5": 3, "2": 5}
@@ -42,26 +44,16 @@ class Terse:
 
     def __call__(self, data: str) -> str:
         """What makes the same picture as `data`. Assumes nothing of place and style before, and resets the style after."""
-        if "".join(found[0] for found in _TOKEN.finditer(data)) != data:
-            self.forget()  # it does more than to draw
+        drawn = pieces(data)
+        if drawn is None:
+            self.forget()
             return data
         self._sent, self._at, self._now = [], None, None
-        row, column = 0, 0
-        style: Style = ()
-        for token in _TOKEN.finditer(data):
-            sgr, to_row, to_column, sync, text = token.groups()
-            if sgr is not None:
-                style = styled(style, sgr)
-            elif to_row:
-                row, column = int(to_row), int(to_column)
-            elif sync:
-                self._sent.append(sync)
-            elif text and not row:
-                self.forget()  # nobody has said where
-                return data
-            elif text:
+        for row, column, text, style in drawn:
+            if row:
                 self._draw(row, column, text, style)
-                column += cells(text)
+            else:
+                self._sent.append(text)
         if self._now:
             self._sent.append("\x1b[0m")
         return "".join(self._sent)
@@ -103,6 +95,29 @@ class Terse:
             self._sent.append(change(self._now, style))
             self._now = style
         self._sent.append(text)
+
+
+def pieces(data: str) -> list[Piece] | None:
+    """What the toolkit's `data` draws, in order. None if it does more than to draw, or does not say where."""
+    if "".join(found[0] for found in _TOKEN.finditer(data)) != data:
+        return None
+    drawn: list[Piece] = []
+    row, column = 0, 0
+    style: Style = ()
+    for token in _TOKEN.finditer(data):
+        sgr, to_row, to_column, sync, text = token.groups()
+        if sgr is not None:
+            style = styled(style, sgr)
+        elif to_row:
+            row, column = int(to_row), int(to_column)
+        elif sync:
+            drawn.append((0, 0, sync, ()))
+        elif text and not row:
+            return None
+        elif text:
+            drawn.append((row, column, text, style))
+            column += cells(text)
+    return drawn
 
 
 @lru_cache(maxsize=1024)
