@@ -14,19 +14,26 @@ from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job
 from hwtop.model.rank import DataFile, Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
-
-BLOCKED_S = 30.0
-"""In D state without a context switch. Short D states are ordinary I/O. Engineering default; Meta's GCM flags processes after
-300 s, the kernel's hung task detector after 120 s."""
-KERNEL_S = 120.0
-"""kernel.hung_task_timeout_secs: from here on the kernel itself complains."""
+from hwtop.symptoms.rule import Hold, Limits, Observation, Rule
 
 
-def check_blocked(history: History) -> Observation | None:
+class BlockedLimits(Limits, frozen=True, kw_only=True):
+    """Of rank-d-state."""
+
+    blocked_s: Hold = 30.0
+    """In D state without a context switch. Short D states are ordinary I/O. Engineering default; Meta's GCM flags processes
+    after 300 s, the kernel's hung task detector after 120 s."""
+    critical_s: Hold = 120.0
+    """kernel.hung_task_timeout_secs: from here on the kernel itself complains."""
+
+
+BLOCKED = BlockedLimits()
+
+
+def check_blocked(history: History, limits: BlockedLimits = BLOCKED) -> Observation | None:
     """The ranks of which a thread is in D state for long, or for shorter while all others wait for them."""
     job, live = history.job, history.live_ranks
-    found = [rank for rank in live if _is_blocked(rank, live)]
+    found = [rank for rank in live if _is_blocked(rank, live, limits)]
     if job is None or not found:
         return None
     numbers = [rank.rank for rank in found]
@@ -36,8 +43,8 @@ def check_blocked(history: History) -> Observation | None:
     others = [rank.rank for rank in live if rank not in found and waits(rank) and is_still(rank)]
     told = says(job.timeout)
     return Observation(
-        severity="critical" if others or blocked.for_s >= KERNEL_S else "warning",
-        confidence=0.95 if others or blocked.for_s >= BLOCKED_S else 0.85,
+        severity="critical" if others or blocked.for_s >= limits.critical_s else "warning",
+        confidence=0.95 if others or blocked.for_s >= limits.blocked_s else 0.85,
         title=f"{named(numbers).capitalize()} {do(numbers, 'be')} in D state for {blocked.for_s:.0f} s: "
         f"{_what(blocked)}{_where(_file(longest, blocked))}" + (f"; {conclusion(job)}" if job.stack_groups else ""),
         evidence=(
@@ -51,10 +58,10 @@ def check_blocked(history: History) -> Observation | None:
     )
 
 
-def _is_blocked(rank: Rank, live: Sequence[Rank]) -> bool:
+def _is_blocked(rank: Rank, live: Sequence[Rank], limits: BlockedLimits) -> bool:
     if rank.blocked is None:
         return False
-    if rank.blocked.for_s >= BLOCKED_S:
+    if rank.blocked.for_s >= limits.blocked_s:
         return True
     others = [other for other in live if other.rank != rank.rank and other.blocked is None]
     return rank.blocked.for_s >= STUCK_S and bool(others) and all(waits(other) and is_still(other) for other in others)
@@ -125,11 +132,12 @@ RULES = (
     Rule(
         symptom="rank-d-state",
         category="stability",
-        threshold=(
-            f"a thread in D state for {BLOCKED_S:.0f} s without a context switch; {STUCK_S:.0f} s where all other ranks wait"
+        threshold=lambda limits: (
+            f"a thread in D state for {limits.blocked_s:g} s without a context switch; {STUCK_S:.0f} s where all other ranks wait"
         ),
         raise_s=0.0,
         clear_s=3.0,
         check=check_blocked,
+        limits=BLOCKED,
     ),
 )

@@ -16,26 +16,17 @@ from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Rule, Share, Window
 from hwtop.symptoms.statistics import share_at_least
 
-GIL_SHARE = 0.20
-"""Of the looks, proven: another thread runs Python while the main thread would. Engineering default."""
 GIL_LOOKS = 4
 """Looks at all threads are seldom (one ends each window of samples); 4 of 4 prove 60 %, 3 of 4 prove 35 %."""
-GIL_WINDOW_S = 60.0
-STARVED_SHARE = 0.10
 STARVED_PART = 0.7
 STARVED_ASLEEP = 0.3
 ONE_CORE_PCT = 125.0
-"""A smaller proven share will do where the main thread uses less than this part of the time that it wants to run, sleeps for
+"""A smaller proven share (`starved_share`) will do where the main thread uses less than this part of the time that it wants to run, sleeps for
 a lock (futex) in so many of the ticks and hardly for anything else, and the process as a whole uses no more than one core:
 threads that share one lock share one core. Engineering defaults."""
-GC_SHARE = 0.05
-"""Of the samples, proven, in explicit collections. One a second that takes 50 ms; Megatron-LM runs it once in many steps
-(`--manual-gc-interval`). Engineering default."""
-GC_VISITS = 3
-"""Seen collecting so many times apart: one collection in hundreds of steps may take half a second. Engineering default."""
 _NEEDS_GIL: frozenset[Phase] = frozenset(
     {"forward", "optimizer", "data-main", "logging", "eval", "checkpoint", "other"}
 )
@@ -53,6 +44,32 @@ _WAITING_MODULES = (
 )
 
 
+class GilLimits(Limits, frozen=True, kw_only=True):
+    """Of gil-contention. Engineering defaults."""
+
+    held_share: Share = 0.20
+    """Of the looks, proven: another thread runs Python while the main thread would."""
+    starved_share: Share = 0.10
+    """... where the main thread surely gets less CPU than it wants."""
+    window_s: Window = 60.0
+
+
+GIL = GilLimits()
+
+
+class GcLimits(Limits, frozen=True, kw_only=True):
+    """Of gc-thrash. Engineering defaults."""
+
+    gc_share: Share = 0.05
+    """Of the samples, proven, in explicit collections. One a second that takes 50 ms; Megatron-LM runs it once in many steps
+    (`--manual-gc-interval`)."""
+    visits: Count = 3
+    """Seen collecting so many times apart: one collection in hundreds of steps may take half a second."""
+
+
+GC = GcLimits()
+
+
 class Robbery(Struct, frozen=True, kw_only=True):
     """How often other threads ran Python while a rank's main thread waited to."""
 
@@ -67,14 +84,14 @@ class Robbery(Struct, frozen=True, kw_only=True):
     python_threads: int
 
 
-def check_gil(history: History) -> Observation | None:
+def check_gil(history: History, limits: GilLimits = GIL) -> Observation | None:
     """Other Python threads of a rank hold the interpreter lock while its main thread waits for it."""
-    past = _past(history)
+    past = _past(history, limits.window_s)
     hit = [
         robbery
         for rank in history.live_ranks
         if rank.state not in ("starting", "stopped")
-        and (robbery := robbery_of(history, rank, past.get(rank.pid, []))) is not None
+        and (robbery := robbery_of(history, rank, past.get(rank.pid, []), limits)) is not None
     ]
     if not hit:
         return None
@@ -110,7 +127,9 @@ def _cores(rank: Rank) -> str:
     return f"; they use {rank.cpu_pct:.0f} % of a core together, the main thread {rank.main_thread_cpu_pct:.0f} %"
 
 
-def robbery_of(history: History, rank: Rank, past: Sequence[tuple[float, Rank]]) -> Robbery | None:
+def robbery_of(
+    history: History, rank: Rank, past: Sequence[tuple[float, Rank]], limits: GilLimits = GIL
+) -> Robbery | None:
     """None where it is not proven. `past`: (time, this rank then) over the window."""
     dumps = list({seen.stack.at_s: seen.stack for _, seen in past if seen.stack is not None}.values())
     if len(dumps) < GIL_LOOKS or sum(_other_owner(dump) is not None for dump in dumps) < 2:
@@ -120,7 +139,7 @@ def robbery_of(history: History, rank: Rank, past: Sequence[tuple[float, Rank]])
     newest = [seen for at_s, seen in past if at_s >= since_s]
     is_starved = history.covers(WINDOW_S) and _is_starved(newest, len(wanting) / len(dumps))
     found = [owner for dump in wanting if (owner := _robber(dump, may_be_active=is_starved)) is not None]
-    needed = STARVED_SHARE if is_starved else GIL_SHARE
+    needed = limits.starved_share if is_starved else limits.held_share
     if len(found) < 2 or share_at_least(len(found) / len(dumps), len(dumps)) < needed:
         return None
     places = Counter((thread.name, user_frame(own_frames(thread))) for thread in found)
@@ -147,10 +166,10 @@ def _is_starved(ticks: Sequence[Rank], wants: float) -> bool:
     return for_locks >= STARVED_ASLEEP * len(ticks) and 2 * for_locks > len(asleep)
 
 
-def _past(history: History) -> dict[int, list[tuple[float, Rank]]]:
+def _past(history: History, window_s: float) -> dict[int, list[tuple[float, Rank]]]:
     """PID -> (time, rank) of the window, oldest first; in one pass, for there may be hundreds of ranks."""
     found: dict[int, list[tuple[float, Rank]]] = {}
-    for moment in history.over(GIL_WINDOW_S):
+    for moment in history.over(window_s):
         for seen in moment.job.ranks if moment.job is not None else ():
             found.setdefault(seen.pid, []).append((moment.at_s, seen))
     return found
@@ -178,9 +197,9 @@ def _other_owner(dump: StackDump) -> ThreadStack | None:
     return None if owner is None or owner is training_thread(dump) else owner
 
 
-def check_gc(history: History) -> Observation | None:
+def check_gc(history: History, limits: GcLimits = GC) -> Observation | None:
     """Explicit garbage collections take a share of the time. Those that Python starts itself leave no trace on the stack."""
-    hit = [(rank, share) for rank in history.live_ranks if (share := _collecting(rank)) is not None]
+    hit = [(rank, share) for rank in history.live_ranks if (share := _collecting(rank, limits)) is not None]
     if not hit:
         return None
     rank, share = max(hit, key=lambda entry: entry[1])
@@ -204,12 +223,12 @@ def check_gc(history: History) -> Observation | None:
     )
 
 
-def _collecting(rank: Rank) -> float | None:
+def _collecting(rank: Rank, limits: GcLimits) -> float | None:
     lines = [line for line in rank.hot_lines if collects_garbage(line.code)]
     share = sum(line.share for line in lines)
-    if rank.samples < MIN_SAMPLES or rank.state == "starting" or sum(line.visits for line in lines) < GC_VISITS:
+    if rank.samples < MIN_SAMPLES or rank.state == "starting" or sum(line.visits for line in lines) < limits.visits:
         return None
-    if share_at_least(share, rank.samples) < GC_SHARE:
+    if share_at_least(share, rank.samples) < limits.gc_share:
         return None
     return share
 
@@ -222,20 +241,24 @@ RULES = (
     Rule(
         symptom="gil-contention",
         category="performance",
-        threshold=(
-            f"in surely over {GIL_SHARE:.0%} of the looks of {GIL_WINDOW_S:.0f} s another thread owns the interpreter lock while the "
-            f"training thread sleeps where it would run Python ({STARVED_SHARE:.0%} where it surely gets less CPU than it wants)"
+        threshold=lambda limits: (
+            f"in surely over {limits.held_share:.0%} of the looks of {limits.window_s:g} s another thread owns the interpreter lock while the "
+            f"training thread sleeps where it would run Python ({limits.starved_share:.0%} where it surely gets less CPU than it wants)"
         ),
         raise_s=3.0,
         clear_s=20.0,
         check=check_gil,
+        limits=GIL,
     ),
     Rule(
         symptom="gc-thrash",
         category="performance",
-        threshold=f"explicit gc.collect() in surely over {GC_SHARE:.0%} of the samples, {GC_VISITS} times or more",
+        threshold=lambda limits: (
+            f"explicit gc.collect() in surely over {limits.gc_share:.0%} of the samples, {limits.visits} times or more"
+        ),
         raise_s=3.0,
         clear_s=20.0,
         check=check_gc,
+        limits=GC,
     ),
 )

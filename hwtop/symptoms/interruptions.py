@@ -15,16 +15,10 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.overhead import hottest, told
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Limits, Observation, Rule, Share
+from hwtop.symptoms.rule import Count, Hold, Limits, Observation, Rule, Share
 from hwtop.symptoms.statistics import share_at_least
 
-CHECKPOINT_PERIODS = 2
-CHECKPOINT_LEAST_S = 30.0
-"""A single save is called too long when the rank's own clock for it has run out, and never under half a minute."""
 _FILE_WINDOW_S = 60.0
-COMPILE_SHARE = 0.10
-"""Of the looks over whole periods, proven. Engineering default."""
-COMPILE_PERIODS = 3
 WARM_STEPS = 10
 """Compiling in the first steps that hwtop sees is no storm: shapes, evaluation and the last batch differ once."""
 WARM_S = 60.0
@@ -36,9 +30,23 @@ class CheckpointLimits(Limits, frozen=True, kw_only=True):
 
     share: Share = 0.10
     """Of the looks over whole periods, proven; a save a minute that takes 5 s stays under it. Engineering default."""
+    periods: Count = 2
+    long_s: Hold = 30.0
+    """A single save is called too long when the rank's own clock for it has run out, and never under half a minute."""
 
 
 CHECKPOINT = CheckpointLimits()
+
+
+class CompileLimits(Limits, frozen=True, kw_only=True):
+    """Of recompile-storm."""
+
+    share: Share = 0.10
+    """Of the looks over whole periods, proven. Engineering default."""
+    periods: Count = 3
+
+
+COMPILE = CompileLimits()
 
 
 class _Long(Struct, frozen=True):
@@ -54,10 +62,10 @@ def check_checkpoint(history: History, limits: CheckpointLimits = CHECKPOINT) ->
         spells = [spell for spell in rank.spells if spell.phase == "checkpoint"]
         if not spells:
             continue
-        often = _often(history, spells, limits.share, CHECKPOINT_PERIODS)
+        often = _often(history, spells, limits.share, limits.periods)
         if often is not None:
             return _checkpoint(history, rank, _often_title(rank, often), often)
-        long = _too_long(rank, spells[-1])
+        long = _too_long(rank, spells[-1], limits.long_s)
         if long is not None:
             usual = f", usually {long.usual_s:.1f} s" if long.usual_s is not None else ""
             title = f"Rank {rank.rank} saves a checkpoint for {long.seconds:.0f} s{usual}: the training waits"
@@ -74,10 +82,10 @@ def _often(history: History, spells: Sequence[Spell], share: float, periods: int
     return found if history.now.at_s - spells[-1].to_s <= 2.5 * usual_s else None
 
 
-def _too_long(rank: Rank, last: Spell) -> _Long | None:
+def _too_long(rank: Rank, last: Spell, least_s: float) -> _Long | None:
     lasts_s = last.to_s - last.from_s
     usual_s = usual_checkpoint_s(rank)
-    limit_s = CHECKPOINT_CLOCK_S if usual_s is None else max(CHECKPOINT_LEAST_S, CHECKPOINTS * usual_s)
+    limit_s = CHECKPOINT_CLOCK_S if usual_s is None else max(least_s, CHECKPOINTS * usual_s)
     return None if last.over_by_s is not None or lasts_s < limit_s else _Long(lasts_s, usual_s)
 
 
@@ -135,9 +143,9 @@ def _write_rate(history: History, rank: Rank) -> float | None:
     return fmean(rates) if rates else None
 
 
-def check_recompile(history: History) -> Observation | None:
+def check_recompile(history: History, limits: CompileLimits = COMPILE) -> Observation | None:
     """The compiler runs again and again although the training is well under way, or says itself that it gives up."""
-    hit = [(rank, often) for rank in history.live_ranks if (often := _recompiles(history, rank)) is not None]
+    hit = [(rank, often) for rank in history.live_ranks if (often := _recompiles(history, rank, limits)) is not None]
     if not hit:
         return check_pattern("recompile-storm", history)
     numbers = [rank.rank for rank, _ in hit]
@@ -159,13 +167,13 @@ def check_recompile(history: History) -> Observation | None:
     )
 
 
-def _recompiles(history: History, rank: Rank) -> Recurrence | None:
+def _recompiles(history: History, rank: Rank, limits: CompileLimits) -> Recurrence | None:
     spells = [spell for spell in rank.spells if spell.phase == "compile"]
-    warm_s = _warm_at_s(history, rank) if len(spells) > COMPILE_PERIODS else None
+    warm_s = _warm_at_s(history, rank) if len(spells) > limits.periods else None
     if warm_s is None:
         return None
     spells = [spell for spell in spells if spell.from_s > warm_s]
-    return _often(history, spells, COMPILE_SHARE, COMPILE_PERIODS)
+    return _often(history, spells, limits.share, limits.periods)
 
 
 def _warm_at_s(history: History, rank: Rank) -> float | None:
@@ -190,8 +198,8 @@ RULES = (
         symptom="checkpoint-stall",
         category="performance",
         threshold=lambda limits: (
-            f"saving takes surely over {limits.share:.0%} of {CHECKPOINT_PERIODS} or more whole periods; or one save takes "
-            f"{CHECKPOINTS:.0f} times its median and {CHECKPOINT_LEAST_S:.0f} s (the first: {CHECKPOINT_CLOCK_S:.0f} s)"
+            f"saving takes surely over {limits.share:.0%} of {limits.periods} or more whole periods; or one save takes "
+            f"{CHECKPOINTS:.0f} times its median and {limits.long_s:g} s (the first: {CHECKPOINT_CLOCK_S:.0f} s)"
         ),
         raise_s=1.0,
         clear_s=30.0,
@@ -201,12 +209,13 @@ RULES = (
     Rule(
         symptom="recompile-storm",
         category="performance",
-        threshold=(
-            f"{COMPILE_PERIODS} or more compilations after {WARM_STEPS} steps (or {WARM_S:.0f} s), surely over {COMPILE_SHARE:.0%} of "
+        threshold=lambda limits: (
+            f"{limits.periods} or more compilations after {WARM_STEPS} steps (or {WARM_S:.0f} s), surely over {limits.share:.0%} of "
             "the time from one to the next; or the compiler says in the log that it gives up"
         ),
         raise_s=1.0,
         clear_s=60.0,
         check=check_recompile,
+        limits=COMPILE,
     ),
 )

@@ -13,28 +13,54 @@ from hwtop.symptoms.gpu_idle import GPU_IDLE_PCT
 from hwtop.symptoms.gpu_load import gpu_util
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Percent, Rule, Share, Window
 from hwtop.symptoms.statistics import share_at_least
 
-LOGGING_SHARE = 0.10
-"""Of the samples, proven. Engineering default."""
-SYNC_SHARE = 0.30
-"""Of the samples, proven, in waits for the device ..."""
-SYNC_GPU_PCT = 70.0
-"""... while the device has breaks: waiting for a busy GPU is what a healthy job does. Engineering defaults."""
-LAUNCH_WINDOW_S = 15.0
-LAUNCH_GPU_PCT = (GPU_IDLE_PCT, 80.0)
-LAUNCH_CPU_PCT = 90.0
-"""Of a core, main thread (or the process, while autograd's own thread launches) ..."""
 LAUNCH_WANTED_SHARE = 0.9
-"""... or on the run queue in so many of the looks: the same need on a full machine."""
-LAUNCH_COMPUTE_SHARE = 0.5
-"""Of the samples, proven, in forward, backward, optimizer or user code."""
-LAUNCH_OTHER_SHARE = 0.15
-"""At most so much in data loading and in waits for the device: those make breaks on the GPU as well."""
-LAUNCH_POWER_SHARE = 0.6
-"""Of the power limit, where it can be read: small kernels do not heat a GPU. Engineering defaults."""
+"""A core that is wanted in so many of the looks: the same need as a busy one on a full machine. Engineering default."""
 _COMPUTE: tuple[Phase, ...] = ("forward", "backward", "optimizer", "other")
+
+
+class LoggingLimits(Limits, frozen=True, kw_only=True):
+    """Of logging-overhead."""
+
+    logging_share: Share = 0.10
+    """Of the samples, proven. Engineering default."""
+
+
+LOGGING = LoggingLimits()
+
+
+class SyncLimits(Limits, frozen=True, kw_only=True):
+    """Of device-sync-heavy. Engineering defaults."""
+
+    sync_share: Share = 0.30
+    """Of the samples, proven, in waits for the device ..."""
+    gpu_pct: Percent = 70.0
+    """... while the device has breaks: waiting for a busy GPU is what a healthy job does."""
+    window_s: Window = WINDOW_S
+
+
+SYNC = SyncLimits()
+
+
+class LaunchLimits(Limits, frozen=True, kw_only=True):
+    """Of launch-bound: all must hold. Engineering defaults."""
+
+    gpu_least_pct: Percent = GPU_IDLE_PCT
+    gpu_most_pct: Percent = 80.0
+    cpu_pct: Percent = 90.0
+    """Of a core, main thread (or the process, while autograd's own thread launches)."""
+    compute_share: Share = 0.5
+    """Of the samples, proven, in forward, backward, optimizer or user code."""
+    other_share: Share = 0.15
+    """At most so much in data loading and in waits for the device: those make breaks on the GPU as well."""
+    power_share: Share = 0.6
+    """Of the power limit, where it can be read: small kernels do not heat a GPU."""
+    window_s: Window = 15.0
+
+
+LAUNCH = LaunchLimits()
 
 
 def hottest(rank: Rank, phase: Phase) -> HotLine | None:
@@ -47,9 +73,9 @@ def told(line: HotLine) -> str:
     return f"`{line.code or line.function}` ({line.file.rsplit('/', 1)[-1]}:{line.line})"
 
 
-def check_logging(history: History) -> Observation | None:
+def check_logging(history: History, limits: LoggingLimits = LOGGING) -> Observation | None:
     """Ranks that spend much of their time writing logs and metrics."""
-    hit = [rank for rank in history.live_ranks if _proves(rank, LOGGING_SHARE, "logging")]
+    hit = [rank for rank in history.live_ranks if _proves(rank, limits.logging_share, "logging")]
     if not hit:
         return None
     numbers = [rank.rank for rank in hit]
@@ -71,15 +97,15 @@ def check_logging(history: History) -> Observation | None:
     )
 
 
-def check_sync(history: History) -> Observation | None:
+def check_sync(history: History, limits: SyncLimits = SYNC) -> Observation | None:
     """Ranks that wait for their GPU time and again, so that it has nothing queued when it is done."""
     hit = [
         (rank, util)
         for rank in history.live_ranks
         if rank.gpus
-        and _proves(rank, SYNC_SHARE, "sync")
-        and (util := gpu_util(history, rank, WINDOW_S)) is not None
-        and util < SYNC_GPU_PCT
+        and _proves(rank, limits.sync_share, "sync")
+        and (util := gpu_util(history, rank, limits.window_s)) is not None
+        and util < limits.gpu_pct
     ]
     if not hit:
         return None
@@ -95,7 +121,7 @@ def check_sync(history: History) -> Observation | None:
         + f" and the GPU is only {util:.0f} % busy",
         evidence=(
             *_shares([rank for rank, _ in hit], "sync"),
-            f"GPU {rank_set(rank.gpus)}: {util:.0f} % busy over {WINDOW_S:.0f} s: it runs dry after each wait",
+            f"GPU {rank_set(rank.gpus)}: {util:.0f} % busy over {limits.window_s:g} s: it runs dry after each wait",
             *_lines(rank, "sync"),
         ),
         next_steps=(
@@ -107,20 +133,22 @@ def check_sync(history: History) -> Observation | None:
     )
 
 
-def check_launch(history: History) -> Observation | None:
+def check_launch(history: History, limits: LaunchLimits = LAUNCH) -> Observation | None:
     """The GPU has breaks because one thread cannot launch its kernels fast enough."""
-    hit = [(rank, util) for rank in history.live_ranks if (util := _launch_bound_util(history, rank)) is not None]
+    hit = [
+        (rank, util) for rank in history.live_ranks if (util := _launch_bound_util(history, rank, limits)) is not None
+    ]
     if not hit:
         return None
     numbers = [rank.rank for rank, _ in hit]
     rank, util = hit[0]
-    power = _power_share(history, rank)
+    power = _power_share(history, rank, limits.window_s)
     hot = rank.hot[0] if rank.hot else None
     return Observation(
         severity="warning",
         confidence=0.75 if power is not None else 0.6,
         title=f"{named(numbers).capitalize()} {do(numbers, 'be')} bound by launching kernels: one core at "
-        f"{_busy_pct(history, rank) or 0.0:.0f} %, GPU {rank_set(rank.gpus)} only {util:.0f} % busy",
+        f"{_busy_pct(history, rank, limits.window_s) or 0.0:.0f} %, GPU {rank_set(rank.gpus)} only {util:.0f} % busy",
         evidence=(
             *(
                 f"rank {each.rank}: {_compute(each):.0%} of {each.samples} samples in forward, backward and optimizer"
@@ -147,48 +175,48 @@ def check_launch(history: History) -> Observation | None:
     )
 
 
-def _launch_bound_util(history: History, rank: Rank) -> float | None:
+def _launch_bound_util(history: History, rank: Rank, limits: LaunchLimits) -> float | None:
     """Utilization of its GPUs if this rank is bound by launching."""
     if not rank.gpus or rank.samples < MIN_SAMPLES or rank.state not in ("training", "slow"):
         return None
-    util, busy = gpu_util(history, rank, LAUNCH_WINDOW_S), _busy_pct(history, rank)
-    if util is None or busy is None or not LAUNCH_GPU_PCT[0] <= util <= LAUNCH_GPU_PCT[1]:
+    util, busy = gpu_util(history, rank, limits.window_s), _busy_pct(history, rank, limits.window_s)
+    if util is None or busy is None or not limits.gpu_least_pct <= util <= limits.gpu_most_pct:
         return None
-    if busy < LAUNCH_CPU_PCT and _runnable_share(history, rank) < LAUNCH_WANTED_SHARE:
+    if busy < limits.cpu_pct and _runnable_share(history, rank, limits.window_s) < LAUNCH_WANTED_SHARE:
         return None
-    power = _power_share(history, rank)
-    if power is not None and power > LAUNCH_POWER_SHARE:
+    power = _power_share(history, rank, limits.window_s)
+    if power is not None and power > limits.power_share:
         return None
     beside = share_of(rank, "data", "data-main", "sync", "collective", "logging", "checkpoint")
-    proven = share_at_least(_compute(rank), rank.samples) >= LAUNCH_COMPUTE_SHARE
-    return util if proven and beside <= LAUNCH_OTHER_SHARE else None
+    proven = share_at_least(_compute(rank), rank.samples) >= limits.compute_share
+    return util if proven and beside <= limits.other_share else None
 
 
 def _compute(rank: Rank) -> float:
     return share_of(rank, *_COMPUTE)
 
 
-def _busy_pct(history: History, rank: Rank) -> float | None:
+def _busy_pct(history: History, rank: Rank, window_s: float) -> float | None:
     """Main thread; in backward autograd's thread does the launching while the main one sleeps."""
 
     def busy(seen: Rank) -> float | None:
         known = [seen.main_thread_cpu_pct, None if seen.cpu_pct is None else min(seen.cpu_pct, 100.0)]
         return max((value for value in known if value is not None), default=None)
 
-    return history.rank_mean(LAUNCH_WINDOW_S, rank.rank, busy)
+    return history.rank_mean(window_s, rank.rank, busy)
 
 
-def _runnable_share(history: History, rank: Rank) -> float:
+def _runnable_share(history: History, rank: Rank, window_s: float) -> float:
     states = [
         seen.os_state
-        for moment in history.over(LAUNCH_WINDOW_S)
+        for moment in history.over(window_s)
         for seen in (moment.job.ranks if moment.job is not None else ())
         if seen.pid == rank.pid
     ]
     return states.count("R") / len(states) if states else 0.0
 
 
-def _power_share(history: History, rank: Rank) -> float | None:
+def _power_share(history: History, rank: Rank, window_s: float) -> float | None:
     def power(moment: Moment) -> float | None:
         known = [
             gpu.power_w / gpu.power_limit_w
@@ -197,7 +225,7 @@ def _power_share(history: History, rank: Rank) -> float | None:
         ]
         return fmean(known) if known else None
 
-    return history.mean(LAUNCH_WINDOW_S, power)
+    return history.mean(window_s, power)
 
 
 def _proves(rank: Rank, share: float, phase: Phase) -> bool:
@@ -221,32 +249,37 @@ RULES = (
     Rule(
         symptom="device-sync-heavy",
         category="performance",
-        threshold=(
-            f"surely over {SYNC_SHARE:.0%} of the samples in waits for the device, which is under {SYNC_GPU_PCT:.0f} % busy over "
-            f"{WINDOW_S:.0f} s"
+        threshold=lambda limits: (
+            f"surely over {limits.sync_share:.0%} of the samples in waits for the device, which is under {limits.gpu_pct:g} % busy over "
+            f"{limits.window_s:g} s"
         ),
         raise_s=3.0,
         clear_s=20.0,
         check=check_sync,
+        limits=SYNC,
     ),
     Rule(
         symptom="launch-bound",
         category="performance",
-        threshold=(
-            f"GPU {LAUNCH_GPU_PCT[0]:.0f} to {LAUNCH_GPU_PCT[1]:.0f} % busy and under {LAUNCH_POWER_SHARE:.0%} of its power limit for "
-            f"{LAUNCH_WINDOW_S:.0f} s, a core over {LAUNCH_CPU_PCT:.0f} % (or always wanted), surely over {LAUNCH_COMPUTE_SHARE:.0%} of the samples in "
-            f"forward, backward or optimizer, at most {LAUNCH_OTHER_SHARE:.0%} beside them"
+        threshold=lambda limits: (
+            f"GPU {limits.gpu_least_pct:g} to {limits.gpu_most_pct:g} % busy and under {limits.power_share:.0%} of its power limit for "
+            f"{limits.window_s:g} s, a core over {limits.cpu_pct:g} % (or always wanted), surely over {limits.compute_share:.0%} of the samples in "
+            f"forward, backward or optimizer, at most {limits.other_share:.0%} beside them"
         ),
         raise_s=2.0,
         clear_s=20.0,
         check=check_launch,
+        limits=LAUNCH,
     ),
     Rule(
         symptom="logging-overhead",
         category="performance",
-        threshold=f"surely over {LOGGING_SHARE:.0%} of the samples in logging libraries or print()",
+        threshold=lambda limits: (
+            f"surely over {limits.logging_share:.0%} of the samples in logging libraries or print()"
+        ),
         raise_s=3.0,
         clear_s=20.0,
         check=check_logging,
+        limits=LOGGING,
     ),
 )

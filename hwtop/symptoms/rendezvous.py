@@ -6,27 +6,33 @@ from hwtop.job.hang.rendezvous import missing_ranks
 from hwtop.job.rank_set import do, named
 from hwtop.model.hang import Rendezvous
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
-
-MISSING_S = 15.0
-"""Everybody here has been seen in the rendezvous for so long, and others are expected. Engineering default: a rendezvous
-takes seconds once all have come, and those of one job start together."""
-YOUNG_S = 30.0
-"""A younger process is given the time to be joined by others that were started with it. Engineering default."""
-COMPLETE_S = 60.0
-"""All ranks are here and still they wait: the time for slow addresses and timeouts. Engineering default."""
-CERTAIN_S = 120.0
-"""Engineering default; torch itself gives up after 5 to 30 minutes."""
+from hwtop.symptoms.rule import Hold, Limits, Observation, Rule
 
 
-def check_rendezvous(history: History) -> Observation | None:
+class MeetingLimits(Limits, frozen=True, kw_only=True):
+    """Of rendezvous-stuck. Engineering defaults; torch itself gives up after 5 to 30 minutes."""
+
+    missing_s: Hold = 15.0
+    """Everybody here has been seen in the rendezvous for so long, and others are expected: a rendezvous takes seconds once all
+    have come, and those of one job start together."""
+    young_s: Hold = 30.0
+    """A younger process is given the time to be joined by others that were started with it."""
+    complete_s: Hold = 60.0
+    """All ranks are here and still they wait: the time for slow addresses and timeouts."""
+    critical_s: Hold = 120.0
+
+
+MEETING = MeetingLimits()
+
+
+def check_rendezvous(history: History, limits: MeetingLimits = MEETING) -> Observation | None:
     """All that is here waits, long enough for what is known of the others."""
     job = history.job
     meeting = None if job is None else job.rendezvous
-    if job is None or meeting is None or not _is_long(meeting):
+    if job is None or meeting is None or not _is_long(meeting, limits):
         return None
     missing = missing_ranks(meeting.ranks, meeting.expected) if meeting.ranks else ()
-    is_certain = meeting.waiting_s >= CERTAIN_S
+    is_certain = meeting.waiting_s >= limits.critical_s
     return Observation(
         severity="critical" if is_certain else "warning",
         confidence=0.9 if is_certain else 0.7 if _is_anybody_missing(meeting) else 0.6,
@@ -37,10 +43,10 @@ def check_rendezvous(history: History) -> Observation | None:
     )
 
 
-def _is_long(meeting: Rendezvous) -> bool:
+def _is_long(meeting: Rendezvous, limits: MeetingLimits) -> bool:
     if not _is_anybody_missing(meeting):
-        return meeting.waiting_s >= COMPLETE_S
-    return meeting.waiting_s >= MISSING_S and (meeting.age_s is None or meeting.age_s >= YOUNG_S)
+        return meeting.waiting_s >= limits.complete_s
+    return meeting.waiting_s >= limits.missing_s and (meeting.age_s is None or meeting.age_s >= limits.young_s)
 
 
 def _is_anybody_missing(meeting: Rendezvous) -> bool:
@@ -90,12 +96,13 @@ RULES = (
     Rule(
         symptom="rendezvous-stuck",
         category="stability",
-        threshold=(
-            f"all that is here in the rendezvous for {MISSING_S:.0f} s and at least {YOUNG_S:.0f} s old while others are expected; "
-            f"{COMPLETE_S:.0f} s where all are here"
+        threshold=lambda limits: (
+            f"all that is here in the rendezvous for {limits.missing_s:g} s and at least {limits.young_s:g} s old while others are expected; "
+            f"{limits.complete_s:g} s where all are here"
         ),
         raise_s=0.0,
         clear_s=2.0,
         check=check_rendezvous,
+        limits=MEETING,
     ),
 )

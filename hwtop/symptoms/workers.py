@@ -14,21 +14,37 @@ from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Hold, Limits, Observation, Percent, Positive, Rule
 
-STUCK_S = 12.0
-"""Main thread and worker have not moved for so long: two of torch's own looks at its workers (MP_STATUS_CHECK_INTERVAL, 5 s)
-without a batch, and some. Engineering default."""
-QUIET_INTERVALS = 3.0
-"""... and for so many of the job's usual intervals between two steps: some batches take a minute by nature."""
-IDLE_CPU_PCT = 2.0
-"""Mean over that time; a worker that computes is slow, not stuck."""
-LOST_WAIT_S = 10.0
-"""A worker that ends where nobody tells how is called killed when the rank then does nothing but wait for data so long: at
-the end of an epoch workers end as well. Engineering default."""
 _REMEMBERED_S = 120.0
 _NAMED = 4
 _ENDED = ("Z", "X")
+
+
+class StuckLimits(Limits, frozen=True, kw_only=True):
+    """Of dataloader-worker-stuck. Engineering defaults."""
+
+    still_s: Hold = 12.0
+    """Main thread and worker have not moved for so long: two of torch's own looks at its workers (MP_STATUS_CHECK_INTERVAL,
+    5 s) without a batch, and some."""
+    intervals: Positive = 3.0
+    """... and for so many of the job's usual intervals between two steps: some batches take a minute by nature."""
+    cpu_pct: Percent = 2.0
+    """Mean over that time; a worker that computes is slow, not stuck."""
+
+
+STUCK = StuckLimits()
+
+
+class KilledLimits(Limits, frozen=True, kw_only=True):
+    """Of dataloader-worker-killed."""
+
+    wait_s: Hold = 10.0
+    """A worker that ends where nobody tells how is called killed when the rank then does nothing but wait for data so long: at
+    the end of an epoch workers end as well. Engineering default."""
+
+
+KILLED = KilledLimits()
 
 
 class _Lost(Struct, frozen=True):
@@ -38,9 +54,9 @@ class _Lost(Struct, frozen=True):
     exit_code: int | None
 
 
-def check_stuck(history: History) -> Observation | None:
+def check_stuck(history: History, limits: StuckLimits = STUCK) -> Observation | None:
     """A rank waits for a batch of workers that do nothing at all."""
-    hit = [(rank, stuck) for rank in history.live_ranks if (stuck := _stuck_workers(history, rank))]
+    hit = [(rank, stuck) for rank in history.live_ranks if (stuck := _stuck_workers(history, rank, limits))]
     if not hit:
         return None
     ranks = [rank.rank for rank, _ in hit]
@@ -62,31 +78,32 @@ def check_stuck(history: History) -> Observation | None:
     )
 
 
-def _stuck_workers(history: History, rank: Rank) -> list[Worker]:
-    need_s = max(STUCK_S, QUIET_INTERVALS * (rank.log_interval_s or 0.0))
+def _stuck_workers(history: History, rank: Rank, limits: StuckLimits) -> list[Worker]:
+    need_s = max(limits.still_s, limits.intervals * (rank.log_interval_s or 0.0))
     told_s = rank.step_age_s if rank.step_age_s is not None else need_s
     if rank.phase != "data" or (rank.same_stack_for_s or 0.0) < need_s or told_s < need_s:
         return []
-    return [worker for worker in rank.workers if _is_stuck(history, rank, worker, need_s)]
+    return [worker for worker in rank.workers if _is_stuck(history, rank, worker, need_s, limits)]
 
 
-def _is_stuck(history: History, rank: Rank, worker: Worker, need_s: float) -> bool:
-    if worker.state in _ENDED or not _did_nothing(history, rank, worker, need_s):
+def _is_stuck(history: History, rank: Rank, worker: Worker, need_s: float, limits: StuckLimits) -> bool:
+    if worker.state in _ENDED or not _did_nothing(history, rank, worker, need_s, limits):
         return False
     if worker.state == "D":
         return True
     leaf = worker.leaf
-    if leaf is None or (worker.same_stack_for_s or 0.0) < min(need_s, STUCK_S) / 2:
+    if leaf is None or (worker.same_stack_for_s or 0.0) < min(need_s, limits.still_s) / 2:
         return False
     return not has_nothing_to_do(worker)
 
 
-def _did_nothing(history: History, rank: Rank, worker: Worker, need_s: float) -> bool:
+def _did_nothing(history: History, rank: Rank, worker: Worker, need_s: float, limits: StuckLimits) -> bool:
     """No CPU time and no bytes read from anywhere, for so long. The stack alone is looked at too seldom to tell."""
     seen = [each for each in _of_pid(history, rank, need_s) if each.pid == worker.pid]
     cpu = [each.cpu_pct for each in seen if each.cpu_pct is not None]
     reads = any(each.read_bytes_per_s or each.read_chars_per_s for each in seen)
-    return history.covers(need_s) and len(cpu) >= 3 and sum(cpu) / len(cpu) < IDLE_CPU_PCT and not reads
+    is_idle = len(cpu) >= 3 and sum(cpu) / len(cpu) < limits.cpu_pct
+    return history.covers(need_s) and is_idle and not reads
 
 
 def _of_pid(history: History, rank: Rank, seconds: float) -> Iterator[Worker]:
@@ -150,13 +167,13 @@ def _stuck_steps(rank: Rank, worker: Worker) -> tuple[str, ...]:
     return (stacks, native, timeout, "num_workers=0 for one run shows where it waits in the training process itself")
 
 
-def check_killed(history: History) -> Observation | None:
+def check_killed(history: History, limits: KilledLimits = KILLED) -> Observation | None:
     """A worker has ended while its rank lives and needs it, or the log says so."""
     job = history.job
     if job is None:
         return None
     events = _telling(job.events)
-    lost = [(rank, gone) for rank in history.live_ranks for gone in _lost(history, rank)]
+    lost = [(rank, gone) for rank in history.live_ranks for gone in _lost(history, rank, limits)]
     if not events and not lost:
         return None
     ranks = {rank.rank for rank, _ in lost} | {event.rank for event in events if event.rank is not None}
@@ -192,17 +209,17 @@ def _telling(events: Sequence[LogEvent]) -> list[LogEvent]:
     ]
 
 
-def _lost(history: History, rank: Rank) -> list[_Lost]:
+def _lost(history: History, rank: Rank, limits: KilledLimits) -> list[_Lost]:
     ended = [worker for worker in rank.workers if worker.state in _ENDED]
     failed = [_Lost(worker.pid, worker.exit_code) for worker in ended if _is_failure(worker.exit_code)]
     still_s = min(rank.same_stack_for_s or 0.0, rank.idle_for_s or 0.0)
-    if failed or rank.phase != "data" or still_s < LOST_WAIT_S:
+    if failed or rank.phase != "data" or still_s < limits.wait_s:
         return failed
     children = _failed_children(history, rank)
     if children:
         return children
     silent = [_Lost(worker.pid, None) for worker in ended if worker.exit_code is None]
-    return silent + [_Lost(pid, None) for pid in _vanished(history, rank, still_s + LOST_WAIT_S)]
+    return silent + [_Lost(pid, None) for pid in _vanished(history, rank, still_s + limits.wait_s)]
 
 
 def _failed_children(history: History, rank: Rank) -> list[_Lost]:
@@ -268,23 +285,25 @@ RULES = (
     Rule(
         symptom="dataloader-worker-killed",
         category="stability",
-        threshold=(
+        threshold=lambda limits: (
             "a loader worker ended by a signal or with an error while its rank lives; or it is gone and the rank does nothing but "
-            f"wait for data for {LOST_WAIT_S:.0f} s; or a line of the log says so"
+            f"wait for data for {limits.wait_s:g} s; or a line of the log says so"
         ),
         raise_s=1.0,
         clear_s=60.0,
         check=check_killed,
+        limits=KILLED,
     ),
     Rule(
         symptom="dataloader-worker-stuck",
         category="stability",
-        threshold=(
-            f"the rank waits for a batch at one place for {STUCK_S:.0f} s (and {QUIET_INTERVALS:.0f} of its usual step intervals), "
+        threshold=lambda limits: (
+            f"the rank waits for a batch at one place for {limits.still_s:g} s (and {limits.intervals:g} of its usual step intervals), "
             "while a worker that is at work used no CPU and read nothing, or is in D state"
         ),
         raise_s=1.0,
         clear_s=3.0,
         check=check_stuck,
+        limits=STUCK,
     ),
 )
