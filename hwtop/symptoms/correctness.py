@@ -15,32 +15,48 @@ from hwtop.model.log import Severity
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Positive, Rule, Share
 from hwtop.symptoms.series import Series, curve_of, learning_rates, neighbours, newest_run, series_of, when
 from hwtop.symptoms.statistics import resolution, spread
 
-NAN_GRADS = 20
-"""Gradient norms in a row that are no numbers while the loss still is one: fp16's first search for a scale takes up to some
-sixteen (2**32 down to 2**16, DeepSpeed's defaults). Engineering default."""
 LEVEL_POINTS = 5
 """The loss of now is the median of so many: one bad batch is no jump."""
 BASE_POINTS = 200
 """... and what it is compared with, the values before (as the log tells them, at whatever distance)."""
 BASE_LEAST = 50
-SPIKE_SPREADS = 6.0
-"""A jump is so many standard deviations of the bulk above the median (Iglewicz & Hoaglin 1993 call 3.5 an outlier; losses
-have heavier tails), ..."""
-SPIKE_RATIO = 1.2
-"""... a fifth above it, ..."""
-SPIKE_LOST = 0.5
-"""... and loses half of all that the training had gained: a change of the data costs less. Engineering defaults."""
-SPIKE_STAYS = 20
-"""Points after which a jump that has not come down by a fifth is more than one bad batch. Engineering default."""
 USUAL_SHARE = 0.02
 """Where so many of the values before reach halfway up as well, jumps are this loss's nature: adversarial games, rewards."""
 RESTART_RATIO = 1.5
 """A learning rate that rises so much explains a jump: a warm restart."""
 _NEAR_ZERO = 2.0
+
+
+class NanLimits(Limits, frozen=True, kw_only=True):
+    """Of loss-nan. A loss that is no number is told at once."""
+
+    gradients: Count = 20
+    """Gradient norms in a row that are no numbers while the loss still is one: fp16's first search for a scale takes up to some
+    sixteen (2**32 down to 2**16, DeepSpeed's defaults). Engineering default."""
+
+
+NAN = NanLimits()
+
+
+class SpikeLimits(Limits, frozen=True, kw_only=True):
+    """Of loss-spike: all must hold. Engineering defaults."""
+
+    spreads: Positive = 6.0
+    """A jump is so many standard deviations of the bulk above the median (Iglewicz & Hoaglin 1993 call 3.5 an outlier; losses
+    have heavier tails), ..."""
+    above_share: Positive = 0.2
+    """... a fifth above it, ..."""
+    lost_share: Share = 0.5
+    """... and loses half of all that the training had gained: a change of the data costs less."""
+    warning_points: Count = 20
+    """Points after which a jump that has not come down by a fifth is more than one bad batch."""
+
+
+SPIKE = SpikeLimits()
 
 
 class _Jump(Struct, frozen=True):
@@ -52,7 +68,7 @@ class _Jump(Struct, frozen=True):
     """Index of its first point."""
 
 
-def check_nan(history: History) -> Observation | None:
+def check_nan(history: History, limits: NanLimits = NAN) -> Observation | None:
     """The newest loss is no number: as the log's lines tell it, else as any curve does; or the gradients have long been none."""
     seen = check_loss_nan(history)
     curve = curve_of(history, "loss")
@@ -68,7 +84,7 @@ def check_nan(history: History) -> Observation | None:
             ranks=ranks,
         )
     if seen is None:
-        return _nan_gradients(history)
+        return _nan_gradients(history, limits.gradients)
     return replace(seen, evidence=(*seen.evidence, *_last_words(history, run)))
 
 
@@ -92,15 +108,15 @@ def _last_words(history: History, run: Sequence[CurvePoint]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _nan_gradients(history: History) -> Observation | None:
+def _nan_gradients(history: History, least: int) -> Observation | None:
     curve = curve_of(history, "grad_norm")
-    tail = newest_run(curve.points)[-NAN_GRADS:] if curve is not None else ()
-    if curve is None or len(tail) < NAN_GRADS or any(isfinite(point.value) for point in tail):
+    tail = newest_run(curve.points)[-least:] if curve is not None else ()
+    if curve is None or len(tail) < least or any(isfinite(point.value) for point in tail):
         return None
     return Observation(
         severity="warning",
         confidence=0.7,
-        title=f"Gradient norm has been {tail[-1].value} for {NAN_GRADS} values or more: these steps change nothing, or spoil all",
+        title=f"Gradient norm has been {tail[-1].value} for {least} values or more: these steps change nothing, or spoil all",
         evidence=(
             f"since {when(history, tail[0])} or longer, told in {curve.source}",
             "the loss itself is still a number",
@@ -110,10 +126,10 @@ def _nan_gradients(history: History) -> Observation | None:
     )
 
 
-def check_spike(history: History) -> Observation | None:
+def check_spike(history: History, limits: SpikeLimits = SPIKE) -> Observation | None:
     """The loss stands far above what it was, and not only for one batch."""
     series = series_of(history, "loss")
-    jump = _jump(series.values) if series is not None else None
+    jump = _jump(series.values, limits) if series is not None else None
     if series is None or jump is None:
         return check_pattern("loss-spike", history)
     values = series.values
@@ -121,7 +137,7 @@ def check_spike(history: History) -> Observation | None:
     length = len(values) - jump.onset
     is_falling = jump.level < jump.base + 0.8 * (peak - jump.base)
     cause = _restarted(history, series, jump.onset)
-    severity: Severity = "warning" if length >= SPIKE_STAYS and not is_falling and cause is None else "info"
+    severity: Severity = "warning" if length >= limits.warning_points and not is_falling and cause is None else "info"
     onset = series.points[jump.onset]
     return Observation(
         severity=severity,
@@ -143,13 +159,13 @@ def check_spike(history: History) -> Observation | None:
     )
 
 
-def _jump(values: Sequence[float]) -> _Jump | None:
+def _jump(values: Sequence[float], limits: SpikeLimits) -> _Jump | None:
     if len(values) < BASE_LEAST + LEVEL_POINTS:
         return None
     level = median(values[-LEVEL_POINTS:])
     base = values[-LEVEL_POINTS - BASE_POINTS : -LEVEL_POINTS]
     centre, noise = median(base), max(spread(base), resolution(base))
-    limit = centre + max(SPIKE_SPREADS * noise, (SPIKE_RATIO - 1) * centre)
+    limit = centre + max(limits.spreads * noise, limits.above_share * centre)
     if centre <= _NEAR_ZERO * noise or level <= limit:  # losses around zero have no level to jump from
         return None
     half = (centre + level) / 2
@@ -161,7 +177,7 @@ def _jump(values: Sequence[float]) -> _Jump | None:
         return None
     start = median(values[:10])
     lost = (level - centre) / (start - centre) if start > centre else float("inf")
-    return _Jump(centre, noise, level, lost, onset) if lost >= SPIKE_LOST else None
+    return _Jump(centre, noise, level, lost, onset) if lost >= limits.lost_share else None
 
 
 def _restarted(history: History, series: Series, onset: int) -> str | None:
@@ -180,23 +196,25 @@ RULES = (
     Rule(
         symptom="loss-nan",
         category="correctness",
-        threshold=(
-            f"the newest loss is nan or infinite, in a log line, a metrics file or a heartbeat; or {NAN_GRADS} gradient norms in a row "
+        threshold=lambda limits: (
+            f"the newest loss is nan or infinite, in a log line, a metrics file or a heartbeat; or {limits.gradients} gradient norms in a row "
             "are"
         ),
         raise_s=0.0,
         clear_s=60.0,
         check=check_nan,
+        limits=NAN,
     ),
     Rule(
         symptom="loss-spike",
         category="correctness",
-        threshold=(
-            f"median of {LEVEL_POINTS} losses {SPIKE_SPREADS:.0f} spreads and {SPIKE_RATIO - 1:.0%} above that of the {BASE_POINTS} "
-            f"before, with {SPIKE_LOST:.0%} of all that was gained lost; warning when it stays for {SPIKE_STAYS} points"
+        threshold=lambda limits: (
+            f"median of {LEVEL_POINTS} losses {limits.spreads:g} spreads and {limits.above_share:.0%} above that of the {BASE_POINTS} "
+            f"before, with {limits.lost_share:.0%} of all that was gained lost; warning when it stays for {limits.warning_points} points"
         ),
         raise_s=2.0,
         clear_s=30.0,
         check=check_spike,
+        limits=SPIKE,
     ),
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
+from math import exp, log, log1p
 from statistics import median
 
 from msgspec import Struct
 
 from hwtop.model.log import Severity
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Limits, Observation, Positive, Rule, Share
 from hwtop.symptoms.series import Series, is_whole, learning_rates, neighbours, series_of, when
 from hwtop.symptoms.statistics import block_medians, jitter, trend
 
@@ -19,15 +19,6 @@ DIVERGING_LEAST_OF_PART = 200
 """Points of a run; more where its beginning is not known: games and rewards swing, and one must have seen them swing."""
 DIVERGING_STRETCH = 30
 """Points since the best level: noise of the smoothed loss is over by then."""
-DIVERGING_LOST = 0.3
-"""Share of all that had been gained that is lost again, ..."""
-DIVERGING_ORDERS = 0.5
-"""... or half of it in orders of magnitude, ..."""
-DIVERGING_RATIO = 1.1
-"""... and a tenth above the best level. Engineering defaults."""
-RUNAWAY_RATIO = 10.0
-"""A loss that never fell is called diverging at ten times its beginning: those of critics and of adversarial games grow by
-less while all is well (measured on small ones). Engineering default."""
 RUNAWAY_LEAST = 20
 _RUNAWAY_TAU = 0.8
 _SURE_TAU = 0.5
@@ -35,6 +26,23 @@ _NEAR_PEAK = 0.6
 """A loss that has come down by more from its peak is on the way back."""
 _BLOCKS = 40
 _PEAK_POINTS = 5
+
+
+class DivergingLimits(Limits, frozen=True, kw_only=True):
+    """Of loss-diverging. Engineering defaults."""
+
+    lost_share: Share = 0.3
+    """Share of all that had been gained that is lost again, ..."""
+    orders_share: Share = 0.5
+    """... or half of it in orders of magnitude, ..."""
+    above_share: Positive = 0.1
+    """... and a tenth above the best level."""
+    runaway_times: Positive = 10.0
+    """A loss that never fell is called diverging at ten times its beginning: those of critics and of adversarial games grow by
+    less while all is well (measured on small ones)."""
+
+
+DIVERGING = DivergingLimits()
 
 
 class _Rise(Struct, frozen=True):
@@ -45,13 +53,13 @@ class _Rise(Struct, frozen=True):
     has_learned: bool
 
 
-def check_diverging(history: History) -> Observation | None:
+def check_diverging(history: History, limits: DivergingLimits = DIVERGING) -> Observation | None:
     """The smoothed loss has left its best level for good and rises, or runs away from its beginning."""
     series = series_of(history, "loss")
-    rise = None if series is None else _runaway(series.values) or _lost(series)
+    rise = None if series is None else _runaway(series.values, limits) or _lost(series, limits)
     if series is None or rise is None:
         return None
-    is_runaway = rise.level > max(RUNAWAY_RATIO * rise.best, rise.start)
+    is_runaway = rise.level > max(limits.runaway_times * rise.best, rise.start)
     severity: Severity = "critical" if is_runaway else "warning"
     best, now = series.points[rise.best_at], series.points[-1]
     lr = learning_rates(history)
@@ -82,20 +90,20 @@ def check_diverging(history: History) -> Observation | None:
     )
 
 
-def _runaway(values: Sequence[float]) -> _Rise | None:
+def _runaway(values: Sequence[float], limits: DivergingLimits) -> _Rise | None:
     """Up by orders of magnitude from the very beginning."""
     if len(values) < RUNAWAY_LEAST or min(values) <= 0:
         return None
     start, level = median(values[:5]), median(values[-5:])
     if (
-        level < RUNAWAY_RATIO * start
+        level < limits.runaway_times * start
         or trend(block_medians([log(value) for value in values], _BLOCKS)).tau < _RUNAWAY_TAU
     ):
         return None
     return _Rise(start, start, level, 0, False)
 
 
-def _lost(series: Series) -> _Rise | None:
+def _lost(series: Series, limits: DivergingLimits) -> _Rise | None:
     """What had been gained is lost again. By orders of magnitude: a loss may begin at 200 and live at 1."""
     values = series.values
     if len(values) < DIVERGING_LEAST or min(values) <= 0:
@@ -110,8 +118,8 @@ def _lost(series: Series) -> _Rise | None:
         return None
     start, best, level = median(orders[:10]), smooth[at], median(orders[-10:])
     noise = max(jitter(orders[: max(20, best_at + 1)]), jitter(orders[best_at:]))
-    least = max(log(DIVERGING_RATIO), 3 * noise)
-    if level - best < least or start - best < least or not _has_lost(exp(start), exp(best), exp(level)):
+    least = max(log1p(limits.above_share), 3 * noise)
+    if level - best < least or start - best < least or not _has_lost(exp(start), exp(best), exp(level), limits):
         return None
     peak = max(block_medians(orders[best_at:], (len(values) - best_at) // _PEAK_POINTS))
     if (
@@ -123,9 +131,10 @@ def _lost(series: Series) -> _Rise | None:
     return _Rise(exp(start), exp(best), exp(level), best_at, True)
 
 
-def _has_lost(start: float, best: float, level: float) -> bool:
+def _has_lost(start: float, best: float, level: float, limits: DivergingLimits) -> bool:
     """Of the way down, straight or in orders of magnitude: from 200 by 1 to 30 is lost, though little of the 199."""
-    return level - best >= DIVERGING_LOST * (start - best) or log(level / best) >= DIVERGING_ORDERS * log(start / best)
+    is_lost = level - best >= limits.lost_share * (start - best)
+    return is_lost or log(level / best) >= limits.orders_share * log(start / best)
 
 
 def _still_rises(smooth: Sequence[float]) -> bool:
@@ -148,13 +157,14 @@ RULES = (
     Rule(
         symptom="loss-diverging",
         category="correctness",
-        threshold=(
-            f"smoothed loss {DIVERGING_RATIO - 1:.0%} above its best, with {DIVERGING_LOST:.0%} of all that was gained (or "
-            f"{DIVERGING_ORDERS:.0%} of its orders of magnitude) lost again, still rising {DIVERGING_STRETCH} points after the best; or "
-            f"{RUNAWAY_RATIO:.0f} times its beginning without ever having fallen"
+        threshold=lambda limits: (
+            f"smoothed loss {limits.above_share:.0%} above its best, with {limits.lost_share:.0%} of all that was gained (or "
+            f"{limits.orders_share:.0%} of its orders of magnitude) lost again, still rising {DIVERGING_STRETCH} points after the best; or "
+            f"{limits.runaway_times:g} times its beginning without ever having fallen"
         ),
         raise_s=2.0,
         clear_s=60.0,
         check=check_diverging,
+        limits=DIVERGING,
     ),
 )

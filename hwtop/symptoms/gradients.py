@@ -12,46 +12,72 @@ from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Positive, Rule, Share
 from hwtop.symptoms.series import Series, is_whole, learning_rates, series_of, when
 from hwtop.symptoms.statistics import block_medians, spread, trend
 
 LEVEL_POINTS = 5
 BASE_POINTS = 200
 BASE_LEAST = 50
-EXPLODED = 10.0
-"""Times the median of the norms before; clipped recurrent nets and transformers stay under it but for single steps.
-Engineering default, no absolute limit: sums instead of means make any norm large."""
 USUAL_SHARE = 0.02
 """Where so many of the norms before reach half of that as well, it is their nature."""
-VANISHED = 1e-8
-VANISHED_POINTS = 10
-"""Norms in a row. Below the square root of what fp32 resolves of weights around 1 nothing moves. Engineering default."""
 ROUNDED = 0.01
 """Norms of this size before an exact 0 were rounded away in print."""
-HALVINGS = 5
-"""In a row, and in no more points than FALL_POINTS: torch's and DeepSpeed's scalers double again each one or two thousand good
-steps, so a fall like this means overflow in nearly every step. Engineering default."""
 FALL_POINTS = 20
 STEADY_POINTS = 10
 """The first search for a scale is over when it has not fallen for so many values."""
 OVER_POINTS = 20
 """A fall is over when the scale has stood for so many values."""
-OVERFLOW_LINES = 5
-"""Lines that tell a skipped step, within as many steps as make them SKIPPED_SHARE."""
 FIRST_STEPS = 50
 """Steps in which overflows are the first search. Engineering default."""
-SKIPPED_SHARE = 0.2
-"""Of the steps. Scalers double each one or two thousand good steps, so one in a thousand is usual. Engineering default."""
 
 
-def check_explosion(history: History) -> Observation | None:
+class ExplosionLimits(Limits, frozen=True, kw_only=True):
+    """Of grad-explosion."""
+
+    times: Positive = 10.0
+    """The median of the norms before; clipped recurrent nets and transformers stay under it but for single steps. Engineering
+    default, no absolute limit: sums instead of means make any norm large."""
+
+
+EXPLOSION = ExplosionLimits()
+
+
+class VanishingLimits(Limits, frozen=True, kw_only=True):
+    """Of grad-vanishing. Engineering defaults."""
+
+    norm: Positive = 1e-8
+    points: Count = 10
+    """Norms in a row. Below the square root of what fp32 resolves of weights around 1 nothing moves."""
+
+
+VANISHING = VanishingLimits()
+
+
+class ScaleLimits(Limits, frozen=True, kw_only=True):
+    """Of loss-scale-overflow. Engineering defaults."""
+
+    halvings: Count = 5
+    """In a row, and in no more points than FALL_POINTS: torch's and DeepSpeed's scalers double again each one or two thousand
+    good steps, so a fall like this means overflow in nearly every step."""
+    skipped_share: Share = 0.2
+    """Of the steps. Scalers double each one or two thousand good steps, so one in a thousand is usual."""
+    lines: Count = 5
+    """Lines that tell a skipped step, within as many steps as make them `skipped_share`."""
+
+
+SCALE = ScaleLimits()
+
+
+def check_explosion(history: History, limits: ExplosionLimits = EXPLOSION) -> Observation | None:
     """The gradient norm has grown tenfold and stays there, or a line of the log says so."""
     series = series_of(history, "grad_norm")
-    return (None if series is None else _exploded(history, series)) or check_pattern("grad-explosion", history)
+    return (None if series is None else _exploded(history, series, limits.times)) or check_pattern(
+        "grad-explosion", history
+    )
 
 
-def _exploded(history: History, series: Series) -> Observation | None:
+def _exploded(history: History, series: Series, times: float) -> Observation | None:
     values = series.values
     level = median(values[-LEVEL_POINTS:])
     onset = max(0, len(values) - LEVEL_POINTS)
@@ -61,7 +87,7 @@ def _exploded(history: History, series: Series) -> Observation | None:
     if len(base) < BASE_LEAST:
         return None
     centre, usual = median(base), sum(value > level / 2 for value in base)
-    if centre <= 0 or level < EXPLODED * centre or usual > USUAL_SHARE * len(base):
+    if centre <= 0 or level < times * centre or usual > USUAL_SHARE * len(base):
         return None
     is_felt = _loss_has_risen(series_of(history, "loss"), series.points[onset])
     lr = learning_rates(history)
@@ -91,19 +117,19 @@ def _loss_has_risen(loss: Series | None, onset: CurvePoint) -> bool:
     return median(loss.values[-LEVEL_POINTS:]) > median(base) + 2 * spread(base)
 
 
-def check_vanishing(history: History) -> Observation | None:
+def check_vanishing(history: History, limits: VanishingLimits = VANISHING) -> Observation | None:
     """The gradients are (nearly) zero, although there is something left to learn."""
     series = series_of(history, "grad_norm")
     loss = series_of(history, "loss")
-    if series is None or len(series.points) < VANISHED_POINTS:
+    if series is None or len(series.points) < limits.points:
         return None
     values = series.values
     count = 0
-    while count < len(values) and 0 <= values[-1 - count] < VANISHED:
+    while count < len(values) and 0 <= values[-1 - count] < limits.norm:
         count += 1
     before = values[max(0, len(values) - count - 10) : len(values) - count]
     is_rounded = values[-1] == 0.0 and (median(before) < ROUNDED if before else not is_whole(series))
-    if count < VANISHED_POINTS or is_rounded or (loss is not None and _learns(loss, series.points[-count])):
+    if count < limits.points or is_rounded or (loss is not None and _learns(loss, series.points[-count])):
         return None
     first = series.points[-count]
     return Observation(
@@ -111,10 +137,10 @@ def check_vanishing(history: History) -> Observation | None:
         confidence=0.75,
         title=f"Gradient norm is {values[-1]:.2g} since {when(history, first).removeprefix('at ')}: nothing is learnt",
         evidence=(
-            f"below {VANISHED:g} in the last {count} values"
+            f"below {limits.norm:g} in the last {count} values"
             + (f"; {median(before):.3g} before" if before else ", the first included"),
             *(
-                (f"the loss does not fall: {median(loss.values[-VANISHED_POINTS:]):.4g}",)
+                (f"the loss does not fall: {median(loss.values[-limits.points :]):.4g}",)
                 if loss is not None and loss.points
                 else ()
             ),
@@ -135,10 +161,10 @@ def _learns(loss: Series, since: CurvePoint) -> bool:
     return falls or (bool(loss.points) and abs(loss.values[-1]) < 1e-4 * max(abs(value) for value in loss.values))
 
 
-def check_scale(history: History) -> Observation | None:
+def check_scale(history: History, limits: ScaleLimits = SCALE) -> Observation | None:
     """fp16 gradients overflow step after step: the loss scale falls and falls, or the log tells one skipped step after another."""
     series = series_of(history, "loss_scale")
-    fall = _fall(series.values) if series is not None else None
+    fall = _fall(series.values, limits.halvings) if series is not None else None
     if series is not None and fall is not None:
         begin, now = series.points[fall], series.points[-1]
         times, count = log2(begin.value / now.value), len(series.points) - fall - 1
@@ -148,10 +174,10 @@ def check_scale(history: History) -> Observation | None:
             (f"{times:.0f} halvings within {count} values, since {since}, without one doubling",),
             series.ranks(),
         )
-    return _skipped(history) or _told_overflows(history)
+    return _skipped(history, limits) or _told_overflows(history, limits)
 
 
-def _fall(scales: Sequence[float]) -> int | None:
+def _fall(scales: Sequence[float], halvings: int) -> int | None:
     """Index of the last value before the scale fell and fell; None where it does not."""
     if not scales or min(scales) <= 0:
         return None
@@ -163,7 +189,7 @@ def _fall(scales: Sequence[float]) -> int | None:
         begin -= 1
     while begin < last and scales[begin + 1] == scales[begin]:
         begin += 1
-    is_deep = scales[begin] >= 2**HALVINGS * scales[-1]
+    is_deep = scales[begin] >= 2**halvings * scales[-1]
     if not is_deep or len(scales) - 1 - last >= OVER_POINTS:
         return None
     return begin if scales[-1] < 1 or _was_steady(scales[: begin + 1]) else None
@@ -179,7 +205,7 @@ def _was_steady(scales: Sequence[float]) -> bool:
     return False
 
 
-def _skipped(history: History) -> Observation | None:
+def _skipped(history: History, limits: ScaleLimits) -> Observation | None:
     """A count of skipped steps that grows with (nearly) every step."""
     for rank in history.live_ranks:
         counts = history.rank_series(120.0, rank.rank, _skipped_steps)
@@ -187,7 +213,7 @@ def _skipped(history: History) -> Observation | None:
         if len(counts) < 2 or len(steps) < 2 or steps[0][1] < FIRST_STEPS:
             continue
         more, done = counts[-1][1] - counts[0][1], steps[-1][1] - steps[0][1]
-        if more >= HALVINGS and more >= SKIPPED_SHARE * done > 0:
+        if more >= limits.halvings and more >= limits.skipped_share * done > 0:
             return _overflow(
                 f"{more:.0f} of the last {done:.0f} steps were skipped: gradients overflow",
                 (
@@ -206,24 +232,22 @@ def _step(rank: Rank) -> float | None:
     return None if rank.progress is None else rank.progress.step
 
 
-def _told_overflows(history: History) -> Observation | None:
+def _told_overflows(history: History, limits: ScaleLimits) -> Observation | None:
     """Lines about skipped steps, with few steps between them."""
     job, loss = history.job, series_of(history, "loss")
-    events = [event for event in (job.events if job else ()) if event.pattern == "loss-scale-overflow"][
-        -OVERFLOW_LINES:
-    ]
-    if len(events) < OVERFLOW_LINES or _is_over(history, events[-1], loss):
+    events = [event for event in (job.events if job else ()) if event.pattern == "loss-scale-overflow"][-limits.lines :]
+    if len(events) < limits.lines or _is_over(history, events[-1], loss):
         return None
     between = [point for point in (loss.points if loss else ()) if events[0].at_s <= point.at_s <= events[-1].at_s]
     first = between[0].step if between else None
     if (
         any(event.is_past for event in events)
-        or _steps_of(between) > OVERFLOW_LINES / SKIPPED_SHARE
+        or _steps_of(between) > limits.lines / limits.skipped_share
         or (first is not None and first < FIRST_STEPS)
     ):
         return None
     return _overflow(
-        f"{OVERFLOW_LINES} of the last {max(OVERFLOW_LINES, _steps_of(between))} steps or more were skipped: gradients overflow",
+        f"{limits.lines} of the last {max(limits.lines, _steps_of(between))} steps or more were skipped: gradients overflow",
         tuple(f"{event.path}: {event.text[:200]}" for event in (events[0], events[-1])),
         tuple(sorted({event.rank for event in events if event.rank is not None})),
         events[-1].text,
@@ -261,31 +285,36 @@ RULES = (
     Rule(
         symptom="grad-explosion",
         category="correctness",
-        threshold=(
-            f"median of {LEVEL_POINTS} gradient norms {EXPLODED:.0f} times that of the {BASE_POINTS} before, at most {USUAL_SHARE:.0%} of "
+        threshold=lambda limits: (
+            f"median of {LEVEL_POINTS} gradient norms {limits.times:g} times that of the {BASE_POINTS} before, at most {USUAL_SHARE:.0%} of "
             "which were half as large; warning when the loss rises too"
         ),
         raise_s=1.0,
         clear_s=30.0,
         check=check_explosion,
+        limits=EXPLOSION,
     ),
     Rule(
         symptom="loss-scale-overflow",
         category="correctness",
-        threshold=(
-            f"loss scale halved {HALVINGS} times within {FALL_POINTS} values after its first search (or to below 1); or {SKIPPED_SHARE:.0%} of "
-            f"the steps skipped; or {OVERFLOW_LINES} lines about it within {OVERFLOW_LINES / SKIPPED_SHARE:.0f} steps, after step {FIRST_STEPS}"
+        threshold=lambda limits: (
+            f"loss scale halved {limits.halvings} times within {FALL_POINTS} values after its first search (or to below 1); or {limits.skipped_share:.0%} of "
+            f"the steps skipped; or {limits.lines} lines about it within {limits.lines / limits.skipped_share:.0f} steps, after step {FIRST_STEPS}"
         ),
         raise_s=1.0,
         clear_s=30.0,
         check=check_scale,
+        limits=SCALE,
     ),
     Rule(
         symptom="grad-vanishing",
         category="correctness",
-        threshold=f"gradient norm below {VANISHED:g} in {VANISHED_POINTS} values in a row, while the loss does not fall",
+        threshold=lambda limits: (
+            f"gradient norm below {limits.norm:g} in {limits.points} values in a row, while the loss does not fall"
+        ),
         raise_s=2.0,
         clear_s=30.0,
         check=check_vanishing,
+        limits=VANISHING,
     ),
 )

@@ -10,32 +10,24 @@ from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Count, Limits, Observation, Rule, Share
 from hwtop.symptoms.series import Series, is_whole, learning_rates, series_of, share_done, when
 from hwtop.symptoms.statistics import block_medians, jitter, resolution, trend
 
-STRETCH_POINTS = 250
-STRETCH_STEPS = 1000
-"""So long at least, and half of the run: many a loss rests for some hundred steps and falls again. Engineering default."""
 FLAT = 0.005
-"""All that the loss can have fallen over the stretch (95 % sure), as a share of itself: a noisy loss proves no plateau."""
+"""Less than this part of itself is no fall of a loss."""
 NOTHING_LEARNT = 0.02
 """A loss that has never fallen by so much has not begun to learn. Engineering default."""
 CONVERGED = 0.05
 """A loss this far down is at its end, not on a plateau. Engineering default."""
-EARLY = 0.5
-"""Of the planned steps: later a flat loss is what schedules end with."""
 LR_HIGH = 0.5
 """Of its highest value: a learning rate that has decayed explains a flat loss."""
-EQUAL = 30
 EQUAL_DIGITS = 4
-"""So many losses in a row that agree in four digits or more: batches differ, so the number is not of this model."""
-ZERO_POINTS = 20
+"""Losses that agree in four digits or more: batches differ, so the number is not of this model."""
 ZERO_ALWAYS_POINTS = 100
-"""... and so many where it was never another: many a loss rests a while before it begins to fall."""
+"""A learning rate that was never another than 0: many a loss rests a while before it begins to fall."""
 NEARLY_DONE = 0.98
 FALLS = 50
-FROZEN_POINTS = 50
 FLOOR = 0.15
 """Of its highest value: schedules end on a floor, a tenth mostly."""
 _BLOCKS = 40
@@ -45,6 +37,33 @@ _FALL = 100
 """Times the last digit that is told: from there to 0 in one step is no rounding."""
 _ROUNDED = 20
 """A learning rate that had no more distinct values before may be 0 because it is printed with too few digits."""
+
+
+class PlateauLimits(Limits, frozen=True, kw_only=True):
+    """Of loss-plateau. Engineering defaults."""
+
+    points: Count = 250
+    steps: Count = 1000
+    """So long at least, and half of the run: many a loss rests for some hundred steps and falls again."""
+    fallen_share: Share = FLAT
+    """All that the loss can have fallen over the stretch (95 % sure), as a share of itself: a noisy loss proves no plateau."""
+    early_share: Share = 0.5
+    """Of the planned steps: later a flat loss is what schedules end with."""
+    equal: Count = 30
+    """So many losses in a row that are equal."""
+
+
+PLATEAU = PlateauLimits()
+
+
+class RateLimits(Limits, frozen=True, kw_only=True):
+    """Of lr-stuck. Engineering defaults."""
+
+    zeros: Count = 20
+    frozen: Count = 50
+
+
+RATE = RateLimits()
 
 
 class _Flat(Struct, frozen=True):
@@ -57,16 +76,16 @@ class _Flat(Struct, frozen=True):
     has_learned: bool
 
 
-def check_plateau(history: History) -> Observation | None:
+def check_plateau(history: History, limits: PlateauLimits = PLATEAU) -> Observation | None:
     """The loss does not move at all, or not for half of a run that should still learn."""
     series = series_of(history, "loss")
     if series is None or not series.points:
         return None
-    same = _equal(series)
+    same = _equal(series, limits.equal)
     if same is not None:
         return _constant(history, series, same)
-    flat = _flat(series)
-    if flat is None or _is_wanted(history, series, flat):
+    flat = _flat(series, limits)
+    if flat is None or _is_wanted(history, series, flat, limits.early_share):
         return None
     lr = learning_rates(history)
     stretch = f"since {when(history, flat.first).removeprefix('at ')}"
@@ -87,39 +106,38 @@ def check_plateau(history: History) -> Observation | None:
     )
 
 
-def _flat(series: Series) -> _Flat | None:
+def _flat(series: Series, limits: PlateauLimits) -> _Flat | None:
     values = series.values
     stretch = series.points[len(values) // 2 :]
     begin, end = stretch[0], stretch[-1]
     steps = len(stretch) if begin.step is None or end.step is None else end.step - begin.step
-    if len(stretch) < STRETCH_POINTS or steps < STRETCH_STEPS:
+    if len(stretch) < limits.points or steps < limits.steps:
         return None
     blocks = block_medians([point.value for point in stretch], _BLOCKS)
     start, level, line = median(values[:10]), median(blocks), trend(blocks)
     most, gained = -line.low * (len(blocks) - 1), start - level
-    if (
-        level <= 0 or most > FLAT * level or line.low > 0 or _is_coarse(values, FLAT * level)
-    ):  # a rising one: another matter
+    least = limits.fallen_share * level
+    if level <= 0 or most > least or line.low > 0 or _is_coarse(values, least):  # a rising one: another matter
         return None
     has_learned = gained > max(NOTHING_LEARNT * start, 3 * jitter(values[:50]))
     return None if level < CONVERGED * start else _Flat(start, level, most, begin, len(stretch), has_learned)
 
 
-def _is_wanted(history: History, series: Series, flat: _Flat) -> bool:
+def _is_wanted(history: History, series: Series, flat: _Flat, early: float) -> bool:
     """Late in the schedule, with a learning rate that has decayed, or (where it has learned) not known to be high."""
     done = share_done(history, series.points[-1])
     lr = learning_rates(history)
     is_high = lr is not None and lr.values[-1] > 0 and lr.values[-1] >= LR_HIGH * max(lr.values)
-    if done is not None and done > EARLY:
+    if done is not None and done > early:
         return True
     return not is_high if lr is not None or flat.has_learned else False
 
 
-def _equal(series: Series) -> int | None:
+def _equal(series: Series, least: int) -> int | None:
     """How many equal losses in a row end the run, where that proves something."""
     values = series.values
     count = next(sum(1 for _ in same) for _, same in groupby(reversed(values)))
-    if count < EQUAL:
+    if count < least:
         return None
     if values[-1] == 0.0:  # a loss that came down to it is rounded; one that fell from the sky is none
         fell = abs(values[-count - 1]) >= _FALL * resolution(values) if count < len(values) else is_whole(series)
@@ -147,25 +165,25 @@ def _constant(history: History, series: Series, count: int) -> Observation:
     )
 
 
-def check_lr(history: History) -> Observation | None:
+def check_lr(history: History, limits: RateLimits = RATE) -> Observation | None:
     """The learning rate is 0 although there are steps to come, or has stopped following its schedule."""
     lr, loss = learning_rates(history), series_of(history, "loss")
     if lr is None:
         return None
     zeros = next((sum(1 for _ in same) for value, same in groupby(reversed(lr.values)) if value == 0.0), 0)
     if lr.values[-1] == 0.0:
-        return _zero(history, lr, loss, zeros)
-    return _left_its_schedule(history, lr)
+        return _zero(history, lr, loss, zeros, limits.zeros)
+    return _left_its_schedule(history, lr, limits.frozen)
 
 
-def _zero(history: History, lr: Series, loss: Series | None, zeros: int) -> Observation | None:
+def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed: int) -> Observation | None:
     done = share_done(history, lr.points[-1])
-    if zeros < ZERO_POINTS or (done is not None and done >= NEARLY_DONE) or loss is None:
+    if zeros < needed or (done is not None and done >= NEARLY_DONE) or loss is None:
         return None
     since = lr.points[-zeros]
     told = [point.value for point in loss.points if point.at_s >= since.at_s and (point.step or 0) >= (since.step or 0)]
     is_whole_run = zeros == len(lr.points)
-    least = ZERO_ALWAYS_POINTS if is_whole_run else ZERO_POINTS
+    least = ZERO_ALWAYS_POINTS if is_whole_run else needed
     if len(told) < least or (_may_move(told) if is_whole_run else _falls(told) or len(set(lr.values)) <= _ROUNDED):
         return None
     highest = max(lr.values)
@@ -207,7 +225,7 @@ def _is_coarse(values: Sequence[float], least: float) -> bool:
     return told_in == 0 or told_in > _FINE * least
 
 
-def _left_its_schedule(history: History, lr: Series) -> Observation | None:
+def _left_its_schedule(history: History, lr: Series, needed: int) -> Observation | None:
     """It fell from value to value, and stands still now, far above where schedules end."""
     points = [point for point in lr.curve.points if point.value > 0]
     values = [point.value for point in points]
@@ -218,7 +236,7 @@ def _left_its_schedule(history: History, lr: Series) -> Observation | None:
             break
         falling += 1
     done = share_done(history, points[-1])
-    if count < FROZEN_POINTS or falling < FALLS or values[-1] <= FLOOR * max(values) or (done or 0.0) > 0.9:
+    if count < needed or falling < FALLS or values[-1] <= FLOOR * max(values) or (done or 0.0) > 0.9:
         return None
     since = points[-count]
     return Observation(
@@ -241,23 +259,25 @@ RULES = (
     Rule(
         symptom="lr-stuck",
         category="correctness",
-        threshold=(
-            f"learning rate 0 in {ZERO_POINTS} values before {NEARLY_DONE:.0%} of the steps, while the loss does not fall; or the same in "
-            f"{FROZEN_POINTS} values after {FALLS} falls in a row, above {FLOOR:.0%} of its highest"
+        threshold=lambda limits: (
+            f"learning rate 0 in {limits.zeros} values before {NEARLY_DONE:.0%} of the steps, while the loss does not fall; or the same in "
+            f"{limits.frozen} values after {FALLS} falls in a row, above {FLOOR:.0%} of its highest"
         ),
         raise_s=2.0,
         clear_s=30.0,
         check=check_lr,
+        limits=RATE,
     ),
     Rule(
         symptom="loss-plateau",
         category="correctness",
-        threshold=(
-            f"{EQUAL} losses equal in all digits; or over half of the run ({STRETCH_POINTS} values, {STRETCH_STEPS} steps) it can have "
-            f"fallen by at most {FLAT:.1%}, before {EARLY:.0%} of the steps and with a learning rate that has not decayed"
+        threshold=lambda limits: (
+            f"{limits.equal} losses equal in all digits; or over half of the run ({limits.points} values, {limits.steps} steps) it can have "
+            f"fallen by at most {limits.fallen_share:.1%}, before {limits.early_share:.0%} of the steps and with a learning rate that has not decayed"
         ),
         raise_s=2.0,
         clear_s=60.0,
         check=check_plateau,
+        limits=PLATEAU,
     ),
 )
