@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from hwtop.job.hang.rank_state import STARTING
 from hwtop.job.rank_set import named
 from hwtop.model.cgroup import CgroupRates
 from hwtop.model.frame import Moment
@@ -23,16 +24,22 @@ class QuotaLimits(Limits, frozen=True, kw_only=True):
 
 
 QUOTA = QuotaLimits()
+_CLEARLY = 2.0
+"""Times the warning's level: a third of the window is then enough, for no burst stops a job in every other period for so long."""
 
 
 def check_throttled(history: History, limits: QuotaLimits = QUOTA) -> Observation | None:
     """The cgroup of the job is out of quota in many periods."""
-    share = history.mean(limits.window_s, _throttled_pct)
+    share, over_s = history.mean(limits.window_s, _throttled_pct), limits.window_s
+    if share is None:
+        share, over_s = history.mean(over_s / 3, _throttled_pct), over_s / 3
+        if any(rank.phase in STARTING for rank in history.live_ranks) or (share or 0.0) < _CLEARLY * limits.warning_pct:
+            return None
     if share is None or share < limits.periods_pct:
         return None
     cgroup = history.now.cgroup
     quota = cgroup.cpu_quota_cores if cgroup is not None else None
-    used = history.mean(limits.window_s, _used_cores)
+    used = history.mean(over_s, _used_cores)
     ranks = history.live_ranks
     allowed = f"{quota:g} cores" if quota is not None else "its CPU limit"
     return Observation(
@@ -40,9 +47,9 @@ def check_throttled(history: History, limits: QuotaLimits = QUOTA) -> Observatio
         confidence=0.95,
         title=f"The job's CPU limit ({allowed}) stops it in {share:.0f} % of all periods",
         evidence=(
-            f"out of quota in {share:.0f} % of the scheduler's periods over {limits.window_s:g} s",
+            f"out of quota in {share:.0f} % of the scheduler's periods over {over_s:g} s",
             *((f"the job used {used:.1f} cores, and wants more",) if used is not None else ()),
-            *(_idle_host(history, limits.window_s)),
+            *(_idle_host(history, over_s)),
         ),
         next_steps=(
             "Raise the limit: docker update --cpus N CONTAINER, Kubernetes resources.limits.cpu, sbatch --cpus-per-task"
@@ -84,7 +91,8 @@ RULES = (
         symptom="cgroup-throttled",
         category="performance",
         threshold=lambda limits: (
-            f"out of CPU quota in over {limits.periods_pct:g} % of the periods over {limits.window_s:g} s; a warning from {limits.warning_pct:g} % on"
+            f"out of CPU quota in over {limits.periods_pct:g} % of the periods over {limits.window_s:g} s; a warning from {limits.warning_pct:g} % on, "
+            f"from {_CLEARLY * limits.warning_pct:g} % on after {limits.window_s / 3:g} s"
         ),
         raise_s=0.0,
         clear_s=15.0,

@@ -51,6 +51,23 @@ def test_a_cpu_limit_counts_when_it_is_met_often(share: float, expected: str | N
         assert any("cores of the machine are idle" in line for line in seen.evidence)
 
 
+@pytest.mark.parametrize(
+    ("share", "seconds", "expected"), [(55.0, 12, "warning"), (45.0, 12, None), (45.0, 40, "warning"), (55.0, 8, None)]
+)
+def test_a_limit_that_is_met_in_every_other_period_is_told_early(
+    share: float, seconds: int, expected: str | None
+) -> None:
+    limits = CgroupRates(
+        cpu_quota_cores=2.0,
+        throttled_periods_pct=share,
+        mem_limit_bytes=None,
+        mem_used_bytes=None,
+        mem_cache_bytes=None,
+        oom_kills_new=None,
+    )
+    assert severity(check_throttled(constant(job(rank(0)), seconds, cgroup=limits))) == expected
+
+
 def test_without_a_limit_nothing_is_throttled() -> None:
     assert check_throttled(constant(job(rank()), 40)) is None
 
