@@ -11,8 +11,9 @@ from statistics import median
 
 from msgspec.structs import replace
 
-from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name, training_thread
+from hwtop.job.stacks.frames import is_stdlib_frame, is_user_frame, own_frames, short_name, training_thread
 from hwtop.model.rank import Phase, Rank, RankState
+from hwtop.model.stack import StackFrame
 
 STUCK_S = 10.0
 """Two identical dumps at least this far apart, and no work in between, are called stuck (ByteRobust,
@@ -85,15 +86,28 @@ def is_stuck(rank: Rank) -> bool:
 def is_idle_loop(rank: Rank) -> bool:
     """Its main thread is in an event loop and no event comes: a notebook between two cells, a server without a request.
 
-    A wait for loader workers ends in the same `select`, and is none.
+    A wait for loader workers ends in the same `select`, and is none. Nor is the loop of a script that told steps from within it:
+    there a coroutine waits for another one.
     """
     if rank.phase == "data":
         return False
     thread = training_thread(rank.stack) if rank.stack is not None else None
     if thread is None:
         return False
-    inner = takewhile(lambda frame: not is_user_frame(frame), own_frames(thread))
-    return any((frame.short_filename, short_name(frame.name)) in _EVENT_LOOPS for frame in inner)
+    frames = own_frames(thread)
+    inner = list(takewhile(lambda frame: not is_user_frame(frame), frames))
+    if not any((frame.short_filename, short_name(frame.name)) in _EVENT_LOOPS for frame in inner):
+        return False
+    return not (_told_step(rank) and len(inner) < len(frames) and _runs_coroutines(inner))
+
+
+def _told_step(rank: Rank) -> bool:
+    return rank.progress is not None and rank.progress.step is not None
+
+
+def _runs_coroutines(inner: Sequence[StackFrame]) -> bool:
+    """Whether the user's code called asyncio itself: a notebook's or a web server's loop is started by a package."""
+    return all(is_stdlib_frame(frame) for frame in inner) and inner[-1].short_filename.startswith("asyncio/")
 
 
 def stall_clock_s(rank: Rank) -> float | None:
@@ -135,7 +149,7 @@ def rank_state(rank: Rank) -> RankState:
     if is_still(rank) and is_idle_loop(rank):
         return "unknown"
     if rank.phase is None:
-        return "training" if rank.progress and rank.progress.step is not None else "unknown"
+        return "training" if _told_step(rank) else "unknown"
     if _is_overdue(rank):
         return "stalled"
     if rank.phase in STARTING:
@@ -163,15 +177,17 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
     )
 
 
-def slowest(ranks: Sequence[Rank]) -> Rank | None:
+def slowest(
+    ranks: Sequence[Rank], others_wait: float = OTHERS_WAIT, waits_least: float = WAITS_LEAST
+) -> Rank | None:
     """The rank that hardly waits while the others wait (for it, then); None where there is none, or samples lack."""
     live = [rank for rank in ranks if rank.is_alive]
     if len(live) < 2 or any(rank.samples < MIN_SAMPLES or rank.wait_share is None for rank in live):
         return None
     slow, *others = sorted(live, key=lambda rank: rank.wait_share or 0.0)
     typical = median(rank.wait_share or 0.0 for rank in others)
-    waits_least = (slow.wait_share or 0.0) <= WAITS_LEAST * typical
-    return slow if typical >= OTHERS_WAIT and waits_least else None
+    is_least = (slow.wait_share or 0.0) <= waits_least * typical
+    return slow if typical >= others_wait and is_least else None
 
 
 def _training_state(rank: Rank) -> RankState:

@@ -75,9 +75,11 @@ def _trains(rank: Rank) -> bool:
 
 
 def _is_halted(rank: Rank, live: Sequence[Rank]) -> bool:
-    """Stuck or stopped, or in the rendezvous for long while a rank that is already past it is stuck."""
+    """Stuck or stopped, or at a prompt while others wait for it, or in the rendezvous for long while a rank past it is stuck."""
     if is_stuck(rank) or (rank.stopped_for_s or 0.0) >= STUCK_S:
         return True
+    if is_still(rank) and is_idle_loop(rank):
+        return any(other.phase == "collective" and other.is_waiting for other in live)
     if rank.phase != "rendezvous" or (rank.phase_for_s or 0.0) < STARTING_STILL_S:
         return False
     others = [other for other in live if other.phase not in STARTING]

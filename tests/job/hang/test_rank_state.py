@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hwtop.job.hang.rank_state import (
     is_idle_loop,
@@ -90,14 +91,35 @@ def dump(*frames: tuple[str, str]) -> StackDump:
     return StackDump(pid=1000, at_s=1.0, threads=(thread,))
 
 
-NOTEBOOK = (("EpollSelector.select", "selectors.py"), ("BaseEventLoop._run_once", "asyncio/base_events.py"))
+LOOP = (
+    ("EpollSelector.select", "selectors.py"),
+    ("BaseEventLoop._run_once", "asyncio/base_events.py"),
+    ("BaseEventLoop.run_forever", "asyncio/base_events.py"),
+)
+NOTEBOOK = (*LOOP, ("start", "site-packages/tornado/platform/asyncio.py"))
+OWN_LOOP = (*LOOP, ("run", "asyncio/runners.py"), ("<module>", "train.py"))
+AT_A_PROMPT = (("Cmd.cmdloop", "cmd.py"), ("Pdb.interaction", "pdb.py"), ("train", "train.py"))
 
 
-def test_a_notebook_between_two_cells_is_not_stuck() -> None:
-    idle = still(0, 60.0, phase="other", is_waiting=False, stack=dump(*NOTEBOOK, ("<module>", "train.py")))
+@pytest.mark.parametrize(
+    "frames",
+    [
+        (*NOTEBOOK, ("<module>", "site-packages/ipykernel_launcher.py")),
+        (*LOOP, ("run", "asyncio/runners.py"), ("run", "site-packages/uvicorn/main.py"), ("<module>", "train.py")),
+        AT_A_PROMPT,
+    ],
+)
+def test_who_waits_for_a_person_or_a_request_is_not_stuck(frames: tuple[tuple[str, str], ...]) -> None:
+    idle = still(0, 60.0, phase="other", is_waiting=False, stack=dump(*frames))
     assert is_idle_loop(idle)
     assert not is_stuck(idle)
     assert rank_state(idle) == "unknown"
+
+
+def test_a_coroutine_that_waits_for_another_is_stuck() -> None:
+    waits = still(0, 60.0, phase="other", is_waiting=False, stack=dump(*OWN_LOOP))
+    assert is_stuck(waits)
+    assert not is_stuck(replace(waits, progress=None))  # a server of its own, which never told a step
 
 
 def test_a_wait_for_loader_workers_is_no_event_loop() -> None:

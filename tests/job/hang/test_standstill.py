@@ -8,8 +8,10 @@ import pytest
 
 from hwtop.job.hang.standstill import is_standing_still, silent_s
 from hwtop.model.gpu import Gpu
+from tests.job.hang.test_rank_state import dump
 from tests.symptoms.moments import rank, still
 
+AT_A_PROMPT = dump(("Cmd.cmdloop", "cmd.py"), ("Pdb.interaction", "pdb.py"), ("train", "train.py"))
 LOCKED: dict[str, Any] = {"phase": "other", "is_waiting": False}
 
 
@@ -21,6 +23,12 @@ def test_all_stuck_and_silent() -> None:
     assert is_standing_still([still(0), still(1, **LOCKED)])
     assert not is_standing_still([still(0), rank(1)])
     assert not is_standing_still([])
+
+
+def test_a_rank_at_a_prompt_stands_still_while_others_wait_for_it() -> None:
+    prompt = still(1, **LOCKED, stack=AT_A_PROMPT)
+    assert is_standing_still([still(0), prompt])
+    assert not is_standing_still([prompt])
 
 
 def test_the_dead_do_not_count() -> None:
