@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
 
 from hwtop.job.rank_set import named
 from hwtop.model.frame import Frame
@@ -116,5 +115,4 @@ def _time(frame: Frame, episode: Episode) -> str:
 
 def clock(frame: Frame, after_s: float) -> str:
     """The time of day so many seconds after hwtop began to watch."""
-    at = datetime.fromtimestamp(frame.moment.time_s - frame.watched_s + after_s, tz=timezone.utc)
-    return at.astimezone().strftime("%H:%M:%S")
+    return units.clock(frame.moment.time_s - frame.watched_s + after_s)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 UNKNOWN = "–"
 
 
@@ -49,6 +51,11 @@ def short_duration(value_s: float | None) -> str:
         if value_s < limit:
             return f"{value_s / unit:.0f}{name}"
     return f"{value_s / 86400:.0f}d"
+
+
+def clock(time_s: float) -> str:
+    """The local time of day of a Unix time: "14:02:10"."""
+    return datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
 
 
 def step_time(value_s: float | None) -> str:

@@ -1,0 +1,186 @@
+"""Past: earlier frames of this watch that can be shown again. Pure.
+
+Each is kept whole and packed, so nothing of one moment is ever shown at another. What frames share is left out and put back
+from the newest one: its history as far as it reaches, its curves and deep looks up to that time. The older they are, the
+further apart: what is dropped is always the frame that stands closest to its neighbours for its age, so the time between two
+grows in proportion to their age and the whole watch stays in a bounded number of bytes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import msgpack, structs
+
+from hwtop.model.frame import Frame, Moment
+from hwtop.model.job import Job
+from hwtop.model.log import Severity
+
+MOST_BYTES = 10 * 1024**2
+"""Of all packed frames; engineering default. A frame of 8 ranks with 8 GPUs takes some 16 KB."""
+MOST = 1_000
+"""Frames; engineering default, for small jobs."""
+TRENDS_S = 600.0
+"""What the history of a frame holds at most (see `hwtop.feed.assemble`)."""
+_TURN = 20.0
+"""A frame with which a finding came or went may stand this many times closer to its neighbours; engineering default."""
+_GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
+"""Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
+_GRAVITY: dict[Severity, int] = {"info": 1, "warning": 2, "critical": 3}
+
+_encoder = msgpack.Encoder()
+_decoder = msgpack.Decoder(Frame)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One frame that can be shown again."""
+
+    number: int
+    time_s: float
+    watched_s: float
+    severity: Severity | None
+    """Of its gravest finding."""
+    raised: Severity | None
+    """Of the gravest finding that was not there in the frame before."""
+    has_cleared: bool
+    """A finding of the frame before is gone."""
+    gap_s: float
+    """Just before it, nothing was looked at for so long: the machine slept or hwtop was stopped."""
+    packed: bytes
+
+    @property
+    def is_turn(self) -> bool:
+        """A finding came or went with it."""
+        return self.raised is not None or self.has_cleared
+
+
+@dataclass(frozen=True)
+class Past:
+    """What can be shown again, oldest first; the newest frame is the last."""
+
+    kept: tuple[Kept, ...] = ()
+    newest: Frame | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the packed frames."""
+        return sum(len(each.packed) for each in self.kept)
+
+
+def with_frame(past: Past, frame: Frame) -> Past:
+    """The past with the newest frame. Another watch, e.g. of the job that was picked, begins anew."""
+    before = past.newest
+    if before is not None and frame.number == before.number:
+        last = past.kept[-1]  # the same look, told anew
+        again = replace(_keep(frame, before), raised=last.raised, has_cleared=last.has_cleared, gap_s=last.gap_s)
+        return Past((*past.kept[:-1], again), frame)
+    if before is None or frame.number < before.number:
+        return Past((_keep(frame, None),), frame)
+    return Past(_thinned([*past.kept, _keep(frame, before)]), frame)
+
+
+def place_of(past: Past, number: int) -> int:
+    """Of the kept frame with this number, or of the last one before it; -1 where all that is kept is younger."""
+    return next((place for place in reversed(range(len(past.kept))) if past.kept[place].number <= number), -1)
+
+
+def nearest(past: Past, time_s: float) -> int:
+    """Place of the frame closest to this time of day (the clock may have been set back meanwhile)."""
+    return min(range(len(past.kept)), key=lambda place: abs(past.kept[place].time_s - time_s))
+
+
+def spacing_s(past: Past, place: int) -> float:
+    """From the frame before this one, gaps aside."""
+    if place < 1:
+        return 0.0
+    return past.kept[place].watched_s - past.kept[place - 1].watched_s
+
+
+def frame_of(past: Past, place: int) -> Frame:
+    """The frame at this place as it was, its history and curves as far as the newest frame still has them."""
+    assert past.newest is not None
+    if past.kept[place].number == past.newest.number:
+        return past.newest
+    frame = _decoder.decode(zlib.decompress(past.kept[place].packed))
+    moment, newest = frame.moment, past.newest
+    if moment.job is not None and newest.moment.job is not None:
+        moment = structs.replace(moment, job=_with_shared(moment.job, newest.moment.job, moment.at_s))
+    history = tuple(each for each in newest.history if each.at_s < moment.at_s)
+    return structs.replace(frame, moment=moment, history=(*history, moment))
+
+
+def trends_s(frame: Frame) -> float:
+    """How far its history reaches back."""
+    return frame.moment.at_s - frame.history[0].at_s
+
+
+def _keep(frame: Frame, before: Frame | None) -> Kept:
+    now = {finding.symptom: finding.severity for finding in frame.findings}
+    then = {finding.symptom for finding in before.findings} if before is not None else set()
+    passed_s = frame.moment.time_s - before.moment.time_s if before is not None else 0.0
+    is_gap = passed_s > max(_GAP_LEAST_S, _GAP_INTERVALS * frame.moment.interval_s)
+    return Kept(
+        number=frame.number,
+        time_s=frame.moment.time_s,
+        watched_s=frame.watched_s,
+        severity=_gravest(list(now.values())),
+        raised=_gravest([severity for symptom, severity in now.items() if symptom not in then]),
+        has_cleared=bool(then - now.keys()),
+        gap_s=passed_s if is_gap else 0.0,
+        packed=zlib.compress(_encoder.encode(_bare(frame)), 1),
+    )
+
+
+def _gravest(severities: Sequence[Severity]) -> Severity | None:
+    return max(severities, key=lambda severity: _GRAVITY[severity], default=None)
+
+
+def _bare(frame: Frame) -> Frame:
+    """Without what is put back from the newest frame."""
+    moment: Moment = frame.moment
+    if moment.job is not None:
+        curves = tuple(structs.replace(curve, points=()) for curve in moment.job.curves)
+        moment = structs.replace(moment, job=structs.replace(moment.job, curves=curves, deep=()))
+    return structs.replace(frame, moment=moment, history=())
+
+
+def _with_shared(job: Job, newest: Job, at_s: float) -> Job:
+    """With the curves and deep looks that `newest` has, up to this time."""
+    points = {(curve.name, curve.source): curve.points for curve in newest.curves}
+    curves = (
+        structs.replace(
+            curve, points=tuple(point for point in points.get((curve.name, curve.source), ()) if point.at_s <= at_s)
+        )
+        for curve in job.curves
+    )
+    deep = tuple(dump for dump in newest.deep if dump.at_s <= at_s)
+    return structs.replace(job, curves=tuple(curve for curve in curves if curve.points), deep=deep)
+
+
+def _thinned(kept: list[Kept]) -> tuple[Kept, ...]:
+    """As many as there is room for. The first and the newest stay."""
+    size = sum(len(each.packed) for each in kept)
+    while len(kept) > 2 and (size > MOST_BYTES or len(kept) > MOST):
+        place = _closest(kept)
+        gone = kept.pop(place)
+        size -= len(gone.packed)
+        if gone.gap_s > kept[place].gap_s:
+            kept[place] = replace(kept[place], gap_s=gone.gap_s)
+    return tuple(kept)
+
+
+def _closest(kept: Sequence[Kept]) -> int:
+    """Place of the frame that stands closest to its neighbours for its age."""
+    now_s = kept[-1].watched_s
+    best, place = float("inf"), 1
+    for at in range(1, len(kept) - 1):
+        each = kept[at]
+        score = (kept[at + 1].watched_s - kept[at - 1].watched_s) / max(1e-9, now_s - each.watched_s)
+        if each.is_turn:
+            score *= _TURN
+        if score < best:
+            best, place = score, at
+    return place
