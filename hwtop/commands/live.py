@@ -128,6 +128,7 @@ def command(
         is_readonly=readonly,
         no_color=no_color or bool(os.environ.get("NO_COLOR")),
         alerts=settings_of(ctx).alerts,
+        panels=settings_of(ctx).panels,
     )
     if once:
         print_once(target_pid, logs, gpus, options, settings_of(ctx).symptoms)

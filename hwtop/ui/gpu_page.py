@@ -17,13 +17,10 @@ _TRENDS_FROM, _TRENDS, _TRENDS_MOST = 26, 8, 12
 
 
 def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """One line a device, with the card of the selected one; what is missing in the last row. One device alone has the page."""
+    """One line a device, with the card of the selected one; what is missing in the last row."""
     room = bottom - top
     if not view.frame.moment.gpus:
         return stack([("gpu-list", room)], top, width)
-    if view.is_gpu_alone:
-        trends = _trends(view, room)
-        return stack([("gpu-trends", trends), ("gpu-card", room - trends)], top, width)
     reasons = gpu_missing.rows(view, width, room)
     room -= reasons
     devices = min(gpu.wanted(view, width), room)
@@ -35,6 +32,12 @@ def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     if rest:
         places |= _below(view, Place(0, top + devices + trends, width, rest - trends))
     return places | stack([("gpu-missing", reasons)], bottom - reasons, width)
+
+
+def alone(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """One device has the page, with its trends above it where there is room."""
+    trends = _trends(view, bottom - top)
+    return stack([("gpu-trends", trends), ("gpu-card", bottom - top - trends)], top, width)
 
 
 def _trends(view: View, room: int) -> int:

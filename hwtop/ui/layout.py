@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from hwtop.ui import curve_view, flame_view, gpu_page, overview, symptoms_page
+from hwtop.ui import curve_view, flame_view, gpu_page, overview, panel_view, symptoms_page, vacancy
 from hwtop.ui.panels import (
     compact,
     conclusion,
@@ -127,24 +127,47 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
     places = {"verdict": Place(0, 0, width, top), "footer": Place(0, bottom, width, height - bottom)}
     if view.is_picking:
         return places | stack([("picker", bottom - top - 4), ("host", 4)], top, width)
+    if view.alone:
+        return places | _alone(view, top, bottom, width)
+    body = _body(view, top, bottom, width)
+    return places | vacancy.without(body, panel_view.gone(view, body))
+
+
+def _body(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """Everything between the rows on top and the footer."""
     if view.page in _ARRANGED:
-        return places | _ARRANGED[view.page](view, top, bottom, width)
+        return _ARRANGED[view.page](view, top, bottom, width)
     if view.page == "logs" and view.log_inside:
         panel, wanted = _LOG_INSIDE[view.log_inside]
         rows = min(wanted(view, width), bottom - top - max(_LINES_LEAST, (bottom - top) // 3))
-        return places | stack([("logs", bottom - top - rows), (panel, rows)], top, width)
+        return stack([("logs", bottom - top - rows), (panel, rows)], top, width)
     if view.page in ("logs", "processes"):
-        return places | {view.page: Place(0, top, width, bottom - top)}
-    if width >= WIDE and height >= 40:
-        return places | overview.wide(view, top, bottom, width)
-    return places | overview.narrow(view, top, bottom, width)
+        return {view.page: Place(0, top, width, bottom - top)}
+    return overview.arrange(view, top, bottom, width)
+
+
+def _alone(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """One panel has the page; a GPU with its trends."""
+    if view.alone == "gpu-card":
+        return gpu_page.alone(view, top, bottom, width)
+    return {view.alone: Place(0, top, width, bottom - top)}
+
+
+def drawn(view: View, name: str, places: Mapping[str, Place]) -> list[Line]:
+    """The lines of a panel, with a mark where it is the one that the keys about panels mean."""
+    place = places[name]
+    lines = PANELS[name](view, place.width, place.height)
+    if name != panel_view.meant(view, places):
+        return lines
+    return panel_view.marked(lines, is_alone=bool(view.alone))
 
 
 def picture(view: View, width: int, height: int) -> list[Line]:
     """The whole screen: `height` lines of `width` cells."""
     rows: list[list[tuple[int, Line]]] = [[] for _ in range(height)]
-    for name, place in arrange(view, width, height).items():
-        for offset, line in enumerate(PANELS[name](view, place.width, place.height)):
+    places = arrange(view, width, height)
+    for name, place in places.items():
+        for offset, line in enumerate(drawn(view, name, places)):
             rows[place.y + offset].append((place.x, line))
     lines: list[Line] = []
     for parts in rows:
@@ -224,8 +247,8 @@ def _host(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 
 
 def _curves(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """All curves small beside the large one; one alone has the page."""
-    if width < _CURVES_LEAST or view.is_curve_alone or len(curve_view.curves(view)) < 2:
+    """All curves small beside the large one."""
+    if width < _CURVES_LEAST or len(curve_view.curves(view)) < 2:
         return {"curve": Place(0, top, width, bottom - top)}
     side = max(29, min(60, width * 3 // 10))
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.ui import curve_view, flame_view, gpu_view, log_view, process_view, rank_view, symptom_view
+from hwtop.ui import curve_view, flame_view, gpu_view, log_view, panel_view, process_view, rank_view, symptom_view
 from hwtop.ui.layout import arrange, scrollable
 from hwtop.ui.panels import curve_list, findings, gpu, logs, picker, processes, rank_map, ranks, symptom_list
 from hwtop.ui.view import SEARCH, LogInside, Page, View
@@ -28,9 +28,9 @@ def moved(view: View, right: int, down: int, size: Size) -> View:
     if view.page == "curves":
         return curve_view.moved(view, down or right)
     if view.page == "gpu":
-        return scrolled(view, down, size) if down and view.is_gpu_alone else gpu_view.moved(view, down or right)
+        return scrolled(view, down, size) if down and view.alone == "gpu-card" else gpu_view.moved(view, down or right)
     if view.page == "symptoms":
-        is_read = view.is_symptom_alone or not view.frame.findings
+        is_read = bool(view.alone) or not view.frame.findings
         return scrolled(view, down, size) if down and is_read else symptom_view.moved(view, down or right)
     if view.page == "stacks" and right:
         return rank_view.next_group(view, right)
@@ -46,7 +46,7 @@ def scrolled(view: View, rows: int, size: Size) -> View:
         return process_view.moved(view, rows)
     if view.page == "curves":
         return curve_view.moved(view, rows)
-    if view.page == "gpu" and not view.is_gpu_alone:
+    if view.page == "gpu" and view.alone != "gpu-card":
         return gpu_view.moved(view, rows)
     if view.page == "logs" and view.log_inside:
         return log_view.stepped(view, rows, _log_rows(view, size))
@@ -59,7 +59,18 @@ def scrolled(view: View, rows: int, size: Size) -> View:
 def turned(view: View, page: Page) -> View:
     """The view on another page, from its start; the selection stays. Pages about one rank select one, so that it is looked
     at closely."""
-    fresh = replace(view, page=page, scroll=0, is_following=True, mark=None, log_inside="", is_typing=False, note="")
+    fresh = replace(
+        view,
+        page=page,
+        scroll=0,
+        is_following=True,
+        mark=None,
+        log_inside="",
+        is_typing=False,
+        panel="",
+        alone="",
+        note="",
+    )
     if page in ("stacks", "flame") and view.rank is None and view.shown_rank is not None:
         return replace(fresh, selected=view.shown_rank.rank)
     return process_view.closed(fresh)
@@ -73,11 +84,11 @@ def chosen(view: View, size: Size) -> View:
     if view.page == "logs":
         return inside(view, "context", size)
     if view.page == "curves":
-        return replace(view, is_curve_alone=not view.is_curve_alone)
+        return panel_view.toggled(view, {}, "curve")
     if view.page == "gpu":
-        return replace(view, is_gpu_alone=not view.is_gpu_alone, scroll=0)
+        return panel_view.toggled(view, {}, "gpu-card")
     if view.page == "symptoms":
-        return replace(view, is_symptom_alone=not view.is_symptom_alone, scroll=0)
+        return panel_view.toggled(view, {}, "symptom")
     if view.page == "overview" and view.selected is None and view.frame.findings:
         return turned(view, "symptoms")
     if view.selected is not None and view.page in ("overview", "ranks", "processes"):
@@ -96,15 +107,11 @@ def cleared(view: View) -> View:
     outer = flame_view.unzoomed(view)
     if outer is not None:
         return outer
-    if view.page == "curves" and view.is_curve_alone:
-        return replace(view, is_curve_alone=False)
-    if view.page == "gpu" and view.is_gpu_alone:
-        return replace(view, is_gpu_alone=False, scroll=0)
-    if view.page == "symptoms" and view.is_symptom_alone:
-        return replace(view, is_symptom_alone=False, scroll=0)
+    if view.alone:
+        return panel_view.toggled(view, {})
     if view.page == "processes" and view.inside:
         return process_view.closed(view)
-    return replace(view, scroll=0, is_following=True, mark=None, selected=None, gpu=None, finding=None)
+    return replace(view, scroll=0, is_following=True, mark=None, selected=None, gpu=None, finding=None, panel="")
 
 
 def typed(view: View, word: str) -> View:
@@ -122,7 +129,7 @@ def jumped(view: View, step: int, size: Size) -> View:
 
 def inside(view: View, what: LogInside, size: Size) -> View:
     """The logs page with the marked line opened or closed; it stays in sight."""
-    opened = log_view.opened(view, what)
+    opened = log_view.opened(replace(view, alone=""), what)
     return log_view.stepped(opened, 0, _log_rows(opened, size)) if opened.log_inside else opened
 
 

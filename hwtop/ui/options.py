@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from hwtop.config import NO_ALERTS, AlertConfig
+from hwtop.config import EVERY_PANEL, NO_ALERTS, AlertConfig, PanelConfig
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.model.signal import SignalAnswer, SignalOrder
@@ -53,6 +53,7 @@ class ScreenOptions:
     has_pystack: bool = False
     """Whether the optional tool for deep looks is installed."""
     no_color: bool = False
+    panels: PanelConfig = EVERY_PANEL
     alerts: AlertConfig = NO_ALERTS
     call: Call | None = None
     """Who tells of an alert outside of the terminal; None: nobody."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from hwtop import panel_grid
+from hwtop.ui import grid
 from hwtop.ui.panels import cpu, disk, findings, gpu, memory, network, processes, ranks
-from hwtop.ui.place import SMALL, Place, row, stack
+from hwtop.ui.place import SMALL, WIDE, Place, row, stack
 from hwtop.ui.view import View
 
 _BUSIEST_LEAST, _BUSIEST_FEW = 5, 8
@@ -14,7 +18,32 @@ _LOGS_FROM = 5
 """Rows that are left over from here on show the newest log lines."""
 
 
-def narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+_WIDE_ROWS = 37
+"""Rows between the top and the footer from which the host has a column of its own."""
+_WANTED = {
+    "findings": findings.wanted,
+    "gpu": gpu.wanted,
+    "ranks": ranks.wanted,
+    "cpu": cpu.wanted,
+    "memory": memory.wanted,
+    "disk": disk.wanted,
+    "network": network.wanted,
+    "busiest": processes.wanted_busiest,
+}
+
+
+def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """As the person has drawn it, where that has room, else as built in."""
+    if view.drawing:
+        wanted = {name: partial(rows, view) for name, rows in _WANTED.items()}
+        at = Place(0, top, width, bottom - top)
+        if places := grid.arrange(panel_grid.parse(view.drawing), at, wanted):
+            return places
+    is_wide = width >= WIDE and bottom - top >= _WIDE_ROWS
+    return (_wide if is_wide else _narrow)(view, top, bottom, width)
+
+
+def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """One column: findings, devices, ranks, host. The least of each first, then room by weight."""
     room = bottom - top
     is_small = room < SMALL
@@ -33,6 +62,8 @@ def narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         "ranks": ranks.wanted(view, width),
         "gpu": gpu.wanted(view, width),
     }
+    for name in view.hidden & limits.keys():
+        rows[name] = limits[name] = 0
     left = room - sum(rows.values())
     spare = room - sum(limits.values()) - rows["host"]
     has_panels = width >= 110 and spare >= 3
@@ -46,7 +77,7 @@ def narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         if more > 0 and not is_cut:
             rows[name] += more
             left -= more
-    more = max(0, min(findings.wanted(view, width) - rows["findings"], left))
+    more = max(0, min(findings.wanted(view, width) - rows["findings"], left)) if limits["findings"] else 0
     rows["findings"] += more
     left -= more
     if left >= 2 and is_small:
@@ -61,17 +92,17 @@ def narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     return places
 
 
-def wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """Findings across; devices and ranks on the left, the host in a column on the right."""
     side = max(48, min(64, width * 3 // 10))
     main = width - side
     room = bottom - top
-    found = min(findings.wanted(view, width), room * 2 // 5)
-    devices = min(gpu.wanted(view, main), max(3, (room - found) // 2))
+    found = 0 if "findings" in view.hidden else min(findings.wanted(view, width), room * 2 // 5)
+    devices = 0 if "gpu" in view.hidden else min(gpu.wanted(view, main), max(3, (room - found) // 2))
     places = stack([("findings", found)], top, width)
     table = room - found - devices
-    tail = table - ranks.wanted(view, main)
-    tail = tail if tail >= _LOGS_FROM else 0
+    tail = table if "ranks" in view.hidden else table - ranks.wanted(view, main)
+    tail = tail if tail >= _LOGS_FROM and "logs" not in view.hidden else 0
     places |= stack([("gpu", devices), ("ranks", table - tail), ("logs", tail)], top + found, main)
     return places | _side(view, Place(main, top + found, side, room - found))
 
@@ -85,22 +116,24 @@ def _side(view: View, at: Place) -> dict[str, Place]:
         "disk": disk.wanted(view, at.width),
         "network": network.wanted(view, at.width),
     }
+    wants |= dict.fromkeys(view.hidden & wants.keys(), 0)
     left = at.height - sum(wants.values())
     for name, least in (("cpu", 10), ("network", 4), ("disk", 4), ("memory", 4), ("cpu", 4)):
         cut = max(0, min(-left, wants[name] - least))
         wants[name] -= cut
         left += cut
-    busiest = processes.wanted_busiest(view, at.width)
+    busiest = 0 if "busiest" in view.hidden else processes.wanted_busiest(view, at.width)
     few = min(busiest, _BUSIEST_FEW)
     # A trend of half the height tells as much.
     cut = max(0, min(few - left, wants["cpu"] - cpu.least(view, at.width)))
-    if left + cut >= min(few, _BUSIEST_LEAST):
+    if few and left + cut >= min(few, _BUSIEST_LEAST):
         wants["cpu"] -= cut
         left += cut
         wants["busiest"] = min(left, busiest)
         left -= wants["busiest"]
-    wants["network"] += left
     order = ("cpu", "busiest", "memory", "disk", "network")
+    last = next((name for name in reversed(order) if wants.get(name)), "network")
+    wants[last] += left
     return {
         name: Place(at.x, place.y, at.width, place.height)
         for name, place in stack([(name, wants.get(name, 0)) for name in order], at.y, at.width).items()

@@ -11,7 +11,7 @@ def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """The story of one finding needs the most room: the rest has panels of its own where the room is left, else it stands
     below the story, to be scrolled to."""
     room = bottom - top
-    if not view.frame.findings or view.is_symptom_alone:
+    if not view.frame.findings:
         return {"symptom-page": Place(0, top, width, room)}
     listed = min(symptom_list.wanted(view), max(3, room // 3))
     places = stack([("symptom-list", listed)], top, width)

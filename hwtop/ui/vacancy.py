@@ -20,11 +20,11 @@ def without(places: dict[str, Place], gone: Iterable[str]) -> dict[str, Place]:
         if name not in kept or len(kept) == 1:
             continue
         empty = kept.pop(name)
-        sides = [side for side in (_below, _above, _right, _left) if side(kept, empty)]
-        if not sides:
+        ways = [grown for side in (_below, _above, _right, _left) if (grown := side(kept, empty))]
+        if ways:
+            kept.update(max(ways, key=lambda grown: not _ELASTIC.isdisjoint(grown)))
+        else:
             kept[name] = empty
-            continue
-        kept |= max((side(kept, empty) for side in sides), key=lambda grown: not _ELASTIC.isdisjoint(grown))
     return kept
 
 

@@ -60,6 +60,14 @@ class View:
     """Of the processes page."""
     order: Order = "rank"
     """Of the ranks page."""
+    panel: str = ""
+    """The panel that is meant on this page; "" = the one that it is about (see `panel_view.meant`)."""
+    alone: str = ""
+    """The panel that has the page."""
+    hidden: frozenset[str] = frozenset()
+    """Panels that the person does not want to see beside others."""
+    drawing: tuple[str, ...] = ()
+    """How the person lays out the overview (see `panel_grid`); empty = as built in."""
     process_order: ProcessOrder = "tree"
     """Of the processes page."""
     reversed_pages: frozenset[Page] = frozenset()
@@ -82,18 +90,12 @@ class View:
     """The one that is drawn large; None = the first."""
     curve_source: int = 0
     """Which of the sources that tell it."""
-    is_curve_alone: bool = False
-    """It has the whole page."""
     log_scales: frozenset[CurveName] = frozenset()
     """Curves that are drawn on a log scale."""
     gpu: int | None = None
     """Index of the device under the cursor of the GPU page (see `gpu_view.selected`)."""
-    is_gpu_alone: bool = False
-    """It has the whole page."""
     finding: str | None = None
     """Symptom under the cursor of the symptoms page (see `symptom_view.selected`)."""
-    is_symptom_alone: bool = False
-    """It has the whole page."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """What the person has typed, by `subject`."""
     is_typing: bool = False

@@ -42,7 +42,7 @@ def flat(screen: str) -> str:
 
 def card(frame: Frame, index: int) -> str:
     """All about one device, read in one go."""
-    return flat(shown(frame, (100, 150), gpu=index, is_gpu_alone=True))
+    return flat(shown(frame, (100, 150), gpu=index, alone="gpu-card"))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -51,14 +51,14 @@ def test_every_kind_of_gpu_fills_every_size_exactly(make: Callable[[], Frame], s
     frame = make()
     for is_alone in (False, True):
         for gpu in frame.moment.gpus[:4]:
-            view = View(frame=frame, page="gpu", gpu=gpu.index, is_gpu_alone=is_alone)
+            view = View(frame=frame, page="gpu", gpu=gpu.index, alone="gpu-card" if is_alone else "")
             covered = [[0] * size[0] for _ in range(size[1])]
             for place in arrange(view, *size).values():
                 for y in range(place.y, place.y + place.height):
                     for x in range(place.x, place.x + place.width):
                         covered[y][x] += 1
             assert covered == [[1] * size[0]] * size[1]
-            assert shown(frame, size, gpu=gpu.index, is_gpu_alone=is_alone)
+            assert shown(frame, size, gpu=gpu.index, alone="gpu-card" if is_alone else "")
 
 
 def test_sixteen_gpus_have_a_line_each_in_the_smallest_terminal() -> None:
@@ -219,7 +219,7 @@ def test_processes_say_whose_they_are() -> None:
 
 
 def test_mig_instances_have_a_line_each_and_their_processes_are_told_once() -> None:
-    screen = shown(gpu_frames.mig(), (160, 50), is_gpu_alone=True)
+    screen = shown(gpu_frames.mig(), (160, 50), alone="gpu-card")
     assert "3g.20gb" in screen
     assert "15.5G/19.6G" in screen
     assert "nobody" in screen
@@ -321,7 +321,7 @@ def test_text_of_the_machine_cannot_break_the_page() -> None:
     frame = gpu_frames.changed(frame, 1, status="error", reason=nasty)
     for is_alone in (False, True):
         for size in SIZES:
-            assert shown(frame, size, is_gpu_alone=is_alone).replace("\n", "").isprintable()
+            assert shown(frame, size, alone="gpu-card" if is_alone else "").replace("\n", "").isprintable()
 
 
 def test_keys() -> None:
@@ -334,12 +334,12 @@ def test_keys() -> None:
         await pilot.press("greater_than_sign")
         assert any("▸      3" in row for row in screen_text(app)), "the GPU follows the rank"
         await pilot.press("enter")
-        assert view_of(app).is_gpu_alone
+        assert view_of(app).alone == "gpu-card"
         assert not any("▸" in row for row in screen_text(app))
         await pilot.press("right")
         assert any("GPU 4  rank 4" in row for row in screen_text(app))
         await pilot.press("escape", "end")
-        assert (view_of(app).is_gpu_alone, view_of(app).gpu) == (False, 7)
+        assert (view_of(app).alone, view_of(app).gpu) == ("", 7)
         await pilot.press("home", "escape")
         assert view_of(app).selected is None
         assert await pilot.click("#gpu-list", offset=(9, 2 + 5))

@@ -62,7 +62,7 @@ def frame(request: pytest.FixtureRequest) -> Frame:
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40)], ids=str)
 def test_hostile_text_never_breaks_a_row(frame: Frame, page: str, size: tuple[int, int]) -> None:
-    for changes in ({}, {"selected": 5}, {"inside": "env"}, {"is_gpu_alone": True}, {"is_symptom_alone": True}):
+    for changes in ({}, {"selected": 5}, {"inside": "env"}, {"alone": "gpu-card"}, {"alone": "symptom-page"}):
         view = View(frame=frame, page=page, filters={page: HOSTILE[0] * bool(changes)}, **changes)  # type: ignore[arg-type]
         for line in picture(view, *size):
             assert line.width == size[0]

@@ -142,7 +142,7 @@ def test_enter_gives_it_the_page_and_esc_takes_it_back() -> None:
     assert arrange(alone, *size).keys() == {"verdict", "footer", "symptom-page"}
     assert moved(alone, 0, 1, size).scroll == 1
     back = cleared(alone)
-    assert not back.is_symptom_alone
+    assert not back.alone
     assert back.scroll == 0
 
 
@@ -151,7 +151,7 @@ def test_enter_tells_what_was_looked_at_where_the_answers_take_the_room() -> Non
     calm, size = view(replace(frames.healthy(), hypotheses=asked)), (80, 24)
     assert "checked:" not in read_to_the_end(calm, size)
     assert read_to_the_end(chosen(calm, size), size).count("checked: tasks stalled") >= 12
-    assert not cleared(chosen(calm, size)).is_symptom_alone
+    assert not cleared(chosen(calm, size)).alone
 
 
 def test_enter_on_the_overview_leads_here_where_no_rank_is_chosen() -> None:

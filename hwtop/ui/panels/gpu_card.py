@@ -26,23 +26,23 @@ def draw(view: View, width: int, height: int) -> list[Line]:
             [Line("◌ ", "dim").add(gpu_view.none_reason(view), "dim")], width, height, Line("GPU", "title"), Line()
         )
     lines = _lines(view, row, inner(width), height - 2)
-    first = max(0, min(view.scroll, len(lines) - (height - 2))) if view.is_gpu_alone else 0
-    note = (
-        Line("Esc", "key").add(" all GPUs", "label")
-        if view.is_gpu_alone
-        else Line("Enter", "key").add(" all of it", "label")
-    )
-    if view.is_gpu_alone and len(lines) > height - 2:
-        note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}  ", "accent").extend(note)
+    first = max(0, min(view.scroll, len(lines) - (height - 2))) if _is_alone(view) else 0
+    note = Line() if _is_alone(view) else Line("Enter", "key").add(" all of it", "label")
+    if _is_alone(view) and len(lines) > height - 2:
+        note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}", "accent")
     return box(lines[first:], width, height, _title(row), note)
 
 
 def hidden(view: View, width: int, height: int) -> int:
     """Rows out of sight, where the device has the page."""
     row = gpu_view.row_of(view)
-    if row is None or not view.is_gpu_alone:
+    if row is None or not _is_alone(view):
         return 0
     return max(0, len(_lines(view, row, inner(width), height - 2)) - (height - 2))
+
+
+def _is_alone(view: View) -> bool:
+    return view.alone == "gpu-card"
 
 
 def _title(row: GpuRow) -> Line:
@@ -54,7 +54,7 @@ def _title(row: GpuRow) -> Line:
 def _lines(view: View, row: GpuRow, width: int, height: int) -> list[Line]:
     """In few columns with bars where that is enough room, else in more that are narrow."""
     first, most = (max(1, (width + GAP) // (cells + GAP)) for cells in (_COLUMN, _COLUMN_LEAST))
-    most = first if view.is_gpu_alone else most
+    most = first if _is_alone(view) else most
     for columns in (first, most):
         blocks = [each for each in _blocks(view, row, column_width(width, columns)) if each.lines]
         lines = flow(blocks, width, columns)
@@ -66,7 +66,7 @@ def _lines(view: View, row: GpuRow, width: int, height: int) -> list[Line]:
 def _blocks(view: View, row: GpuRow, width: int) -> list[Block]:
     gpu = row.gpu
     state = _state(row, width)
-    if view.is_gpu_alone:
+    if _is_alone(view):
         inside = [
             block("Processes", gpu_processes.of_gpu(view, gpu, width), width),
             gpu_topology.ways(view, gpu, width),

@@ -80,7 +80,7 @@ def _all(view: View, room: int, height: int) -> list[Line]:
         lines += [Line(), _heading("The usual suspects", room)]
         asked = hypotheses.lines(view, room)
         # Twelve answers at a glance are worth more than what was looked at for each, which Enter shows.
-        is_short = not view.is_symptom_alone and (finding is not None or len(lines) + len(asked) > height - 2)
+        is_short = not view.alone and (finding is not None or len(lines) + len(asked) > height - 2)
         lines += hypotheses.lines(view, room, has_checks=False) if is_short else asked
     return lines
 

@@ -12,9 +12,9 @@ from textual.screen import Screen
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import curve_view, keys, log_view, moves, order, process_view, rank_view
+from hwtop.ui import curve_view, keys, log_view, moves, order, panel_moves, process_view, rank_view
 from hwtop.ui.filter import typed
-from hwtop.ui.layout import PANELS, arrange
+from hwtop.ui.layout import PANELS, arrange, drawn
 from hwtop.ui.messages import SendAll
 from hwtop.ui.options import ScreenOptions, Stopper
 from hwtop.ui.panels import conclusion, detail, footer, picker
@@ -63,7 +63,12 @@ class MonitorScreen(Screen[None]):
         """Draw `frame`, or only keep it while the picture is held."""
         self._newest = frame
         if self.view is None:
-            self.view = View(frame=frame, is_readonly=self._options.is_readonly)
+            self.view = View(
+                frame=frame,
+                is_readonly=self._options.is_readonly,
+                hidden=frozenset(self._options.panels.hide),
+                drawing=self._options.panels.overview,
+            )
         elif not self.view.is_paused:
             self.view = log_view.with_frame(self.view, frame)
         self._orders.see(frame)
@@ -84,7 +89,7 @@ class MonitorScreen(Screen[None]):
                 place = places.get(name)
                 panel.place(Region(place.x, place.y, place.width, place.height) if place else None)
                 if place:
-                    panel.show(PANELS[name](self.view, place.width, place.height))
+                    panel.show(drawn(self.view, name, places))
 
     def _look(self, **changes: object) -> None:
         if self.view is not None:
@@ -285,6 +290,11 @@ class MonitorScreen(Screen[None]):
         self.feed.interval(chosen_s)
         self._look(interval_s=chosen_s, note=f"looking every {chosen_s:g} s")
 
+    def action_panel(self, what: str) -> None:
+        """Choose another panel, enlarge or hide the one that is meant, or bring all back."""
+        if self.view is not None:
+            self._set(panel_moves.pressed(self.view, cast("panel_moves.Pressed", what), self.app.size))
+
     def action_repaint(self) -> None:
         """Send every cell again: something else has written to the terminal."""
         self.redraw()
@@ -298,7 +308,8 @@ class MonitorScreen(Screen[None]):
         if panel.id == "footer" and not view.is_picking and (page := footer.page_at(view, event.x, panel.size.width)):
             self.action_page(page)
         elif panel.id:
-            self._set(moves.clicked(replace(view, note=""), panel.id, (event.x, event.y), panel.size))
+            at = event.x, event.y
+            self._set(panel_moves.clicked(replace(view, note=""), panel.id, at, event.chain, self.app.size))
 
     def on_mouse_scroll_down(self) -> None:
         """As the down key."""

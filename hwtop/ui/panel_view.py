@@ -1,0 +1,146 @@
+"""Which panel is meant, alone or hidden: what the keys about panels make of a view. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hwtop.ui.place import Place
+from hwtop.ui.view import Page, View
+from hwtop.ui.widgets.line import Line
+
+Places = Mapping[str, Place]
+
+_FIXED = frozenset({"verdict", "footer", "compact", "picker"})
+"""They always stay, and are never meant."""
+_MAIN: dict[Page, tuple[str, ...]] = {
+    "overview": ("findings", "ranks"),
+    "ranks": ("ranks", "rank-map"),
+    "stacks": ("stack-tree",),
+    "flame": ("flame", "flame-path"),
+    "logs": ("logs",),
+    "curves": ("curve",),
+    "gpu": ("gpu-card", "gpu-list"),
+    "host": ("host-page",),
+    "processes": ("processes",),
+    "symptoms": ("symptom", "symptom-page"),
+}
+"""What each page is about: meant where no other panel was chosen, and never hidden there, but on the overview."""
+_FRAME = 3
+"""Rows from which a panel has a frame, and a title to mark."""
+
+
+def meant(view: View, places: Places) -> str:
+    """The panel that a key about panels is about; "" where there is only one or none has a frame."""
+    if view.alone:
+        return view.alone if view.alone in places else ""
+    here = _choosable(places)
+    if len(here) < 2:
+        return ""
+    return view.panel if view.panel in here else next((name for name in _main(view) if name in here), here[0])
+
+
+def gone(view: View, body: Places) -> list[str]:
+    """The panels of this page that the person has hidden, without the one that the page is about."""
+    main = "" if view.page == "overview" else next((name for name in _main(view) if name in body), "")
+    return [name for name in body if name in view.hidden and name != main]
+
+
+def next_panel(view: View, places: Places, step: int) -> View:
+    """The next panel, as one reads, is meant."""
+    here = _choosable(places)
+    if view.alone or len(here) < 2:
+        return replace(view, note="this page shows one panel" + ("; z shows all" if view.alone else ""))
+    return replace(view, panel=here[(here.index(meant(view, places)) + step) % len(here)])
+
+
+def panel_beside(view: View, places: Places, right: int, down: int) -> View:
+    """The nearest panel in this direction is meant."""
+    now = meant(view, places)
+    if view.alone or not now:
+        return next_panel(view, places, 1)
+    here = places[now]
+    found = [(_way(here, places[name], right, down), name) for name in _choosable(places) if name != now]
+    ways = [(way, name) for way, name in found if way is not None]
+    return replace(view, panel=min(ways)[1]) if ways else view
+
+
+def chosen(view: View, name: str) -> View:
+    """This panel is meant."""
+    return view if view.alone else replace(view, panel=name)
+
+
+def toggled(view: View, places: Places, name: str = "") -> View:
+    """The panel, or the one that is meant, has the page; all panels again where one has it."""
+    name = name or meant(view, places) or next(iter(_choosable(places)), "")
+    if view.alone:
+        return replace(view, alone="", scroll=0)
+    if places and len(_choosable(places)) < 2:
+        return replace(view, note="this is the only panel here")
+    return replace(view, alone=_FULL.get(name, name), panel=name, scroll=0, log_inside="")
+
+
+_FULL = {"symptom": "symptom-page"}
+"""Panels that grow into one that says more."""
+
+
+def hidden(view: View, places: Places) -> View:
+    """Without the panel that is meant, on every page where it would stand beside others."""
+    name = meant(view, places)
+    if not name or len(_choosable(places)) < 2:
+        return replace(view, note="this is the only panel here: it stays")
+    if view.page != "overview" and name in _main(view):
+        return replace(view, note=f"{name} is what this page is about: it stays; w chooses another panel")
+    return replace(view, hidden=view.hidden | {name}, panel="", note=f"{name} is hidden; X brings all panels back")
+
+
+def restored(view: View) -> View:
+    """With all panels."""
+    if not view.hidden:
+        return replace(view, note="no panel is hidden")
+    return replace(view, hidden=frozenset(), note=f"shown again: {', '.join(sorted(view.hidden))}")
+
+
+def is_framed(name: str, place: Place) -> bool:
+    """It has a frame with a title, and can be meant."""
+    return name not in _FIXED and place.height >= _FRAME
+
+
+def marked(lines: list[Line], *, is_alone: bool) -> list[Line]:
+    """The panel with a mark before its title; where it is alone on the page, with the way back at its lower edge."""
+    if len(lines) < _FRAME or not lines[0].text.startswith("╭─ "):
+        return lines
+    if is_alone:
+        return [*lines[:-1], _way_back(lines[-1])]
+    (start, role), *spans = lines[0].spans
+    return [Line("╭", role).add("▸", "accent").add(start[2:], role).extend(spans), *lines[1:]]
+
+
+def _way_back(edge: Line) -> Line:
+    border = edge.spans[0][1]
+    words = Line("╰─ ", border).add("z", "key").add(" all panels ", "label")
+    return words.add("─" * (edge.width - words.width - 1) + "╯", border) if words.width + 2 < edge.width else edge
+
+
+def _main(view: View) -> tuple[str, ...]:
+    """A calm overview is about its ranks."""
+    main = _MAIN[view.page]
+    return main if view.page != "overview" or view.frame.findings else main[::-1]
+
+
+def _choosable(places: Places) -> list[str]:
+    return sorted(
+        (name for name, place in places.items() if is_framed(name, place)),
+        key=lambda name: (places[name].y, places[name].x),
+    )
+
+
+def _way(here: Place, there: Place, right: int, down: int) -> tuple[int, int] | None:
+    """(cells to go, cells aside) in a direction; None where it does not lie there or nothing of it is beside."""
+    if down:
+        here, there = (Place(p.y, p.x, p.height, p.width) for p in (here, there))
+    is_onward = there.x >= here.x + here.width if right + down > 0 else there.x + there.width <= here.x
+    overlap = min(here.y + here.height, there.y + there.height) - max(here.y, there.y)
+    if not is_onward or overlap <= 0:
+        return None
+    return abs(there.x - here.x), abs(there.y - here.y)

@@ -1,0 +1,188 @@
+"""Panels are meant, enlarged, hidden, brought back, and laid out by the person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from hwtop.config import PanelConfig
+from hwtop.model.frame import Frame
+from hwtop.panel_grid import NAMES
+from hwtop.ui import panel_moves, panel_view
+from hwtop.ui.layout import arrange, picture
+from hwtop.ui.moves import chosen, cleared, turned
+from hwtop.ui.options import ScreenOptions
+from hwtop.ui.panel_moves import Pressed, clicked, pressed
+from hwtop.ui.place import Place
+from hwtop.ui.vacancy import without
+from hwtop.ui.view import PAGES, Page, View
+from tests import frames, gpu_frames
+from tests.ui.test_app import drive, screen_text, view_of
+
+FULL = (160, 50)
+DRAWN = ("findings findings cpu", "gpu gpu memory", "ranks ranks network", "ranks ranks logs")
+
+
+def after(view: View, *keys: Pressed, size: tuple[int, int] = FULL) -> View:
+    for key in keys:
+        view = pressed(view, key, size)
+    return view
+
+
+def rows(view: View, size: tuple[int, int] = FULL) -> list[str]:
+    return [line.text for line in picture(view, *size)]
+
+
+def meant(view: View) -> str:
+    return panel_view.meant(view, arrange(view, *FULL))
+
+
+def test_the_panel_that_matters_is_meant_and_marked_once() -> None:
+    for make, page, panel, title in (
+        (frames.hang, "overview", "findings", "╭▸ What is wrong"),
+        (frames.healthy, "overview", "ranks", "╭▸ Ranks"),
+        (frames.hang, "stacks", "stack-tree", "╭▸ "),
+        (gpu_frames.ill, "gpu", "gpu-card", "╭▸ GPU 3"),
+        (frames.hang, "symptoms", "symptom-page", "╭▸ "),
+    ):
+        view = View(frame=make(), page=page)  # type: ignore[arg-type]
+        assert meant(view) == panel
+        marked = [row for row in rows(view) if "╭▸" in row]
+        assert len(marked) == 1
+        assert title in marked[0]
+
+
+def test_w_goes_round_all_panels_and_arrows_go_where_they_point() -> None:
+    view = View(frame=frames.healthy())
+    seen = [meant(view := after(view, "next")) for _ in range(9)]
+    assert sorted(seen) == sorted(arrange(view, *FULL).keys() - {"verdict", "footer"})
+    assert meant(after(view, "next", "previous")) == meant(view)
+
+    view = replace(view, panel="gpu")
+    assert meant(after(view, "right")) == "cpu"
+    assert meant(after(view, "right", "left")) == "gpu"
+    assert meant(after(view, "down")) == "ranks"
+    assert meant(after(view, "up")) == "findings"
+    assert meant(after(view, "left")) == "gpu"
+
+
+def test_z_gives_the_page_to_a_panel_and_z_or_escape_give_it_back() -> None:
+    view = replace(View(frame=frames.hang()), panel="ranks")
+    alone = after(view, "alone")
+    places = arrange(alone, *FULL)
+    assert places.keys() == {"verdict", "footer", "ranks"}
+    assert places["ranks"].height == FULL[1] - 3
+    assert "z all panels" in rows(alone)[-2]
+    assert arrange(after(alone, "alone"), *FULL) == arrange(view, *FULL)
+    assert arrange(cleared(alone), *FULL) == arrange(view, *FULL)
+    assert not turned(alone, "logs").alone
+
+
+@pytest.mark.parametrize("page", ["gpu", "symptoms", "curves"])
+def test_enter_and_z_enlarge_the_same_panel(page: Page) -> None:
+    view = View(frame=gpu_frames.ill() if page == "gpu" else frames.hang(), page=page)
+    assert arrange(chosen(view, FULL), *FULL) == arrange(after(view, "alone"), *FULL) != arrange(view, *FULL)
+
+
+def test_a_hidden_panel_gives_its_room_away_and_x_brings_all_back() -> None:
+    view = replace(View(frame=frames.healthy()), panel="disk")
+    less = after(view, "hide")
+    assert "disk" not in arrange(less, *FULL)
+    assert "disk is hidden" in less.note
+    back = after(less, "all")
+    assert arrange(replace(back, note="", panel="disk"), *FULL) == arrange(view, *FULL)
+    assert "no panel is hidden" in after(back, "all").note
+
+
+def test_what_a_page_is_about_stays() -> None:
+    ranks = View(frame=frames.healthy(), page="ranks")
+    assert "it stays" in after(ranks, "hide").note
+    assert "ranks" in arrange(replace(ranks, hidden=frozenset(NAMES)), *FULL)
+    for page in PAGES:
+        assert len(arrange(replace(ranks, page=page, hidden=frozenset(NAMES)), *FULL)) >= 3
+    assert "it stays" in after(replace(ranks, page="logs"), "hide").note
+
+
+def test_a_click_on_a_title_or_two_on_a_panel_enlarge_it() -> None:
+    view = View(frame=frames.hang())
+    alone = clicked(view, "ranks", (5, 0), 1, FULL)
+    assert alone.alone == "ranks"
+    assert not clicked(alone, "ranks", (5, 0), 1, FULL).alone
+    once = clicked(view, "ranks", (5, 4), 1, FULL)
+    assert (once.alone, once.panel) == ("", "ranks")
+    assert clicked(once, "ranks", (5, 4), 2, FULL).alone == "ranks"
+    # The first of two clicks on a finding opens its page; the second must not enlarge what has come under it.
+    opened = clicked(view, "findings", (5, 1), 1, FULL)
+    assert opened.page == "symptoms"
+    assert not clicked(opened, "symptom", (5, 4), 2, FULL).alone
+
+
+def test_the_room_of_a_hidden_panel_goes_to_those_along_one_of_its_sides() -> None:
+    places = {"findings": Place(0, 0, 9, 3), "gpu": Place(0, 3, 6, 4), "cpu": Place(6, 3, 3, 4)}
+    assert without(places, ["gpu"])["cpu"] == Place(0, 3, 9, 4)
+    assert without(places, ["findings"]) == {"gpu": Place(0, 0, 6, 7), "cpu": Place(6, 0, 3, 7)}
+    assert without(places, list(places)) == {"cpu": Place(0, 0, 9, 7)}
+
+
+def test_the_overview_stands_as_it_is_drawn() -> None:
+    view = View(frame=frames.healthy(), drawing=DRAWN)
+    places = arrange(view, *FULL)
+    assert places.keys() == {"verdict", "footer", "findings", "cpu", "gpu", "memory", "ranks", "network", "logs"}
+    assert places["gpu"].width == places["ranks"].width == 106
+    assert places["ranks"].height == places["network"].height + places["logs"].height
+    assert places["gpu"].height >= 11, "a line a device"
+    assert arrange(view, 60, 20) == arrange(replace(view, drawing=()), 60, 20), "too small for it: as built in"
+
+
+def _check(view: View, size: tuple[int, int]) -> None:
+    covered = [[0] * size[0] for _ in range(size[1])]
+    for place in arrange(view, *size).values():
+        for y in range(place.y, place.y + place.height):
+            for x in range(place.x, place.x + place.width):
+                covered[y][x] += 1
+    assert covered == [[1] * size[0]] * size[1]
+    assert [line.width for line in picture(view, *size)] == [size[0]] * size[1]
+
+
+@pytest.mark.parametrize("frame", [frames.healthy(), frames.hang(), gpu_frames.ill()], ids=["healthy", "hang", "ill"])
+def test_no_size_and_no_choice_breaks_the_screen(frame: Frame) -> None:
+    chance = Random(7)
+    keys: tuple[Pressed, ...] = ("next", "previous", "left", "right", "up", "down", "alone", "hide", "all", "hide")
+    drawings = [(), DRAWN, ("ranks", "cpu memory disk network"), ("curve stack suspects", "logs logs suspects")]
+    for _ in range(60):
+        size = chance.randint(20, 320), chance.randint(5, 90)
+        view = View(frame=frame, page=chance.choice(PAGES), drawing=chance.choice(drawings))
+        for _ in range(3):
+            view = panel_moves.pressed(view, chance.choice(keys), size)
+            places = arrange(view, *size)
+            name = chance.choice(list(places))
+            at = chance.randrange(places[name].width), chance.randrange(places[name].height)
+            view = clicked(view, name, at, chance.choice((1, 2)), size)
+        _check(view, size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_panel_can_stand_in_the_overview_and_be_alone(name: str) -> None:
+    _check(View(frame=frames.hang(), drawing=("findings" if name != "findings" else "ranks", name)), (120, 40))
+    _check(View(frame=frames.hang(), alone=name), (80, 24))
+
+
+def test_keys_and_mouse_in_the_app() -> None:
+    async def act(app, pilot, feed) -> None:  # type: ignore[no-untyped-def]
+        assert "disk" not in arrange(view_of(app), *FULL), "the settings hide it"
+        await pilot.press("X")
+        assert "disk" in arrange(view_of(app), *FULL)
+        await pilot.press("w", "z")
+        assert any("z all panels" in row for row in screen_text(app))
+        await pilot.press("escape")
+        assert not view_of(app).alone
+        await pilot.press("ctrl+right", "M")
+        assert view_of(app).alone in ("cpu", "busiest")
+        await pilot.press("M", "x")
+        assert len(view_of(app).hidden) == 1
+        await pilot.click("#ranks", offset=(4, 0))
+        assert view_of(app).alone == "ranks"
+
+    drive(act, frames.healthy(), size=FULL, options=ScreenOptions(panels=PanelConfig(hide=("disk",))))
