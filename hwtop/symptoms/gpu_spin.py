@@ -92,10 +92,10 @@ def check_spin(history: History, limits: SpinLimits = SPIN) -> Observation | Non
 
 def spin_of(history: History, rank: Rank, gpu: Gpu, limits: SpinLimits = SPIN) -> Spin | None:
     """This GPU, if every moment of the window shows a kernel that is resident and does nothing."""
-    if not _looks_idle_inside(gpu, limits):
+    if not looks_idle_inside(gpu, limits):
         return None  # the newest look decides most of them
     window = [seen for moment in history.over(limits.window_s) for seen in moment.gpus if seen.index == gpu.index]
-    alike = sum(_looks_idle_inside(seen, limits) for seen in window)
+    alike = sum(looks_idle_inside(seen, limits) for seen in window)
     if len(window) < 3 or alike < SPIN_MOMENTS * len(window) or _linked(history, gpu.index, limits):
         return None
     powers = [seen.power_w for seen in window if seen.power_w is not None]
@@ -129,7 +129,7 @@ def _works(gpu: Gpu) -> bool:
     return (gpu.util_pct or 0.0) >= 50.0 and (gpu.mem_util_pct or 0.0) >= MEM_UTIL_PCT
 
 
-def _looks_idle_inside(gpu: Gpu, limits: SpinLimits) -> bool:
+def looks_idle_inside(gpu: Gpu, limits: SpinLimits = SPIN) -> bool:
     """Full, at full clocks, and neither memory, tensor cores nor PCIe are used. What is not told does not speak against it,
     but memory must be told."""
     if gpu.status != "ok" or (gpu.util_pct or 0.0) < limits.gpu_pct or not _SLOWED.isdisjoint(gpu.throttle or ()):

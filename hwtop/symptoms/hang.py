@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.job.hang.collective_timeout import says
-from hwtop.job.hang.rank_state import LOG_INTERVALS, STUCK_S, is_still
-from hwtop.job.hang.standstill import BUSY_GPU_QUIET_S, waits
-from hwtop.job.hang.tree import HangCause, collective_groups, hang_cause
+from hwtop.job.hang.rank_state import STUCK_S, is_still
+from hwtop.job.hang.standstill import waits
+from hwtop.job.hang.tree import HangCause, collective_groups
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion, workers_do
 from hwtop.job.stacks.frames import place
@@ -20,6 +20,7 @@ from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.standing import HANG, HangLimits, standing
 
 ALLOWED_S = 60.0
 """An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
@@ -27,9 +28,9 @@ _BUSY_PCT = 10.0
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
 
 
-def check_hang(history: History) -> Observation | None:
+def check_hang(history: History, limits: HangLimits = HANG) -> Observation | None:
     """All ranks stand still, and no rank can be blamed; as information where one only takes its time."""
-    cause, job = _cause(history)
+    cause, job = standing(history, limits), history.job
     if job is None:
         return None
     if cause is None:
@@ -47,9 +48,9 @@ def check_hang(history: History) -> Observation | None:
     )
 
 
-def check_mismatch(history: History) -> Observation | None:
+def check_mismatch(history: History, limits: HangLimits = HANG) -> Observation | None:
     """All ranks wait in a collective, but not in the same one; or the job's own log says so."""
-    cause, job = _cause(history)
+    cause, job = standing(history, limits), history.job
     if job is None:
         return None
     if cause is None or not _is_mismatch(job, cause):
@@ -71,9 +72,9 @@ def check_mismatch(history: History) -> Observation | None:
     )
 
 
-def check_missing(history: History) -> Observation | None:
+def check_missing(history: History, limits: HangLimits = HANG) -> Observation | None:
     """Some ranks wait in a collective that others never reached."""
-    cause, job = _cause(history)
+    cause, job = standing(history, limits), history.job
     if job is None or cause is None or _is_mismatch(job, cause) or not _is_missing(cause):
         return None
     ranks = history.live_ranks
@@ -111,11 +112,6 @@ def stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
     if steps:
         lines.append(f"last step seen: {max(steps)}")
     return tuple(lines)
-
-
-def _cause(history: History) -> tuple[HangCause | None, Job | None]:
-    job = history.job
-    return (None, None) if job is None else (hang_cause(job, history.now.gpus), job)
 
 
 def _is_mismatch(job: Job, cause: HangCause) -> bool:
@@ -238,34 +234,34 @@ def _hang_steps(ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
     )
 
 
-_STILL = (
-    f"every live rank: same stack for {STUCK_S:.0f} s and no work; no log line for {LOG_INTERVALS:.0f} of its usual "
-    f"intervals, at least {STUCK_S:.0f} s ({BUSY_GPU_QUIET_S:.0f} s while a GPU is busy)"
-)
-
 RULES = (
     Rule(
         symptom="collective-mismatch",
         category="stability",
-        threshold=f"{_STILL}; all ranks wait in a collective at two or more places, or the Flight Recorder shows it",
+        threshold=lambda limits: (
+            f"{limits.says}; all ranks wait in a collective at two or more places, or the Flight Recorder shows it"
+        ),
         raise_s=1.0,
         clear_s=3.0,
         check=check_mismatch,
+        limits=HANG,
     ),
     Rule(
         symptom="rank-missing-from-collective",
         category="stability",
-        threshold=f"{_STILL}; some wait in a collective and others are outside of any",
+        threshold=lambda limits: f"{limits.says}; some wait in a collective and others are outside of any",
         raise_s=1.0,
         clear_s=3.0,
         check=check_missing,
+        limits=HANG,
     ),
     Rule(
         symptom="hang",
         category="stability",
-        threshold=f"{_STILL}; no rank can be blamed",
+        threshold=lambda limits: f"{limits.says}; no rank can be blamed",
         raise_s=1.0,
         clear_s=3.0,
         check=check_hang,
+        limits=HANG,
     ),
 )

@@ -10,7 +10,6 @@ from hwtop.job.hang.collective_timeout import says
 from hwtop.job.hang.locks import Deadlock, deadlock, thread_name, waits_text
 from hwtop.job.hang.rank_state import STUCK_S
 from hwtop.job.hang.standstill import waits
-from hwtop.job.hang.tree import hang_cause
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.job.stacks.frames import place, training_thread, user_frame
@@ -19,6 +18,7 @@ from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.standing import standing
 
 GIL_DUMPS = 3
 """So many dumps, over at least `STUCK_S`, must show the same thread with the interpreter lock at the same place. Engineering
@@ -42,7 +42,7 @@ def check_locks(history: History) -> Observation | None:
     job = history.job
     if job is None:
         return None
-    is_hang = hang_cause(job, history.now.gpus) is not None
+    is_hang = standing(history) is not None
     found = [each for rank in history.live_ranks if (each := _of_rank(history, rank, is_hang)) is not None]
     if not found:
         return None

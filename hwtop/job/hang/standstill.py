@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from hwtop.job.hang.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_loop, is_still, is_stuck
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Phase, Rank
@@ -16,6 +18,10 @@ BUSY_GPU_QUIET_S = 60.0
 SPIN_QUIET_S = 20.0
 SPIN_QUIET_INTERVALS = 20.0
 """A rank that computes may have a long step: silence must be far longer than usual. Engineering defaults."""
+HOLLOW_STEPS = 3.0
+HOLLOW_QUIET_S = 15.0
+"""A GPU that is full and does nothing is no long kernel: three usual steps and this much silence prove it. Engineering
+defaults."""
 STARTING_STILL_S = 60.0
 """A rank in the rendezvous waits for the others, but so it does in each healthy start. Engineering default."""
 GPU_SPINS_PCT = 98.0
@@ -24,7 +30,20 @@ GPU_BUSY_PCT = 10.0
 _LONG_BY_NATURE: frozenset[Phase | None] = frozenset({None, "checkpoint", "eval", "compile", "startup", "rendezvous"})
 
 
-def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = ()) -> bool:
+class Patience(Struct, frozen=True, kw_only=True):
+    """How much silence is asked before a job that looks still is called so."""
+
+    quiet_s: float = STUCK_S
+    busy_gpu_s: float = BUSY_GPU_QUIET_S
+    """While a GPU of the job works."""
+    hollow: frozenset[int] = frozenset()
+    """GPUs that have been full for some time and did nothing: their kernel waits."""
+
+
+PATIENCE = Patience()
+
+
+def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE) -> bool:
     """Every live rank is stuck (or spins on one line while others wait), and the logs are silent for unusually long."""
     live = [rank for rank in ranks if rank.is_alive]
     spinning = [rank for rank in live if not _is_halted(rank, live)]
@@ -35,13 +54,32 @@ def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = ()) -> bool:
         or (all_spin and not _spin_on_gpus(live, gpus))
     ):
         return False
-    busy = any(each is not None and each >= GPU_BUSY_PCT for rank in live for each in utils(rank, gpus))
-    quiet_s = BUSY_GPU_QUIET_S if busy else STUCK_S
     intervals = [rank.log_interval_s for rank in live if rank.log_interval_s is not None]
-    quiet_s = max(quiet_s, LOG_INTERVALS * min(intervals) if intervals else UNKNOWN_INTERVAL_S)
-    if spinning:
+    quiet_s = max(_quiet_s(live, gpus, patience), LOG_INTERVALS * min(intervals) if intervals else UNKNOWN_INTERVAL_S)
+    if spinning and not _only_hollow(live, gpus, patience):
         quiet_s = max(quiet_s, SPIN_QUIET_S, SPIN_QUIET_INTERVALS * min(intervals, default=0.0))
     return silent_s(live) >= quiet_s
+
+
+def _quiet_s(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> float:
+    if not _busy(live, gpus):
+        return patience.quiet_s
+    steps = [rank.step_time_s for rank in live if rank.step_time_s is not None]
+    if not steps or not _only_hollow(live, gpus, patience):
+        return patience.busy_gpu_s
+    return min(patience.busy_gpu_s, max(patience.quiet_s, HOLLOW_QUIET_S + HOLLOW_STEPS * max(steps)))
+
+
+def _busy(live: Sequence[Rank], gpus: Sequence[Gpu]) -> set[int]:
+    """The GPUs of these ranks that have something to do."""
+    own = {index for rank in live for index in rank.gpus}
+    return {gpu.index for gpu in gpus if gpu.index in own and (gpu.util_pct or 0.0) >= GPU_BUSY_PCT}
+
+
+def _only_hollow(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> bool:
+    """Whatever is busy only looks so, and there is such a GPU."""
+    busy = _busy(live, gpus)
+    return bool(busy) and busy <= patience.hollow
 
 
 def silent_s(ranks: Sequence[Rank]) -> float:

@@ -13,7 +13,16 @@ from msgspec import Struct
 
 from hwtop.job.hang.locks import deadlock, waits_text
 from hwtop.job.hang.rank_state import STUCK_S
-from hwtop.job.hang.standstill import GPU_BUSY_PCT, GPU_SPINS_PCT, is_standing_still, still_s, utils, waits
+from hwtop.job.hang.standstill import (
+    GPU_BUSY_PCT,
+    GPU_SPINS_PCT,
+    PATIENCE,
+    Patience,
+    is_standing_still,
+    still_s,
+    utils,
+    waits,
+)
 from hwtop.job.kernel.wait import waits_for
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import training_thread
@@ -112,10 +121,10 @@ class _Answer(Struct, frozen=True):
     culprits: tuple[int, ...] = ()
 
 
-def hang_cause(job: Job, gpus: Sequence[Gpu] = ()) -> HangCause | None:
+def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE) -> HangCause | None:
     """None while anything moves. Of the ranks' facts only the newest count; time is in them."""
     live = tuple(rank for rank in job.ranks if rank.is_alive)
-    if not is_standing_still(live, gpus):
+    if not is_standing_still(live, gpus, patience):
         return None
     waiting = tuple(rank for rank in live if waits(rank))
     scene = _Scene(job, live, waiting, tuple(rank for rank in live if rank not in waiting), tuple(gpus))

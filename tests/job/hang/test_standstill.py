@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.job.hang.standstill import is_standing_still, silent_s
+from hwtop.job.hang.standstill import Patience, is_standing_still, silent_s
 from hwtop.model.gpu import Gpu
 from tests.job.hang.test_rank_state import dump
 from tests.symptoms.moments import rank, still
@@ -84,3 +84,30 @@ def test_gpus_that_spin_in_a_collective(utils: tuple[float, float], seconds: flo
 def test_silence_is_the_newest_sign_of_life() -> None:
     assert silent_s([still(0, 30.0), still(1, 30.0, log_age_s=12.0)]) == 12.0
     assert silent_s([still(0, 30.0, log_age_s=None, step_age_s=None)]) == 30.0
+
+
+@pytest.mark.parametrize(
+    ("hollow", "seconds", "fields", "expected"),
+    [
+        ({0, 1}, 16.0, {}, True),  # 15 s and three steps of 0.2 s
+        ({0, 1}, 15.0, {}, False),
+        ({0, 1}, 40.0, {"step_time_s": 9.0}, False),
+        ({0, 1}, 43.0, {"step_time_s": 9.0}, True),
+        ({0, 1}, 59.0, {"step_time_s": None}, False),  # nobody knows how long a step takes
+        ({0, 1}, 61.0, {"step_time_s": 30.0}, True),  # never more than a busy GPU is given
+        ({0}, 40.0, {}, False),  # the other one works
+    ],
+)
+def test_a_gpu_that_is_full_and_does_nothing_is_no_long_kernel(
+    hollow: set[int], seconds: float, fields: dict[str, Any], expected: bool
+) -> None:
+    ranks = [still(n, seconds, gpus=(n,), **fields) for n in range(2)]
+    patience = Patience(hollow=frozenset(hollow))
+    assert is_standing_still(ranks, [gpu(0, 100.0), gpu(1, 100.0)], patience) is expected
+
+
+def test_patience_can_be_asked_for() -> None:
+    ranks = [still(n, 30.0, gpus=(n,)) for n in range(2)]
+    assert is_standing_still(ranks)
+    assert not is_standing_still(ranks, (), Patience(quiet_s=31.0))
+    assert is_standing_still(ranks, [gpu(0, 100.0)], Patience(busy_gpu_s=30.0))

@@ -1,0 +1,52 @@
+"""A hang on GPUs: a kernel that waits keeps them at 100 %, and is no long step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.model.frame import Moment
+from hwtop.symptoms.hang import check_missing
+from hwtop.symptoms.standing import HangLimits, standing
+from tests.symptoms.moments import constant, gpu, history, job, moment, still
+
+HOLLOW: dict[str, Any] = {
+    "util_pct": 100.0,
+    "mem_util_pct": 0.0,
+    "power_w": 160.0,
+    "pcie_tx_bytes_per_s": 1e6,
+    "pcie_rx_bytes_per_s": 1e6,
+}
+RANKS = tuple(still(number, 20.0, gpus=(number,)) for number in range(2))
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, True),
+        ({"mem_util_pct": 40.0}, False),  # a kernel that reads memory computes: a minute is given
+        ({"mem_util_pct": None}, False),  # nobody knows what it does
+        ({"util_pct": 60.0}, False),
+        ({"sm_clock_mhz": 900.0}, False),
+    ],
+)
+def test_full_gpus_that_do_nothing_do_not_excuse_a_still_job(fields: dict[str, Any], expected: bool) -> None:
+    gpus = tuple(gpu(index, **(HOLLOW | fields)) for index in range(2))
+    assert (standing(constant(job(*RANKS), gpus=gpus)) is not None) is expected
+
+
+def test_each_look_of_ten_seconds_must_show_it() -> None:
+    def at(second: int) -> Moment:
+        mem_util_pct = 30.0 if second == 25 else 0.0
+        gpus = tuple(gpu(index, **(HOLLOW | {"mem_util_pct": mem_util_pct})) for index in range(2))
+        return moment(float(second), job(*RANKS), gpus=gpus)
+
+    assert standing(history(30, at)) is None
+    assert standing(history(36, at)) is not None
+
+
+def test_the_silence_that_is_asked_can_be_set() -> None:
+    watched = constant(job(*RANKS, still(2, 20.0, phase="other", is_waiting=False)))
+    assert check_missing(watched) is not None
+    assert check_missing(watched, HangLimits(quiet_s=30.0)) is None
