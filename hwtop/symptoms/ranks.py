@@ -14,16 +14,36 @@ from hwtop.model.job import Job
 from hwtop.model.rank import PhaseShare, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import at
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import Hold, Limits, Observation, Rule, Share
 from hwtop.symptoms.statistics import share_at_least
 
-STOPPED_S = 5.0
-"""State T or t for so long is no passing look of a debugger. Engineering default."""
 FIRST_GONE_S = 0.3
 """Less than the shortest interval: two ranks that end in one look cannot be ordered."""
 STILL_S = 5.0
 """A rank whose stack has not moved for so long is not slow: it is stuck, or will be."""
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
+
+
+class StoppedLimits(Limits, frozen=True, kw_only=True):
+    """Of rank-stopped."""
+
+    stopped_s: Hold = 5.0
+    """State T or t for so long is no passing look of a debugger. Engineering default."""
+
+
+STOPPED = StoppedLimits()
+
+
+class StragglerLimits(Limits, frozen=True, kw_only=True):
+    """Of straggler-rank. Engineering defaults."""
+
+    others_wait_share: Share = OTHERS_WAIT
+    """Of their samples, proven."""
+    least_share: Share = WAITS_LEAST
+    """The slow rank waits at most this part of what the others do: the straggler is the rank that waits least."""
+
+
+STRAGGLER = StragglerLimits()
 
 
 def check_dead(history: History) -> Observation | None:
@@ -80,10 +100,10 @@ def _death(dead: list[int], bad: list[Rank], went: list[Rank]) -> str:
     return f"{named(dead).capitalize()} {do(dead, 'be')} dead{_how(bad)}"
 
 
-def check_stopped(history: History) -> Observation | None:
+def check_stopped(history: History, limits: StoppedLimits = STOPPED) -> Observation | None:
     """A rank is stopped by a signal or a debugger."""
     job = history.job
-    stopped = [rank for rank in history.live_ranks if (rank.stopped_for_s or 0.0) >= STOPPED_S]
+    stopped = [rank for rank in history.live_ranks if (rank.stopped_for_s or 0.0) >= limits.stopped_s]
     if job is None or not stopped:
         return None
     others = [rank.rank for rank in history.live_ranks if rank not in stopped and waits(rank)]
@@ -110,16 +130,16 @@ def check_stopped(history: History) -> Observation | None:
     )
 
 
-def check_straggler(history: History) -> Observation | None:
+def check_straggler(history: History, limits: StragglerLimits = STRAGGLER) -> Observation | None:
     """One rank hardly waits while the others wait for it."""
-    slow = slowest(history.live_ranks)
+    slow = slowest(history.live_ranks, limits.others_wait_share, limits.least_share)
     if slow is None:
         return None
     others = [rank for rank in history.live_ranks if rank is not slow]
     numbers = [rank.rank for rank in others]
     typical = median(rank.wait_share or 0.0 for rank in others)
     samples = min(rank.wait_samples for rank in others)
-    if share_at_least(typical, samples) < OTHERS_WAIT:
+    if share_at_least(typical, samples) < limits.others_wait_share:
         return None
     work = next((share for share in slow.phase_shares if share.phase not in ("collective", "sync")), None)
     if work is None or work.phase in _EXPLAINED or slow.state in ("stopped", "starting"):
@@ -265,20 +285,22 @@ RULES = (
     Rule(
         symptom="rank-stopped",
         category="stability",
-        threshold=f"state T or t for {STOPPED_S:.0f} s",
+        threshold=lambda limits: f"state T or t for {limits.stopped_s:g} s",
         raise_s=0.0,
         clear_s=1.0,
         check=check_stopped,
+        limits=STOPPED,
     ),
     Rule(
         symptom="straggler-rank",
         category="performance",
-        threshold=(
-            f"the others surely wait over {OTHERS_WAIT:.0%} of their samples, this rank at most "
-            f"{WAITS_LEAST:.0%} of that (the straggler is the rank that waits least)"
+        threshold=lambda limits: (
+            f"the others surely wait over {limits.others_wait_share:.0%} of their samples, this rank at most "
+            f"{limits.least_share:.0%} of that (the straggler is the rank that waits least)"
         ),
         raise_s=4.0,
         clear_s=15.0,
         check=check_straggler,
+        limits=STRAGGLER,
     ),
 )
