@@ -32,7 +32,7 @@ class HangLimits(Limits, frozen=True, kw_only=True):
         return (
             f"every live rank: same stack for {STUCK_S:.0f} s and no work; no log line for {LOG_INTERVALS:.0f} of its usual "
             f"intervals, at least {self.quiet_s:g} s ({self.busy_gpu_quiet_s:g} s while a GPU is busy, {HOLLOW_STEPS:.0f} median steps "
-            f"and {HOLLOW_QUIET_S:.0f} s where it is full and neither its memory nor its links are used)"
+            f"and {HOLLOW_QUIET_S:.0f} s where it is full and hardly uses memory and PCIe)"
         )
 
 
