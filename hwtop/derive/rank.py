@@ -89,6 +89,8 @@ def _standing_now(pid: int, samples: StackSamples, at_s: float) -> Standing | No
 
 
 def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
+    if rank.step_time_s is not None:
+        samples.trains(rank.pid)
     shares = samples.shares(rank.pid, at_s)
     workers = [samples.hot(worker.pid) for worker in rank.workers]
     standing = _standing_now(rank.pid, samples, at_s)

@@ -123,6 +123,8 @@ _REWRITTEN = (
     (".item()", re.compile(r"\.item\(\)"), ""),
     # tinygrad: numbers before their names
     (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
+    # a count without a name: of steps where there are too many of them for epochs
+    ("] ", re.compile(r"^\s*\[\s*(\d+)/(\d{4,})\]\s+(?=[\w/]*loss\s?[:=])", re.IGNORECASE), r"step: \1/\2, "),
     # clu
     ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip

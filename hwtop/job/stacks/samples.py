@@ -80,6 +80,11 @@ class StackSamples:
         """Drop a process that has ended."""
         self._series.pop(pid, None)
 
+    def trains(self, pid: int) -> None:
+        """Its log tells steps: its start is over, also where no sample was in forward, backward, optimizer or loader."""
+        if pid in self._series:
+            self._series[pid].has_trained = True
+
     def shares(self, pid: int, now: float) -> Shares:
         """Phases and waits of the minute that ends now."""
         series = self._series.get(pid)

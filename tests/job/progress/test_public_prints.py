@@ -38,6 +38,8 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "several losses, none the whole": ("epoch: 0|step: 70|act_loss: 0.5|cri_loss: 0.25|unsuper_loss: 0.0", {"step": 70, "loss": None}),
     "a network's epoch": ("  VAE Epoch 7, Loss: 512.5", {"epoch": 7, "loss": 512.5}),
     "a count without a name": ("70 | loss 4.25 | lr 6.5e-04 | 7350.5ms", {"step": 70, "loss": 4.25, "step_time_s": 7.3505}),
+    "count-before-loss": ("[87/100000] train/loss=0.0956 | lr=1.00e-03", {"step": 87, "total_steps": 100000, "loss": 0.0956, "lr": 1e-3}),
+    "count-of-few": ("[3/100] loss: 0.5", {"loss": 0.5}),
     "tinygrad": ("   70 4.50 s run, 11.875 loss, 0.000025 LR, 14.5 GB used, 394520.5 GFLOPS", {"step": 70, "step_time_s": 4.5, "loss": 11.875, "lr": 2.5e-5}),
     "ms-swift, several records": ("'max_steps': '1/9', 'x': '3s'} {'loss': 0.25, 'learning_rate': 0.5, 'epoch': 0.5, 'global_step/max_steps': '2/9'}", {"step": 2, "total_steps": 9, "loss": 0.25}),
     "cut off behind its counts": (" iteration       46/     100 | consumed samples:         5888 | elapse", {"step": 46, "total_steps": 100}),

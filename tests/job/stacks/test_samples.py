@@ -129,6 +129,18 @@ def test_start_up_does_not_count_once_the_job_trains() -> None:
     assert samples.shares(7, 14.0).samples == 5, "a second rendezvous is not start-up"
 
 
+def test_told_steps_end_the_start_also_where_no_sample_is_in_the_computation() -> None:
+    save = stack("save torch/serialization.py 1", "main train.py 11", "<module> train.py 20")
+    samples = StackSamples()
+    samples.add(dump(7, 1.0, save))
+    assert samples.spells(7) == ()
+    samples.trains(7)
+    samples.add(dump(7, 2.0, save))
+    assert [spell.phase for spell in samples.spells(7)] == ["checkpoint"]
+    samples.trains(8)
+    assert samples.spells(8) == (), "a process that was never looked at"
+
+
 def test_a_barrier_is_no_waiting_for_a_slow_rank() -> None:
     barrier = stack("barrier torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
     samples = StackSamples()
