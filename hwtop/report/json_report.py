@@ -18,7 +18,7 @@ from hwtop.model.rank import Rank
 
 
 def diagnosis(frame: Frame) -> dict[str, Any]:
-    """One object: target, job, findings, hypotheses, blind."""
+    """One object: target, job, findings, episodes (when each symptom was up), hypotheses, blind."""
     job = frame.moment.job
     return {
         "hwtop": __version__,
@@ -31,6 +31,7 @@ def diagnosis(frame: Frame) -> dict[str, Any]:
         "verdict": plain(frame.verdict),
         "job": job_object(job) if job else None,
         "findings": [plain(finding) for finding in frame.findings],
+        "episodes": [plain(each) for each in frame.episodes],
         "hypotheses": [plain(each) for each in frame.hypotheses],
         "blind": [plain(spot) for spot in frame.blind],
     }

@@ -10,9 +10,10 @@ from hwtop.job.stacks.phase_sentence import phase_sentence
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
-from hwtop.model.symptom import Finding, Hypothesis
+from hwtop.model.symptom import Episode, Finding, Hypothesis
 
 _TOLD_RANKS = 16
+_TOLD_EPISODES = 20
 _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
 
 
@@ -33,6 +34,8 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
         lines += [*phases, ""] if (phases := _phases(job)) else []
     if frame.hypotheses:
         lines += [*_suspects(frame.hypotheses, markdown), ""]
+    if frame.episodes:
+        lines += [*_timeline(frame.episodes, markdown), ""]
     if frame.blind:
         lines.append("## Not seen" if markdown else "Not seen:")
         lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
@@ -92,6 +95,24 @@ def _suspects(asked: Sequence[Hypothesis], markdown: bool) -> list[str]:
         "Usual suspects:",
         *(f"  {each.hypothesis:{width}}  {each.verdict:7}  {visible(each.result)}" for each in asked),
     ]
+
+
+def _timeline(episodes: Sequence[Episode], markdown: bool) -> list[str]:
+    """When each symptom was up, the newest of many."""
+    earlier = len(episodes) - _TOLD_EPISODES
+    return [
+        "## Timeline, in seconds after hwtop began to watch"
+        if markdown
+        else "Timeline, in seconds after hwtop began to watch:",
+        *([f"- {earlier} earlier ones"] if earlier > 0 else []),
+        *map(_episode, episodes[-_TOLD_EPISODES:]),
+    ]
+
+
+def _episode(episode: Episode) -> str:
+    until = "now" if episode.cleared_s is None else f"{episode.cleared_s:.0f}"
+    seen = f" (seen from {episode.seen_s:.0f} on)" if episode.raised_s - episode.seen_s >= 1 else ""
+    return f"- {episode.raised_s:.0f} to {until}: {episode.severity} {episode.symptom}{seen}: {visible(episode.title)}"
 
 
 def _phases(job: Job) -> list[str]:

@@ -89,6 +89,7 @@ def test_ranks_of_the_diagnosis() -> None:
     assert (second["state"], second["phase"], second["exit_code"], second["rss_bytes"]) == ("dead", None, -9, None)
     assert found["findings"][0]["symptom"] == "rank-dead"
     assert found["blind"] == [{"source": "gpu", "reason": "no NVIDIA driver: libnvidia-ml.so.1 not found"}]
+    assert found["episodes"] == []
     assert parsed(diagnosis(frames.healthy()))["job"]["ranks"][5]["gpu"] == 5
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
-from hwtop.model.symptom import Blind, Finding
+from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.report.markdown import diagnosis
 from tests import frames
 
@@ -104,3 +104,26 @@ def test_what_the_machine_says_cannot_drive_the_terminal() -> None:
     assert told.count("owned") == 6
     assert all(char.isprintable() or char == "\n" for char in told)
     assert not any(line.startswith("# no heading") for line in told.splitlines())
+
+
+def test_the_timeline_tells_when_a_symptom_came_and_went() -> None:
+    gone = Episode(
+        symptom="swapping", severity="warning", title="The machine swaps", seen_s=3.0, raised_s=5.0, cleared_s=31.0
+    )
+    still = Episode(symptom="rank-dead", severity="critical", title="Rank 1 is dead", seen_s=115.0, raised_s=115.2)
+    told = diagnosis(replace(frames.dead_rank(), episodes=(gone, still)), markdown=True)
+    assert (
+        "## Timeline, in seconds after hwtop began to watch\n"
+        "- 5 to 31: warning swapping (seen from 3 on): The machine swaps\n"
+        "- 115 to now: critical rank-dead: Rank 1 is dead\n"
+    ) in told
+
+
+def test_a_long_timeline_keeps_its_newest_entries() -> None:
+    many = tuple(
+        Episode(symptom="swapping", severity="info", title="x", seen_s=float(s), raised_s=float(s), cleared_s=s + 0.5)
+        for s in range(25)
+    )
+    told = diagnosis(replace(frames.dead_rank(), episodes=many), markdown=False)
+    assert "- 5 earlier ones\n- 5 to" in told
+    assert "- 24 to" in told
