@@ -6,6 +6,7 @@ A keymap is Textual's: id of a binding -> its keys, separated by commas ("k,f9")
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from textual.binding import Binding
 
@@ -60,13 +61,20 @@ _NAMES = {
 def name(key: str) -> str:
     """What a person calls `key`: "Ctrl-P" for "ctrl+p"."""
     *modifiers, last = key.strip().split("+")
-    last = _NAMES.get(last, last if len(last) == 1 else last.capitalize())
+    last = _NAMES.get(last, last if len(last) == 1 and not modifiers else last.capitalize())
     return "-".join([*(modifier.capitalize() for modifier in modifiers), last])
 
 
+@cache
 def every() -> tuple[Binding, ...]:
     """All bindings of the monitor, in the order in which they are told."""
-    return tuple(item for item in (*keys.MONITOR, *keys.APP, keys.INTERRUPT) if isinstance(item, Binding))
+    return tuple(item for item in (*keys.APP, *keys.MONITOR, keys.INTERRUPT) if isinstance(item, Binding))
+
+
+@cache
+def by_id() -> dict[str, Binding]:
+    """The same by their names."""
+    return {item.id: item for item in every() if item.id is not None}
 
 
 def held(binding: Binding, keymap: Keymap) -> tuple[str, ...]:
@@ -81,7 +89,7 @@ def shown(binding: Binding, keymap: Keymap) -> str:
 
 def first(action: str, keymap: Keymap) -> str:
     """The key to name for the binding with id `action`; "" where it has none."""
-    binding = next((item for item in every() if item.id == action), None)
+    binding = by_id().get(action)
     found = held(binding, keymap) if binding is not None else ()
     return name(found[0]) if found else ""
 
@@ -89,3 +97,9 @@ def first(action: str, keymap: Keymap) -> str:
 def deed(binding: Binding) -> str:
     """What to run for `binding` from the monitor: its action with its owner."""
     return f"app.{binding.action}" if binding in keys.APP else binding.action
+
+
+def deed_of(action: str) -> str:
+    """The same for the binding with id `action`; "" where there is none."""
+    binding = by_id().get(action)
+    return deed(binding) if binding is not None else ""

@@ -2,80 +2,18 @@
 
 from __future__ import annotations
 
-from hwtop.ui import process_view, rank_view
+from dataclasses import dataclass
+
+from hwtop.ui import hits, key_names, page_keys
+from hwtop.ui.hits import Hits
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, visible, wrap
 
-PAGE_KEYS: dict[Page, str] = {
-    "overview": "1",
-    "ranks": "2",
-    "stacks": "3",
-    "flame": "f",
-    "logs": "4",
-    "curves": "5",
-    "gpu": "g",
-    "host": "6",
-    "processes": "7",
-    "symptoms": "8",
-}
-
-_FIRST = (("q", "quit"), ("?", "help"))
-_KEYS: dict[Page, tuple[tuple[str, str], ...]] = {
-    "overview": (
-        ("↑ ↓", "rank"),
-        ("Enter", "its stack"),
-        ("8", "why"),
-        ("p", "pause"),
-        ("+ -", "interval"),
-        ("Esc", "clear"),
-    ),
-    "ranks": (
-        ("↑ ↓", "rank"),
-        ("Enter", "its stack"),
-        ("/", "filter"),
-        ("o O", "sort"),
-        ("y", "copy"),
-        ("Esc", "clear"),
-    ),
-    "stacks": (("y", "copy"), ("↑ ↓", "rank"), ("← →", "group"), ("PgDn", "scroll"), ("d", "deep look")),
-    "flame": (("Enter", "zoom"), ("Esc", "back"), ("< >", "rank"), ("y", "copy")),
-    "logs": (
-        ("/", "filter"),
-        ("S", "search"),
-        ("n N", "flagged"),
-        ("Enter", "around"),
-        ("a", "others"),
-        ("F", "follow"),
-    ),
-    "curves": (
-        ("↑ ↓", "curve"),
-        ("L", "log scale"),
-        ("Enter", "large"),
-        ("o", "source"),
-        ("y", "copy"),
-        ("Esc", "back"),
-    ),
-    "gpu": (("↑ ↓", "GPU"), ("Enter", "all of it"), ("< >", "rank"), ("y", "copy"), ("Esc", "back")),
-    "host": (("↑ ↓", "scroll"), ("y", "copy"), ("p", "pause")),
-    "symptoms": (("↑ ↓", "finding"), ("PgDn", "scroll"), ("Enter", "all of it"), ("y", "copy"), ("Esc", "back")),
-    "processes": (
-        ("e", "environment"),
-        ("l", "files"),
-        ("k", "signal"),
-        ("d", "deep look"),
-        ("/", "filter"),
-        ("o O", "sort"),
-    ),
-}
-_INSIDE_KEYS = (("Esc", "back"), ("/", "filter"), ("e", "environment"), ("l", "files"), ("y", "copy"), ("< >", "rank"))
-"""Of one process."""
-_OPEN_KEYS = (("Esc", "back"), ("↑ ↓", "line"), ("n N", "next"), ("Enter", "around"), ("a", "others"), ("< >", "rank"))
-"""Of one log line."""
-_CHANGING = ("k", "d")
-_PICKER_KEYS = (("q", "quit"), ("?", "help"), ("Enter", "attach"), ("↑ ↓", "choose"))
 _MOST_ROWS = 6
 """Of a note."""
+_LEAST_KEYS = 40
+"""Cells that keys get beside the names of all pages."""
 
 
 def rows(view: View, width: int) -> int:
@@ -89,56 +27,89 @@ def draw(view: View, width: int, _: int) -> list[Line]:
         return [_input(view, width)]
     if note := _note(view, width):
         return note
-    tabs = _tabs(view, width)
     line = Line()
-    for text, page in tabs:
+    for text, page in _tabs(view, width):
         line.add(text, "tab-on" if page == view.page else "tab")
     if view.note and not view.is_picking:
         return [line.extend(Line(view.note, "accent").fitted(max(0, width - line.width - 1), "right")).fitted(width)]
-    keys = list(_PICKER_KEYS if view.is_picking else _FIRST + _keys(view))
-    while keys and line.width + 2 + _width(keys) > width:
-        keys.pop()
-    line.add(" " * (width - line.width - _width(keys)))
-    for key, word in keys:
-        line.add(key, "key").add(f" {word}  ", "label")
+    offers = _offers(view, width - line.width - 2)
+    line.add(" " * (width - line.width - sum(offer.width for offer in offers)))
+    for offer in offers:
+        line.add(" ".join(offer.names), "key").add(f" {offer.word}  ", "label")
     return [line.fitted(width)]
 
 
-def page_at(view: View, x: int, width: int) -> Page | None:
-    """The page whose tab is at cell `x`."""
-    if _note(view, width):
-        return None
+@dataclass(frozen=True)
+class _Offer:
+    """Keys that do one thing, as they stand in the row."""
+
+    actions: tuple[str, ...]
+    names: tuple[str, ...]
+    word: str
+
+    @property
+    def width(self) -> int:
+        return cells(" ".join(self.names)) + cells(self.word) + 3
+
+    def action_at(self, x: int) -> str:
+        """Id of the binding at cell `x` of the offer; a click on the word is one on the first key."""
+        start = 0
+        for action, name in zip(self.actions, self.names, strict=True):
+            if start <= x < start + cells(name):
+                return action
+            start += cells(name) + 1
+        return self.actions[0]
+
+
+def _offers(view: View, room: int) -> list[_Offer]:
+    """As many as have room, the most useful ones."""
+    offers = []
+    for actions, word in page_keys.told(view):
+        pairs = [(action, name) for action in actions if (name := key_names.first(action, view.keymap))]
+        if not pairs:
+            continue
+        offer = _Offer(tuple(action for action, _ in pairs), tuple(name for _, name in pairs), word)
+        room -= offer.width
+        if room < 0:
+            break
+        offers.append(offer)
+    return offers
+
+
+def clicked(view: View, x: int, width: int) -> str:
+    """The action of the tab or the key at cell `x`; "" where there is none."""
+    if _note(view, width) or view.is_typing:
+        return ""
     start = 0
     for text, page in _tabs(view, width):
-        if start <= x < start + len(text):
-            return page
-        start += len(text)
-    return None
-
-
-def _keys(view: View) -> tuple[tuple[str, str], ...]:
-    """Of the page; without those that --readonly takes away."""
-    told = _INSIDE_KEYS if view.page == "processes" and view.inside else _KEYS[view.page]
-    if view.page == "logs" and view.search:
-        told = tuple((key, "hit" if key == "n N" else word) for key, word in told)
-    if view.page == "logs" and view.log_inside:
-        told = _OPEN_KEYS
-    return tuple(pair for pair in told if not (view.is_readonly and pair[0] in _CHANGING))
+        if start <= x < start + cells(text):
+            return key_names.deed_of(page)
+        start += cells(text)
+    if view.note and not view.is_picking:
+        return ""
+    offers = _offers(view, width - start - 2)
+    start = width - sum(offer.width for offer in offers)
+    for offer in offers:
+        if start <= x < start + offer.width - 2:
+            return key_names.deed_of(offer.action_at(x - start))
+        start += offer.width
+    return ""
 
 
 def _note(view: View, width: int) -> list[Line]:
     """A note that has no room beside the short tabs: plain rows without a frame, so that a mouse can mark it."""
-    tabs = sum(len(text) for text, _ in _tabs(view, width))
+    tabs = sum(cells(text) for text, _ in _tabs(view, width))
     if not view.note or view.is_picking or view.is_typing or tabs + 2 + cells(view.note) <= width:
         return []
     return [Line(f" {piece}", "accent").fitted(width) for piece in wrap(view.note, max(1, width - 2))[:_MOST_ROWS]]
 
 
 def _input(view: View, width: int) -> Line:
-    help_ = _told_of(view)
+    found = None if view.is_searching else hits.hits(view)
+    help_ = _told_of(view, found)
     help_.add("Enter", "key").add(" finds  " if view.is_searching else " keeps  ", "label")
     help_.add("Esc", "key").add(" clears ", "label")
-    problem = filter_problem(view)
+    problem = found.problem if found else ""
     help_ = Line(f"▲ {problem} ", "warn") if problem else help_
     head = " search: " if view.is_searching else " / "
     room = width - 1 - len(head) - help_.width
@@ -154,36 +125,29 @@ def _input(view: View, width: int) -> Line:
     return line.add(" " * (width - line.width - help_.width)).extend(help_).fitted(width)
 
 
-def _told_of(view: View) -> Line:
-    """What can be typed."""
+def _told_of(view: View, found: Hits | None) -> Line:
+    """How many rows are left, or what can be typed."""
     if view.is_searching:
         return Line()
-    if view.subject in ("ranks", "processes"):
-        return Line("rank=0-3 cpu>80 state=D !word  ", "label")
-    return Line("!word leaves out  ", "label")
-
-
-def filter_problem(view: View) -> str:
-    """Why a term of the filter that is typed asks nothing; "" where there is none."""
-    if view.is_searching or view.subject not in ("ranks", "processes"):
-        return ""
-    return rank_view.query(view).problem if view.subject == "ranks" else process_view.query(view).problem
+    if found is None:
+        return Line("!word leaves out  ", "label")
+    if view.typed:
+        return Line(f"{found.kept:,} of {found.total:,}  ", "accent" if found.kept else "warn")
+    examples = "gpu=3 util<30 state=lost" if view.subject == "gpu" else "rank=0-3 cpu>80 state=D"
+    return Line(f"{examples} !word  ", "label")
 
 
 def _tabs(view: View, width: int) -> list[tuple[str, Page]]:
     """Names of all pages where there is room, else of the one on screen."""
     if view.is_picking:
         return []
-    names = [(f" {PAGE_KEYS[page]} {_name(page)} ", page) for page in PAGES]
-    needed = sum(len(text) for text, _ in names) + (cells(view.note) + 2 if view.note else _width(list(_FIRST)) + 2)
+    short = [(f" {key} " if (key := key_names.first(page, view.keymap)) else " ", page) for page in PAGES]
+    names = [(f"{key}{_name(page)} ", page) for key, page in short]
+    needed = sum(cells(text) for text, _ in names) + (cells(view.note) + 2 if view.note else _LEAST_KEYS)
     if needed <= width:
         return names
-    return [(text if page == view.page else f" {PAGE_KEYS[page]} ", page) for text, page in names]
+    return [(name if page == view.page else key, page) for (key, page), (name, _) in zip(short, names, strict=True)]
 
 
 def _name(page: Page) -> str:
     return "GPUs" if page == "gpu" else page.capitalize()
-
-
-def _width(keys: list[tuple[str, str]]) -> int:
-    return sum(cells(key) + len(word) + 3 for key, word in keys)

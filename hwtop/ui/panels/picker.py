@@ -1,4 +1,4 @@
-"""The jobs on this machine, to pick one from."""
+"""The jobs on this machine, to pick one from: what can be attached, and once for all why the rest cannot."""
 
 from __future__ import annotations
 
@@ -9,13 +9,31 @@ from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
+from hwtop.ui.widgets.text import wrap
 
 _ORDER = {"training": 0, "python": 1}
+_FRAME = 2
+_LIST_LEAST = 3
+"""Rows of the list: titles and two jobs."""
+_TRY = (
+    ("hwtop demo straggler", "one rank computes slower than the others"),
+    ("hwtop demo hang", "one rank never comes to a collective"),
+    ("hwtop demo slow-loader", "the ranks wait for their data"),
+    ("hwtop demo --list", "all of them"),
+)
 
 
 def candidates(view: View) -> list[JobCandidate]:
     """What can be picked, training jobs first, else in the order of the scan."""
     return sorted(view.frame.moment.candidates or (), key=lambda candidate: _ORDER.get(candidate.kind, 2))
+
+
+def wanted(view: View, width: int) -> int:
+    """Rows for all jobs and all that is said of them, frame included."""
+    found = candidates(view)
+    if not found:
+        return _FRAME + len(_nothing(width))
+    return _FRAME + 1 + len(found) + 1 + len(_below(view, found, inner(width)))
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -24,31 +42,56 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     found = candidates(view)
     room = inner(width)
     if not found:
-        lines = [
-            Line("No Python process runs on this machine.", "strong"),
-            Line(),
-            Line("Start a training job and it appears here, or try a small one with a planted fault:", "text"),
-            Line("    hwtop demo", "accent"),
-        ]
-        return box(lines, width, height, title, Line())
+        return box(_nothing(width), width, height, title, Line())
     columns = table.chosen(_columns(), room - 2)
     cursor = min(view.cursor, len(found) - 1)
-    lines = [table.header(columns)]
-    for index in table.around(len(found), max(1, height - 5), cursor):
+    below = _below(view, found, room)[: max(1, height - _FRAME - _LIST_LEAST - 1)]
+    rows = max(1, height - _FRAME - 2 - len(below))
+    lines = [Line("  ").extend(table.header(columns)).fitted(room)]
+    shown = table.around(len(found), rows, cursor)
+    for index in shown:
         line = Line("▸ " if index == cursor else "  ", "accent").extend(table.row(columns, found[index])).fitted(room)
         lines.append(line.recoloured("cursor") if index == cursor else line)
-    lines[0] = Line("  ").extend(lines[0]).fitted(room)
-    chosen = found[cursor]
-    lines += [Line()] * (height - 3 - len(lines))
-    if view.note or not chosen.can_attach:
-        lines.append(
-            Line("▲ ", "warn").add(view.note or f"cannot attach: {chosen.reason or 'no reason given'}", "warn")
-        )
-    else:
-        lines.append(Line("Enter", "key").add(f" attaches to {chosen.pid}", "text"))
+    lines += [Line()] * (height - _FRAME - len(below) - len(lines))
     jobs = sum(candidate.kind == "training" for candidate in found)
     note = Line(f"{jobs} training job{'' if jobs == 1 else 's'}", "accent" if jobs else "dim")
-    return box(lines, width, height, title, note)
+    if len(shown) < len(found):
+        note.add(" ─ ", "border").add(f"{shown.start + 1}–{shown.stop} of {len(found)}", "accent")
+    return box([*lines, *below], width, height, title, note)
+
+
+def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
+    """What Enter does, what hinders it with the command that helps, and what to do without a training job."""
+    chosen = found[min(view.cursor, len(found) - 1)]
+    if view.attaching is not None:
+        first = [Line("◌ ", "accent").add(f"attaching to {view.attaching} …", "accent")]
+    elif view.note or not chosen.can_attach:
+        text = view.note or f"cannot attach: {chosen.reason or 'no reason given'}"
+        first = [
+            Line("▲ " if not number else "  ", "warn").add(piece, "warn") for number, piece in _pieces(text, width)
+        ]
+    else:
+        first = [Line("Enter", "key").add(f" attaches to {chosen.pid}; next time at once: ", "text")]
+        first[0].add(f"hwtop {chosen.pid}", "accent")
+    foreign = sorted({job.user for job in found if not job.can_attach and job.kind != "other"})
+    if foreign:
+        first.append(Line(f"To watch jobs of {', '.join(foreign)}: ", "text").add("sudo $(command -v hwtop)", "accent"))
+    if not any(job.kind == "training" for job in found):
+        first.append(Line("No training job among them: ", "text").add("hwtop demo", "accent").add(" tries one", "text"))
+    return first
+
+
+def _pieces(text: str, width: int) -> list[tuple[int, str]]:
+    return list(enumerate(wrap(text, max(8, width - 2))))
+
+
+def _nothing(width: int) -> list[Line]:
+    lines = [Line("No Python process runs on this machine.", "strong"), Line()]
+    texts = "Start a training job and it appears here. Or watch a small real one with a planted fault:"
+    lines += [Line(piece, "text") for piece in wrap(texts, inner(width))]
+    lines += [Line(f"    {command:<26}", "accent").add(about, "dim") for command, about in _TRY]
+    text = "A job in another container is seen from the host, a job on another machine by hwtop there."
+    return [*lines, Line(), *(Line(piece, "dim") for piece in wrap(text, inner(width)))]
 
 
 def _columns() -> list[Column[JobCandidate]]:

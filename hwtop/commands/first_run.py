@@ -1,0 +1,21 @@
+"""Whether this person has used the screen before: an empty file in hwtop's state folder, which may be deleted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from hwtop.paths import state_folder
+
+
+def is_first(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether this is the first time; from now on it is not. Where nothing can be written every time is the first."""
+    marker = state_folder(environ) / "greeted"
+    try:
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return not marker.exists()  # else the folder itself is a file
+    except OSError:
+        return True
+    return True

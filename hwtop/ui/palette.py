@@ -1,0 +1,171 @@
+"""The palette: everything that can be done, by name, and what of it is meant by what is typed. Pure; `screens/palette.py`
+holds what is typed and the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from textual.binding import Binding
+
+from hwtop.ui import gpu_view, key_names, key_places, keys, marks, moves, process_view
+from hwtop.ui.fuzzy import match
+from hwtop.ui.panels import picker
+from hwtop.ui.view import View
+from hwtop.ui.widgets import table
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import elide_end
+
+_LIST, _WIDEST, _HIGHEST = 30, 88, 26
+"""Most cells of a name; cells and rows of the whole."""
+_ABOUT_FAR = 12.0
+"""A match in what an entry is about counts as this far away: names go first."""
+_HIDDEN = frozenset({"palette", "interrupt", "down", "up", "right", "left", "choose"})
+"""Bindings that mean nothing as a command of their own."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing to do: look somewhere, then perhaps run an action; or wear a theme."""
+
+    label: str
+    about: str
+    keys: str = ""
+    look: Callable[[View], View] | None = None
+    action: str = ""
+    theme: str = ""
+
+
+Found = tuple[Entry, tuple[int, ...]]
+"""An entry and the characters of its label that were typed."""
+
+
+def entries(view: View | None, themes: Sequence[str]) -> list[Entry]:
+    """What can be done on this page first, then findings, pages, ranks, GPUs, all else, and the looks in `themes`."""
+    if view is None:
+        return list(_themes(themes))
+    bindings = [item for item in key_names.every() if item.id not in _HIDDEN and key_places.is_offered(item, view)]
+    if view.is_picking:
+        possible = (_of_key(item, view) for item in bindings if key_places.is_possible(item, view))
+        return [*_jobs(view), *possible, *_themes(themes)]
+    here = [item for item in bindings if view.page in key_places.homes(item)]
+    pages = [item for item in bindings if item in keys.PAGES and item not in here]
+    rest = [item for item in bindings if item not in here and item not in pages]
+    return [
+        *(_of_key(item, view) for item in here),
+        *_findings(view),
+        *(_of_key(item, view) for item in pages),
+        *_ranks(view),
+        *_gpus(view),
+        *(_of_key(item, view) for item in rest),
+        *_themes(themes),
+    ]
+
+
+def found(all_: Sequence[Entry], typed: str) -> list[Found]:
+    """Those that have what is typed, the closest first; where nothing is, all of them."""
+    scored = []
+    for place, entry in enumerate(all_):
+        near = match(typed, entry.label)
+        far = match(typed, f"{entry.label} {entry.about} {entry.keys}") if near is None else None
+        if typed.strip() and typed.strip() in entry.keys.split():
+            scored.append((0.5, place, (entry, near[1] if near else ())))
+        elif near is not None:
+            scored.append((near[0], place, (entry, near[1])))
+        elif far is not None:
+            scored.append((far[0] + _ABOUT_FAR, place, (entry, ())))
+    return [item for _, _, item in sorted(scored, key=lambda each: each[:2])]
+
+
+def draw(shown: Sequence[Found], cursor: int, typed: str, size: tuple[int, int]) -> tuple[list[Line], int, int]:
+    """The box on a screen of `size` cells and rows: its lines, its cells and rows. Its size does not hang on what is found."""
+    width = min(size[0], max(min(size[0] - 4, _WIDEST), 40))
+    height = min(size[1], max(min(size[1] - 2, _HIGHEST), 6))
+    room = inner(width)
+    head = Line(":", "key").add(typed[-max(1, room - 4) :], "strong").add("▏", "accent")
+    if not typed:
+        head.add(" a command, page, theme, rank 3, gpu 0, explain …", "dim")
+    lines = [head.fitted(room), Line()]
+    if not shown:
+        lines.append(Line("nothing by this name: Esc leaves, ? lists all keys", "warn"))
+    column = min(_LIST, room // 3)
+    for index in rows(len(shown), cursor, height):
+        line = _row(shown[index], room, column, is_chosen=index == cursor)
+        lines.append(Line(line.text, "cursor") if index == cursor else line)
+    note = Line(f"{len(shown)}  ", "accent").add("Enter", "key").add(" runs  ", "label").add("Esc", "key")
+    return box(lines, width, height, Line("Commands", "title"), note.add(" leaves", "label")), width, height
+
+
+def rows(count: int, cursor: int, height: int) -> range:
+    """Which of `count` entries stand in a box of `height` rows."""
+    return table.around(count, max(1, height - 4), cursor)
+
+
+def _row(item: Found, room: int, column: int, *, is_chosen: bool) -> Line:
+    entry, places = item
+    label = elide_end(entry.label, column)
+    line = Line("▸ " if is_chosen else "  ", "accent")
+    for place, character in enumerate(label):
+        line.add(character, "accent" if place in places else "strong")
+    keys_ = Line(entry.keys, "key")
+    line = line.fitted(column + 4)
+    left = room - line.width - keys_.width - 1
+    return line.add(elide_end(entry.about, max(0, left)), "text").fitted(room - keys_.width).extend(keys_)
+
+
+def _of_key(binding: Binding, view: View) -> Entry:
+    """A key; one that belongs to other pages leads to the first of them."""
+    homes = key_places.homes(binding)
+    look = None
+    if homes and not key_places.is_possible(binding, view):
+        page = homes[0]
+        look = lambda view: moves.turned(view, page)  # noqa: E731
+    label = f"page {binding.description}" if binding.action.startswith("page(") else binding.description
+    about = binding.tooltip or binding.description.capitalize()
+    return Entry(label, about, key_names.shown(binding, view.keymap), look, key_names.deed(binding))
+
+
+def _findings(view: View) -> Iterator[Entry]:
+    for finding in view.frame.findings:
+        name = finding.symptom
+        mark, word, _ = marks.SEVERITY[finding.severity]
+        yield Entry(
+            f"explain {name}",
+            f"{mark} {word.lower()}: {finding.title}",
+            look=lambda view, name=name: moves.turned(replace(view, finding=name), "symptoms"),  # type: ignore[misc]
+        )
+
+
+def _ranks(view: View) -> Iterator[Entry]:
+    for rank in view.job.ranks if view.job else ():
+        glyph, _ = marks.RANK_STATE[rank.state]
+        yield Entry(
+            f"rank {rank.rank}",
+            f"{glyph} {rank.state}, PID {rank.pid}",
+            look=lambda view, rank=rank.rank: process_view.entered(replace(view, selected=rank)),  # type: ignore[misc]
+        )
+
+
+def _gpus(view: View) -> Iterator[Entry]:
+    for gpu in (row.gpu for row in gpu_view.rows(view)):
+        yield Entry(
+            f"gpu {gpu.index}",
+            gpu.name or "",
+            look=lambda view, index=gpu.index: moves.turned(replace(view, gpu=index), "gpu"),  # type: ignore[misc]
+        )
+
+
+def _jobs(view: View) -> Iterator[Entry]:
+    for place, job in enumerate(picker.candidates(view)):
+        yield Entry(
+            f"attach {job.pid}",
+            job.title,
+            look=lambda view, place=place: replace(view, cursor=place),  # type: ignore[misc]
+            action="choose",
+        )
+
+
+def _themes(names: Sequence[str]) -> Iterator[Entry]:
+    for name in names:
+        yield Entry(f"theme {name}", "Colours; seen while the cursor is here", theme=name)

@@ -1,0 +1,82 @@
+"""A line above the footer that is read once: the keys that a newcomer needs, or why nothing can be looked into and the
+command that mends it. The next key takes it away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hwtop.ui import key_names
+from hwtop.ui.view import View
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import cells, wrap
+
+_FEW = (("help", "help"), ("overview", "pages"), ("palette", "all commands"), ("quit", "quit"))
+_MOST_ROWS = 4
+
+
+def rows(view: View, width: int) -> int:
+    """How many it needs; 0 without anything to say."""
+    return len(_lines(view, width))
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """The line."""
+    return _lines(view, width)[:height]
+
+
+def read(view: View) -> View:
+    """The view after a key: what was said is not said again."""
+    if view.is_first:
+        return replace(view, is_first=False)
+    return replace(view, is_refusal_read=True) if _refused(view) else view
+
+
+def waiting(width: int, height: int) -> list[Line]:
+    """The screen before the first look at the machine has ended."""
+    said = [
+        Line("hwtop", "title"),
+        Line("the first look at the machine …", "text"),
+        Line("q", "key").add(" quits", "label"),
+    ]
+    lines = [Line()] * max(0, (height - len(said)) // 2)
+    lines += [Line(" " * max(0, (width - line.width) // 2)).extend(line) for line in said]
+    return [line.fitted(width) for line in (lines + [Line()] * height)[:height]]
+
+
+def _lines(view: View, width: int) -> list[Line]:
+    if view.is_first:
+        return [_first(view, width)]
+    said = _refused(view)
+    if not said:
+        return []
+    error, advice = said
+    lines = [Line(f" ▲ {piece}" if not row else f"   {piece}", "warn") for row, piece in _pieces(error, width)]
+    lines += [Line(f" → {piece}" if not row else f"   {piece}", "accent") for row, piece in _pieces(advice, width)]
+    return [line.fitted(width) for line in lines[:_MOST_ROWS]]
+
+
+def _first(view: View, width: int) -> Line:
+    line = Line(" New here? ", "tab-on").add(" ")
+    for action, word in _FEW:
+        key = key_names.first(action, view.keymap)
+        if action == "overview":
+            key = f"{key}–{key_names.first('symptoms', view.keymap)}"
+        if line.width + cells(key) + len(word) + 3 <= width and not (view.is_picking and action == "overview"):
+            line.add(" ").add(key, "key").add(f" {word} ", "text")
+    away = "any key hides this "
+    return line.fitted(width - len(away)).add(away, "dim") if line.width + len(away) < width else line.fitted(width)
+
+
+def _refused(view: View) -> tuple[str, str] | None:
+    """Why no rank could be looked into, and what would help; None where one could, or it was read."""
+    job = view.job
+    if job is None or view.is_refusal_read or not job.stack_errors:
+        return None
+    if any(rank.stack is not None and not rank.stack.error for rank in job.ranks):
+        return None
+    error, advice = job.stack_errors[0]
+    return (f"No Python stacks of the ranks: {error}", advice) if advice else None
+
+
+def _pieces(text: str, width: int) -> list[tuple[int, str]]:
+    return list(enumerate(wrap(text, max(8, width - 4))))
