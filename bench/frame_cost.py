@@ -1,8 +1,9 @@
-"""What a frame costs on screen: CPU milliseconds and bytes to the terminal, at four sizes and on the dearest pages.
+"""What a frame costs on screen: CPU milliseconds and bytes to the terminal, of each page at four sizes.
 
-    python bench/frame_cost.py [FRAMES]
+    python bench/frame_cost.py [PAGE ...]
 
-The app runs in a child process on a real pseudo-terminal; start-up is left out.
+The frames are those of a recorded healthy job (eight ranks, eight GPUs), one second apart. The app runs in a child process on a
+real pseudo-terminal; start-up is left out, and so is what the feed computes.
 """
 
 from __future__ import annotations
@@ -20,26 +21,31 @@ from termios import TIOCSWINSZ
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 SIZES = ((80, 24), (120, 40), (160, 50), (200, 60))
-PAGES = {"overview": "1", "logs": "4", "curves": "5"}
+PAGES = {
+    "overview": "1",
+    "ranks": "2",
+    "stacks": "3",
+    "flame": "f",
+    "logs": "4",
+    "curves": "5",
+    "gpu": "g",
+    "host": "6",
+    "processes": "7",
+    "symptoms": "8",
+}
+RECORDING, COUNT = "healthy", 30
 RATE_HZ = 10.0
 """Frames a second; low enough for each to be drawn."""
 
 
-def play(count: int, page: str, report_fd: int) -> None:
-    """In the child: show `count` frames in which every number moves, report CPU seconds a frame."""
-    from msgspec.structs import replace
-
+def play(page: str, report_fd: int) -> None:
+    """In the child: show the frames, report CPU seconds a frame."""
     from hwtop.model.aim import Wish
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.options import Publish
-    from tests import frames
+    from tests.recording import replay
 
-    # Three seconds a frame: each tells new lines, and a new value of every curve.
-    moments = [frames.moment(3 * second) for second in range(60 + count)]
-    base = frames.healthy()
-    shown = [
-        replace(base, number=n, moment=moments[59 + n], history=tuple(moments[n : 60 + n])) for n in range(1, count + 1)
-    ]
+    base, *shown = replay(RECORDING)[-COUNT - 1 :]
 
     class Feed:
         def attach(self, pid: int) -> None: ...
@@ -60,7 +66,7 @@ def play(count: int, page: str, report_fd: int) -> None:
         for frame in shown:
             publish(frame)
             time.sleep(1 / RATE_HZ)
-        os.write(report_fd, f"{(time.process_time() - before) / count}\n".encode())
+        os.write(report_fd, f"{(time.process_time() - before) / COUNT}\n".encode())
         app.call_later(app.exit)
 
     def start(publish: Publish) -> Feed:
@@ -71,14 +77,14 @@ def play(count: int, page: str, report_fd: int) -> None:
     app.run()
 
 
-def measure(size: tuple[int, int], page: str, count: int) -> tuple[float, float]:
+def measure(size: tuple[int, int], page: str) -> tuple[float, float]:
     """(CPU milliseconds, bytes) of one frame."""
     reading, writing = os.pipe()
     pid, terminal = pty.fork()
     if pid == 0:
         os.close(reading)
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-        play(count, page, writing)
+        play(page, writing)
         os._exit(0)
     os.close(writing)
     ioctl(terminal, TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
@@ -104,16 +110,18 @@ def measure(size: tuple[int, int], page: str, count: int) -> tuple[float, float]
         total += len(data)
     os.waitpid(pid, 0)
     listener.join(5)
-    return state["cpu_s"] * 1000, (state["ended_at"] - state["started_at"]) / count
+    return state["cpu_s"] * 1000, (state["ended_at"] - state["started_at"]) / COUNT
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    pages = sys.argv[1:] or list(PAGES)
+    if unknown := [page for page in pages if page not in PAGES]:
+        sys.exit(f"no page {unknown[0]!r}: {', '.join(PAGES)}")
     print(f"{'page':<9} {'size':>8}  {'CPU ms/frame':>12}  {'bytes/frame':>11}")
-    for page in PAGES:
+    for page in pages:
         for size in SIZES:
-            cpu_ms, sent = measure(size, page, count)
-            print(f"{page:<9} {size[0]:>4}x{size[1]:<3}  {cpu_ms:>12.1f}  {sent:>11.0f}")
+            cpu_ms, sent = measure(size, page)
+            print(f"{page:<9} {size[0]:>4}x{size[1]:<3}  {cpu_ms:>12.1f}  {sent:>11.0f}", flush=True)
 
 
 if __name__ == "__main__":
