@@ -80,6 +80,17 @@ class AlertConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 NO_ALERTS = AlertConfig()
 
 
+class BaselineConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What hwtop remembers of the jobs that it has watched."""
+
+    learn: Annotated[
+        bool, Meta(description="remember the pace of quiet runs, and tell when the same command is slower")
+    ] = True
+
+
+LEARN = BaselineConfig()
+
+
 class PanelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which panels the screen shows, and where those of the overview stand (`panel_grid` tells how that is drawn)."""
 
@@ -102,6 +113,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         AlertConfig,
         Meta(description="the screen calls when something is found: each symptom once until it has cleared"),
     ] = AlertConfig()
+    baselines: Annotated[
+        BaselineConfig, Meta(description="medians only, under ~/.local/state/hwtop/learned; see `hwtop baseline`")
+    ] = LEARN
     panels: Annotated[
         PanelConfig,
         Meta(description="a line shares the screen evenly; a panel named more than once covers all its cells"),

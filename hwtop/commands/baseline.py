@@ -111,11 +111,17 @@ def compare(
 
 @command.command("list", short_help="The stored baselines.")
 def list_() -> None:
-    """The stored baselines, one a line."""
-    from hwtop import baselines
+    """The stored baselines, one a line; then what hwtop has learned by itself of quiet runs ([baselines] learn = false ends that)."""
+    from hwtop import baselines, learned
+    from hwtop.report.baseline import list_line
 
     for name in baselines.names():
         print(_line(name))
+    runs = learned.everything()
+    if runs:
+        print(f"learned, in {learned.folder()} (may be deleted):")
+    for run in runs:
+        print(f"  {list_line(baselines.derived_name(run.identity), run)}")
 
 
 def _line(name: str) -> str:

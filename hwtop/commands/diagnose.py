@@ -43,15 +43,24 @@ def command(
 
     Exit code: 0 nothing found, 1 findings of warning or above (or as --fail-on says), 2 cannot tell (with the reason).
     """
+    from hwtop.feed.learn import learner
     from hwtop.feed.watch import last_frame, watch
     from hwtop.model.symptom import AT_LEAST
     from hwtop.report import json_report
     from hwtop.report import markdown as text_report
 
     target_pid = resolve_target(pid, pid_option, name, required=True)
-    symptoms = settings_of(ctx).symptoms
+    config = settings_of(ctx)
     frame = last_frame(
-        watch(target_pid, seconds=seconds, interval_s=interval, log_globs=logs, gpus=gpus, symptoms=symptoms)
+        watch(
+            target_pid,
+            seconds=seconds,
+            interval_s=interval,
+            log_globs=logs,
+            gpus=gpus,
+            symptoms=config.symptoms,
+            learner=learner(config.baselines.learn),
+        )
     )
     if frame.moment.job is None:
         reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]

@@ -12,6 +12,7 @@ from hwtop.derive.aim import aim_of
 from hwtop.derive.moment import MomentBuilder
 from hwtop.job.patterns.registry import builtin
 from hwtop.model.aim import Aim, Wish
+from hwtop.model.baseline import Baseline
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.symptom import Blind
@@ -47,6 +48,8 @@ class Assembler:
         self._problems = tuple(Blind(source="log patterns", reason=problem) for problem in problems)
         self._moments: deque[Moment] = deque()
         self._number = 0
+        self.earlier: Baseline | None = None
+        """What an earlier run of this job was like; whoever knows may set it at any time."""
         self._began_at_s: float | None = None
 
     def advance(self, snapshot: Snapshot) -> Frame:
@@ -56,7 +59,7 @@ class Assembler:
         if self._began_at_s is None:
             self._began_at_s = moment.at_s
         watched_s = moment.at_s - self._began_at_s
-        history = History(tuple(self._moments))
+        history = History(tuple(self._moments), self.earlier)
         findings = self._judge.advance(history, watched_s)
         self._number += 1
         return Frame(

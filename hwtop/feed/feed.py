@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from hwtop.collectors.user_patterns import watched_patterns
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.assemble import Assembler
+from hwtop.feed.learn import Learner
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame, Verdict
 from hwtop.model.snapshot import Snapshot
@@ -32,12 +33,19 @@ class Focus:
 
 
 def frames(
-    snapshots: Iterable[Snapshot], focus: Focus | None = None, symptoms: SymptomConfig = EVERY_SYMPTOM
+    snapshots: Iterable[Snapshot],
+    focus: Focus | None = None,
+    symptoms: SymptomConfig = EVERY_SYMPTOM,
+    learner: Learner | None = None,
 ) -> Iterator[Frame]:
-    """One frame a snapshot; a live source is aimed after each."""
+    """One frame a snapshot; a live source is aimed after each, and what is learned of the job comes from `learner`."""
     assembler = Assembler(patterns=watched_patterns(), symptoms=symptoms)
     for snapshot in snapshots:
-        yield assembler.advance(snapshot)
+        frame = assembler.advance(snapshot)
+        yield frame
+        if learner is not None:
+            learner.advance(snapshot, frame)
+            assembler.earlier = learner.earlier
         if isinstance(snapshots, Aimable) and (aim := assembler.aim(focus.wish if focus else Wish())):
             snapshots.aim(aim)
 
@@ -50,11 +58,13 @@ class Feed(threading.Thread):
         snapshots: Iterable[Snapshot],
         publish: Callable[[Frame], None],
         symptoms: SymptomConfig = EVERY_SYMPTOM,
+        learner: Learner | None = None,
     ) -> None:
         super().__init__(name="hwtop-feed", daemon=True)
         self._snapshots = snapshots
         self._publish = publish
         self._symptoms = symptoms
+        self._learner = learner
         self._stopping = threading.Event()
         self.focus = Focus()
 
@@ -62,7 +72,7 @@ class Feed(threading.Thread):
         """Until the source ends or `stop` is called. A failure is published: a picture that stands still must say so."""
         last: Frame | None = None
         try:
-            for frame in frames(self._snapshots, self.focus, self._symptoms):
+            for frame in frames(self._snapshots, self.focus, self._symptoms, self._learner):
                 if self._stopping.is_set():
                     return
                 last = frame

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.feed import frames
+from hwtop.feed.learn import Learner
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
 
@@ -25,6 +26,7 @@ def watch(
     gpus: tuple[int, ...] | None = None,
     gpu_costs: bool = False,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
+    learner: Learner | None = None,
 ) -> Iterator[Frame]:
     """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended."""
     source = LiveSource(
@@ -36,7 +38,7 @@ def watch(
         stack_budget_pct=HEADLESS_STACK_BUDGET_PCT,
     )
     try:
-        for frame in frames(source, symptoms=symptoms):
+        for frame in frames(source, symptoms=symptoms, learner=learner):
             yield frame
             job = frame.moment.job
             has_ended = job is not None and (job.ended_for_s or 0.0) > LAST_WORDS_S

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, median
 
+from hwtop.model.baseline import Baseline
 from hwtop.model.frame import Moment
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
@@ -13,8 +14,10 @@ from hwtop.model.rank import Rank
 class History:
     """Moments, oldest first, the last one is now. Never empty."""
 
-    def __init__(self, moments: Sequence[Moment]) -> None:
+    def __init__(self, moments: Sequence[Moment], earlier: Baseline | None = None) -> None:
+        """`earlier`: what an earlier run of this job was like, if one is remembered."""
         self.moments = moments
+        self.earlier = earlier
 
     @property
     def now(self) -> Moment:

@@ -163,7 +163,7 @@ QUESTIONS = (
     ),
     _Question(
         hypothesis="Is it slower than before?",
-        check="change points and trend of the step times",
+        check="change points and trend of the step times; earlier runs of the same command",
         symptoms=("throughput-drop", "step-time-rising"),
         measure=measures.slower_than_before,
     ),

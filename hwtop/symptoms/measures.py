@@ -15,6 +15,7 @@ from hwtop.job.rank_set import named, rank_set
 from hwtop.model.frame import Moment
 from hwtop.model.rank import Phase, Rank
 from hwtop.model.symptom import Answer
+from hwtop.symptoms.earlier import against_earlier, earlier_words
 from hwtop.symptoms.gpu_words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.pressure import some_pct
@@ -181,7 +182,15 @@ def not_learning(history: History) -> Result:
 
 
 def slower_than_before(history: History) -> Result:
-    """Whether there are step times enough to see a change."""
+    """Whether it is clearly slower than an earlier run, or there are step times enough to see a change in this one."""
+    words, run = earlier_words(history), against_earlier(history)
+    seen = _since_the_start(history)
+    if words is None or run is None:
+        return seen
+    return Result("yes", words) if run.is_slower else Result(seen.verdict, f"{seen.text}; {words}")
+
+
+def _since_the_start(history: History) -> Result:
     curves = {curve.name: curve for curve in history.job.curves} if history.job else {}
     times = curves.get("step_time_s")
     count = len(times.points) if times else 0

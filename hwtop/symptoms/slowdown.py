@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.attribution import Move, moves
+from hwtop.symptoms.earlier import earlier_evidence
 from hwtop.symptoms.history import History
 from hwtop.symptoms.pace import (
     AFTER_POINTS,
@@ -121,6 +122,7 @@ def _dropped(history: History, pace: Pace, drop: _Drop, limits: PaceLimits) -> O
             f"no stretch before was as slow, by rank {drop.score:.0f} standard scores apart",
             f"median of the newest {AFTER_POINTS}: {pace.shown(median(pace.values[-AFTER_POINTS:]))}",
             *(f"moved at the same time: {move.text}" for move in moved),
+            *earlier_evidence(history),
         ),
         next_steps=(
             *(("Begin with what moved at the same time (above)",) if moved else ()),

@@ -1,0 +1,64 @@
+"""What hwtop has learned of the jobs it watched, one JSON file each in `~/.local/state/hwtop/learned`. A person may delete it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from hwtop.model.baseline import FORMAT, Baseline
+from hwtop.paths import state_folder
+
+RUNS = 8
+"""Watches that are kept of each job: old code and old data are forgotten in time."""
+JOBS = 200
+"""Files that are kept; some 2 kB each. Engineering defaults."""
+
+
+def load(key: str, environ: Mapping[str, str] = os.environ) -> tuple[Baseline, ...]:
+    """The watches of this job, oldest first; none where nothing can be read or understood."""
+    try:
+        found = msgspec.json.decode((folder(environ) / f"{key}.json").read_bytes(), type=tuple[Baseline, ...])
+    except (OSError, msgspec.DecodeError):
+        return ()
+    return tuple(run for run in found if run.format == FORMAT)
+
+
+def save(key: str, newest: Baseline, runs: Sequence[Baseline], environ: Mapping[str, str] = os.environ) -> None:
+    """Write these and a newer one, for the person's own eyes only; whole or not at all. Nothing is told where it cannot be
+    written: nobody asked for it."""
+    place = folder(environ) / f"{key}.json"
+    part = place.with_name(f".{key}.{os.getpid()}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part.write_bytes(msgspec.json.encode([*runs[1 - RUNS :], newest]) + b"\n")
+        part.chmod(0o600)
+        part.replace(place)
+        _forget_oldest(place.parent)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+
+
+def everything(environ: Mapping[str, str] = os.environ) -> list[Baseline]:
+    """The newest watch of each job, newest first."""
+    try:
+        keys = [entry.stem for entry in folder(environ).glob("*.json")]
+    except OSError:
+        return []
+    newest = [runs[-1] for key in keys if (runs := load(key, environ))]
+    return sorted(newest, key=lambda run: -run.saved_time_s)
+
+
+def folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where it lies, whether it exists or not."""
+    return state_folder(environ) / "learned"
+
+
+def _forget_oldest(place: Path) -> None:
+    files = sorted(place.glob("*.json"), key=lambda entry: entry.stat().st_mtime)
+    for entry in files[:-JOBS]:
+        entry.unlink(missing_ok=True)
