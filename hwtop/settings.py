@@ -71,6 +71,40 @@ def value_of(config: Config, path: Path) -> Any:
     return found
 
 
+def with_value(config: Config, path: Path, value: Any) -> Config:
+    """`config` with `value` at `path`; None takes an entry out of a table.
+
+    Raises:
+        UsageError: it cannot stand there.
+    """
+    plain = inner = msgspec.to_builtins(config)
+    for name in path[:-1]:
+        inner = inner.setdefault(name, {})
+    inner.pop(path[-1], None)
+    if value is not None:
+        inner[path[-1]] = value
+    thresholds = plain["symptoms"]["thresholds"]
+    plain["symptoms"]["thresholds"] = {name: entries for name, entries in thresholds.items() if entries}
+    try:
+        return msgspec.convert(plain, Config)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{'.'.join(path)}: {error}") from error
+
+
+def changes(before: Config, after: Config) -> dict[Path, Any]:
+    """What differs, path by path; None where `after` has no such entry any more."""
+    old, new = (dict(_leaves(msgspec.to_builtins(config), ())) for config in (before, after))
+    return {path: new.get(path) for path in {**old, **new} if old.get(path) != new.get(path)}
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, (*path, name))
+    else:
+        yield path, tuple(value) if isinstance(value, (list, tuple)) else value
+
+
 def toml(value: object) -> str:
     """`value` as it stands in the file."""
     return msgspec.json.encode(value).decode()
@@ -85,8 +119,6 @@ def read(setting: Setting, text: str) -> Value:
     text = text.strip()
     if len(text) > LONGEST:
         raise UsageError(f"{len(text)} characters: at most {LONGEST}")
-    if setting.kind == "names":
-        return tuple(name for part in text.split(",") if (name := part.strip().strip("\"'")))
     if setting.kind == "number":
         return _number(setting, text)
     if setting.kind in ("choice", "switch") and text not in setting.choices:
@@ -94,11 +126,16 @@ def read(setting: Setting, text: str) -> Value:
         raise UsageError(
             f"{text!r}: " + (f"did you mean {near[0]!r}?" if near else f"one of {', '.join(setting.choices)}")
         )
+    value: Value = text
+    if setting.kind == "names":
+        value = tuple(name for part in text.split(",") if (name := part.strip().strip("\"'")))
+    elif setting.kind == "switch":
+        value = text == "true"
     form = FORMS.get(setting.path)
-    problem = form(text) if form is not None else None
+    problem = form(value) if form is not None else None
     if problem is not None:
         raise UsageError(problem)
-    return text == "true" if setting.kind == "switch" else text
+    return value
 
 
 def template() -> str:

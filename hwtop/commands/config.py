@@ -39,10 +39,12 @@ def init(path: str | None, force: bool) -> None:
 @command.command("show")
 @_FILE
 def show(path: str | None) -> None:
-    """Print the settings that hold, with where they come from."""
+    """Print the settings that hold, with what the file has set."""
+    from hwtop.config import load
     from hwtop.report.config import config_text
+    from hwtop.ui.keymap import toml_lines
 
-    for line in config_text(path):
+    for line in [*config_text(path), *toml_lines(load(path).keys)]:
         print(line)
 
 
@@ -50,6 +52,10 @@ def show(path: str | None) -> None:
 @_FILE
 def check(path: str | None) -> None:
     """Tell whether hwtop understands the file. Exit code 2 when it does not."""
+    from hwtop.config import load
     from hwtop.report.config import check_text
+    from hwtop.ui import settings_rows
 
-    print(check_text(path))
+    told = check_text(path)
+    settings_rows.check(load(path))
+    print(told)

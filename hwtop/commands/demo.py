@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 
-from hwtop.commands import completion
+from hwtop.commands import completion, screen
 from hwtop.commands.options import Seconds
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
@@ -27,7 +28,11 @@ ENDING_SIGNALS = (signal.SIGHUP, signal.SIGTERM)
 @click.option("--list", "is_list", is_flag=True, help="Print the scenarios and exit.")
 @click.option("--stdlib", "is_stdlib_forced", is_flag=True, help="Do not use torch where it is installed.")
 @click.option("--for", "for_s", type=Seconds(1, 86400), help="Leave after this time.")
-def command(scenario: str, is_list: bool, is_stdlib_forced: bool, for_s: float | None) -> None:
+@screen.flags
+@click.pass_context
+def command(
+    ctx: click.Context, /, scenario: str, is_list: bool, is_stdlib_forced: bool, for_s: float | None, **_: Any
+) -> None:
     """Start a small two-rank training job and watch it; leaving the screen ends the job.
 
     SCENARIO is one of those that --list shows.
@@ -44,7 +49,7 @@ def command(scenario: str, is_list: bool, is_stdlib_forced: bool, for_s: float |
         raise CannotError(
             f"{scenario} needs {' and '.join(lacking)}: {sys.executable} -m pip install {' '.join(lacking)}"
         )
-    watch(chosen, is_stdlib_forced=is_stdlib_forced, for_s=for_s)
+    watch(chosen, screen.opening(ctx), is_stdlib_forced=is_stdlib_forced, for_s=for_s)
 
 
 def table() -> str:
@@ -59,7 +64,7 @@ def table() -> str:
     )
 
 
-def watch(scenario: Scenario, *, is_stdlib_forced: bool, for_s: float | None) -> None:
+def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool, for_s: float | None) -> None:
     """Run the job in a folder of its own for as long as the screen lives; nothing of it is left afterwards."""
     from hwtop.commands import live
 
@@ -68,7 +73,7 @@ def watch(scenario: Scenario, *, is_stdlib_forced: bool, for_s: float | None) ->
         tempfile.TemporaryDirectory(prefix="hwtop-demo-", ignore_cleanup_errors=True) as folder,
         DemoJob(scenario, Path(folder), is_stdlib_forced=is_stdlib_forced) as job,
     ):
-        live.run(target_pid=job.launcher_pid, log_globs=(job.log_glob,), seconds=for_s)
+        live.run(opening, target_pid=job.launcher_pid, log_globs=(job.log_glob,), seconds=for_s)
 
 
 @contextmanager

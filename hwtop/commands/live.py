@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hwtop.commands import completion
-from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.commands import first_run, screen
+from hwtop.commands.options import reading, resolve_target, target
 from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
 
@@ -41,12 +41,14 @@ class Watching:
         logs: tuple[str, ...],
         gpus: tuple[int, ...] | None,
         symptoms: SymptomConfig,
+        learns: bool = False,
     ) -> None:
         self._target_pid = target_pid
         self._interval_s = interval_s
         self._logs = logs
         self._gpus = gpus
         self._symptoms = symptoms
+        self._learns = learns
         self._publish: Callable[[Frame], None] | None = None
 
     def start(self, publish: Callable[[Frame], None]) -> Watching:
@@ -75,85 +77,50 @@ class Watching:
 
     def _begin(self) -> None:
         from hwtop.feed.feed import Feed
+        from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 
         assert self._publish is not None
         self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
-        self._feed = Feed(self._source, self._publish, self._symptoms)
+        self._feed = Feed(self._source, self._publish, self._symptoms, learner(self._learns))
         self._feed.start()
 
 
 @click.command()
 @target
 @reading
-@settings
-@click.option("-i", "--interval", type=Seconds(0.2, 60), default="1s", show_default=True, help="Between two looks.")
+@screen.flags
 @click.option("-1", "--once", is_flag=True, help="Print the screen as text and exit.")
-@click.option("--readonly", is_flag=True, help="Offer nothing that changes the job.")
-@click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured, too).")
-@click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
-@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
-@click.option(
-    "--theme",
-    default="auto",
-    shell_complete=completion.themes,
-    show_default=True,
-    help="A theme by name; a wrong name lists them.",
-)
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     pid: str | None,
     pid_option: str | None,
     name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
-    interval: float,
     once: bool,
-    readonly: bool,
-    no_color: bool,
-    is_ascii: bool,
-    no_mouse: bool,
-    theme: str,
+    **_: Any,
 ) -> None:
     """Watch the job that PID belongs to (launcher, rank or worker); without PID, choose one."""
-    from hwtop.ui.options import ScreenOptions
-
     target_pid = resolve_target(pid, pid_option, name, required=False)
-    options = ScreenOptions(
-        theme=theme,
-        is_ascii=is_ascii,
-        is_readonly=readonly,
-        no_color=no_color or bool(os.environ.get("NO_COLOR")),
-        alerts=settings_of(ctx).alerts,
-        panels=settings_of(ctx).panels,
-    )
+    opening = screen.opening(ctx)
     if once:
-        print_once(target_pid, logs, gpus, options, settings_of(ctx).symptoms)
+        print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
     else:
-        run(
-            target_pid=target_pid,
-            log_globs=logs,
-            gpus=gpus,
-            interval_s=interval,
-            options=options,
-            mouse=not no_mouse,
-            symptoms=settings_of(ctx).symptoms,
-        )
+        run(opening, target_pid=target_pid, log_globs=logs, gpus=gpus)
 
 
 def run(
+    opening: screen.Opening,
     *,
     target_pid: int | None,
     log_globs: tuple[str, ...] = (),
     gpus: tuple[int, ...] | None = None,
-    interval_s: float = 1.0,
-    options: ScreenOptions | None = None,
     seconds: float | None = None,
-    mouse: bool = True,
-    symptoms: SymptomConfig | None = None,
 ) -> None:
     """The screen, until the person quits (or for `seconds`). The last verdict stays in the scrollback.
 
@@ -164,15 +131,14 @@ def run(
     from hwtop.feed.call import Caller
     from hwtop.ui import themes
     from hwtop.ui.app import HwtopApp
-    from hwtop.ui.options import ScreenOptions
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
-    options = offered(options or ScreenOptions(theme=themes.AUTO, no_color=bool(os.environ.get("NO_COLOR"))))
-    themes.check(options.theme)
-    watching = Watching(target_pid, interval_s, log_globs, gpus, symptoms or SymptomConfig())
+    themes.check(opening.options.theme)
+    options = replace(offered(opening.options), is_first=first_run.is_first())
+    watching = Watching(target_pid, opening.interval_s, log_globs, gpus, opening.symptoms, opening.learns)
     failures: list[str] = []
     app = HwtopApp(watching.start, options=replace(options, call=Caller(options.alerts, failures.append)))
 
@@ -186,7 +152,7 @@ def run(
         timer = threading.Timer(seconds, leave)
         timer.daemon = True
         timer.start()
-    app.run(mouse=mouse)
+    app.run(mouse=opening.has_mouse)
     if app.last_frame is not None:
         from hwtop.job.log.text import visible
 

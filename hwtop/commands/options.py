@@ -26,6 +26,8 @@ else:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+_CONFIG = "hwtop.config"
+"""Where the context keeps what --config says."""
 
 
 class Seconds(ParamType[float]):
@@ -112,6 +114,12 @@ def settings_of(ctx: click.Context) -> Config:
     return config
 
 
+def config_path(ctx: click.Context) -> str | None:
+    """The file that --config names."""
+    path: str | None = ctx.meta.get(_CONFIG)
+    return path
+
+
 def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     from hwtop.config import EVERY_SYMPTOM, load
 
@@ -121,8 +129,8 @@ def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
 
         checked(config)
     screen = config.screen
-    ctx.obj = config
-    if ctx.command.name == "live":
+    ctx.obj, ctx.meta[_CONFIG] = config, path
+    if ctx.command.name in ("demo", "live", "web"):
         ctx.default_map = {
             "interval": screen.interval,
             "theme": screen.theme,

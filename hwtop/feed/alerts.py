@@ -15,6 +15,10 @@ class AlertBook:
         self._job: int | None = None
         self._told: set[str] = set()
 
+    def listen(self, severity: Severity) -> None:
+        """Tell of findings from this severity on."""
+        self._severities = AT_LEAST[severity]
+
     def advance(self, frame: Frame) -> tuple[Finding, ...]:
         """The findings that are to be told now."""
         job = frame.moment.job

@@ -20,6 +20,8 @@ def config_text(path: str | None) -> list[str]:
     lines = [f"# {origin}" if Path(origin).exists() else f"# {origin} is not there: these are the defaults"]
     defaults = msgspec.to_builtins(Config())
     for section, fields in msgspec.to_builtins(config).items():
+        if section == "keys":  # those that hold only the screen knows
+            continue
         lines += ["", f"[{section}]"]
         for name, value in fields.items():
             if name == "thresholds":

@@ -8,15 +8,19 @@ from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
+from hwtop.config import Config
 from hwtop.feed.alerts import AlertBook
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
-from hwtop.ui import keys, themes
+from hwtop.ui import adoption, keys, palette, settings_view, themes
 from hwtop.ui.messages import FrameReady, SendAll
 from hwtop.ui.notification import escapes
 from hwtop.ui.options import ScreenOptions, Start, Stopper
 from hwtop.ui.screens.help import HelpScreen
 from hwtop.ui.screens.monitor import MonitorScreen
+from hwtop.ui.screens.options import OptionsScreen
+from hwtop.ui.screens.palette import PaletteScreen
+from hwtop.ui.settings_view import SettingsView
 from hwtop.ui.terse import TerseDriver
 from hwtop.ui.themes.no_colour import NO_COLOUR
 
@@ -42,6 +46,10 @@ class HwtopApp(App[None]):
         self._feed: Stopper | None = None
         self._monitor = MonitorScreen(self.options)
         self._alerts = AlertBook(self.options.alerts.severity)
+        file = self.options.settings
+        saved = file.config if file is not None else Config()
+        self._settings = SettingsView(saved, saved, file.flags if file is not None else {})
+        self.set_keymap(dict(self.options.keymap))
         self.wear(NO_COLOUR.name if self.options.no_color else self.options.theme)
 
     def wear(self, theme: str) -> None:
@@ -94,6 +102,32 @@ class HwtopApp(App[None]):
         if self._feed is not None:
             self._feed.stop()
 
+    def action_settings(self) -> None:
+        """Show the settings, as they were left the last time."""
+        file = self.options.settings
+        if file is None:
+            self._monitor.tell("settings cannot be changed from here: `hwtop config init` writes a file to begin with")
+        else:
+            view = settings_view.shown_again(self._settings, is_readonly=self.options.is_readonly)
+            self.push_screen(OptionsScreen(view, file, self._adopt, is_ascii=self.options.is_ascii))
+
+    def _adopt(self, settings: SettingsView) -> bool:
+        before, self._settings = self._settings.draft, settings
+        theme = self.options.theme
+        self.options = adoption.options_for(self.options, before, settings.draft)
+        if theme != self.options.theme and not self.options.no_color:
+            self.wear(self.options.theme)
+        self.set_keymap(dict(self.options.keymap))
+        self._alerts.listen(self.options.alerts.severity)
+        self._monitor.adopt(self.options, adoption.interval_for(before, settings.draft))
+        return self.options.is_ascii
+
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen(is_ascii=self.options.is_ascii, is_readonly=self.options.is_readonly))
+        self.push_screen(HelpScreen(self._monitor.view, is_ascii=self.options.is_ascii))
+
+    def action_palette(self) -> None:
+        """Offer everything by name."""
+        entries = palette.entries(self._monitor.view, () if self.options.no_color else themes.NAMES)
+        screen = PaletteScreen(entries, self.wear, self.theme, is_ascii=self.options.is_ascii)
+        self.push_screen(screen, self._monitor.carry_out)

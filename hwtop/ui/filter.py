@@ -14,10 +14,10 @@ def matches(word: str, text: str) -> bool:
     return not wanted or (wanted in text.casefold()) != word.startswith("!")
 
 
-def typed(word: str, text: str) -> str:
-    """`word` with `text` typed or pasted at its end: its first line, as far as it can be printed."""
+def typed(word: str, text: str, most: int = _MOST) -> str:
+    """`word` with `text` typed or pasted at its end: its first line, as far as it can be printed, `most` characters in all."""
     first = text.splitlines()[0] if text else ""
-    return (word + "".join(character for character in first if character.isprintable()))[:_MOST]
+    return (word + "".join(character for character in first if character.isprintable()))[:most]
 
 
 def told(word: str, kept: int, total: int, things: str, problem: str = "") -> Line:

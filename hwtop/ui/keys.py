@@ -14,6 +14,7 @@ APP: list[BindingType] = [
         id="palette",
         tooltip="Run anything by name: actions, pages, themes, ranks, findings",
     ),
+    Binding("f2", "settings", "settings", id="settings", tooltip="Settings: theme, alerts, symptoms, keys, ..."),
     Binding("ctrl+z", "suspend_process", "suspend", id="suspend", tooltip="To the shell; fg brings hwtop back"),
 ]
 
@@ -47,8 +48,8 @@ MOVES: list[BindingType] = [
         tooltip="The next rank, line, job, function, curve, GPU, finding",
     ),
     Binding("up", "move(0, -1)", "up", id="up", tooltip="The one before"),
-    Binding("right", "move(1, 0)", "right", id="right", tooltip="The next group of ranks, function, curve or GPU"),
-    Binding("left", "move(-1, 0)", "left", id="left", tooltip="The group, function, curve or GPU before"),
+    Binding("right", "move(1, 0)", "right", id="right", tooltip="The next group, function, curve, GPU; open a branch"),
+    Binding("left", "move(-1, 0)", "left", id="left", tooltip="The one before; fold a branch"),
     Binding(
         "greater_than_sign,full_stop", "rank(1)", "next rank", id="next-rank", tooltip="The next rank, on every page"
     ),
@@ -75,41 +76,38 @@ PICTURE: list[BindingType] = [
     Binding("S,f3", "search", "search", id="search", tooltip="Search a word in the logs"),
     Binding("n", "flagged(1)", "next flagged", id="next-flagged", tooltip="The next hit or flagged log line"),
     Binding("N", "flagged(-1)", "flagged before", id="previous-flagged", tooltip="The hit or flagged line before"),
-    Binding("F", "follow", "follow", id="follow", tooltip="Follow new log lines, or hold these"),
+    Binding("F", "follow", "follow", id="follow", tooltip="Follow new log lines, or hold these; follow a process"),
     Binding("a", "others", "others", id="others", tooltip="What the other ranks said when a log line came"),
-    Binding("p", "pause", "pause", id="pause", tooltip="Hold the picture, or let it go on"),
     Binding("minus", "interval(-1)", "faster", id="faster", tooltip="Look more often (0.5 s at most)"),
     Binding("plus,equals_sign", "interval(1)", "slower", id="slower", tooltip="Look less often (10 s at least)"),
-    Binding("r,f5,ctrl+l", "repaint", "repaint", id="repaint", tooltip="Draw the screen anew"),
+    Binding("r,ctrl+l", "repaint", "repaint", id="repaint", tooltip="Draw the screen anew"),
     Binding("escape", "clear", "clear", id="clear", tooltip="Clear filter, zoom, selection, scroll; never quits"),
 ]
 
 PANELS: list[BindingType] = [
-    Binding(
-        "w",
-        "panel('next')",
-        "panel",
-        id="next-panel",
-        key_display="w W Ctrl-arrows",
-        tooltip="Mean the next panel (▸), the one before, beside",
-    ),
-    Binding("W", "panel('previous')", "panel before", id="previous-panel", show=False),
-    Binding("ctrl+left", "panel('left')", "panel left", id="panel-left", show=False),
-    Binding("ctrl+right", "panel('right')", "panel right", id="panel-right", show=False),
-    Binding("ctrl+up", "panel('up')", "panel above", id="panel-up", show=False),
-    Binding("ctrl+down", "panel('down')", "panel below", id="panel-down", show=False),
-    Binding(
-        "z,M",
-        "panel('alone')",
-        "large",
-        id="panel-alone",
-        key_display="z M x X",
-        tooltip="Panel alone on the page; hide it; all panels again",
-    ),
-    Binding("x", "panel('hide')", "hide", id="panel-hide", show=False),
-    Binding("X", "panel('all')", "all panels", id="panel-all", show=False),
+    Binding("w", "panel('next')", "panel", id="next-panel", tooltip="Mean the next panel (▸), for z and x"),
+    Binding("W", "panel('previous')", "panel before", id="previous-panel", tooltip="Mean the panel before"),
+    Binding("ctrl+left", "panel('left')", "panel left", id="panel-left", tooltip="Mean the panel on the left"),
+    Binding("ctrl+right", "panel('right')", "panel right", id="panel-right", tooltip="Mean the panel on the right"),
+    Binding("ctrl+up", "panel('up')", "panel above", id="panel-up", tooltip="Mean the panel above"),
+    Binding("ctrl+down", "panel('down')", "panel below", id="panel-down", tooltip="Mean the panel below"),
+    Binding("z,M", "panel('alone')", "large", id="panel-alone", tooltip="This panel alone on the page, or all again"),
+    Binding("x", "panel('hide')", "hide", id="panel-hide", tooltip="Hide this panel"),
+    Binding("X", "panel('all')", "all panels", id="panel-all", tooltip="All hidden panels again"),
 ]
 """Keys about the panel that is meant."""
+
+TABLES: list[BindingType] = [
+    Binding("space", "table('tag')", "tag", id="tag", tooltip="Tag the row, or no longer; its mark is •"),
+    Binding("U", "table('untag')", "untag", id="untag", tooltip="Untag all"),
+    Binding("P", "table('cpu')", "by CPU", id="sort-cpu", tooltip="Most CPU first; again: least first"),
+    Binding("m", "table('mem')", "by memory", id="sort-mem", tooltip="Most memory first; again: least first"),
+    Binding("t,f5", "table('tree')", "tree", id="tree", tooltip="A list, busiest first, or the tree again"),
+    Binding(
+        "asterisk", "table('branches')", "branches", id="branches", tooltip="Open all branches, or fold those of ranks"
+    ),
+]
+"""Keys about the rows of a table."""
 
 PROCESS: list[BindingType] = [
     Binding(
@@ -117,6 +115,28 @@ PROCESS: list[BindingType] = [
     ),
 ]
 """Keys about the process that is looked at."""
+
+TIME: list[BindingType] = [
+    Binding("p", "time('pause')", "pause", id="pause", tooltip="Hold the picture; back to now"),
+    Binding("left_square_bracket", "time('step-back')", "before", id="step-back", tooltip="The picture before"),
+    Binding("right_square_bracket", "time('step-on')", "after", id="step-on", tooltip="The picture after, then now"),
+    Binding(
+        "left_curly_bracket",
+        "time('turn-back')",
+        "finding before",
+        id="turn-back",
+        tooltip="Back to where a finding came or went",
+    ),
+    Binding(
+        "right_curly_bracket",
+        "time('turn-on')",
+        "finding after",
+        id="turn-on",
+        tooltip="On to where a finding came or went, then now",
+    ),
+    Binding("T", "time('ask')", "go to time", id="go-to-time", tooltip="Go to a time: 14:02, -3m"),
+]
+"""Keys of the time bar."""
 
 CHANGES: list[BindingType] = [
     Binding("k,f9", "signal", "signal", id="signal", tooltip="Signal a process, a rank, the job; asks first"),
@@ -126,5 +146,5 @@ CHANGES: list[BindingType] = [
 CHANGING = frozenset({"signal", "deep"})
 """Their actions."""
 
-MONITOR: list[BindingType] = [*PAGES, *MOVES, *PANELS, *PROCESS, *CHANGES, *PICTURE]
+MONITOR: list[BindingType] = [*PAGES, *MOVES, *PANELS, *TABLES, *PROCESS, *CHANGES, *PICTURE, *TIME]
 """Each has a line of help (`help_lines.py`) and a place among the keys of a page (`key_places.py`)."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Protocol
 
-from hwtop.config import EVERY_PANEL, NO_ALERTS, AlertConfig, PanelConfig
+from hwtop.config import EVERY_PANEL, NO_ALERTS, AlertConfig, Config, PanelConfig
+from hwtop.errors import HwtopError
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.symptom import Finding
+from hwtop.settings import Path, Value
 
 
 class Stopper(Protocol):
@@ -39,6 +42,25 @@ Call = Callable[[Finding, Frame], None]
 """Tells of a finding elsewhere. Does not block and does not raise."""
 
 
+Changes = Mapping[Path, Any]
+"""Path of a setting -> its new value; None takes an entry out of a table."""
+Saved = Callable[[Config | HwtopError], None]
+"""Told what the file says now, or why it could not be written; from any thread."""
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """The person's settings, and how they are written."""
+
+    place: str
+    config: Config
+    """What it said at the start."""
+    save: Callable[[Changes, Saved], None]
+    """Does not block and does not raise."""
+    flags: Mapping[Path, tuple[str, Value]] = field(default_factory=dict)
+    """What the command line says: path of the setting -> the flag and its value, which go before the file."""
+
+
 @dataclass(frozen=True)
 class ScreenOptions:
     """How to show."""
@@ -46,6 +68,8 @@ class ScreenOptions:
     theme: str = "hwtop"
     """One of `themes.NAMES`, or "auto"."""
     is_ascii: bool = False
+    is_first: bool = False
+    """This person has never used hwtop: the first keys to know are told."""
     is_readonly: bool = False
     """Nothing that changes the job is offered: no signals, no deep looks."""
     send: Send | None = None
@@ -55,5 +79,11 @@ class ScreenOptions:
     no_color: bool = False
     panels: PanelConfig = EVERY_PANEL
     alerts: AlertConfig = NO_ALERTS
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Keys of the person's own: id of a binding -> its keys (see `keymap`)."""
+    settings: SettingsFile | None = None
+    """None: there is no file that could be changed from here."""
     call: Call | None = None
     """Who tells of an alert outside of the terminal; None: nobody."""
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    """Of the requests to the feed: one row of them, however many screens share it."""

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
 from textual import events
 from textual.app import ComposeResult
+from textual.errors import NoWidget
 from textual.geometry import Region
 from textual.screen import Screen
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import curve_view, keys, log_view, moves, order, panel_moves, process_view, rank_view
+from hwtop.ui import (
+    adoption,
+    curve_view,
+    keys,
+    mouse_moves,
+    moves,
+    order,
+    panel_moves,
+    process_view,
+    rank_view,
+    table_moves,
+    time_moves,
+)
 from hwtop.ui.filter import typed
 from hwtop.ui.layout import PANELS, arrange, drawn
 from hwtop.ui.messages import SendAll
 from hwtop.ui.options import ScreenOptions, Stopper
-from hwtop.ui.panels import conclusion, detail, footer, picker
+from hwtop.ui.palette import Entry
+from hwtop.ui.panels import conclusion, detail, footer, hint, picker
 from hwtop.ui.screens.orders import Orders
 from hwtop.ui.view import PAGES, Inside, Page, View
-from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
 
 INTERVALS_S = (0.5, 1.0, 2.0, 5.0, 10.0)
 """What `+` and `-` choose from."""
-_WAITING = "hwtop: the first look at the machine …"
 
 
 class MonitorScreen(Screen[None]):
@@ -39,7 +52,6 @@ class MonitorScreen(Screen[None]):
         self.feed: Stopper | None = None
         self._options = options
         self._orders = Orders(self, options, self._look)
-        self._newest: Frame | None = None
         self._wish = Wish()
         self._panels: dict[str, Panel] = {}
 
@@ -61,17 +73,30 @@ class MonitorScreen(Screen[None]):
 
     def show(self, frame: Frame) -> None:
         """Draw `frame`, or only keep it while the picture is held."""
-        self._newest = frame
         if self.view is None:
             self.view = View(
                 frame=frame,
                 is_readonly=self._options.is_readonly,
+                is_first=self._options.is_first,
+                keymap=self._options.keymap,
                 hidden=frozenset(self._options.panels.hide),
                 drawing=self._options.panels.overview,
             )
-        elif not self.view.is_paused:
-            self.view = log_view.with_frame(self.view, frame)
+        self.view = process_view.watched(self.view, time_moves.arrived(self.view, frame))
         self._orders.see(frame)
+        self.redraw()
+
+    def adopt(self, options: ScreenOptions, interval_s: float | None) -> None:
+        """Be as these say from now on; look this often where it is not None."""
+        if interval_s is not None and self.feed is not None:
+            self.feed.interval(interval_s)
+        if self.view is not None:
+            self.view = adoption.view_for(self.view, self._options, options, interval_s)
+        self._options = options
+        self._orders.adopt(options)
+        for panel in self._panels.values():
+            panel.is_ascii = options.is_ascii
+            panel.refresh()
         self.redraw()
 
     def redraw(self) -> None:
@@ -81,7 +106,7 @@ class MonitorScreen(Screen[None]):
             return
         if self.view is None:
             self._panels["compact"].place(Region(0, 0, width, height))
-            self._panels["compact"].show([Line(_WAITING, "dim").fitted(width)])
+            self._panels["compact"].show(hint.waiting(width, height))
             return
         places = arrange(self.view, width, height)
         with self.app.batch_update():
@@ -90,6 +115,10 @@ class MonitorScreen(Screen[None]):
                 panel.place(Region(place.x, place.y, place.width, place.height) if place else None)
                 if place:
                     panel.show(drawn(self.view, name, places))
+
+    def tell(self, note: str) -> None:
+        """Say this at the bottom until the next key."""
+        self._look(note=note)
 
     def _look(self, **changes: object) -> None:
         if self.view is not None:
@@ -108,6 +137,10 @@ class MonitorScreen(Screen[None]):
             self._wish = view.wish
             self.feed.look(view.wish)
         self.redraw()
+
+    def _read(self) -> None:
+        if self.view is not None and (after := hint.read(self.view)) is not self.view:
+            self._set(after)
 
     def action_page(self, page: str) -> None:
         """Show a page; the selection stays."""
@@ -129,17 +162,37 @@ class MonitorScreen(Screen[None]):
     def action_signal(self) -> None:
         """Ask which signal to send to whom."""
         if self.view is not None and not self.view.is_picking:
-            self._orders.signal(self.view)
+            self._act(self._orders.signal, self.view)
 
     def action_deep(self) -> None:
         """Ask which deep look to take."""
         if self.view is not None and not self.view.is_picking:
-            self._orders.deep(self.view)
+            self._act(self._orders.deep, self.view)
+
+    def _act(self, ask: Callable[[View], None], view: View) -> None:
+        """Ask what to do to the job, unless this is a picture of the past: who is on it may be gone."""
+        if time_moves.is_past(view):
+            self._look(note=f"this is {time_moves.words(view)}: p goes back to now, then ask again")
+        else:
+            ask(view)
 
     def action_turn(self, step: int) -> None:
         """Show the page `step` further."""
+        self._read()
         if self.view is not None:
             self.action_page(PAGES[(PAGES.index(self.view.page) + step) % len(PAGES)])
+
+    def carry_out(self, entry: Entry | None) -> None:
+        """Do what was chosen in the palette."""
+        if entry is not None and entry.look is not None and self.view is not None:
+            self._set(entry.look(replace(self.view, note="")))
+        if entry is not None:
+            self._perform(entry.action)
+
+    def _perform(self, action: str) -> None:
+        """Run an action as its key does."""
+        if action:
+            self.app.call_later(self.app.run_action, action, self)
 
     def action_move(self, right: int, down: int) -> None:
         """Move what this page moves."""
@@ -149,7 +202,7 @@ class MonitorScreen(Screen[None]):
     def action_rank(self, step: int) -> None:
         """Select the next or previous rank."""
         if self.view is not None and not self.view.is_picking:
-            self._set(process_view.followed(rank_view.stepped(replace(self.view, note=""), step)))
+            self._set(process_view.entered(rank_view.stepped(replace(self.view, note=""), step)))
 
     def action_scroll_by(self, rows: int) -> None:
         """Scroll this page."""
@@ -182,25 +235,28 @@ class MonitorScreen(Screen[None]):
         view = self.view
         if view is None:
             return
-        if not view.is_picking:
+        if view.is_picking:
+            self._act(self._pick, view)
+        else:
             self._set(moves.chosen(replace(view, note=""), self.app.size))
-            return
+
+    def _pick(self, view: View) -> None:
         found = picker.candidates(view)
         if not found or self.feed is None:
             return
+        self.view = time_moves.live(view)
         candidate = found[min(view.cursor, len(found) - 1)]
         if candidate.can_attach:
             self.feed.attach(candidate.pid)
             # What was asked of the job before must not be asked of this one.
-            self._look(note=f"attaching to {candidate.pid} …", selected=None, process=None, inside="", request=None)
+            self._look(attaching=candidate.pid, selected=None, process=None, inside="", request=None)
         else:
             self._look(note=f"cannot attach to {candidate.pid}: {candidate.reason or 'no reason given'}")
 
-    def action_pause(self) -> None:
-        """Hold the picture or let it go on with the newest frame."""
-        view = self.view
-        if view is not None:
-            self._look(is_paused=not view.is_paused, frame=self._newest if view.is_paused else view.frame)
+    def action_time(self, what: str) -> None:
+        """Hold the picture, go to another moment, or back to now."""
+        if self.view is not None:
+            self._set(time_moves.pressed(self.view, cast("time_moves.Pressed", what)))
 
     def action_clear(self) -> None:
         """Leave what was opened, forget what was typed; without them forget selection and scroll. Never quits."""
@@ -212,7 +268,7 @@ class MonitorScreen(Screen[None]):
         view = self.view
         if view is None or view.is_picking:
             return
-        if view.page not in ("logs", "processes", "ranks"):
+        if view.page not in ("logs", "processes", "ranks", "gpu"):
             self.action_page("logs")
         self._look(is_typing=True, is_searching=False)
 
@@ -229,11 +285,16 @@ class MonitorScreen(Screen[None]):
         """No key does anything else while a filter is typed, and with --readonly some never do."""
         if action in keys.CHANGING and self._options.is_readonly:
             return False
-        return self.view is None or not self.view.is_typing
+        return self.view is None or not (self.view.is_typing or self.view.time_typed is not None)
 
     def on_key(self, event: events.Key) -> None:
-        """Type into the filter."""
+        """Type into the filter, or a time to go to; what was to be read once has been."""
+        self._read()
         view = self.view
+        if view is not None and view.time_typed is not None:
+            event.stop()
+            self._set(time_moves.typed_time(view, event.key, event.character))
+            return
         if view is None or not view.is_typing:
             return
         event.stop()
@@ -271,8 +332,15 @@ class MonitorScreen(Screen[None]):
         if self.view is not None and self.view.page == "curves":
             self._set(curve_view.scaled(replace(self.view, note="")))
 
+    def action_table(self, what: str) -> None:
+        """Tag, sort or fold rows of a table."""
+        if self.view is not None:
+            self._set(table_moves.pressed(self.view, cast("table_moves.Pressed", what)))
+
     def action_follow(self) -> None:
-        """Show each new log line, or hold those in sight."""
+        """Show each new log line, or hold those in sight; follow the process under the cursor."""
+        if self.view is not None and self.view.page == "processes":
+            self.action_table("follow")
         if self.view is not None and self.view.page == "logs":
             self._look(is_following=not self.view.is_following, scroll=0, mark=None, log_inside="")
 
@@ -305,19 +373,48 @@ class MonitorScreen(Screen[None]):
         view, panel = self.view, event.widget
         if view is None or not isinstance(panel, Panel):
             return
-        if panel.id == "footer" and not view.is_picking and (page := footer.page_at(view, event.x, panel.size.width)):
-            self.action_page(page)
-        elif panel.id:
+        if panel.id == "footer":
+            self._perform(footer.clicked(view, event.x, panel.size.width))
+        elif panel.id and panel.id != "time-bar":
             at = event.x, event.y
             self._set(panel_moves.clicked(replace(view, note=""), panel.id, at, event.chain, self.app.size))
 
-    def on_mouse_scroll_down(self) -> None:
-        """As the down key."""
-        self.action_move(0, 1)
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """The time bar goes to this cell, and follows the mouse until it is let go."""
+        bar = self._panels["time-bar"]
+        if self._under(event) == bar.id and self.view is not None:
+            bar.capture_mouse()
+            self._set(mouse_moves.pulled(self.view, event.screen_x, bar.size.width, is_drag=False))
 
-    def on_mouse_scroll_up(self) -> None:
-        """As the up key."""
-        self.action_move(0, -1)
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the time bar."""
+        bar = self._panels["time-bar"]
+        if self.app.mouse_captured is bar and self.view is not None and self.view.is_paused:
+            self._set(mouse_moves.pulled(self.view, event.screen_x, bar.size.width, is_drag=True))
+
+    def on_mouse_up(self) -> None:
+        """Let the time bar go."""
+        self._panels["time-bar"].release_mouse()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Move what is under the pointer."""
+        self._wheel(event, 1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Move what is under the pointer."""
+        self._wheel(event, -1)
+
+    def _wheel(self, event: events.MouseEvent, down: int) -> None:
+        if self.view is not None and (panel := self._under(event)):
+            self._set(mouse_moves.wheeled(replace(self.view, note=""), panel, down, self.app.size))
+
+    def _under(self, event: events.MouseEvent) -> str | None:
+        """The panel at the pointer."""
+        try:
+            widget, _ = self.get_widget_at(event.screen_x, event.screen_y)
+        except NoWidget:
+            return None
+        return widget.id
 
 
 def _has_order(view: View) -> bool:

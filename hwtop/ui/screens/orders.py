@@ -15,12 +15,14 @@ from hwtop.model.aim import Request, RequestKind
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
-from hwtop.model.signal import SignalAnswer, SignalOrder, SignalTarget
+from hwtop.model.signal import SignalOrder, SignalTarget
 from hwtop.model.stack import DeepDump
-from hwtop.ui import process_view, units
+from hwtop.ui import process_view, tags, units
 from hwtop.ui.menu import Choice, Menu
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.process_tree import TreeRow
 from hwtop.ui.screens.dialog import ConfirmScreen, MenuScreen, TextScreen
+from hwtop.ui.signalled import Signalled, signalled
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 
@@ -29,6 +31,8 @@ Look = Callable[..., None]
 
 _PATIENCE_S = 60.0
 """A deep look has given up on its own by then."""
+_MOST_NAMES = 64
+"""Processes that a question names one by one."""
 
 
 class Orders:
@@ -38,16 +42,22 @@ class Orders:
         self._screen = screen
         self._options = options
         self._look = look
-        self._number = 0
         self._waiting: tuple[Request, float] | None = None
+        self._sent: Signalled | None = None
+        self._now_s = 0.0
+
+    def adopt(self, options: ScreenOptions) -> None:
+        """Ask and draw as these say from now on."""
+        self._options = options
 
     def signal(self, view: View) -> None:
         """The menu of signals for what is selected."""
         job, send = view.job, self._options.send
         if job is None or send is None:
             return
-        process = process_view.selected(view) if view.page == "processes" else None
-        found = signals.targets(job, process.pid if process else None, view.selected)
+        row = process_view.row(view) if view.page == "processes" else None
+        pid = row.process.pid if row and row.folded_pid is None else None
+        found = signals.targets(job, pid, view.selected, _groups(view, row))
         if not found:
             self._look(note="no process of the job is alive: there is nothing to signal")
             return
@@ -60,7 +70,9 @@ class Orders:
 
             def confirmed(is_yes: bool | None) -> None:
                 if is_yes:
-                    self._look(note=_told(name, send(_order(name, target))))
+                    answers = send(_order(name, target))
+                    self._sent = signalled(name, target.processes, answers, self._now_s, job.target_pid)
+                    self._look(note=self._sent.words())
 
             self._ask(f"{name} to {target.title}?", _signal_words(name, target, job), f"send {name}", confirmed)
 
@@ -90,7 +102,15 @@ class Orders:
         self._screen.app.push_screen(MenuScreen([lambda: menu], is_ascii=self._options.is_ascii), picked)
 
     def see(self, frame: Frame) -> None:
-        """Show the answer to the newest request once it is there; say how long it has been waited for until then."""
+        """Say what has come of a signal. Show the answer to the newest request once it is there; say how long it has been
+        waited for until then."""
+        self._now_s = frame.moment.at_s
+        if self._sent is not None:
+            result = self._sent.result(frame)
+            if result is not None or self._sent.is_over(frame):
+                self._sent = None
+            if result is not None:
+                self._look(note=result)
         if self._waiting is None:
             return
         request, asked_at_s = self._waiting
@@ -110,8 +130,7 @@ class Orders:
             self._look(note=f"looking into PID {request.pid} … {units.duration(max(0.0, waited_s))}")
 
     def _request(self, kind: RequestKind, pid: int, view: View) -> None:
-        self._number += 1
-        request = Request(number=self._number, kind=kind, pid=pid)
+        request = Request(number=next(self._options.numbers), kind=kind, pid=pid)
         if kind == "flight-pipe":
             note = "the ranks are asked for their Flight Recorder dumps: what they say appears on the stacks page"
         else:
@@ -160,10 +179,20 @@ def _signal_words(name: str, target: Target, job: Job) -> list[Line]:
     if len(target.processes) == 1:
         lines.append(Line(target.processes[0].command[:600], "dim"))
     else:
-        shown = ", ".join(str(process.pid) for process in target.processes[:12])
-        more = len(target.processes) - 12
-        lines.append(Line(f"PID {shown}{f' and {more} more' if more > 0 else ''}", "dim"))
-    return lines
+        names = ", ".join(signals.title(process) for process in target.processes[:_MOST_NAMES])
+        more = len(target.processes) - _MOST_NAMES
+        lines.append(Line(f"To {names}{f' and {more} more' if more > 0 else ''}.", "text"))
+    return [*lines, Line(f"Job: {signals.job_title(job)[:300]}", "dim")]
+
+
+def _groups(view: View, row: TreeRow | None) -> list[tuple[str, tuple[JobProcess, ...]]]:
+    """What is tagged, and the folded branch under the cursor."""
+    tagged = tags.tagged(view)
+    groups = [(f"{len(tagged)} tagged processes", tagged)] if tagged else []
+    if row is not None and row.folded_pid is not None:
+        of = "" if row.rank is None else f" of rank {row.rank}"
+        groups.append((f"{row.name.removeprefix('+ ')}{of}", row.processes))
+    return groups
 
 
 def _order(name: str, target: Target) -> SignalOrder:
@@ -172,19 +201,6 @@ def _order(name: str, target: Target) -> SignalOrder:
         signal=name,
         targets=tuple(SignalTarget(pid=process.pid, start_ticks=cast("int", process.start_ticks)) for process in known),
     )
-
-
-def _told(name: str, answers: Sequence[SignalAnswer]) -> str:
-    """In one line how it went, the failures with what would help."""
-    sent = [answer.pid for answer in answers if answer.error is None]
-    failed = [answer for answer in answers if answer.error is not None]
-    parts = []
-    if sent:
-        parts.append(f"{name} sent to " + (f"PID {sent[0]}" if len(sent) == 1 else f"{len(sent)} processes"))
-    parts += [f"{answer.error}{f': {answer.advice}' if answer.advice else ''}" for answer in failed[:3]]
-    if len(failed) > 3:
-        parts.append(f"{len(failed) - 3} more failed")
-    return "; ".join(parts) or f"{name} was sent to nobody: no process is known well enough"
 
 
 def _looked_at(view: View) -> JobProcess | None:

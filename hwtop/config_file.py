@@ -1,0 +1,184 @@
+"""The settings file as it is changed: what a person has written into it stays as it is. The only place that writes TOML."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Array, InlineTable, Table
+
+from hwtop import settings
+from hwtop.config import Config, parse, read
+from hwtop.errors import CannotError, UsageError
+from hwtop.settings import Path as SettingPath
+from hwtop.settings import value_of
+
+Changes = Mapping[SettingPath, Any]
+"""Names of a section and what stands in it -> its new value; None takes it out of the file."""
+
+_BOM = "\ufeff"
+_UNSAFE = "written in a way that cannot be changed safely: nothing was saved; edit it by hand"
+
+
+def save(place: Path, changes: Changes) -> Config:
+    """Write `changes` into the file at `place`, which is made where there is none. In one step: at any time there is
+    either the old file or the new one.
+
+    Returns:
+        What the file says now.
+
+    Raises:
+        UsageError: the file is none that hwtop understands, or a value cannot be; nothing was written.
+        CannotError: it cannot be written; the file is as it was.
+    """
+    raw = read(place)
+    text = settings.template() if raw is None else _text(raw, place)
+    changed = with_changes(text, changes, str(place))
+    config = parse(changed.encode(), str(place))
+    if raw is None or changed.encode() != raw:
+        try:
+            _replace(place, changed.encode())
+        except OSError as error:
+            message = f"{place} cannot be written: {error.strerror or error}; nothing was saved"
+            raise CannotError(f"{message}; --config FILE names another") from error
+    return config
+
+
+def with_changes(text: str, changes: Changes, name: str) -> str:
+    """The text of a settings file with `changes`; remarks, order, line ends and all else stay.
+
+    Raises:
+        UsageError: it is no TOML, or is written in a way that would not survive.
+    """
+    parse(text.encode(), name)  # what hwtop does not understand it must not touch
+    mark = _BOM if text.startswith(_BOM) else ""
+    body = text.removeprefix(_BOM)
+    is_windows = "\r\n" in body and body.count("\r\n") == body.count("\n")
+    body = body.replace("\r\n", "\n") if is_windows else body
+    body += "" if body.endswith("\n") or not body else "\n"
+    for path, value in changes.items():
+        body = _changed(body, path, value, name)
+    changed = mark + (body.replace("\n", "\r\n") if is_windows else body)
+    if not _says(changed, text, changes, name):
+        raise UsageError(f"{name}: {_UNSAFE}")
+    return changed
+
+
+def _text(raw: bytes, place: Path) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{place}: no UTF-8 text: save it as UTF-8; nothing was saved") from error
+
+
+def _changed(body: str, path: SettingPath, value: Any, name: str) -> str:
+    try:
+        document: Any = tomlkit.parse(body if value is None else _awake(body, path))
+        table, rest = document, list(path)
+        while len(rest) > 1 and rest[0] in table:
+            table = table[rest.pop(0)]
+        if value is not None and table is document and len(rest) > 1:
+            if document.body:
+                document.add(tomlkit.nl())
+            table.add(rest[0], tomlkit.table())
+            table = table[rest.pop(0)]
+        _put(table, rest, _plain(value))
+        changed = f"{tomlkit.dumps(document).rstrip()}\n"
+        tomlkit.parse(changed)
+        return changed
+    except (TOMLKitError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UsageError(f"{name}: {_UNSAFE}") from error
+
+
+def _plain(value: Any) -> Any:
+    """As it is written: 70, not 70.0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _put(table: Any, names: list[str], value: Any) -> None:
+    key = names[0]
+    if value is None:
+        if len(names) == 1 and key in table:
+            del table[key]
+    elif len(names) > 1:
+        table.add(tomlkit.key(names), value)
+    elif not (isinstance(table.get(key), Array) and isinstance(value, list) and _follows(table[key], value)):
+        width = len(tomlkit.item(table[key]).as_string()) if key in table else 0
+        table[key] = value
+        item: Any = table.item(key) if isinstance(table, (Table, TOMLDocument, InlineTable)) else None
+        if item is not None and item.trivia.comment:  # it stays in its column
+            item.trivia.comment_ws = " " * max(1, len(item.trivia.comment_ws) + width - len(item.as_string()))
+
+
+def _follows(array: Array, wanted: list[Any]) -> bool:
+    """Whether `array` could be made what is wanted line by line, with the remarks between them."""
+    for gone in [each for each in array if each not in wanted]:
+        array.remove(gone)
+    for new in [each for each in wanted if each not in array]:
+        array.append(new)
+    return list(array) == wanted
+
+
+def _awake(body: str, path: SettingPath) -> str:
+    """`body` in which the remark of the template for this setting has become a line, so that the value stands there."""
+    setting = next((each for each in settings.all_settings() if each.path == path), None)
+    head = re.search(rf"^\[{re.escape('.'.join(path[:-1]))}\][^\n]*\n", body, re.MULTILINE)
+    if head is None or setting is None or value_of(parse(body.encode(), ""), path) != setting.default:
+        return body
+    end = re.compile(r"^[ \t]*\[", re.MULTILINE).search(body, head.end())
+    inside = body[head.end() : end.start() if end else len(body)]
+    if re.search(rf"^[ \t]*[\"']?{re.escape(path[-1])}\b", inside, re.MULTILINE):
+        return body
+    remark = settings.remark(setting)
+    awake = re.sub(
+        rf"^{re.escape(remark)}(?=[ \t]*(#|$))", lambda _: remark[2:] + "  ", inside, count=1, flags=re.MULTILINE
+    )
+    return body[: head.end()] + awake + body[head.end() + len(inside) :]
+
+
+def _says(changed: str, before: str, changes: Changes, name: str) -> bool:
+    """Whether nothing but `changes` has changed."""
+    wanted = parse(before.encode(), name)
+    for path, value in changes.items():
+        wanted = settings.with_value(wanted, path, value)
+    return not settings.changes(wanted, parse(changed.encode(), name))
+
+
+def _replace(place: Path, content: bytes) -> None:
+    """A new file takes the place of the old one, with its rights and owner; behind a link it is the file that changes."""
+    place = place.resolve()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".new", dir=place.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            _keep_rights(place, file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, place)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+
+
+def _keep_rights(place: Path, handle: int) -> None:
+    try:
+        old = place.stat()
+    except FileNotFoundError:
+        os.fchmod(handle, 0o600)
+        return
+    os.fchmod(handle, stat.S_IMODE(old.st_mode))
+    with contextlib.suppress(OSError):  # only root may give a file away
+        os.fchown(handle, old.st_uid, old.st_gid)

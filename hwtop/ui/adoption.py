@@ -1,0 +1,43 @@
+"""Adoption: what a running screen makes of settings that are chosen in it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hwtop.config import Config
+from hwtop.seconds import seconds
+from hwtop.settings import changes
+from hwtop.ui.keymap import keymap
+from hwtop.ui.options import ScreenOptions
+from hwtop.ui.view import View
+
+
+def options_for(options: ScreenOptions, before: Config, after: Config) -> ScreenOptions:
+    """`options` with what differs between the settings before and those that are chosen now."""
+    changed = changes(before, after)
+    sections = {path[0] for path in changed}
+    if ("screen", "theme") in changed:
+        options = replace(options, theme=after.screen.theme)
+    if ("screen", "ascii") in changed:
+        options = replace(options, is_ascii=after.screen.ascii)
+    if ("screen", "readonly") in changed:
+        # A screen that was started with --readonly has been given nothing to signal with: that only a new one gets.
+        options = replace(options, is_readonly=after.screen.readonly or options.send is None)
+    if "alerts" in sections:
+        options = replace(options, alerts=after.alerts)
+    if "panels" in sections:
+        options = replace(options, panels=after.panels)
+    return replace(options, keymap=keymap(after.keys)) if "keys" in sections else options
+
+
+def interval_for(before: Config, after: Config) -> float | None:
+    """Seconds between two looks, where they are chosen anew."""
+    return None if before.screen.interval == after.screen.interval else seconds(after.screen.interval)
+
+
+def view_for(view: View, before: ScreenOptions, after: ScreenOptions, interval_s: float | None) -> View:
+    """How the person looks at the frame with other options; what they have done to the panels themselves stays otherwise."""
+    view = replace(view, is_readonly=after.is_readonly, keymap=after.keymap)
+    if before.panels != after.panels:
+        view = replace(view, hidden=frozenset(after.panels.hide), drawing=after.panels.overview)
+    return view if interval_s is None else replace(view, interval_s=interval_s)

@@ -1,0 +1,166 @@
+"""The settings as lines. Pure; `screens/options.py` holds the view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hwtop.settings import Setting
+from hwtop.ui import settings_rows
+from hwtop.ui.settings_view import SettingsView
+from hwtop.ui.widgets.box import PADDING, box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.table import around
+from hwtop.ui.widgets.text import cells, elide_path, visible, wrap
+
+_WIDEST, _HIGHEST = 110, 40
+_TOLD = 4
+"""Rows below the list: what the setting means, what can be chosen."""
+_ORIGIN = 10
+"""Cells of "not saved"."""
+_VALUE_LEAST = 24
+_LIST_LEAST = 3
+_TITLES = 2
+"""Rows above the list, inside the frame."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where all stands in a box of this size."""
+
+    width: int
+    height: int
+
+    @property
+    def told(self) -> int:
+        """Rows below the list, with the line between."""
+        return max(0, min(_TOLD + 1, self.height - 2 - _TITLES - _LIST_LEAST))
+
+    @property
+    def rows(self) -> int:
+        """Of the list."""
+        return max(1, self.height - 2 - _TITLES - self.told)
+
+
+def size(width: int, height: int) -> tuple[int, int]:
+    """Cells and rows of the box on a screen of this size."""
+    return min(_WIDEST, width), min(_HIGHEST, height)
+
+
+def draw(view: SettingsView, place: str, width: int, height: int) -> list[Line]:
+    """The section in a box, the setting under the cursor in sight; `place` is the file."""
+    at, room = Frame(width, height), inner(width)
+    lines = [_tabs(view, room), Line(view.page.about, "dim").fitted(room)]
+    rows = view.page.rows
+    columns = _columns(view, room)
+    shown = around(len(rows), at.rows, view.cursor)
+    lines += [_row(view, rows[number], columns, is_here=number == view.cursor) for number in shown]
+    lines += [Line()] * (at.rows - len(shown))
+    lines += _told(view, room, at.told)
+    title = Line("Settings", "title")
+    if unsaved := len(view.changes):
+        title.add(f"  {unsaved} not saved", "warn")
+    note = Line(elide_path(visible(place), max(8, width - title.width - 12)), "dim")
+    return box(lines, width, height, title, note)
+
+
+def row_at(view: SettingsView, y: int, width: int, height: int) -> int | None:
+    """The number of the setting in row `y` of the box."""
+    shown = around(len(view.page.rows), Frame(width, height).rows, view.cursor)
+    number = y - 1 - _TITLES
+    return shown[number] if 0 <= number < len(shown) else None
+
+
+def section_at(view: SettingsView, x: int, width: int) -> int | None:
+    """The number of the section whose tab is at cell `x` of the box."""
+    start = 1 + PADDING
+    for number, name in enumerate(_names(view, inner(width))):
+        if start <= x < start + cells(name):
+            return number
+        start += cells(name)
+    return None
+
+
+def _tabs(view: SettingsView, width: int) -> Line:
+    line = Line()
+    for number, name in enumerate(_names(view, width)):
+        line.add(name, "tab-on" if number == view.section else "tab")
+    return line.fitted(width)
+
+
+def _names(view: SettingsView, width: int) -> list[str]:
+    """Short where there is no room."""
+    names = [section.name for section in settings_rows.sections()]
+    if sum(cells(name) + 2 for name in names) > width:
+        names = [name if number == view.section else name[:5] for number, name in enumerate(names)]
+    return [f" {name} " for name in names]
+
+
+def _columns(view: SettingsView, width: int) -> tuple[int, int]:
+    """Cells of the names and of the values."""
+    wanted = max((cells(settings_rows.label(row)) for row in view.page.rows), default=0)
+    longest = max((cells(settings_rows.shown(view.value(row))) for row in view.page.rows), default=0)
+    left = width - 2 - _ORIGIN - 4
+    names = min(wanted, max(left - 8, left * 3 // 5))
+    values = left - names if view.typed is not None else min(left - names, max(_VALUE_LEAST, longest + 4))
+    return max(1, names), max(1, values)
+
+
+def _row(view: SettingsView, setting: Setting, columns: tuple[int, int], *, is_here: bool) -> Line:
+    names, values = columns
+    value, origin = view.value(setting), view.origin(setting)
+    line = Line("▸ " if is_here else "  ", "accent")
+    line.extend(Line(settings_rows.label(setting), "strong" if is_here else "text").fitted(names)).add("  ")
+    if is_here and view.typed is not None:
+        line.extend(_typed(view.typed, values))
+        return line.add("  ").extend(Line("typing", "accent").fitted(_ORIGIN))
+    text = settings_rows.shown(value) or "none"
+    if is_here and setting.kind in ("choice", "switch"):
+        text = f"‹ {text} ›"
+    role = "text" if origin == "default" else "accent"
+    line.extend(Line(text, "cursor" if is_here else role).fitted(min(values, cells(visible(text))))).extend(Line())
+    line = line.fitted(2 + names + 2 + values)
+    return line.add("  ").extend(
+        Line(origin, {"default": "dim", "not saved": "warn"}.get(origin, "info")).fitted(_ORIGIN)
+    )
+
+
+def _typed(text: str, width: int) -> Line:
+    shown = visible(text)
+    while shown and cells(shown) > width - 1:
+        shown = shown[1:]  # the end is where one types
+    return Line(shown, "strong").add("▏", "accent").fitted(width)
+
+
+def _told(view: SettingsView, width: int, rows: int) -> list[Line]:
+    """What the setting means, and what was said or can be done; the last row is never left out."""
+    if rows <= 0:
+        return []
+    last = _said(view, width)
+    setting = view.here
+    about = [Line(text, "text") for text in wrap(setting.about, width)]
+    facts = [f"usual: {settings_rows.shown(setting.default) or 'none'}"]
+    facts.append("holds at once" if settings_rows.is_at_once(setting.path) else "holds from the next start on")
+    if setting.path in view.flags:
+        facts.append(f"{view.flags[setting.path][0]} goes before the file")
+    lines = [*about[: max(0, rows - 3)], Line("; ".join(facts), "dim")] if rows > 2 else about[: rows - 1]
+    lines = [Line("─" * width, "border"), *lines][-(rows - 1) :] if rows > 1 else []
+    return [*lines, *([Line()] * (rows - 1 - len(lines))), last]
+
+
+def _said(view: SettingsView, width: int) -> Line:
+    if view.wanted is not None:
+        line = Line(" find: ", "key").extend(_typed(view.wanted, max(8, width - 50)))
+        return line.add("  ").add(view.note or "Tab the next one, Enter stays", "warn" if view.is_refused else "label")
+    if view.note:
+        return Line("▲ " if view.is_refused else "✔ ", "warn" if view.is_refused else "good").add(
+            view.note, "warn" if view.is_refused else "text"
+        )
+    if view.typed is not None:
+        keys = [("Enter", "takes it"), ("Esc", "leaves it as it was"), ("Ctrl-U", "empties")]
+    else:
+        change = ("← →", "change") if view.here.kind in ("choice", "switch", "number") else ("Enter", "type")
+        keys = [change, ("s", "save"), ("Esc", "close"), ("Tab", "section"), ("/", "find"), ("Del", "usual value")]
+    line = Line()
+    for key, word in keys:
+        line.add(key, "key").add(f" {word}  ", "label")
+    return line
