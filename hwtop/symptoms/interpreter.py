@@ -68,6 +68,8 @@ class GcLimits(Limits, frozen=True, kw_only=True):
 
 
 GC = GcLimits()
+GC_WINDOW_S = 30.0
+_MOSTLY = 0.5
 
 
 class Robbery(Struct, frozen=True, kw_only=True):
@@ -199,7 +201,7 @@ def _other_owner(dump: StackDump) -> ThreadStack | None:
 
 def check_gc(history: History, limits: GcLimits = GC) -> Observation | None:
     """Explicit garbage collections take a share of the time. Those that Python starts itself leave no trace on the stack."""
-    hit = [(rank, share) for rank in history.live_ranks if (share := _collecting(rank, limits)) is not None]
+    hit = [(rank, share) for rank in history.live_ranks if (share := _collecting(history, rank, limits)) is not None]
     if not hit:
         return None
     rank, share = max(hit, key=lambda entry: entry[1])
@@ -223,14 +225,29 @@ def check_gc(history: History, limits: GcLimits = GC) -> Observation | None:
     )
 
 
-def _collecting(rank: Rank, limits: GcLimits) -> float | None:
+def _collecting(history: History, rank: Rank, limits: GcLimits) -> float | None:
     lines = [line for line in rank.hot_lines if collects_garbage(line.code)]
     share = sum(line.share for line in lines)
-    if rank.samples < MIN_SAMPLES or rank.state == "starting" or sum(line.visits for line in lines) < limits.visits:
+    if rank.samples < MIN_SAMPLES or rank.state == "starting":
         return None
     if share_at_least(share, rank.samples) < limits.gc_share:
         return None
-    return share
+    is_often = sum(line.visits for line in lines) >= limits.visits or _steps_at_one_line(history, rank, share, limits)
+    return share if is_often else None
+
+
+def _steps_at_one_line(history: History, rank: Rank, share: float, limits: GcLimits) -> bool:
+    """It is hardly seen anywhere else, and yet takes steps: one look at the line and the next are of different calls."""
+    if share_at_least(share, rank.samples) < _MOSTLY:
+        return False
+    steps = {
+        seen.progress.step
+        for moment in history.over(GC_WINDOW_S)
+        if moment.job is not None
+        for seen in moment.job.ranks
+        if seen.pid == rank.pid and seen.progress is not None
+    }
+    return len(steps) > limits.visits
 
 
 def _at(file: str, line: int) -> str:

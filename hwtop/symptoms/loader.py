@@ -8,6 +8,7 @@ from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.code_line import collects_garbage
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import (
@@ -20,6 +21,7 @@ from hwtop.symptoms.loading import (
     hot_spot,
     state_share,
     thread_spot,
+    waits_at_queue,
     worker_pct,
 )
 from hwtop.symptoms.pressure import some_pct
@@ -62,7 +64,10 @@ def check_cause(cause: Cause, history: History, limits: DataLimits = DATA) -> Ob
 
 
 def _is_starved(rank: Rank, limits: DataLimits) -> bool:
-    share = share_of(rank, "data", "data-main")
+    collecting = sum(
+        line.share for line in rank.hot_lines if line.phase in ("data", "data-main") and collects_garbage(line.code)
+    )
+    share = share_of(rank, "data", "data-main") - collecting  # gc-thrash tells of that
     return (
         rank.samples >= MIN_SAMPLES
         and share_at_least(share, rank.samples) > limits.data_share
@@ -75,11 +80,15 @@ def _title(cause: Cause, share: float, what: str, ranks: Sequence[Rank]) -> str:
     why = {
         "cpu": f"the loader's {what} is bound by the CPU",
         "io": f"loading is blocked on storage in {what}",
-        "workers": f"the loader workers themselves sleep in {what}"
-        if ranks[0].workers
-        else f"no loader workers for {what}",
+        "workers": _why_workers(ranks[0], what),
     }[cause]
     return f"{named(numbers).capitalize()} {do(numbers, 'wait')} {share:.0%} of the time for data: {why}"
+
+
+def _why_workers(rank: Rank, what: str) -> str:
+    if rank.workers:
+        return f"the loader workers themselves sleep in {what}"
+    return f"the queue at {what} is filled too slowly" if waits_at_queue(rank) else f"no loader workers for {what}"
 
 
 def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSpot | None) -> list[str]:
@@ -91,10 +100,15 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
         load = f", each {busy:.0f} % of a core on average" if busy is not None else ""
         count = f"{len(rank.workers)} loader worker{'' if len(rank.workers) == 1 else 's'}"
         lines.append(f"rank {rank.rank} has {count} (state {states}){load}")
-    elif cause == "workers":
+    elif cause == "workers" and not waits_at_queue(rank):
         lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
     elif cause == "cpu":
         lines.append(f"rank {rank.rank} has no loader workers: threads of its own load, and keep a core busy")
+    elif waits_at_queue(rank):
+        doing = "wait for bytes" if cause == "io" else "are neither busy nor in a read"
+        lines.append(
+            f"rank {rank.rank} has no loader workers: it waits at a queue, and the threads that fill it {doing}"
+        )
     if spot is not None:
         lines.append(f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples")
     cpu = history.now.cpu
@@ -142,6 +156,8 @@ def _next_steps(cause: Cause, history: History, ranks: Sequence[Rank], what: str
             "A lock that all workers share, or a remote store with a long latency: more workers or read ahead hide it",
             check,
         )
+    if cause == "workers" and waits_at_queue(rank):
+        return (f"hwtop stacks {rank.pid}   # what those that fill the queue at {what} wait for", check)
     if cause == "workers":
         return (more, f"Look at what {what} does in the training process", check)
     return (

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from statistics import fmean, mode
 from typing import Literal
 
 from hwtop.job.hang.rank_state import share_of
-from hwtop.job.stacks.frames import own_frames, short_name, training_thread, user_frame
+from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name, training_thread, user_frame
 from hwtop.model.rank import HotSpot, Rank, Worker
+from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 
 DATA_SHARE = 0.20
@@ -68,6 +70,7 @@ _READ_WCHANS = [
     "blkdev",
 ]
 """Kernel functions in which a reader sleeps (start of the name): pipe, page cache, NFS, socket, FUSE, SMB, Ceph, Lustre."""
+_ASYNCIO = ("asyncio/base_events.py", "_run_once")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -82,6 +85,8 @@ def cause_of(history: History, rank: Rank) -> Cause:
         return "io"
     if loads_in_threads(history, rank):
         return "cpu"
+    if waits_at_queue(rank):
+        return "io" if _threads_read(history, rank) else "workers"
     if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
         return "io" if rank.hot and _is_read(rank.hot[0].function) else "workers"
     busy = worker_pct(history, rank)
@@ -90,9 +95,14 @@ def cause_of(history: History, rank: Rank) -> Cause:
     return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
 
 
+def waits_at_queue(rank: Rank) -> bool:
+    """It has no loader workers, and does not load itself: threads or processes of its own making fill a queue."""
+    return not rank.workers and share_of(rank, "data") > share_of(rank, "data-main")
+
+
 def loads_in_threads(history: History, rank: Rank) -> bool:
     """It has no workers, and while its training thread waits at a queue, other threads of the process compute."""
-    if rank.workers or share_of(rank, "data") <= share_of(rank, "data-main"):
+    if not waits_at_queue(rank):
         return False
     known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _other_threads_pct)]
     if known and fmean(known) >= WORKER_BUSY_PCT:
@@ -109,15 +119,10 @@ def _other_threads_pct(rank: Rank) -> float | None:
 
 def thread_spot(history: History, rank: Rank) -> HotSpot | None:
     """The user function that threads besides the training thread computed in at most of the looks."""
-    dumps = {
-        seen.stack.at_s: seen.stack
-        for moment in history.over(THREAD_WINDOW_S)
-        for seen in (moment.job.ranks if moment.job is not None else ())
-        if seen.pid == rank.pid and seen.stack is not None
-    }
+    dumps = _dumps(history, rank)
     frames = [
         frame
-        for dump in dumps.values()
+        for dump in dumps
         for thread in dump.threads
         if thread.is_active and thread is not training_thread(dump) and (frame := user_frame(own_frames(thread)))
     ]
@@ -128,6 +133,33 @@ def thread_spot(history: History, rank: Rank) -> HotSpot | None:
     )[0]
     line = mode(frame.line for frame in frames if (short_name(frame.name), frame.short_filename) == (function, file))
     return HotSpot(function=function, file=file, line=line, share=count / len(dumps), samples=len(dumps))
+
+
+def _dumps(history: History, rank: Rank) -> Sequence[StackDump]:
+    dumps = {
+        seen.stack.at_s: seen.stack
+        for moment in history.over(THREAD_WINDOW_S)
+        for seen in (moment.job.ranks if moment.job is not None else ())
+        if seen.pid == rank.pid and seen.stack is not None
+    }
+    return tuple(dumps.values())
+
+
+def _threads_read(history: History, rank: Rank) -> bool:
+    """In most looks another thread waits for bytes, called by the user's code: in a read, or in asyncio's loop."""
+    dumps = _dumps(history, rank)
+    reading = [
+        any(_reads_in(thread) for thread in dump.threads if thread is not training_thread(dump)) for dump in dumps
+    ]
+    return bool(reading) and sum(reading) >= WORKER_RUNNABLE_SHARE * len(reading)
+
+
+def _reads_in(thread: ThreadStack) -> bool:
+    frames = own_frames(thread)
+    inner = list(takewhile(lambda frame: not is_user_frame(frame), frames))
+    if len(inner) == len(frames):  # a library's own thread
+        return False
+    return any(_is_read(frame.name) or (frame.short_filename, short_name(frame.name)) == _ASYNCIO for frame in inner)
 
 
 def worker_pct(history: History, rank: Rank) -> float | None:
@@ -166,5 +198,14 @@ def _is_read(function: str) -> bool:
 
 def hot_spot(ranks: Sequence[Rank]) -> HotSpot | None:
     """The function that these ranks' loading (or, without workers, they themselves) are in most."""
-    spots = [spots[0] for rank in ranks if (spots := rank.worker_hot or rank.hot)]
+    spots = [spot for rank in ranks if (spot := _spot(rank)) is not None]
     return max(spots, key=lambda spot: spot.samples, default=None)
+
+
+def _spot(rank: Rank) -> HotSpot | None:
+    if not waits_at_queue(rank):
+        return next(iter(rank.worker_hot or rank.hot), None)
+    line = next((line for line in rank.hot_lines if line.phase == "data"), None)
+    if line is None:
+        return None
+    return HotSpot(function=line.function, file=line.file, line=line.line, share=line.share, samples=line.samples)

@@ -12,6 +12,8 @@ from hwtop.symptoms.statistics import line_fit
 LEAST_S = 20.0
 FIT = 0.9
 """On a straight line (R squared)."""
+_OWN = ("rank", "loader-worker")
+"""Whose leak is the job's own: a server that it talks to holds the other end of each connection that is not closed."""
 _FIRST_LOOKS = 30
 """Open files are counted every few seconds only, and not at the very first look."""
 
@@ -45,7 +47,7 @@ def check_fd_leak(history: History, limits: FilesLimits = FILES) -> Observation 
     rises = [rise for process in candidates if (rise := _rise(history, process, limits)) is not None]
     if not rises:
         return None
-    worst = min(rises, key=_left_s)
+    worst = min(rises, key=lambda rise: (rise.process.role not in _OWN, _left_s(rise)))
     process, left_s = worst.process, _left_s(worst)
     is_soon = left_s < 3600 * limits.warning_h and (process.fd_count or 0) >= limits.used_share * (
         process.fd_limit or 0
@@ -53,7 +55,7 @@ def check_fd_leak(history: History, limits: FilesLimits = FILES) -> Observation 
     who = (
         f"rank {process.rank}"
         if process.rank is not None and process.role == "rank"
-        else f"{process.role} {process.pid}"
+        else f"{process.role if process.role in _OWN else 'process'} {process.pid}"
     )
     limit = f" of {process.fd_limit} allowed" if process.fd_limit is not None else ""
     return Observation(

@@ -241,3 +241,13 @@ def test_open_files_that_rise_on_a_line_are_a_leak(count: Any, limit: int, expec
         return moment(float(second), job(rank(), processes=(known,)))
 
     assert severity(check_fd_leak(history(60, at))) == expected
+
+
+def test_of_both_ends_of_a_connection_the_ranks_own_is_named() -> None:
+    def at(second: int) -> Any:
+        server = row(2000, role="other", fd_count=60 + 6 * second, fd_limit=1024, start_ticks=8)
+        return moment(float(second), job(rank(), processes=(server, process(40 + 6 * second))))
+
+    seen = check_fd_leak(history(60, at))
+    assert seen is not None
+    assert (seen.ranks, seen.title.split(" opens")[0]) == ((0,), "Rank 0")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.log import Progress
 from hwtop.model.rank import HotLine
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.history import History
@@ -136,6 +137,20 @@ def test_collections_must_be_proven_to_cost(share: float, samples: int, expected
 
 def test_one_long_collection_is_none_in_every_step() -> None:
     assert check_gc(constant(job(rank(samples=40, hot_lines=(line("gc.collect()", 0.2, visits=2),))))) is None
+
+
+@pytest.mark.parametrize(("every", "share", "expected"), [(2, 0.9, True), (40, 0.9, False), (2, 0.4, False)])
+def test_a_line_that_is_never_left_and_yet_takes_steps_is_called_each_time(
+    every: int, share: float, expected: bool
+) -> None:
+    lines = (line("gc.collect()", share, visits=1),)
+
+    def at(second: int) -> Any:
+        return moment(
+            float(second), job(rank(samples=100, hot_lines=lines, progress=Progress(step=100 + second // every)))
+        )
+
+    assert (check_gc(history(30, at)) is not None) is expected
 
 
 def test_without_the_text_of_the_line_nothing_is_said() -> None:

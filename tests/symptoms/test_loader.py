@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu import Gpu
-from hwtop.model.rank import Rank
-from hwtop.model.stack import StackFrame
+from hwtop.model.rank import HotLine, Rank
+from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.gpu_idle import check_gpu_idle
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loader import check_cause
@@ -66,6 +66,56 @@ def test_what_the_loading_waits_for(fields: dict[str, Any], expected: str) -> No
     assert causes(constant(job(starved(**fields)))) == [expected]
 
 
+SELECT = (("select", "selectors.py"), ("_run_once", "asyncio/base_events.py"), ("run", "asyncio/runners.py"))
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "expected"),
+    [
+        (SELECT, ("pump", "data.py"), "io"),
+        ((("readinto", "socket.py"), ("read", "http/client.py")), ("fill", "data.py"), "io"),
+        (SELECT, ("start", "site-packages/wandb/asyncio_manager.py"), "workers"),  # not the job's own
+        ((("wait", "threading.py"),), ("fill", "data.py"), "workers"),
+    ],
+)
+def test_who_fills_the_queue_that_a_rank_waits_at(
+    inner: tuple[tuple[str, str], ...], outer: tuple[str, str], expected: str
+) -> None:
+    waits = ThreadStack(
+        name="MainThread", os_thread_id=1, is_active=False, owns_gil=False, frames=frames(("get", "queue.py"))
+    )
+    fills = ThreadStack(name="fill", os_thread_id=2, is_active=False, owns_gil=False, frames=frames(*inner, outer))
+    line = HotLine(function="train", file="train.py", line=7, code="q.get()", phase="data", share=0.7, samples=14)
+    one = starved(
+        workers=(),
+        worker_hot=(),
+        hot=(spot("step", 0.02),),
+        hot_lines=(line,),
+        cpu_pct=1.0,
+        main_thread_cpu_pct=1.0,
+        stack=StackDump(pid=1000, at_s=1.0, threads=(waits, fills)),
+    )
+    watched = constant(job(one))
+    assert causes(watched) == [expected]
+    seen = check_cause("io" if expected == "io" else "workers", watched)
+    assert seen is not None
+    assert "`train` (train.py:7)" in seen.title
+    assert any("it waits at a queue" in text for text in seen.evidence)
+
+
+def frames(*pairs: tuple[str, str]) -> tuple[StackFrame, ...]:
+    """(function, short file name), leaf first; data.py is the user's."""
+    return tuple(
+        StackFrame(
+            name=name,
+            filename=("/home/me/" if file == "data.py" else "/opt/lib/python3.11/") + file,
+            short_filename=file,
+            line=7,
+        )
+        for name, file in pairs
+    )
+
+
 @pytest.mark.parametrize(
     ("share", "samples", "expected"),
     [(0.38, 20, True), (0.32, 20, False), (0.25, 200, True), (0.22, 200, False), (0.9, 7, False), (0.55, 10, True)],
@@ -73,6 +123,14 @@ def test_what_the_loading_waits_for(fields: dict[str, Any], expected: str) -> No
 def test_few_samples_must_prove_more(share: float, samples: int, expected: bool) -> None:
     one = starved(phase_shares=shares(data=share, forward=1 - share), samples=samples)
     assert bool(causes(constant(job(one)))) is expected
+
+
+def test_a_loader_that_collects_garbage_is_slow_for_that() -> None:
+    line = HotLine(
+        function="load", file="data.py", line=7, code="gc.collect()", phase="data-main", share=0.6, samples=12
+    )
+    collects = starved(workers=(), phase_shares=shares(data_main=0.7, forward=0.3), hot_lines=(line,))
+    assert causes(constant(job(collects))) == []
 
 
 def test_nothing_is_said_while_the_job_starts() -> None:
