@@ -28,6 +28,8 @@ STEADY_POINTS = 10
 """The first search for a scale is over when it has not fallen for so many values."""
 OVER_POINTS = 20
 """A fall is over when the scale has stood for so many values."""
+PASSING_S = 30.0
+"""The longest wait for the norm after a line about it. Engineering default."""
 FIRST_STEPS = 50
 """Steps in which overflows are the first search. Engineering default."""
 
@@ -72,9 +74,17 @@ SCALE = ScaleLimits()
 def check_explosion(history: History, limits: ExplosionLimits = EXPLOSION) -> Observation | None:
     """The gradient norm has grown tenfold and stays there, or a line of the log says so."""
     series = series_of(history, "grad_norm")
-    return (None if series is None else _exploded(history, series, limits.times)) or check_pattern(
-        "grad-explosion", history
-    )
+    seen = None if series is None else _exploded(history, series, limits.times)
+    return seen if seen is not None or _has_passed(history, series) else check_pattern("grad-explosion", history)
+
+
+def _has_passed(history: History, series: Series | None) -> bool:
+    """A line said so, but the norm told after it is a number again, or may still be: fp16's scaler skips such a step."""
+    lines = [event.at_s for event in (history.job.events if history.job else ()) if event.pattern == "grad-explosion"]
+    if not lines or series is None or not series.points:
+        return False
+    usual_s = median([later.at_s - earlier.at_s for earlier, later in pairwise(series.points[-LEVEL_POINTS:])] or [0.0])
+    return series.points[-1].at_s > lines[-1] or history.now.at_s - lines[-1] < min(PASSING_S, 3 * usual_s)
 
 
 def _exploded(history: History, series: Series, times: float) -> Observation | None:

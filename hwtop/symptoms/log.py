@@ -10,6 +10,7 @@ from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent
+from hwtop.model.rank import Rank
 from hwtop.model.symptom import Category
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
@@ -20,6 +21,14 @@ from hwtop.symptoms.rule import Observation, Rule
 _WIDTH = 240
 _ENDS_A_RANK = frozenset({"rank-crash", "segfault", "device-side-assert", "illegal-memory-access"})
 """After which no rank trains on: its process is gone, or its CUDA context can no longer be used."""
+_HOLDS_A_RANK = frozenset(
+    {"host-oom-kill", "cuda-oom", "nccl-timeout", "nccl-error", "collective-mismatch", "rendezvous-timeout"}
+)
+"""After which a rank trains on only if the error was caught."""
+_LOOSE = "common wording"
+"""Source of the patterns that know no program's own message: a sample that a language model wrote may read like it."""
+DOUBT_S = 30.0
+"""... so its rank gets two of its usual intervals, and so long at most, to tell another step. Engineering default."""
 CRASH_RAISE_S = 2.0
 """A launcher tells in its log that a rank failed a moment before one can see how: by an exception, or by a signal."""
 
@@ -90,11 +99,13 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     if not telling:
         return None
     first = telling[0]
+    is_doubted = all(_is_doubted(job, event, history.now.at_s) for event in telling)
+    doubt = ("the training goes on: the error was caught, or the line is a text about such an error",)
     return Observation(
-        severity=first.severity,
-        confidence={"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
+        severity="info" if is_doubted else first.severity,
+        confidence=0.3 if is_doubted else {"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
         title=_title(first, events),
-        evidence=(*sentences([*events, *beside]), *_evidence(events)),
+        evidence=(*sentences([*events, *beside]), *_evidence(events), *(doubt if is_doubted else ())),
         next_steps=tuple(dict.fromkeys((*steps(telling), *_next_steps(symptom)))),
         ranks=ranks_behind(events)
         or tuple(sorted({event.rank for event in _causes(telling) if event.rank is not None})),
@@ -139,10 +150,25 @@ def _counts(job: Job, event: LogEvent) -> bool:
 
 def _went_on(job: Job, event: LogEvent) -> bool:
     """Its rank lives, and told a step after that: the exception was caught, or the line is a text about such an error."""
-    concerned = [rank for rank in job.ranks if event.rank in (None, rank.rank)]
+    concerned = _concerned(job, event)
     return all(rank.is_alive for rank in concerned) and any(
         rank.step_told_at_s is not None and rank.step_told_at_s > event.at_s for rank in concerned
     )
+
+
+def _is_doubted(job: Job, event: LogEvent, now_s: float) -> bool:
+    """It reads like an error that holds a rank, but nothing proves that it does: a step came after it, or may still come."""
+    if event.pattern not in _HOLDS_A_RANK or _LOOSE not in event.source:
+        return False
+    concerned = _concerned(job, event)
+    usual_s = [rank.log_interval_s for rank in concerned if rank.log_interval_s is not None]
+    if not usual_s or not all(rank.is_alive for rank in concerned):
+        return False
+    return _went_on(job, event) or now_s - event.at_s < min(DOUBT_S, max(CRASH_RAISE_S, 2 * max(usual_s)))
+
+
+def _concerned(job: Job, event: LogEvent) -> list[Rank]:
+    return [rank for rank in job.ranks if event.rank in (None, rank.rank)]
 
 
 def _causes(telling: Sequence[LogEvent]) -> Sequence[LogEvent]:

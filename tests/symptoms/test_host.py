@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,26 @@ def test_an_exception_that_training_went_on_after_is_overcome() -> None:
     raised = event("rank-crash", rank=0, at_s=5.0)
     assert check_pattern("rank-crash", constant(job(rank(0, step_told_at_s=4.0), events=(raised,)))) is not None
     assert check_pattern("rank-crash", constant(job(rank(0, step_told_at_s=9.0), events=(raised,)))) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "fields", "at_s", "expected"),
+    [
+        ("common wording", {"step_told_at_s": 9.0}, 5.0, "info"),  # a sample that the model wrote, or a caught error
+        ("torch message", {"step_told_at_s": 9.0}, 5.0, "critical"),
+        ("common wording", {"step_told_at_s": 4.0}, 5.0, "critical"),
+        ("common wording", {"step_told_at_s": 4.0}, 9.0, "info"),  # the next step may still come
+        ("common wording", {"step_told_at_s": 4.0, "log_interval_s": None}, 9.0, "critical"),
+        ("common wording", {"step_told_at_s": 9.0, "is_alive": False, "exit_code": 1}, 5.0, "critical"),
+    ],
+)
+def test_words_alone_are_doubted_while_the_training_goes_on(
+    source: str, fields: dict[str, Any], at_s: float, expected: str
+) -> None:
+    told = event("cuda-oom", rank=0, at_s=at_s, source=source)
+    seen = check_pattern("cuda-oom", History([moment(10.0, job(rank(0, **fields), events=(told,)))]))
+    assert seen is not None
+    assert seen.severity == expected
 
 
 def test_who_was_merely_ended_by_the_launcher_is_not_blamed() -> None:
