@@ -184,14 +184,13 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
     told = [point.value for point in loss.points if point.at_s >= since.at_s and (point.step or 0) >= (since.step or 0)]
     is_whole_run = zeros == len(lr.points)
     least = ZERO_ALWAYS_POINTS if is_whole_run else needed
-    if len(told) < least or _falls(told) or (not is_whole_run and len(set(lr.values)) <= _ROUNDED):
+    if len(told) < least or (_may_move(told) if is_whole_run else _falls(told) or len(set(lr.values)) <= _ROUNDED):
         return None
-    is_sure, highest = not (is_whole_run and _may_move(told)), max(lr.values)
-    consequence = "nothing is learnt" if is_sure else "really, or is it told with too few digits?"
+    highest = max(lr.values)
     return Observation(
-        severity="warning" if is_sure else "info",
-        confidence=0.8 if is_sure else 0.5,
-        title=f"Learning rate is 0 since {when(history, since).removeprefix('at ')}: {consequence}"
+        severity="warning",
+        confidence=0.8,
+        title=f"Learning rate is 0 since {when(history, since).removeprefix('at ')}: nothing is learnt"
         + ("" if is_whole_run else " any more"),
         evidence=(
             f"0 in the last {zeros} values" + ("" if is_whole_run else f"; the highest was {highest:.3g}"),

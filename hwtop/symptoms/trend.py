@@ -11,6 +11,8 @@ from hwtop.symptoms.series import when
 from hwtop.symptoms.statistics import block_medians, trend
 
 RISE_POINTS = 120
+DOUBLED_POINTS = 60
+"""... where it has doubled. The first values of a run, which warm it up, are left out before. Engineering defaults."""
 RISE_S = 60.0
 RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): 1 = each is above all before it."""
@@ -21,14 +23,13 @@ def check_rising(history: History, limits: PaceLimits = PACE) -> Observation | N
     """Steps take longer and longer, with no single change that explains it."""
     for pace, other in paces(history):
         values = pace.values
-        if len(values) < RISE_POINTS or lasted_s(pace, 0) < RISE_S:
+        if len(values) < DOUBLED_POINTS or lasted_s(pace, 0) < RISE_S:
             continue
         blocks = block_medians(values, BLOCKS)
         line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
         start, now = median(blocks[:_ENDS]), median(blocks[-_ENDS:])
-        is_rising = (
-            now >= (1 + limits.slower_share) * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
-        )
+        least = 1 + limits.slower_share if len(values) >= RISE_POINTS else 2.0
+        is_rising = now >= least * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
         if not is_rising or not is_steadier(values):
             continue
         middle = pace.points[len(pace.points) // 2]
@@ -66,7 +67,7 @@ RULES = (
         symptom="step-time-rising",
         category="performance",
         threshold=lambda limits: (
-            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({RISE_S:.0f} s) rises by {limits.slower_share:.0%} (95 % sure, tau {RISE_TAU:g}), and "
+            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({DOUBLED_POINTS} where it doubles; {RISE_S:.0f} s) rises by {limits.slower_share:.0%} (95 % sure, tau {RISE_TAU:g}), and "
             "explains them better than one change"
         ),
         raise_s=5.0,

@@ -247,7 +247,7 @@ STILL = noisy([2.0] * 400, 0.01)
         ([0.0] * 300, [5.0 + NOISE.gauss(0, 0.005) for _ in range(300)], None, "warning"),
         ([0.0] * 99, [5.0 + NOISE.gauss(0, 0.005) for _ in range(99)], None, None),
         ([0.0] * 300, LEARNT, None, None),  # it learns: printed with too few digits
-        ([0.0] * 300, [2.0, 2.2] * 150, None, "info"),  # rounded, or really 0: nobody can tell
+        ([0.0] * 300, noisy([2.0] * 300, 0.2), None, None),  # rounded, or really 0: nobody can tell
         ([0.0] * 5 + DECAYED[:100][::-1], STILL[:105], None, None),  # warm-up
         ([3e-4] * 400, STILL, None, None),  # constant by choice
     ],
@@ -312,6 +312,20 @@ def test_the_loss_is_compared_with_that_before_the_norm_grew() -> None:
 def test_a_line_that_tells_of_exploding_gradients() -> None:
     watched_job = job(rank(0), events=(event("grad-explosion"),))
     assert check_explosion(History([moment(1.0, watched_job)])) is not None
+
+
+@pytest.mark.parametrize(
+    ("told_at_s", "now_s", "expected"),
+    [
+        (995.5, 1000.0, False),  # the norm is a number again
+        (1000.5, 1002.0, False),  # it may be
+        (1000.5, 1004.0, True),
+    ],
+)
+def test_a_step_that_fp16_skips_is_no_explosion(told_at_s: float, now_s: float, expected: bool) -> None:
+    norms, told = curve("grad_norm", [1.0] * 20), event("grad-explosion", at_s=told_at_s)
+    watched_job = job(rank(0), curves=(norms,), events=(told,))
+    assert (check_explosion(History([moment(now_s, watched_job)])) is not None) is expected
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,8 @@ def rising(values: Sequence[float], **fields: Any) -> str | None:
         ([value * (1 + index / 1000) for index, value in enumerate(steps(300))], True),
         ([value * (1 + index / 2500) for index, value in enumerate(steps(300))], False),  # an eighth
         ([value * (1 + index / 400) for index, value in enumerate(steps(110))], False),  # not long enough
+        ([10 * value * (1 + index / 30) for index, value in enumerate(steps(80))], True),  # but three times as slow
+        ([10 * value * (1 + index / 30) for index, value in enumerate(steps(65))], False),
         (with_pauses([value * (1 + index / 1000) for index, value in enumerate(steps(400))], 50, 2, 40.0), True),
         ([*COMPILING, *steps(400)], False),
         ([*QUICK, *SLOW], False),  # at once
