@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from statistics import median
 
 from hwtop.job.hang.collective_timeout import says
@@ -11,6 +12,7 @@ from hwtop.job.hang.standstill import waits
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.job import Job
+from hwtop.model.member import JobProcess
 from hwtop.model.rank import PhaseShare, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import at
@@ -21,6 +23,8 @@ FIRST_GONE_S = 0.3
 """Less than the shortest interval: two ranks that end in one look cannot be ordered."""
 STILL_S = 5.0
 """A rank whose stack has not moved for so long is not slow: it is stuck, or will be."""
+_PYTHON_ZOMBIES = ("[python", "[pt_")
+"""A zombie has only its comm: the interpreter's, or what torch calls its main thread."""
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
 
 
@@ -54,7 +58,8 @@ def check_dead(history: History) -> Observation | None:
     bad = _first_to_fail([rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)])
     gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code in (None, 0)]
     they_wait = bool(live) and all(rank.is_waiting or is_still(rank) for rank in live)
-    missing = _missing(job) if they_wait else ()
+    zombies = _unread_zombies(job) if they_wait else ()
+    missing = (_missing(job) or _zombies_numbers(job, zombies)) if they_wait else ()
     if not they_wait:
         # a rank that ends while the others still work may simply be done; one that drew others after it was not
         gone = _first_to_go(job) if bad and not live else []
@@ -68,7 +73,12 @@ def check_dead(history: History) -> Observation | None:
         evidence.append(
             f"{named(rank.rank for rank in bad)} felt a peer close the connection, and {named(left)} ended without telling an error: look there first"
         )
-    if missing:
+    if zombies and missing:
+        evidence += [
+            f"{named(missing)} had ended before hwtop came: PID {z.pid} is a zombie, {_exit(z.exit_code)}"
+            for z in zombies
+        ]
+    elif missing:
         evidence.append(
             f"LOCAL_WORLD_SIZE is {job.local_world_size}, but live rank processes are only {len(live)}: {named(missing)} missing"
         )
@@ -240,6 +250,28 @@ def _missing(job: Job) -> tuple[int, ...]:
         return ()
     seen = {rank.local_rank for rank in job.ranks}
     return tuple(local + min(offset) for local in range(job.local_world_size) if local not in seen)
+
+
+def _unread_zombies(job: Job) -> tuple[JobProcess, ...]:
+    """Python programs of the launcher that have ended, too early to tell what they were: a zombie has no environment."""
+    launcher = job.launcher
+    if launcher is None or launcher.kind == "mp.spawn":
+        return ()
+    seen = {rank.pid for rank in job.ranks}
+    return tuple(
+        process
+        for process in job.processes
+        if process.state == "Z"
+        and process.ppid == launcher.pid
+        and process.pid not in seen
+        and process.command.startswith(_PYTHON_ZOMBIES)
+    )
+
+
+def _zombies_numbers(job: Job, zombies: Sequence[JobProcess]) -> tuple[int, ...]:
+    """The numbers that no rank has, where there are as many as zombies."""
+    free = sorted(set(range(job.world_size or 0)) - {rank.rank for rank in job.ranks})
+    return tuple(free) if len(free) == len(zombies) else ()
 
 
 def _how(bad: list[Rank]) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.member import Launcher
 from hwtop.model.rank import Rank
 from hwtop.symptoms.ranks import check_dead, check_stopped, check_straggler
-from tests.symptoms.moments import constant, event, job, rank, shares, spot, still
+from tests.symptoms.moments import constant, event, job, rank, row, shares, spot, still
 
 
 def gone(number: int, **fields: object) -> Rank:
@@ -46,6 +47,33 @@ def test_a_rank_that_died_before_hwtop_came_is_missed() -> None:
     assert seen is not None
     assert seen.ranks == (1,)
     assert any("LOCAL_WORLD_SIZE is 3" in line for line in seen.evidence)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, (2,)),
+        ({"command": "[pt_main_thread]"}, (2,)),
+        ({"command": "[nvidia-smi]"}, None),  # a tool
+        ({"ppid": 1000}, None),  # a helper of a rank
+        ({"state": "S", "command": "python train.py"}, None),
+    ],
+)
+def test_a_zombie_that_nobody_saw_alive_is_the_rank_that_lacks(
+    fields: dict[str, Any], expected: tuple[int, ...] | None
+) -> None:
+    zombie = row(1002, **({"ppid": 999, "state": "Z", "command": "[python]", "exit_code": -9} | fields))
+    launcher = Launcher(pid=999, kind="python", command="python start.py")
+    seen = check_dead(constant(job(still(0), still(1), world_size=3, launcher=launcher, processes=(zombie,))))
+    assert (seen.ranks if seen else None) == expected
+    if seen is not None:
+        assert any("PID 1002 is a zombie, killed by SIGKILL" in line for line in seen.evidence)
+
+
+def test_more_ranks_than_zombies_lack_where_some_are_on_other_machines() -> None:
+    zombie = row(1002, ppid=999, state="Z", command="[python]")
+    launcher = Launcher(pid=999, kind="python", command="python start.py")
+    assert check_dead(constant(job(still(0), still(1), world_size=8, launcher=launcher, processes=(zombie,)))) is None
 
 
 def test_nobody_is_missed_while_the_job_starts() -> None:
