@@ -70,6 +70,25 @@ def moved(view: View, right: int, down: int) -> View:
     return replace(view, flame_at=tuple(key(node) for node in here))
 
 
+def chosen(view: View, node: FlameNode) -> View:
+    """This box is selected; the zoom is taken back as far as it hides it."""
+    flame = flame_of(view)
+    keys = _way_to(flame.roots, node) if flame is not None else ()
+    if not keys:
+        return view
+    return replace(view, flame_at=keys, flame_zoom=min(view.flame_zoom, len(keys)))
+
+
+def _way_to(nodes: tuple[FlameNode, ...], wanted: FlameNode) -> tuple[str, ...]:
+    """The keys from the root to this very node; () where it is not below these."""
+    for node in nodes:
+        if node is wanted:
+            return (key(node),)
+        if below := _way_to(node.children, wanted):
+            return (key(node), *below)
+    return ()
+
+
 def zoomed(view: View) -> View:
     """The selected box at full width."""
     flame = flame_of(view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from hwtop.ui import curve_view, flame_view, gpu_page, overview, panel_view, symptoms_page, vacancy
+from hwtop.ui import curve_view, flame_view, gpu_page, overview, panel_view, picker_page, symptoms_page, vacancy
 from hwtop.ui.panels import (
     compact,
     conclusion,
@@ -21,6 +21,7 @@ from hwtop.ui.panels import (
     gpu_processes,
     gpu_topology,
     gpu_trends,
+    hint,
     host,
     host_page,
     hypotheses,
@@ -39,6 +40,7 @@ from hwtop.ui.panels import (
     symptom_detail,
     symptom_list,
     symptom_timeline,
+    time_bar,
     verdict,
 )
 from hwtop.ui.place import SMALL, WIDE, Place, row, stack
@@ -87,6 +89,8 @@ PANELS: dict[str, Draw] = {
     "symptom-timeline": symptom_timeline.draw,
     "picker": picker.draw,
     "compact": compact.draw,
+    "time-bar": time_bar.draw,
+    "hint": hint.draw,
     "footer": footer.draw,
 }
 
@@ -125,8 +129,14 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
         return {"compact": Place(0, 0, width, height)}
     top, bottom = verdict.ROWS, height - footer.rows(view, width)
     places = {"verdict": Place(0, 0, width, top), "footer": Place(0, bottom, width, height - bottom)}
+    if said := hint.rows(view, width):
+        bottom -= said
+        places["hint"] = Place(0, bottom, width, said)
+    if time_bar.rows(view):
+        bottom -= 1
+        places["time-bar"] = Place(0, bottom, width, 1)
     if view.is_picking:
-        return places | stack([("picker", bottom - top - 4), ("host", 4)], top, width)
+        return places | picker_page.arrange(view, top, bottom, width)
     if view.alone:
         return places | _alone(view, top, bottom, width)
     body = _body(view, top, bottom, width)
@@ -176,6 +186,11 @@ def picture(view: View, width: int, height: int) -> list[Line]:
             line = line.fitted(x).extend(part) if line.width < x else line.extend(part)
         lines.append(line.fitted(width))
     return lines
+
+
+def scrolls(view: View, panel: str) -> bool:
+    """Whether this panel is one that scrolls on this page."""
+    return panel in _SCROLLED.get(view.page, {})
 
 
 def scrollable(view: View, width: int, height: int) -> int:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.ui import curve_view, flame_view, gpu_view, log_view, panel_view, process_view, rank_view, symptom_view
+from hwtop.ui import (
+    curve_view,
+    flame_view,
+    gpu_view,
+    log_view,
+    order,
+    panel_view,
+    process_view,
+    rank_view,
+    symptom_view,
+    time_moves,
+)
 from hwtop.ui.layout import arrange, scrollable
 from hwtop.ui.panels import curve_list, findings, gpu, logs, picker, processes, rank_map, ranks, symptom_list
 from hwtop.ui.view import SEARCH, LogInside, Page, View
@@ -20,7 +31,7 @@ def moved(view: View, right: int, down: int, size: Size) -> View:
         last = max(0, len(picker.candidates(view)) - 1)
         return replace(view, cursor=max(0, min(last, view.cursor + down)))
     if view.page == "processes" and not view.inside:
-        return process_view.moved(view, down)
+        return process_view.turned(view, right) if right else process_view.moved(view, down)
     if view.page in ("logs", "processes", "host"):
         return scrolled(view, down, size) if down else view
     if view.page == "flame":
@@ -89,6 +100,8 @@ def chosen(view: View, size: Size) -> View:
         return panel_view.toggled(view, {}, "gpu-card")
     if view.page == "symptoms":
         return panel_view.toggled(view, {}, "symptom")
+    if opened := process_view.entered_branch(view):
+        return opened
     if view.page == "overview" and view.selected is None and view.frame.findings:
         return turned(view, "symptoms")
     if view.selected is not None and view.page in ("overview", "ranks", "processes"):
@@ -111,7 +124,9 @@ def cleared(view: View) -> View:
         return panel_view.toggled(view, {})
     if view.page == "processes" and view.inside:
         return process_view.closed(view)
-    return replace(view, scroll=0, is_following=True, mark=None, selected=None, gpu=None, finding=None, panel="")
+    if view.is_paused:
+        return time_moves.live(view)
+    return replace(view, scroll=0, is_following=True, mark=None, selected=None, followed=None, gpu=None, finding=None, panel="")
 
 
 def typed(view: View, word: str) -> View:
@@ -141,6 +156,8 @@ def _log_rows(view: View, size: Size) -> int:
 def clicked(view: View, panel: str, at: tuple[int, int], size: Size) -> View:
     """The view after a click at this cell of a panel: the rank, process, line or curve that stands there is selected."""
     rank = None
+    if panel == view.page and panel in ("ranks", "processes") and at[1] == 1 and not view.inside:
+        return order.by(view, (ranks if panel == "ranks" else processes).column_at(view, at[0], size[0]))
     if panel == "ranks":
         rank = ranks.rank_at(view, at[1], size[1])
     elif panel == "rank-map":
@@ -161,6 +178,5 @@ def clicked(view: View, panel: str, at: tuple[int, int], size: Size) -> View:
         return view if place is None else symptom_view.chosen(view, place)
     elif panel == "processes" and not view.inside:
         rows = processes.shown(view, size[1])
-        if 0 <= at[1] - 2 < len(rows):
-            return process_view.chosen(view, rows[at[1] - 2])
+        return process_view.chosen(view, rows[at[1] - 2]) if 0 <= at[1] - 2 < len(rows) else view
     return view if rank is None else replace(view, selected=rank)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from hwtop.ui import moves, panel_view
+from hwtop.ui import mouse_moves, moves, panel_view
 from hwtop.ui.layout import arrange
 from hwtop.ui.view import View
 
@@ -34,10 +34,10 @@ def clicked(view: View, panel: str, at: tuple[int, int], clicks: int, size: move
     there, and the panel is the one that is meant."""
     places = arrange(view, *size)
     place = places.get(panel)
-    if place is None or view.is_picking:
+    if place is None:
         return view
-    is_framed = panel_view.is_framed(panel, place)
+    is_framed = panel_view.is_framed(panel, place) and not view.is_picking
     if is_framed and (at[1] == 0 or (clicks == 2 and panel in (view.panel, view.alone))):
         return panel_view.toggled(view, places, panel)
-    after = moves.clicked(view, panel, at, (place.width, place.height))
+    after = mouse_moves.clicked(view, panel, at, (place.width, place.height))
     return panel_view.chosen(after, panel) if is_framed and after.page == view.page else after

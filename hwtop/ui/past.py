@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import msgpack, structs
 
+from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.job import Job
 from hwtop.model.log import Severity
@@ -107,7 +108,7 @@ def frame_of(past: Past, place: int) -> Frame:
     frame = _decoder.decode(zlib.decompress(past.kept[place].packed))
     moment, newest = frame.moment, past.newest
     if moment.job is not None and newest.moment.job is not None:
-        moment = structs.replace(moment, job=_with_shared(moment.job, newest.moment.job, moment.at_s))
+        moment = structs.replace(moment, job=_with_shared(moment.job, newest.moment.job))
     history = tuple(each for each in newest.history if each.at_s < moment.at_s)
     return structs.replace(frame, moment=moment, history=(*history, moment))
 
@@ -139,25 +140,26 @@ def _gravest(severities: Sequence[Severity]) -> Severity | None:
 
 
 def _bare(frame: Frame) -> Frame:
-    """Without what is put back from the newest frame."""
+    """Without what is put back from the newest frame; of curves and deep looks as much as says which."""
     moment: Moment = frame.moment
     if moment.job is not None:
-        curves = tuple(structs.replace(curve, points=()) for curve in moment.job.curves)
-        moment = structs.replace(moment, job=structs.replace(moment.job, curves=curves, deep=()))
+        curves = tuple(structs.replace(curve, points=curve.points[-1:]) for curve in moment.job.curves)
+        deep = tuple(structs.replace(dump, text="") for dump in moment.job.deep)
+        moment = structs.replace(moment, job=structs.replace(moment.job, curves=curves, deep=deep))
     return structs.replace(frame, moment=moment, history=())
 
 
-def _with_shared(job: Job, newest: Job, at_s: float) -> Job:
-    """With the curves and deep looks that `newest` has, up to this time."""
+def _with_shared(job: Job, newest: Job) -> Job:
+    """With the points of its curves and the answers of its deep looks, as far as `newest` still has them."""
     points = {(curve.name, curve.source): curve.points for curve in newest.curves}
-    curves = (
-        structs.replace(
-            curve, points=tuple(point for point in points.get((curve.name, curve.source), ()) if point.at_s <= at_s)
-        )
-        for curve in job.curves
-    )
-    deep = tuple(dump for dump in newest.deep if dump.at_s <= at_s)
-    return structs.replace(job, curves=tuple(curve for curve in curves if curve.points), deep=deep)
+    curves = tuple(_up_to_last(curve, points.get((curve.name, curve.source), ())) for curve in job.curves)
+    asked = {dump.request for dump in job.deep}
+    return structs.replace(job, curves=curves, deep=tuple(dump for dump in newest.deep if dump.request in asked))
+
+
+def _up_to_last(curve: Curve, points: Sequence[CurvePoint]) -> Curve:
+    last_s = curve.points[-1].at_s
+    return structs.replace(curve, points=tuple(point for point in points if point.at_s <= last_s) or curve.points)
 
 
 def _thinned(kept: list[Kept]) -> tuple[Kept, ...]:

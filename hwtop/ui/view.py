@@ -12,6 +12,7 @@ from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.model.rank import Rank
+from hwtop.ui.past import Past
 
 Page = Literal["overview", "ranks", "stacks", "flame", "logs", "curves", "gpu", "host", "processes", "symptoms"]
 PAGES: tuple[Page, ...] = (
@@ -34,12 +35,15 @@ Inside = Literal["", "env", "files"]
 LogInside = Literal["", "context", "others"]
 """What the logs page shows below the lines: nothing, the marked line with those around it, what the other ranks said then."""
 
-Order = Literal["rank", "state", "step", "wait", "s/step", "cpu", "mem"]
+Order = Literal["rank", "state", "step", "wait", "s/step", "cpu", "mem", "pid", "gpu", "ago", "phase", "workers", "log"]
 ORDERS: tuple[Order, ...] = ("rank", "state", "step", "wait", "s/step", "cpu", "mem")
-"""Of the ranks page (see `order.words`)."""
-ProcessOrder = Literal["tree", "cpu", "mem", "threads", "read", "write", "pid"]
+"""Of the ranks page, one after the other (see `order.words`); a click on a title has all."""
+ProcessOrder = Literal["tree", "cpu", "mem", "threads", "read", "write", "pid", "role", "rank", "state", "files"]
 PROCESS_ORDERS: tuple[ProcessOrder, ...] = ("tree", "cpu", "mem", "threads", "read", "write", "pid")
-"""Of the processes page."""
+"""Of the processes page, one after the other."""
+
+Tag = tuple[int, int | None]
+"""PID and start of a process (as ProcessInfo.start_ticks): a later one with the same PID is another."""
 
 
 SEARCH = "search"
@@ -70,6 +74,12 @@ class View:
     """How the person lays out the overview (see `panel_grid`); empty = as built in."""
     process_order: ProcessOrder = "tree"
     """Of the processes page."""
+    folds: Mapping[int, bool] = field(default_factory=dict)
+    """PID of a branch of the tree of processes -> whether the person has it folded; others are as `process_tree` has them."""
+    tagged: frozenset[Tag] = frozenset()
+    """Processes that the next signal is meant for."""
+    followed: Tag | None = None
+    """The process whose end is told; it is under the cursor of the processes page."""
     reversed_pages: frozenset[Page] = frozenset()
     """Whose tables go the other way round."""
     flame_at: tuple[str, ...] = ()
@@ -105,11 +115,24 @@ class View:
     interval_s: float | None = None
     """What the person has set; None = what the frame says."""
     is_paused: bool = False
+    """`frame` stays while newer ones come."""
+    past: Past = field(default_factory=Past)
+    """Earlier frames that can be shown again, the newest last."""
+    time_typed: str | None = None
+    """The time to go to, as far as it is typed; None = no time is asked for."""
     is_readonly: bool = False
     request: Request | None = None
     """The newest thing that the person has asked of the job."""
     note: str = ""
     """A word about the last key, e.g. why a job cannot be attached to."""
+    attaching: int | None = None
+    """PID of the job that was picked; no frame of it has come yet while there is still a list to pick from."""
+    is_first: bool = False
+    """The person has never used hwtop: a line tells the few keys that matter, until the next key."""
+    is_refusal_read: bool = False
+    """Why no rank can be looked into was said, and a key was pressed since."""
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Keys of the person's own: id of a binding -> its keys, as Textual calls them (see `key_names`)."""
 
     @property
     def job(self) -> Job | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.model.rank import Rank
-from hwtop.ui import gpu_view, marks, rank_view, units
+from hwtop.ui import gpu_view, key_names, marks, progress, rank_view, time_moves, units
 from hwtop.ui.panels import footer, gpu_summary, picker
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -32,7 +32,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 
 def _verdict(view: View, width: int) -> list[Line]:
     glyph, word = marks.VERDICT[view.frame.verdict.level]
-    text = f"{'PAUSED ' if view.is_paused else ''}{glyph} {word} {view.frame.verdict.text}"
+    held = f"‖ {time_moves.words(view)}: " if time_moves.is_past(view) else "‖ PAUSED " if view.is_paused else ""
+    text = f"{held}{glyph} {word} {view.frame.verdict.text}"
     return [Line(piece, f"band-{view.frame.verdict.level}").fitted(width) for piece in wrap(text, width)]
 
 
@@ -121,8 +122,10 @@ def _last(view: View, width: int) -> list[Line]:
         return footer.draw(view, width, 1)
     if view.note:
         return [Line(piece, "accent") for piece in wrap(view.note, width)]
-    keys = Line("q", "key").add(" quit  ", "label").add("?", "key").add(" help", "label")
-    more = "  panels from 60x15 on"
+    keys = Line()
+    for action, word in (("quit", "quit"), ("help", "help")):
+        keys.add("  " if keys.spans else "").add(key_names.first(action, view.keymap), "key").add(f" {word}", "label")
+    more = f"  {progress.word(view) or 'panels from 60x15 on'}"
     return [keys.add(more, "dim") if keys.width + len(more) <= width else keys]
 
 

@@ -20,6 +20,8 @@ _USER, _LIBRARY = "▌", "▏"
 _FOOT = 2
 """Rows under the boxes: what is selected, and what the edges mean."""
 _NAME = 24
+_LEFT = 2
+"""Cells of the frame and the blank beside it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         return box(_why_empty(view, room), width, height, title, Line())
     here, zoom = flame_view.selected(view, flame), flame_view.zoom(view, flame)
     boxes = _boxes(flame, zoom, here, room)
-    visible_rows = table.window(len(boxes), rows, max(0, len(here) + 1 - rows))
+    visible_rows = _visible_rows(boxes, here, rows)
     lines = [_row(boxes[index], room, flame.samples) for index in visible_rows]
     lines += [Line()] * (rows - len(lines))
     note = _samples(flame)
@@ -72,10 +74,40 @@ def draw_path(view: View, width: int, height: int) -> list[Line]:
     path = _path(view, flame)
     at = len(flame_view.selected(view, flame)) - 1
     lines = [Line("share  samples  function", "label")]
-    for index in table.around(len(path), max(1, height - 3), at):
+    for index in _path_rows(view, flame, path, height):
         line = _step(path[index], flame, room)
         lines.append(line.fitted(room).recoloured("cursor") if index == at else line)
     return box([*lines, *_hot(view, room)], width, height, title, _samples(flame))
+
+
+def node_at(view: View, x: int, y: int, width: int, height: int) -> FlameNode | None:
+    """The function whose box is at this cell."""
+    flame = flame_view.flame_of(view)
+    if flame is None or not 1 <= y < height - 1 - _FOOT:
+        return None
+    here, zoom = flame_view.selected(view, flame), flame_view.zoom(view, flame)
+    boxes = _boxes(flame, zoom, here, inner(width))
+    visible_rows = _visible_rows(boxes, here, height - 2 - _FOOT)
+    row = boxes[visible_rows[y - 1]] if y - 1 < len(visible_rows) else []
+    return next((each.node for each in row if each.x <= x - _LEFT < each.x + each.width), None)
+
+
+def path_node_at(view: View, y: int, height: int) -> FlameNode | None:
+    """The function in this row of the hottest path."""
+    flame = flame_view.flame_of(view)
+    if flame is None:
+        return None
+    path = _path(view, flame)
+    shown = _path_rows(view, flame, path, height)
+    return path[shown[y - 2]] if 0 <= y - 2 < len(shown) else None
+
+
+def _visible_rows(boxes: Sequence[Sequence[_Box]], here: Sequence[FlameNode], rows: int) -> range:
+    return table.window(len(boxes), rows, max(0, len(here) + 1 - rows))
+
+
+def _path_rows(view: View, flame: Flame, path: Sequence[FlameNode], height: int) -> range:
+    return table.around(len(path), max(1, height - 3), len(flame_view.selected(view, flame)) - 1)
 
 
 def _title(view: View) -> Line:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hwtop.ui import gpu_view, units
+from hwtop.ui.filter import told
 from hwtop.ui.panels import gpu_table
 from hwtop.ui.panels.gpu_summary import summary
 from hwtop.ui.view import View
@@ -35,6 +36,13 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     return box(lines, width, height, Line("GPUs", "title"), note)
 
 
+def place_at(view: View, y: int, height: int) -> int | None:
+    """Of the device in this row of the overview, among all."""
+    count = len(view.frame.moment.gpus)
+    place = y - 1 - (height >= count + 3)
+    return place if height >= count + 2 and 0 <= place < count else None
+
+
 def none(view: View) -> Line:
     """Why there is nothing to show."""
     return Line("◌ ", "dim").add(gpu_view.none_reason(view), "dim")
@@ -56,6 +64,12 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
     gpus = view.frame.moment.gpus
     if not gpus:
         return box([none(view)], width, height, Line("GPUs", "title"), Line())
+    title = Line("GPUs", "title")
+    if view.filter:
+        found = len(gpu_view.kept(view))
+        title.extend(told(view.filter, found, len(gpus), "GPUs", gpu_view.query(view).problem))
+        if not found:
+            return box([Line("◌ no GPU matches", "dim")], width, height, title, Line())
     rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDE)
     shown = rows_shown(view, height)
     drawn = gpu_table.lines(rows, shown, view.frame, inner(width) - 2, has_header=True)
@@ -65,11 +79,11 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
     note = _late(view).add(gpu_view.kinds(gpus), "dim")
     if len(shown) < len(rows):
         note.add(" ─ ", "border").add(f"{shown.start + 1}–{shown.stop} of {len(rows)}", "accent")
-    return box(lines, width, height, Line("GPUs", "title"), note)
+    return box(lines, width, height, title, note)
 
 
 def rows_shown(view: View, height: int) -> range:
     """Which devices, by their place, a panel of `height` rows shows on the page: the selected one is among them."""
-    gpus = view.frame.moment.gpus
+    gpus = gpu_view.kept(view)
     here = gpu_view.selected(view)
     return table.around(len(gpus), max(1, height - 3), gpus.index(here) if here else 0)

@@ -40,10 +40,21 @@ def wanted(view: View, _: int) -> int:
 def draw(view: View, width: int, height: int) -> list[Line]:
     """Of all devices; those of the selected one are in sight and marked."""
     rows = _rows(view)
-    shown = table.around(len(rows), max(1, height - 3), _first(rows) + max(0, (height - 3) // 2))
+    shown = _shown(rows, height)
     lines = _drawn(rows, shown, inner(width), has_cursor=True)
     note = Line(f"{shown.start + 1}–{shown.stop} of {len(rows)}", "accent") if len(shown) < len(rows) else Line()
     return box(lines or [_nobody(view)], width, height, Line("Processes on GPUs", "title"), note)
+
+
+def gpu_at(view: View, y: int, height: int) -> Gpu | None:
+    """The device of the process in this row."""
+    rows = _rows(view)
+    shown = _shown(rows, height)
+    return rows[shown[y - 2]].gpu if 0 <= y - 2 < len(shown) else None
+
+
+def _shown(rows: list[_Row], height: int) -> range:
+    return table.around(len(rows), max(1, height - 3), _first(rows) + max(0, (height - 3) // 2))
 
 
 def of_gpu(view: View, gpu: Gpu, width: int) -> list[Line]:

@@ -46,9 +46,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     columns = table.chosen(_columns(), room - 2)
     cursor = min(view.cursor, len(found) - 1)
     below = _below(view, found, room)[: max(1, height - _FRAME - _LIST_LEAST - 1)]
-    rows = max(1, height - _FRAME - 2 - len(below))
     lines = [Line("  ").extend(table.header(columns)).fitted(room)]
-    shown = table.around(len(found), rows, cursor)
+    shown = _shown(len(found), cursor, len(below), height)
     for index in shown:
         line = Line("▸ " if index == cursor else "  ", "accent").extend(table.row(columns, found[index])).fitted(room)
         lines.append(line.recoloured("cursor") if index == cursor else line)
@@ -60,10 +59,24 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     return box([*lines, *below], width, height, title, note)
 
 
+def place_at(view: View, y: int, width: int, height: int) -> int | None:
+    """Of the job in this row, among all."""
+    found = candidates(view)
+    if not found:
+        return None
+    below = _below(view, found, inner(width))[: max(1, height - _FRAME - _LIST_LEAST - 1)]
+    shown = _shown(len(found), min(view.cursor, len(found) - 1), len(below), height)
+    return shown[y - 2] if 0 <= y - 2 < len(shown) else None
+
+
+def _shown(count: int, cursor: int, below: int, height: int) -> range:
+    return table.around(count, max(1, height - _FRAME - 2 - below), cursor)
+
+
 def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
     """What Enter does, what hinders it with the command that helps, and what to do without a training job."""
     chosen = found[min(view.cursor, len(found) - 1)]
-    if view.attaching is not None:
+    if view.attaching is not None and not view.note:
         first = [Line("◌ ", "accent").add(f"attaching to {view.attaching} …", "accent")]
     elif view.note or not chosen.can_attach:
         text = view.note or f"cannot attach: {chosen.reason or 'no reason given'}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hwtop.model.rank import Rank
 from hwtop.ui import marks, order, rank_view
 from hwtop.ui.panels import ranks as ranks_panel
 from hwtop.ui.view import View
@@ -114,13 +116,24 @@ def draw_differing(view: View, width: int, height: int) -> list[Line]:
         return box([Line("✔ ", "good").add("all ranks are alike", "text")], width, height, title, Line())
     columns = table.chosen(_COLUMNS, inner(width))
     lines = [table.header(columns)]
-    at = next((index for index, (rank, _) in enumerate(found) if rank.rank == view.selected), 0)
-    for index in table.around(len(found), max(1, height - 3), at):
+    for index in _differing_shown(view, found, height):
         rank, why = found[index]
         line = table.row(columns, ranks_panel.row_of(view, rank, why))
         lines.append(line.recoloured("cursor") if rank.rank == view.selected else line)
     hidden = len(found) + 1 - len(lines)
     return box(lines, width, height, title, Line(f"{len(found)}", "accent").add(f", {hidden} not shown" * bool(hidden)))
+
+
+def differing_at(view: View, y: int, height: int) -> int | None:
+    """The rank whose line of those that differ is at this row."""
+    found = rank_view.differing(view)
+    shown = _differing_shown(view, found, height)
+    return found[shown[y - 2]][0].rank if 0 <= y - 2 < len(shown) else None
+
+
+def _differing_shown(view: View, found: Sequence[tuple[Rank, str]], height: int) -> range:
+    at = next((index for index, (rank, _) in enumerate(found) if rank.rank == view.selected), 0)
+    return table.around(len(found), max(1, height - 3), at)
 
 
 def wanted_differing(view: View) -> int:

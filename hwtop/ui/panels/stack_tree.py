@@ -53,11 +53,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     rows = _rows(job.stack_groups) if job else []
     if job is None or not rows:
         return box([Line(f"◌ {_why_empty(job)}", "dim")], width, height, title, Line())
-    rank = view.shown_rank
-    mine = [index for index, row in enumerate(rows) if rank is not None and rank.rank in row.ranks]
-    room = height - 2
-    first = max(0, min(mine[-1] - room + 2, len(rows) - room)) if mine else 0
-    visible = table.window(len(rows), room, first)
+    mine = _mine(view, rows)
+    visible = _visible(rows, mine, height - 2)
     widest = min(_RANKS_WIDEST, inner(width) // 6, max(len(rank_set(row.ranks)) for row in rows))
     codes = _codes(job)
     lines = [_line(rows[index], codes, widest, inner(width), is_mine=index in mine) for index in visible]
@@ -66,6 +63,27 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if len(visible) < len(rows):
         note.add(f", rows {visible.start + 1}–{visible.stop} of {len(rows)}", "accent")
     return box(lines, width, height, title, note)
+
+
+def rank_at(view: View, y: int, height: int) -> int | None:
+    """A rank of those whose way goes through this row: the one on screen, where that is among them."""
+    rows = _rows(view.job.stack_groups) if view.job else []
+    visible = _visible(rows, _mine(view, rows), height - 2)
+    if not 0 <= y - 1 < len(visible):
+        return None
+    ranks, shown = rows[visible[y - 1]].ranks, view.shown_rank
+    return shown.rank if shown is not None and shown.rank in ranks else next(iter(ranks), None)
+
+
+def _mine(view: View, rows: Sequence[_Row]) -> list[int]:
+    """The rows on the way of the rank on screen."""
+    rank = view.shown_rank
+    return [index for index, row in enumerate(rows) if rank is not None and rank.rank in row.ranks]
+
+
+def _visible(rows: Sequence[_Row], mine: Sequence[int], room: int) -> range:
+    first = max(0, min(mine[-1] - room + 2, len(rows) - room)) if mine else 0
+    return table.window(len(rows), room, first)
 
 
 def _why_empty(job: Job | None) -> str:

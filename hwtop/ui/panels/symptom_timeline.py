@@ -29,6 +29,12 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     return box(kept, width, height, Line("When", "title"), Line("since hwtop watches", "dim"))
 
 
+def symptom_at(view: View, y: int, height: int) -> str | None:
+    """The symptom in this row."""
+    shown = list(_by_symptom(view.frame))[-max(1, height - 3) :]
+    return shown[y - 1] if 0 <= y - 1 < len(shown) else None
+
+
 def lines(view: View, width: int) -> list[Line]:
     """A row a symptom in the order in which they came, then the axis."""
     found = _by_symptom(view.frame)
@@ -47,7 +53,8 @@ def lines(view: View, width: int) -> list[Line]:
         rows.append(row.add("  ").extend(_when(view.frame, episodes[-1])))
     start = symptom_view.clock(view.frame, 0)
     axis = Line(" " * (name + 4)).add(start, "dim")
-    axis.add("now".rjust(max(0, cells - len(start))), "dim")
+    end = symptom_view.clock(view.frame, view.frame.watched_s) if view.is_paused else "now"
+    axis.add(end.rjust(max(0, cells - len(start))), "dim")
     return [*rows, axis]
 
 

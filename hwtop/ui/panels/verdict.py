@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-
 from hwtop.model.job import JobPlace
-from hwtop.ui import marks, units
+from hwtop.ui import marks, progress, time_moves, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, elide_clauses
 
 ROWS = 2
+_WORDS_FROM = 100
+"""Cells from which all is said of a held picture."""
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -22,20 +22,30 @@ def _band(view: View, width: int) -> Line:
     verdict = view.frame.verdict
     role = f"band-{verdict.level}"
     glyph, word = marks.VERDICT[verdict.level]
-    right = " PAUSED " if view.is_paused else ""
+    right = _held(view, width)
     head = f" {glyph} {word}  "
     text = elide_clauses(verdict.text, max(0, width - cells(head) - cells(right) - 1))
     return Line(head + text, role).filled(width - cells(right), role).add(right, "tab-on").fitted(width)
 
 
+def _held(view: View, width: int) -> str:
+    """Of which moment the picture is, where it stands still."""
+    if not view.is_paused:
+        return ""
+    if not time_moves.is_past(view):
+        return " ‖ PAUSED "
+    return f" ‖ PAUSED {time_moves.words(view)} " if width >= _WORDS_FROM else f" ‖ {time_moves.words(view)} "
+
+
 def _identity(view: View, width: int) -> Line:
     moment = view.frame.moment
-    clock = datetime.fromtimestamp(moment.time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
     own = f"hwtop {units.pct(moment.own_cpu_pct)} of a core, {units.size(moment.own_rss_bytes)}"
     if moment.late_ms > 500:
         own += f", late {moment.late_ms / 1000:.1f} s"
     right = Line(f"{own}  ", "dim") if width >= 100 else Line()
-    right.add(f"{clock} ", "label")
+    right.add(f"{units.clock(moment.time_s)} ", "label")
+    busy = progress.word(view)
+    right = Line(f"{busy}  ", "accent").extend(right) if busy else right
     parts = _parts(view)
     while len(parts) > 1 and sum(len(text) + 3 for text, _ in parts) - 1 + right.width > width:
         parts.pop()
