@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import pwd
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 
 from hwtop.collectors.process_files import read_bytes
 from hwtop.collectors.process_roster import SCAN_LIMIT, Roster, watchers_of
+from hwtop.collectors.user_names import user_name
 from hwtop.errors import UsageError
 from hwtop.job.launch.launcher import (
     helper_kind,
@@ -143,7 +143,7 @@ class _Scan:
         of_job = members(group)
         ranks = [member for member in of_job if member.role == "rank"]
         uid = _owner(self._proc, root_pid)
-        user = _user_name(uid)
+        user = "?" if uid is None else user_name(uid)
         can_attach = os.geteuid() in (0, uid)
         return JobCandidate(
             pid=root_pid,
@@ -217,15 +217,6 @@ def _owner(proc: str, pid: int) -> int | None:
         return os.stat(f"{proc}/{pid}").st_uid
     except OSError:
         return None
-
-
-def _user_name(uid: int | None) -> str:
-    if uid is None:
-        return "?"
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
 
 
 def _uptime_s(proc: str) -> float | None:

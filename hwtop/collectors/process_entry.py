@@ -27,6 +27,7 @@ from hwtop.collectors.process_files import (
     read_wchan,
 )
 from hwtop.collectors.ray_log import told_ranks
+from hwtop.collectors.user_names import user_name
 from hwtop.job.launch.environment import kept
 from hwtop.job.secrets import masked_arguments
 from hwtop.model.process import OpenFile, ProcessInfo, ThreadInfo
@@ -199,6 +200,7 @@ class ProcessEntry:
             state=stat.state,
             start_ticks=stat.start_ticks,
             uid=status.uid if status else None,
+            user=user_name(status.uid) if status and status.uid is not None else None,
             user_ticks=stat.user_ticks,
             system_ticks=stat.system_ticks,
             thread_count=stat.thread_count,

@@ -29,6 +29,7 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
         depth=member.depth,
         role=member.role,
         rank=member.rank,
+        user=process.user,
         state=process.state,
         cpu_pct=rate.cpu_pct,
         rss_bytes=process.rss_bytes,

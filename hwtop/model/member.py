@@ -47,6 +47,8 @@ class JobProcess(Struct, frozen=True, kw_only=True):
     depth: int
     role: ProcessRole
     rank: int | None
+    user: str | None = None
+    """As in ProcessInfo."""
     state: str
     cpu_pct: float | None
     rss_bytes: int | None

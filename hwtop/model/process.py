@@ -41,6 +41,8 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     start_ticks: int
     """Clock ticks after boot; with the pid it identifies a process for ever."""
     uid: int | None = None
+    user: str | None = None
+    """Name of `uid`; the number where it has none, or where nobody has told yet."""
     user_ticks: int
     system_ticks: int
     thread_count: int

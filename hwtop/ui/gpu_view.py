@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.frame import Frame
 from hwtop.model.gpu import Gpu, GpuRates
-from hwtop.ui import gpu_trouble, units
+from hwtop.ui import fields, gpu_trouble, units
+from hwtop.ui.query import Query, parse
 from hwtop.ui.view import View
 
 PAST_MOST = 400
@@ -56,8 +57,22 @@ def _first_told(*sources: tuple[object, str, str]) -> tuple[float | None, float 
     return None, None
 
 
+def kept(view: View) -> tuple[Gpu, ...]:
+    """The devices in the order of the frame; on their own page those that its filter lets through."""
+    gpus = view.frame.moment.gpus
+    if view.page != "gpu" or not view.filter:
+        return gpus
+    found = query(view)
+    return tuple(gpu for gpu in gpus if found.lets(gpu))
+
+
+def query(view: View) -> Query[Gpu]:
+    """The filter of the GPU page."""
+    return parse(view.filters.get("gpu", ""), fields.gpus(view.job), fields.gpu_text)
+
+
 def rows(view: View, samples: int = 0) -> list[GpuRow]:
-    """All devices in the order of the frame, each with its newest `samples` of utilization."""
+    """The devices of `kept`, each with its newest `samples` of utilization."""
     moment = view.frame.moment
     rates = {rate.index: rate for rate in moment.gpu_rates}
     past = past_utils(view.frame, samples)
@@ -71,7 +86,7 @@ def rows(view: View, samples: int = 0) -> list[GpuRow]:
             past=past[gpu.index],
             is_selected=here is not None and gpu.index == here.index,
         )
-        for gpu in moment.gpus
+        for gpu in kept(view)
     ]
 
 
@@ -101,7 +116,7 @@ def _ranks(view: View) -> dict[int, tuple[int, ...]]:
 def selected(view: View) -> Gpu | None:
     """The device under the cursor: the chosen one, else that of the selected rank, else the sickest, else the first. Where
     another rank was selected since, its device takes over."""
-    gpus = view.frame.moment.gpus
+    gpus = kept(view)
     chosen = next((gpu for gpu in gpus if gpu.index == view.gpu), None)
     of_rank = [gpu for gpu in gpus if view.rank is not None and gpu.index in view.rank.gpus]
     if chosen is not None and (not of_rank or chosen in of_rank):
@@ -113,13 +128,13 @@ def selected(view: View) -> Gpu | None:
 
 def moved(view: View, step: int) -> View:
     """The device `step` further is under the cursor; with it its rank is selected on every page."""
-    gpus, here = view.frame.moment.gpus, selected(view)
+    gpus, here = kept(view), selected(view)
     return view if here is None else chosen(view, gpus.index(here) + step)
 
 
 def chosen(view: View, place: int) -> View:
     """The device at this place of the list is under the cursor."""
-    gpus = view.frame.moment.gpus
+    gpus = kept(view)
     if not gpus:
         return view
     gpu = gpus[max(0, min(len(gpus) - 1, place))]

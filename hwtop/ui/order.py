@@ -18,6 +18,12 @@ _RANKS: dict[Order, tuple[str, str]] = {
     "s/step": ("slowest steps first", "fastest steps first"),
     "cpu": ("most CPU first", "least CPU first"),
     "mem": ("most memory first", "least memory first"),
+    "pid": ("by PID", "by PID, highest first"),
+    "gpu": ("by GPU", "by GPU, highest first"),
+    "ago": ("oldest step first", "newest step first"),
+    "phase": ("by phase", "by phase, last first"),
+    "workers": ("most workers first", "fewest workers first"),
+    "log": ("most silent first", "newest log first"),
 }
 """Words for each, and for the other way round."""
 _PROCESSES: dict[ProcessOrder, tuple[str, str]] = {
@@ -28,8 +34,12 @@ _PROCESSES: dict[ProcessOrder, tuple[str, str]] = {
     "read": ("most read first", "least read first"),
     "write": ("most written first", "least written first"),
     "pid": ("by PID", "by PID, highest first"),
+    "role": ("by role", "by role, last first"),
+    "rank": ("by rank", "by rank, highest first"),
+    "state": ("sickest first", "healthiest first"),
+    "files": ("most files first", "fewest files first"),
 }
-_RISING = frozenset({"rank", "step", "wait", "pid"})
+_RISING = frozenset({"rank", "step", "wait", "pid", "gpu", "phase", "role"})
 """The smallest stands first, unless the other way was asked for."""
 _RISES, _FALLS = "↑", "↓"
 
@@ -70,6 +80,20 @@ def following(view: View) -> View:
     return replace(fresh, order=_next(ORDERS, view.order))
 
 
+def by(view: View, column: str) -> View:
+    """Ordered by the column of this title; where it is so already, the other way round."""
+    name = column.casefold()
+    every = _PROCESSES if view.page == "processes" else _RANKS
+    if name not in every:
+        return replace(view, note=f"the table has no order by {column}" if column else view.note)
+    if name == named(view):
+        return turned(view)
+    fresh = replace(view, reversed_pages=view.reversed_pages - {view.page})
+    if view.page == "processes":
+        return replace(fresh, process_order=cast("ProcessOrder", name))
+    return replace(fresh, order=cast("Order", name))
+
+
 def turned(view: View) -> View:
     """The other way round; a tree has only one."""
     if named(view) == "tree":
@@ -89,4 +113,4 @@ def arranged(view: View, rows: Iterable[Row], value: Callable[[Row], object]) ->
 
 
 def _next(every: tuple[Row, ...], now: Row) -> Row:
-    return every[(every.index(now) + 1) % len(every)]
+    return every[(every.index(now) + 1) % len(every) if now in every else 0]

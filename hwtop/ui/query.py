@@ -1,4 +1,4 @@
-"""The filter language of tables: `gpu=3 state=D cpu>80 mem>2G !worker`. Terms stand between blanks, and a row must match all
+"""The filter language of tables: `gpu=3 state=D cpu>80 mem>2G cmd~decode !worker`. Terms stand between blanks, and a row must match all
 of them; a term with an operator asks a field, any other is looked for in the text of the row. Pure."""
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _EXAMPLES: dict[Kind, str] = {
     "seconds": "0.5, 30s or 2m",
 }
 
-_TERM = re.compile(r'!?"[^"]*"?|\S+')
-_ASKS = re.compile(r"([a-z][a-z/_]*)(!=|>=|<=|=|<|>)(.*)", re.IGNORECASE | re.DOTALL)
+_TERM = re.compile(r'!?(?:[a-z][a-z/_]*!?~)?"[^"]*"?|\S+', re.IGNORECASE)
+_ASKS = re.compile(r"([a-z][a-z/_]*)(!=|!~|>=|<=|=|~|<|>)(.*)", re.IGNORECASE | re.DOTALL)
 _NUMBER = re.compile(r"(\d+(?:\.(\d*))?|\.(\d+))([a-z%]*)", re.IGNORECASE)
 _NONE = "none"
 """Asks for rows that have no value, e.g. `rank=none`."""
@@ -92,7 +92,7 @@ def _test(term: str, fields: Mapping[str, Field[Row]], text_of: Callable[[Row], 
     if not value:
         raise _NotUnderstoodError(f"{name}{operator} needs a value, e.g. {name}{operator}{_example(field)}")
     matches = _words(field, operator, value) if field.kind == "word" else _numbers(field, operator, value)
-    return partial(_has_value, field, matches, is_not != (operator == "!="))
+    return partial(_has_value, field, matches, is_not != operator.startswith("!"))
 
 
 def _has_word(word: str, is_not: bool, text_of: Callable[[Row], str], row: Row) -> bool:
@@ -104,8 +104,11 @@ def _has_value(field: Field[Row], matches: Callable[[Value], bool], is_not: bool
 
 
 def _words(field: Field[Row], operator: str, value: str) -> Callable[[Value], bool]:
-    """A part of the word will do; of one character, the whole."""
-    if operator not in ("=", "!="):
+    """A part of the word will do; of one character, the whole. `~` takes any part, blanks and commas too: it is typed in quotes."""
+    if operator.endswith("~"):
+        part = value.strip('"').casefold()
+        return lambda given: given is not None and part in str(given).casefold()
+    if not operator.endswith("="):
         raise _NotUnderstoodError(f"{field.name} is a word: {field.name}={value} or {field.name}!={value}")
     wanted = [part.casefold() for part in value.split(",") if part]
     for part in wanted:
@@ -123,6 +126,8 @@ def _is_meant(part: str, word: Value) -> bool:
 
 def _numbers(field: Field[Row], operator: str, value: str) -> Callable[[Value], bool]:
     """`=` takes ranges and lists, and means what would round to the digits that were typed."""
+    if operator.endswith("~"):
+        raise _NotUnderstoodError(f"{field.name} is a number: {field.name}={value} or {field.name}>{value}")
     if operator in ("=", "!="):
         spans = [_span(field, part) for part in value.split(",") if part]
         return lambda given: any(_is_within(span, given) for span in spans)

@@ -47,12 +47,13 @@ def ordered(view: View) -> tuple[Rank, ...]:
         ranks = tuple(rank for rank in ranks if found.lets(rank))
     if view.order == "state":
         return order.arranged(view, ranks, lambda rank: -WORST_FIRST.index(rank.state))
-    return order.arranged(view, ranks, lambda rank: fields.RANKS[view.order].read(rank)[0])
+    read = fields.ranks(view.job)[view.order].read
+    return order.arranged(view, ranks, lambda rank: next(iter(read(rank)), None))
 
 
 def query(view: View) -> Query[Rank]:
     """The filter of the ranks page."""
-    return parse(view.filters.get("ranks", ""), fields.RANKS, fields.rank_text)
+    return parse(view.filters.get("ranks", ""), fields.ranks(view.job), fields.rank_text)
 
 
 def stepped(view: View, step: int) -> View:

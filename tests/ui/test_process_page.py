@@ -210,7 +210,7 @@ def test_environment() -> None:
         await pilot.press("escape")
         assert "/home/ada" in text_of(app)
         await pilot.press("escape")
-        assert "Processes of the job" in text_of(app)
+        assert "╭─ Processes " in text_of(app)
 
     feed = drive(act, given)
     assert [wish.detail_pid for wish in feed.wishes] == [None, RANK_0, None]
@@ -243,7 +243,7 @@ def test_open_files() -> None:
         await pilot.press("e")
         assert "HOME" in text_of(app)
         await pilot.press("l", "l")
-        assert "Processes of the job" in text_of(app)
+        assert "╭─ Processes " in text_of(app)
 
     drive(act, given)
 

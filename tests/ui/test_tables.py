@@ -10,11 +10,10 @@ from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.model.log import Progress
-from hwtop.ui import fields, order, process_view, rank_view
+from hwtop.ui import fields, help_lines, order, process_view, rank_view
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
 from hwtop.ui.panels.footer import draw
-from hwtop.ui.screens.help import help_lines
 from hwtop.ui.view import ORDERS, PROCESS_ORDERS, Page, View
 from tests import crowds, frames
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
@@ -80,7 +79,7 @@ def test_every_field_of_every_row_can_be_asked() -> None:
     for frame in (frames.healthy(), frames.hang(), frames.dead_rank(), frames.gpu_lost()):
         job = frame.moment.job
         assert job is not None
-        for field in fields.RANKS.values():
+        for field in fields.ranks(job).values():
             assert all(
                 value is None or isinstance(value, int | float | str)
                 for each in job.ranks
@@ -166,8 +165,8 @@ def test_the_cursor_stays_on_its_row_whatever_the_order() -> None:
 
 
 def test_help_tells_the_language_and_all_fields() -> None:
-    text = "\n".join(line.text for line in help_lines(80, 60))
-    for word in ("rank=0-3", "cpu>80", "mem>2G", "state=D", "step<100", *fields.RANKS, *fields.processes(None)):
+    text = "\n".join(line.text for line in help_lines.draw(None, (80, 200)).lines)
+    for word in ("rank=0-3", "cpu>80", "mem>2G", "state=D", "step<100", *fields.ranks(None), *fields.processes(None)):
         assert word in text, word
 
 

@@ -8,10 +8,12 @@ Sources: signal(7) and proc(5) (SigCgt, SigIgn) for the process itself; torch.di
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
 
@@ -41,15 +43,20 @@ class Target(Struct, frozen=True, kw_only=True):
     processes: tuple[JobProcess, ...]
 
 
-def targets(job: Job, pid: int | None, rank: int | None) -> tuple[Target, ...]:
-    """Whom the menu offers: the chosen process, the chosen rank with and without its helpers, the launcher, everything."""
-    living = [process for process in job.processes if process.state not in ("Z", "X")]
+def targets(
+    job: Job, pid: int | None, rank: int | None, groups: Sequence[tuple[str, Sequence[JobProcess]]] = ()
+) -> tuple[Target, ...]:
+    """Whom the menu offers: groups that a person has put together, the chosen process, the chosen rank with and without
+    its helpers, the launcher, everything."""
+    living = [process for process in job.processes if _is_alive(process)]
     chosen = next((process for process in living if process.pid == pid), None)
     number = rank if chosen is None else chosen.rank
     crew = [process for process in living if number is not None and process.rank == number]
     own = next((process for process in crew if process.role == "rank"), None)
     launcher = next((process for process in living if process.role == "launcher"), None)
-    found = [Target(title=title(process), processes=(process,)) for process in (chosen, own) if process is not None]
+    found = [_group(name, [process for process in group if _is_alive(process)]) for name, group in groups]
+    found = [target for target in found if target.processes]
+    found += [Target(title=title(process), processes=(process,)) for process in (chosen, own) if process is not None]
     if own is not None and len(crew) > 1:
         helpers = "1 helper" if len(crew) == 2 else f"{len(crew) - 1} helpers"
         found.append(Target(title=f"rank {number} and its {helpers}", processes=tuple(crew)))
@@ -59,6 +66,25 @@ def targets(job: Job, pid: int | None, rank: int | None) -> tuple[Target, ...]:
         found.append(Target(title=f"all {len(living)} processes of the job", processes=tuple(living)))
     first = {tuple(process.pid for process in target.processes): target for target in reversed(found)}
     return tuple(target for target in found if target in first.values())
+
+
+def _group(name: str, living: Sequence[JobProcess]) -> Target:
+    return Target(title=title(living[0]) if len(living) == 1 else name, processes=tuple(living))
+
+
+def _is_alive(process: JobProcess) -> bool:
+    return process.state not in ("Z", "X")
+
+
+def job_title(job: Job) -> str:
+    """The job as a person names it: what started it, its Slurm id, its command."""
+    launcher = job.launcher
+    by_pid = {process.pid: process for process in job.processes}
+    target = by_pid.get(job.target_pid)
+    command = launcher.command if launcher else target.command if target else ""
+    head = f"{launcher.kind} {launcher.pid}" if launcher else f"PID {job.target_pid}"
+    slurm = f", Slurm job {job.place.slurm_job}" if job.place and job.place.slurm_job else ""
+    return f"{head}{slurm}: {command}" if command else f"{head}{slurm}"
 
 
 def title(process: JobProcess) -> str:
@@ -113,9 +139,8 @@ def aftermath(name: str, target: Target, job: Job) -> str:
         return _after_rank(name, target, job, len(others))
     if first.role == "launcher":
         return _after_launcher(name, first, job, len(ranks))
-    if first.role == "loader-worker" and first.rank is not None:
-        return _after_worker(fate(name, first), first.rank)
-    return ""
+    workers = [process for process in target.processes if process.role == "loader-worker" and process.rank is not None]
+    return _after_workers(name, workers) if workers else ""
 
 
 def _effect(name: str, process: JobProcess) -> str:
@@ -191,7 +216,12 @@ def _after_launcher(name: str, launcher: JobProcess, job: Job, ranks: int) -> st
             return ""
 
 
-def _after_worker(what: Fate, rank: int) -> str:
-    if what in ("ends", "unknown"):
-        return f"Then rank {rank} fails with “DataLoader worker exited unexpectedly”."
-    return f"Meanwhile rank {rank} waits for its data." if what == "pauses" else ""
+def _after_workers(name: str, workers: Sequence[JobProcess]) -> str:
+    fates = {fate(name, worker) for worker in workers}
+    ranks = tuple(sorted({worker.rank for worker in workers if worker.rank is not None}))
+    is_one = len(ranks) == 1
+    if fates & {"ends", "unknown"}:
+        fail = "fails" if is_one else "fail"
+        return f"Then {named(ranks)} {fail} with “DataLoader worker exited unexpectedly”."
+    waits = "waits for its" if is_one else "wait for their"
+    return f"Meanwhile {named(ranks)} {waits} data." if "pauses" in fates else ""

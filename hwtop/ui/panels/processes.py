@@ -1,13 +1,16 @@
-"""The job's processes as a tree."""
+"""The job's processes, as a tree or a list."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hwtop.job.launch.signals import fate
 from hwtop.model.member import JobProcess
-from hwtop.ui import order, process_view, units
+from hwtop.ui import order, process_view, tags, units
 from hwtop.ui.fields import STATES, state_word
 from hwtop.ui.filter import told
 from hwtop.ui.panels import detail
+from hwtop.ui.process_tree import TreeRow
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -31,35 +34,54 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if view.inside:
         return detail.draw(view, width, height)
     processes = view.job.processes if view.job else ()
-    title = Line("Processes of the job", "title")
     if not processes:
-        return box([_none(view)], width, height, title, Line())
-    kept = process_view.kept(view)
-    title.add(f"  {order.words(view)}" if order.words(view) else "", "dim")
-    word = view.filters.get("processes", "")
-    title.extend(told(word, len(kept), len(processes), "processes", process_view.query(view).problem))
-    if not kept:
+        return box([_none(view)], width, height, Line("Processes", "title"), Line())
+    title = _title(view)
+    listed = process_view.rows(view)
+    if not listed:
         return box([Line("◌ no process matches", "dim")], width, height, title, Line())
-    columns = table.chosen(_columns(is_tree=view.process_order == "tree"), inner(width))
+    columns = _chosen(view, width)
     cursor = process_view.place(view)
-    about = _about(kept[cursor], inner(width), is_readonly=view.is_readonly) if height >= _ABOUT_FROM else []
+    about = _about(view, listed[cursor], inner(width)) if height >= _ABOUT_FROM else []
     rows = shown(view, height)
     lines = [table.header(columns, order.marked(view))]
     for index in rows:
-        line = table.row(columns, kept[index]).fitted(inner(width))
+        line = table.row(columns, listed[index]).fitted(inner(width))
         lines.append(Line("▸" + line.text[1:], "cursor") if index == cursor else line)
     room = height - 2 - len(about)
     lines += [Line()] * (room - len(lines))
-    note = Line(f"{len(processes)} processes, CPU 100% = one core", "dim")
-    if len(rows) < len(kept):
-        note = Line(f"{rows.start + 1}–{rows.stop} of {len(kept)}", "accent")
+    note = Line(f"{len(processes)} processes", "dim")
+    if len(rows) < len(listed):
+        note = Line(f"{rows.start + 1}–{rows.stop} of {len(listed)}", "accent")
     return box(lines + about, width, height, title, note)
 
 
+def _title(view: View) -> Line:
+    """What one would act on comes first: a narrow terminal cuts the end."""
+    title = Line("Processes", "title").extend(tags.told(view))
+    if process_view.follows(view):
+        title.add("  follows ", "label").add(f"PID {view.process}", "accent")
+    processes = view.job.processes if view.job else ()
+    word = view.filters.get("processes", "")
+    kept = len(process_view.kept(view)) if word else 0
+    title.extend(told(word, kept, len(processes), "processes", process_view.query(view).problem if word else ""))
+    title.add(f"  {order.words(view)}" if order.words(view) else "", "dim")
+    return title.add("  CPU 100% = one core", "dim")
+
+
+def _chosen(view: View, width: int) -> list[tuple[Column[TreeRow], int]]:
+    return table.chosen(_columns(view, is_tree=view.process_order == "tree"), inner(width))
+
+
+def column_at(view: View, x: int, width: int) -> str:
+    """Title of the column at this cell of a panel of this width; "" between them."""
+    return table.column_at(_chosen(view, width), x - (width - inner(width)) // 2)
+
+
 def shown(view: View, height: int) -> range:
-    """Rows of `process_view.kept` that a panel of this height shows."""
+    """Which of `process_view.rows` a panel of this height shows."""
     about = _ABOUT_ROWS if height >= _ABOUT_FROM else 0
-    return table.around(len(process_view.kept(view)), height - 3 - about, process_view.place(view))
+    return table.around(len(process_view.rows(view)), height - 3 - about, process_view.place(view))
 
 
 def hidden(view: View, width: int, height: int) -> int:
@@ -67,25 +89,44 @@ def hidden(view: View, width: int, height: int) -> int:
     return detail.hidden(view, width, height) if view.inside else 0
 
 
-def _about(item: JobProcess, width: int, *, is_readonly: bool) -> list[Line]:
+def _about(view: View, row: TreeRow, width: int) -> list[Line]:
     """What the table has no room for, in `_ABOUT_ROWS` rows."""
-    rule = _rule(item, width, is_readonly=is_readonly)
+    item = process_view.selected(view) or row.process
+    name = f" PID {item.pid} " if row.folded_pid is None else f" {row.name.removeprefix('+ ')} "
+    rule = _rule(Line(name, "strong"), width, is_readonly=view.is_readonly)
+    if row.folded_pid is not None:
+        return [rule, *_about_branch(row, width)]
     facts = Line("threads ", "label").add(_threads(item), "text")
     if item.wchan:
         facts.add("   sleeps in ", "label").add(item.wchan, "text")
     facts.add("   handles ", "label").add(_handles(item), "text")
-    text = visible(item.command[:_COMMAND_MOST])
+    if item.user:
+        facts.add("   user ", "label").add(item.user, "text")
+    return [rule, facts, *_pieces(item.command, width, "dim")]
+
+
+def _about_branch(row: TreeRow, width: int) -> list[Line]:
+    """All processes of a folded branch by number, how they do, and how to see each."""
+    facts = Line("states ", "label").add(row.words, "text").add("   threads ", "label")
+    facts.add(str(sum(item.thread_count for item in row.processes)), "text")
+    facts.add("   →", "key").add(" opens the branch  ", "label").add("*", "key").add(" all", "label")
+    return [facts, *_pieces("PID " + " ".join(str(item.pid) for item in row.processes), width, "dim")]
+
+
+def _pieces(text: str, width: int, role: str) -> list[Line]:
+    """A long text in `_COMMAND_ROWS` rows."""
+    text = visible(text[:_COMMAND_MOST])
     pieces: list[Line] = []
     while text and len(pieces) < _COMMAND_ROWS:
         piece = text if len(pieces) == _COMMAND_ROWS - 1 else _cut(text, width)
-        pieces.append(Line(elide_middle(piece, width), "dim"))
+        pieces.append(Line(elide_middle(piece, width), role))
         text = text[len(piece) :]
-    return [rule, facts, *pieces, *[Line()] * (_COMMAND_ROWS - len(pieces))]
+    return pieces + [Line()] * (_COMMAND_ROWS - len(pieces))
 
 
-def _rule(item: JobProcess, width: int, *, is_readonly: bool) -> Line:
+def _rule(name: Line, width: int, *, is_readonly: bool) -> Line:
     """Whose facts follow, and the keys that are about it: the footer of a narrow terminal has no room for them."""
-    name, keys = Line(f" PID {item.pid} ", "strong"), Line(" ")
+    keys = Line(" ")
     for key, word in _KEYS if is_readonly else (*_KEYS, *_CHANGING_KEYS):
         keys.add(key, "key").add(f" {word}  ", "label")
     if 4 + name.width + keys.width > width:
@@ -128,11 +169,21 @@ def draw_busiest(view: View, width: int, height: int) -> list[Line]:
     title = Line("Busiest processes", "title")
     if not processes:
         return box([_none(view)], width, height, title, Line())
-    # In steps of 10 %: what is equally busy keeps its place from tick to tick.
-    ranked = sorted(processes, key=lambda item: (-round((item.cpu_pct or 0) / 10), item.role != "rank", item.pid))
+    ranked = _busiest(processes)
     columns = table.chosen(_busiest_columns(), inner(width))
     lines = [table.header(columns), *(table.row(columns, item) for item in ranked[: height - 3])]
     return box(lines, width, height, title, Line(f"of {len(processes)}", "dim"))
+
+
+def busiest_at(view: View, y: int, height: int) -> JobProcess | None:
+    """The process in this row of the busiest ones."""
+    shown = _busiest(view.job.processes if view.job else ())[: max(0, height - 3)]
+    return shown[y - 2] if 0 <= y - 2 < len(shown) else None
+
+
+def _busiest(processes: Sequence[JobProcess]) -> list[JobProcess]:
+    """In steps of 10 %: what is equally busy keeps its place from tick to tick."""
+    return sorted(processes, key=lambda item: (-round((item.cpu_pct or 0) / 10), item.role != "rank", item.pid))
 
 
 def _none(view: View) -> Line:
@@ -144,47 +195,56 @@ def _busiest_columns() -> list[Column[JobProcess]]:
     return [
         Column("pid", 7, lambda item, _: Line(str(item.pid), "dim"), align="right"),
         Column("role", 13, lambda item, _: Line(item.role, "strong" if item.role == "rank" else "text"), grow=1),
-        Column(
-            "rank", 4, lambda item, _: _plain(units.UNKNOWN if item.rank is None else str(item.rank)), align="right"
-        ),
+        Column("rank", 4, lambda item, _: _plain(_number(item.rank)), align="right"),
         Column("CPU", 5, lambda item, _: _plain(units.pct(item.cpu_pct)), align="right"),
         Column("mem", 5, lambda item, _: _plain(units.size(item.rss_bytes)), 1, align="right"),
-        Column("state", 11, _state, 2),
+        Column("state", 11, lambda item, _: Line(*STATES.get(item.state, (item.state, "text"))), 2),
     ]
 
 
-def _columns(*, is_tree: bool) -> list[Column[JobProcess]]:
-    """A PID has at most 7 digits; the cell before it is the cursor's."""
+def _columns(view: View, *, is_tree: bool) -> list[Column[TreeRow]]:
+    """What tells one process from another stays longest: a narrow terminal drops the highest number first."""
+
+    def pid(row: TreeRow, width: int) -> Line:
+        number = "" if row.folded_pid is not None else str(row.process.pid)
+        return Line(f" {tags.glyph(view, row.processes)}", "accent").add(number.rjust(width - 2), "dim")
+
     return [
-        Column("pid", 8, lambda item, _: Line(str(item.pid), "dim"), align="right"),
-        Column("role", 22, _role if is_tree else _plain_role),
-        Column(
-            "rank", 4, lambda item, _: Line(units.UNKNOWN if item.rank is None else str(item.rank)), 2, align="right"
-        ),
+        Column("pid", 9, pid, align="right"),
+        Column("role", 22, _role if is_tree else _plain_role, grow=1, most=34),
+        Column("rank", 4, lambda row, _: _plain(_number(row.rank)), 2, align="right"),
         Column("state", 11, _state),
-        Column("CPU", 5, lambda item, _: _plain(units.pct(item.cpu_pct)), 1, align="right"),
-        Column("mem", 5, lambda item, _: _plain(units.size(item.rss_bytes)), 1, align="right"),
-        Column("threads", 7, lambda item, _: _plain(str(item.thread_count)), 5, align="right"),
-        Column("read", 7, lambda item, _: _plain(units.rate(item.read_bytes_per_s)), 4, align="right"),
-        Column("write", 7, lambda item, _: _plain(units.rate(item.written_bytes_per_s)), 5, align="right"),
-        Column("files", 5, lambda item, _: _plain(units.count(item.fd_count)), 6, align="right"),
-        Column("sleeps in", 18, lambda item, _: Line(item.wchan or units.UNKNOWN, "dim"), 3),
-        Column("command", 20, lambda item, _: Line(item.command, "dim"), 7, grow=1),
+        Column("CPU", 5, lambda row, _: _plain(units.pct(row.cpu_pct)), 1, align="right"),
+        Column("mem", 5, lambda row, _: _plain(units.size(row.rss_bytes)), 1, align="right"),
+        Column(
+            "threads", 7, lambda row, _: _plain(str(sum(each.thread_count for each in row.processes))), 5, align="right"
+        ),
+        Column("read", 7, lambda row, _: _plain(units.rate(row.read_bytes_per_s)), 4, align="right"),
+        Column("write", 7, lambda row, _: _plain(units.rate(row.written_bytes_per_s)), 5, align="right"),
+        Column("files", 5, lambda row, _: _plain(units.count(row.fd_count)), 6, align="right"),
+        Column("sleeps in", 18, lambda row, _: Line(row.wchan or units.UNKNOWN, "dim"), 3),
+        Column("command", 20, lambda row, _: Line(row.words or row.process.command, "dim"), 7, grow=5),
     ]
+
+
+def _number(value: int | None) -> str:
+    return units.UNKNOWN if value is None else str(value)
 
 
 def _plain(text: str) -> Line:
     return Line(text, "dim" if text == units.UNKNOWN else "text")
 
 
-def _role(item: JobProcess, width: int) -> Line:
-    branch = "  " * max(0, item.depth - 1) + ("└ " if item.depth else "")
-    return Line(branch, "border").extend(_plain_role(item, width))
+def _role(row: TreeRow, width: int) -> Line:
+    branch = "  " * max(0, row.depth - 1) + ("└ " if row.depth else "")
+    return Line(branch, "border").extend(_plain_role(row, width))
 
 
-def _plain_role(item: JobProcess, _: int) -> Line:
-    return Line(item.role, "strong" if item.role in ("rank", "launcher") else "text")
+def _plain_role(row: TreeRow, _: int) -> Line:
+    if row.folded_pid is not None:
+        return Line(row.name, "label")
+    return Line(row.name, "strong" if row.process.role in ("rank", "launcher") else "text")
 
 
-def _state(item: JobProcess, _: int) -> Line:
-    return Line(*STATES.get(item.state, (item.state, "text")))
+def _state(row: TreeRow, _: int) -> Line:
+    return Line(*STATES.get(row.state, (row.state, "text")))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
-from hwtop.ui import marks, order, rank_view, units
+from hwtop.ui import marks, order, rank_view, tags, units
 from hwtop.ui.filter import told
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -27,6 +27,8 @@ class Row:
     blame: Severity | None
     """Of the weightiest finding that names this rank."""
     is_selected: bool
+    tag: str = " "
+    """`tags.GLYPH` where its process is tagged."""
     why: str = ""
     """Why it is in a list of ranks that differ."""
 
@@ -43,13 +45,11 @@ def least(view: View) -> int:
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The table, scrolled to the selected rank, else to the first that a finding points at."""
-    room = inner(width)
     ranks = rank_view.ordered(view)
     title = heading(view, "Ranks")
     if not ranks:
         return box([none(view)], width, height, title, Line())
-    has_gpus = any(rank.gpus for rank in ranks)
-    columns = table.chosen([column for column in _COLUMNS if has_gpus or column is not _GPU], room)
+    columns = _chosen(view, width)
     visible = shown(view, height)
     lines = [table.header(columns, order.marked(view))]
     for index in visible:
@@ -57,11 +57,22 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
     if _legend_rows(view):
         lines.append(legend(ranks))
-    note = Line("CPU 100% = one core", "dim")
+    note = Line() if view.page == "ranks" else Line("CPU 100% = one core", "dim")
     if len(visible) < len(ranks):
         first = f"{visible.start + 1}–" if len(visible) > 1 else ""
         note = Line(f"{first}{visible.stop} of {len(ranks)}", "accent")
     return box(lines, width, height, title, note)
+
+
+def _chosen(view: View, width: int) -> list[tuple[Column[Row], int]]:
+    """Those of all ranks, so that a filter moves none."""
+    has_gpus = any(rank.gpus for rank in (view.job.ranks if view.job else ()))
+    return table.chosen([column for column in _COLUMNS if has_gpus or column is not _GPU], inner(width))
+
+
+def column_at(view: View, x: int, width: int) -> str:
+    """Title of the column at this cell of a panel of this width; "" between them."""
+    return table.column_at(_chosen(view, width), x - (width - inner(width)) // 2)
 
 
 def shown(view: View, height: int) -> range:
@@ -80,18 +91,16 @@ def rank_at(view: View, y: int, height: int) -> int | None:
 
 def heading(view: View, word: str) -> Line:
     """The title with the order and, where this box has only some of the job's ranks, how many."""
-    title = Line(word, "title")
+    title = Line(word, "title").extend(tags.told(view))
     job = view.job
     if job is None or view.page != "ranks":
         return title
     if job.world_size and job.world_size > len(job.ranks):
         title.add(f"  {len(job.ranks)} of {job.world_size} are on this box", "warn")
-    title.add(f"  {order.words(view)}", "dim")
-    if not view.filter:
-        return title
-    return title.extend(
-        told(view.filter, len(rank_view.ordered(view)), len(job.ranks), "ranks", rank_view.query(view).problem)
-    )
+    if view.filter:
+        kept = len(rank_view.ordered(view))
+        title.extend(told(view.filter, kept, len(job.ranks), "ranks", rank_view.query(view).problem))
+    return title.add(f"  {order.words(view)}", "dim").add("  CPU 100% = one core", "dim")
 
 
 def none(view: View) -> Line:
@@ -110,6 +119,7 @@ def row_of(view: View, rank: Rank, why: str = "") -> Row:
         gpu_util_pct=sum(utils) / len(utils) if utils else None,
         blame=next((finding.severity for finding in view.frame.findings if rank.rank in finding.ranks), None),
         is_selected=rank.rank == view.selected,
+        tag=tags.glyph_of_rank(view, rank),
         why=why,
     )
 
@@ -174,12 +184,11 @@ def _plain(text: str) -> Line:
 
 
 def _mark(row: Row, _: int) -> Line:
-    if row.is_selected:
-        return Line("▸", "accent")
-    if row.blame is None:
-        return Line()
-    glyph, _word, role = marks.SEVERITY[row.blame]
-    return Line(glyph, role)
+    """Of the cursor or the finding, then of the tag."""
+    glyph, role = "▸" if row.is_selected else " ", "accent"
+    if row.blame is not None and not row.is_selected:
+        glyph, _word, role = marks.SEVERITY[row.blame]
+    return Line(glyph, role).add(row.tag, "accent")
 
 
 def _gpu(row: Row, _: int) -> Line:
@@ -219,7 +228,7 @@ def _log_age(row: Row, _: int) -> Line:
     return Line(f"▲{text}", "warn") if is_late else _plain(text)
 
 
-MARK: Column[Row] = Column("", 1, _mark)
+MARK: Column[Row] = Column("", 2, _mark)
 NUMBER: Column[Row] = Column("rank", 4, lambda row, _: Line(str(row.rank.rank), "strong"), align="right")
 STATE: Column[Row] = Column("state", 17, state)
 STEP: Column[Row] = Column("step", 9, _step, 1, align="right")

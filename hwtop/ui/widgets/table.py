@@ -72,6 +72,16 @@ def row(columns: Sequence[tuple[Column[Row], int]], item: Row) -> Line:
     return _joined([column.cell(item, width).fitted(width, column.align) for column, width in columns])
 
 
+def column_at(columns: Sequence[tuple[Column[Row], int]], x: int) -> str:
+    """Title of the column at cell `x` of a row; the gap behind it belongs to it, as its mark may stand there."""
+    end = 0
+    for column, width in columns:
+        end += width + GAP
+        if 0 <= x < end:
+            return column.title
+    return ""
+
+
 def window(count: int, height: int, first: int) -> range:
     """The rows to show when `count` of them have `height` rows of room and `first` is wanted on top."""
     first = max(0, min(first, count - height))
