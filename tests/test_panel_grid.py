@@ -9,11 +9,12 @@ import pytest
 from hwtop.config import parse as parse_config
 from hwtop.errors import UsageError
 from hwtop.panel_grid import NAMES, Cells, no_drawing, parse
+from hwtop.ui import panel_view
 from hwtop.ui.layout import PANELS
 
 
 def test_every_panel_has_its_name() -> None:
-    assert set(NAMES) == PANELS.keys() - {"verdict", "footer", "compact", "picker"}
+    assert set(NAMES) == PANELS.keys() - panel_view.FIXED
 
 
 def test_words_are_columns_lines_are_rows_and_a_panel_covers_all_its_cells() -> None:

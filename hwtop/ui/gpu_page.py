@@ -14,6 +14,8 @@ _CARD, _PROCESSES = 8, 5
 """Rows of card and processes, where they stand below each other."""
 _TRENDS_FROM, _TRENDS, _TRENDS_MOST = 26, 8, 12
 """Rows below the list from which trends have room there, and how many they get at least and at most."""
+_TALL = 50
+"""Rows below the list from which the card leaves more of them to the trends."""
 
 
 def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
@@ -43,7 +45,7 @@ def alone(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 def _trends(view: View, room: int) -> int:
     if room < _TRENDS_FROM or not gpu_trends.is_wanted(view):
         return 0
-    return max(_TRENDS, min(_TRENDS_MOST, room // 4))
+    return room * 2 // 5 if room >= _TALL else max(_TRENDS, min(_TRENDS_MOST, room // 4))
 
 
 def _ways(view: View, width: int) -> int:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from hwtop.ui import curve_view, flame_view, gpu_page, overview, panel_view, picker_page, symptoms_page, vacancy
+from hwtop.ui import (
+    companions,
+    curve_view,
+    flame_view,
+    gpu_page,
+    overview,
+    panel_view,
+    picker_page,
+    ranks_page,
+    symptoms_page,
+    vacancy,
+)
 from hwtop.ui.panels import (
     compact,
     conclusion,
@@ -43,7 +54,7 @@ from hwtop.ui.panels import (
     time_bar,
     verdict,
 )
-from hwtop.ui.place import SMALL, WIDE, Place, row, stack
+from hwtop.ui.place import SMALL, WIDE, Place, stack
 from hwtop.ui.view import LogInside, Page, View
 from hwtop.ui.widgets.line import Line
 
@@ -111,16 +122,12 @@ _LOG_INSIDE: dict[LogInside, tuple[str, Callable[[View, int], int]]] = {
 
 COMPACT_BELOW = (60, 15)
 """Cells and rows under which panels give way to text."""
-_DIFFER_LEAST, _DIFFER_WIDE = 4, 56
-"""Rows for titles, frame and one rank that differs; cells from which the list of them stands beside the map."""
 _FLAME_LEAST, _FLAME_BESIDE = 80, 110
 """Cells from which functions have boxes, and from which the list of the hottest path stands beside them."""
 _LINES_LEAST = 6
 """Rows for the log lines while one of them is open below."""
 _CURVES_LEAST = 70
 """Cells from which the small curves stand beside the large one."""
-_STACK_LEAST = 16
-"""Rows from which a rank's stack stands beside its card."""
 
 
 def arrange(view: View, width: int, height: int) -> dict[str, Place]:
@@ -139,7 +146,7 @@ def arrange(view: View, width: int, height: int) -> dict[str, Place]:
         return places | picker_page.arrange(view, top, bottom, width)
     if view.alone:
         return places | _alone(view, top, bottom, width)
-    body = _body(view, top, bottom, width)
+    body = companions.joined(view, _body(view, top, bottom, width), PANELS)
     return places | vacancy.without(body, panel_view.gone(view, body))
 
 
@@ -200,29 +207,6 @@ def scrollable(view: View, width: int, height: int) -> int:
     return next((hidden(view, place.width, place.height) for place, hidden in scrolled), 0)
 
 
-def _ranks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """A line a rank where all fit, else the map with those that differ; below them all about one rank."""
-    room = bottom - top
-    if not rank_map.is_wanted(view, room - rank_card.LEAST):
-        rows = max(3, min(ranks.wanted(view, width), room - rank_card.LEAST))
-        return stack([("ranks", rows)], top, width) | _one_rank(Place(0, top + rows, width, room - rows))
-    cells, rows = rank_map.wanted(view, width, room - rank_card.LEAST - _DIFFER_LEAST)
-    if width - cells < _DIFFER_WIDE:
-        left = room - rows - rank_card.LEAST
-        differ = min(rank_map.wanted_differing(view), max(_DIFFER_LEAST, left // 2))
-        return stack([("rank-map", rows), ("rank-differ", differ), ("rank-card", room - rows - differ)], top, width)
-    rows = max(rows, min(rank_map.wanted_differing(view), room // 2))
-    sides = {"rank-map": Place(0, top, cells, rows), "rank-differ": Place(cells, top, width - cells, rows)}
-    return sides | _one_rank(Place(0, top + rows, width, room - rows))
-
-
-def _one_rank(at: Place) -> dict[str, Place]:
-    """All about one rank, with its stack beside it where there is room."""
-    if at.width < WIDE or at.height < _STACK_LEAST:
-        return {"rank-card": at}
-    return row(("rank-card", "stack"), at)
-
-
 def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """The conclusion on top; below it the tree of all ranks and the stack of one, beside each other where there is room."""
     room = bottom - top
@@ -243,7 +227,10 @@ def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 def _flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """The boxes with the hottest path beside or below them; in a narrow terminal, where no name fits a box, the way alone."""
     room = bottom - top
-    if width < _FLAME_LEAST or flame_view.flame_of(view) is None:
+    if flame_view.flame_of(view) is None and view.job is not None:
+        why = min(flame.wanted_why(view, width), room * 2 // 3)
+        return stack([("flame-path", why)], top, width) | ranks_page.one_rank(Place(0, top + why, width, room - why))
+    if width < _FLAME_LEAST:
         return stack([("flame-path", room)], top, width)
     if width >= _FLAME_BESIDE:
         side = min(80, width * 2 // 5)
@@ -274,7 +261,7 @@ def _curves(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 
 _ARRANGED: dict[Page, Callable[[View, int, int, int], dict[str, Place]]] = {
     "stacks": _stacks,
-    "ranks": _ranks,
+    "ranks": ranks_page.arrange,
     "flame": _flame,
     "curves": _curves,
     "gpu": gpu_page.arrange,

@@ -126,7 +126,9 @@ def cleared(view: View) -> View:
         return process_view.closed(view)
     if view.is_paused:
         return time_moves.live(view)
-    return replace(view, scroll=0, is_following=True, mark=None, selected=None, followed=None, gpu=None, finding=None, panel="")
+    return replace(
+        view, scroll=0, is_following=True, mark=None, selected=None, followed=None, gpu=None, finding=None, panel=""
+    )
 
 
 def typed(view: View, word: str) -> View:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from functools import partial
 
 from hwtop import panel_grid
-from hwtop.ui import grid
-from hwtop.ui.panels import cpu, disk, findings, gpu, memory, network, processes, ranks
+from hwtop.ui import curve_view, grid, ranks_page
+from hwtop.ui.panels import cpu, disk, findings, gpu, hypotheses, memory, network, processes, ranks
 from hwtop.ui.place import SMALL, WIDE, Place, row, stack
 from hwtop.ui.view import View
 
 _BUSIEST_LEAST, _BUSIEST_FEW = 5, 8
 """Titles, frame and two processes; five are worth some of the trend's rows."""
-_RANKS_LEAST = 4
-"""Titles, frame and the rank that matters."""
+_RANKS_LEAST, _RANKS_FEW = 4, 8
+"""Titles, frame and the rank that matters; some more."""
+_FOLDED = 3
+"""Rows of all devices in one line."""
+_CURVE_LEAST = 12
+"""Rows from which the loss stands beside the log lines."""
 _LOGS_FROM = 5
 """Rows that are left over from here on show the newest log lines."""
 
@@ -49,7 +53,7 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     is_small = room < SMALL
     rows = {
         "findings": min(findings.least(view, width), room // 2),
-        "gpu": 3,
+        "gpu": _FOLDED,
         "ranks": ranks.least(view),
         "host": 1 if is_small else 3,
     }
@@ -59,7 +63,7 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         rows["gpu"], rows["ranks"] = lines, min(rows["ranks"], room - rows["findings"] - lines - rows["host"])
     limits = {
         "findings": min(findings.wanted(view, width), max(rows["findings"], room * 3 // 10)),
-        "ranks": ranks.wanted(view, width),
+        "ranks": ranks_page.wanted(view, width, room),
         "gpu": gpu.wanted(view, width),
     }
     for name in view.hidden & limits.keys():
@@ -77,6 +81,13 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         if more > 0 and not is_cut:
             rows[name] += more
             left -= more
+    # Where it is folded, a cell a device is worth some ranks.
+    short = gpu.wanted_grid(view, width) - rows["gpu"] if rows["gpu"] == _FOLDED and view.frame.moment.gpus else 0
+    taken = max(0, short - left)
+    if short > 0 and rows["ranks"] - taken >= _RANKS_FEW:
+        rows["gpu"] += short
+        rows["ranks"] -= taken
+        left -= short - taken
     more = max(0, min(findings.wanted(view, width) - rows["findings"], left)) if limits["findings"] else 0
     rows["findings"] += more
     left -= more
@@ -86,6 +97,8 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     rows["logs"] = left if left >= _LOGS_FROM else 0
     rows["ranks"] += left - rows["logs"]
     places = stack([(name, rows[name]) for name in ("findings", "gpu", "ranks", "logs", "host")], top, width)
+    if "ranks" in places:
+        places |= ranks_page.in_overview(view, places.pop("ranks"))
     if has_panels:
         at = places.pop("host")
         places |= row(("cpu", "memory", "disk", "network"), at)
@@ -101,15 +114,19 @@ def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     devices = 0 if "gpu" in view.hidden else min(gpu.wanted(view, main), max(3, (room - found) // 2))
     places = stack([("findings", found)], top, width)
     table = room - found - devices
-    tail = table if "ranks" in view.hidden else table - ranks.wanted(view, main)
+    tail = table if "ranks" in view.hidden else table - ranks_page.wanted(view, main, table)
     tail = tail if tail >= _LOGS_FROM and "logs" not in view.hidden else 0
     places |= stack([("gpu", devices), ("ranks", table - tail), ("logs", tail)], top + found, main)
+    if "ranks" in places:
+        places |= ranks_page.in_overview(view, places.pop("ranks"))
+    if tail >= _CURVE_LEAST and curve_view.curves(view):
+        places |= row(("logs", "curve"), places.pop("logs"))
     return places | _side(view, Place(main, top + found, side, room - found))
 
 
 def _side(view: View, at: Place) -> dict[str, Place]:
-    """The host in a column: all that its panels have to say, then the busiest processes, then air where it is least
-    seen; cut from the end where it is too much."""
+    """The host in a column: all that its panels have to say, then the busiest processes, a higher trend, the usual suspects,
+    then air where it is least seen; cut from the end where it is too much."""
     wants = {
         "cpu": cpu.wanted(view, at.width),
         "memory": memory.wanted(view, at.width),
@@ -131,7 +148,13 @@ def _side(view: View, at: Place) -> dict[str, Place]:
         left += cut
         wants["busiest"] = min(left, busiest)
         left -= wants["busiest"]
-    order = ("cpu", "busiest", "memory", "disk", "network")
+    if wants["cpu"]:
+        more = min(left, cpu.MORE)
+        wants["cpu"] += more
+        left -= more
+    if view.frame.hypotheses and "suspects" not in view.hidden and left >= hypotheses.least(view):
+        wants["suspects"], left = left, 0
+    order = ("cpu", "busiest", "memory", "disk", "network", "suspects")
     last = next((name for name in reversed(order) if wants.get(name)), "network")
     wants[last] += left
     return {

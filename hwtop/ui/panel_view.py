@@ -11,10 +11,10 @@ from hwtop.ui.widgets.line import Line
 
 Places = Mapping[str, Place]
 
-_FIXED = frozenset({"verdict", "footer", "compact", "picker"})
+FIXED = frozenset({"verdict", "hint", "time-bar", "footer", "compact", "picker"})
 """They always stay, and are never meant."""
 _MAIN: dict[Page, tuple[str, ...]] = {
-    "overview": ("findings", "ranks"),
+    "overview": ("findings", "ranks", "rank-map"),
     "ranks": ("ranks", "rank-map"),
     "stacks": ("stack-tree",),
     "flame": ("flame", "flame-path"),
@@ -103,7 +103,7 @@ def restored(view: View) -> View:
 
 def is_framed(name: str, place: Place) -> bool:
     """It has a frame with a title, and can be meant."""
-    return name not in _FIXED and place.height >= _FRAME
+    return name not in FIXED and place.height >= _FRAME
 
 
 def marked(lines: list[Line], *, is_alone: bool) -> list[Line]:
@@ -125,7 +125,7 @@ def _way_back(edge: Line) -> Line:
 def _main(view: View) -> tuple[str, ...]:
     """A calm overview is about its ranks."""
     main = _MAIN[view.page]
-    return main if view.page != "overview" or view.frame.findings else main[::-1]
+    return main if view.page != "overview" or view.frame.findings else ("rank-map", *main[::-1])
 
 
 def _choosable(places: Places) -> list[str]:

@@ -67,7 +67,7 @@ def nic(name: str, rx: float | None, link: float | None = None, **fields: object
 def test_everything_about_the_host_is_there(size: tuple[int, int]) -> None:
     seen = read_to_the_end(frames.healthy(), size)
     for title in ("Is it the machine?", "CPU", "Cores", "Pressure", "Memory", "Limits of the job", "Disks", "Mounts"):
-        assert f"─ {title} ─" in seen, title
+        assert f" {title} ─" in seen, title
     assert "─ Network ─" in seen
     for name in ("nvme0n1", "nvme1n1", "/scratch", "mlx5_0:1", "ens5", "/dev/shm", "swap"):
         assert name in seen, name

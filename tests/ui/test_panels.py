@@ -18,7 +18,7 @@ from hwtop.ui.panel_moves import Pressed, clicked, pressed
 from hwtop.ui.place import Place
 from hwtop.ui.vacancy import without
 from hwtop.ui.view import PAGES, Page, View
-from tests import frames, gpu_frames
+from tests import crowds, frames, gpu_frames
 from tests.ui.test_app import drive, screen_text, view_of
 
 FULL = (160, 50)
@@ -56,8 +56,9 @@ def test_the_panel_that_matters_is_meant_and_marked_once() -> None:
 
 def test_w_goes_round_all_panels_and_arrows_go_where_they_point() -> None:
     view = View(frame=frames.healthy())
-    seen = [meant(view := after(view, "next")) for _ in range(9)]
-    assert sorted(seen) == sorted(arrange(view, *FULL).keys() - {"verdict", "footer"})
+    panels = arrange(view, *FULL).keys() - {"verdict", "footer"}
+    seen = [meant(view := after(view, "next")) for _ in panels]
+    assert sorted(seen) == sorted(panels)
     assert meant(after(view, "next", "previous")) == meant(view)
 
     view = replace(view, panel="gpu")
@@ -186,3 +187,32 @@ def test_keys_and_mouse_in_the_app() -> None:
         assert view_of(app).alone == "ranks"
 
     drive(act, frames.healthy(), size=FULL, options=ScreenOptions(panels=PanelConfig(hide=("disk",))))
+
+
+def test_many_gpus_are_a_grid_that_names_the_worst_where_there_is_no_line_for_each() -> None:
+    frame = gpu_frames.changed(gpu_frames.training(16), 6, status="lost", reason="fell off the bus")
+    screen = rows(View(frame=gpu_frames.changed(frame, 5, util_pct=3.0)), (80, 24))
+    start = next(number for number, row in enumerate(screen) if "16 GPUs" in row)
+    assert "✖ GPU 6 LOST  ▼GPU 5 at 3%" in screen[start]
+    grid = " ".join(screen[start + 1 : start + 3])
+    assert all(f" {index} " in grid.replace("▼", " ") for index in range(16))
+    assert "✖ 6 LOST" in grid
+    assert "▼ 5   3%" in grid
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 60), (300, 80)], ids=str)
+def test_a_crowd_is_a_map_with_those_that_differ(size: tuple[int, int]) -> None:
+    view = View(frame=crowds.sick(512))
+    screen = "\n".join(rows(view, size))
+    assert "512 ranks, " in screen
+    assert "✖ 1 dead   ■ 1 stuck   ▲ 1 slow   ▼ 1 data-wait   ○ 508 collective-wait" in screen
+    assert "261  ■ stuck 50s" in screen
+    _check(view, size)
+
+
+@pytest.mark.parametrize("page", ["stacks", "ranks", "symptoms", "flame"])
+def test_rows_that_a_page_does_not_need_answer_more_of_its_question(page: Page) -> None:
+    view = View(frame=frames.hang(), page=page)
+    more = {"stacks": "ranks", "ranks": "logs", "symptoms": "ranks", "flame": "stack"}
+    assert more[page] in arrange(view, 300, 80)
+    _check(view, (300, 80))

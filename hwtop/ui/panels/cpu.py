@@ -21,6 +21,8 @@ def least(view: View, width: int) -> int:
 
 
 _TREND_MOST = 8
+MORE = 8
+"""Rows that the trend takes beyond that where they are left over."""
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -30,7 +32,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     spare = height - 2 - len(facts)
     lines = facts
     if spare >= 2:
-        rows = min(_TREND_MOST, spare)
+        rows = min(_TREND_MOST + MORE, spare)
         lines = [*facts[:1], *_trend(view, room, rows), *facts[1:]]
     cpu = view.frame.moment.cpu
     note = Line(f"{cpu.count} cores" if cpu else "", "dim")

@@ -110,6 +110,11 @@ def _path_rows(view: View, flame: Flame, path: Sequence[FlameNode], height: int)
     return table.around(len(path), max(1, height - 3), len(flame_view.selected(view, flame)) - 1)
 
 
+def wanted_why(view: View, width: int) -> int:
+    """Rows for why there are no samples, frame included."""
+    return 2 + len(_why_empty(view, inner(width)))
+
+
 def _title(view: View) -> Line:
     rank = view.shown_rank
     title = Line("Flame" if rank is None else f"Flame of rank {rank.rank}", "title")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hwtop.ui import gpu_view, units
 from hwtop.ui.filter import told
-from hwtop.ui.panels import gpu_table
+from hwtop.ui.panels import gpu_grid, gpu_table
 from hwtop.ui.panels.gpu_summary import summary
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -21,14 +21,21 @@ def wanted(view: View, _: int) -> int:
     return count + 3 if count else 3
 
 
+def wanted_grid(view: View, width: int) -> int:
+    """Rows for a cell a device, with frame."""
+    return 2 + gpu_grid.rows(len(view.frame.moment.gpus), inner(width))
+
+
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The devices in the overview."""
     gpus = view.frame.moment.gpus
     if not gpus:
         return box([none(view)], width, height, Line("GPUs", "title"), Line())
-    rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDE)
+    rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)
     if height < len(gpus) + 2:
-        lines, note = [summary(rows, inner(width))], Line(gpu_view.kinds(gpus), "dim")
+        is_grid = height >= wanted_grid(view, width)
+        lines = gpu_grid.lines(rows, inner(width)) if is_grid else [summary(rows, inner(width))]
+        note = Line(gpu_view.kinds(gpus), "dim")
     else:
         has_header = height >= len(gpus) + 3
         lines = gpu_table.lines(rows, range(len(rows)), view.frame, inner(width), has_header=has_header)
@@ -70,7 +77,7 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
         title.extend(told(view.filter, found, len(gpus), "GPUs", gpu_view.query(view).problem))
         if not found:
             return box([Line("◌ no GPU matches", "dim")], width, height, title, Line())
-    rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDE)
+    rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)
     shown = rows_shown(view, height)
     drawn = gpu_table.lines(rows, shown, view.frame, inner(width) - 2, has_header=True)
     lines = [Line("  ").extend(drawn[0])]

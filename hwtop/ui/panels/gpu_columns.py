@@ -91,8 +91,11 @@ def _index(row: GpuRow, _: int) -> Line:
     return Line(str(row.gpu.index), "strong")
 
 
-def _rank(row: GpuRow, _: int) -> Line:
-    return Line(rank_set(row.ranks) or units.UNKNOWN, _dim_if(not row.ranks))
+def _rank(row: GpuRow, width: int) -> Line:
+    told = rank_set(row.ranks)
+    if len(told) > width:
+        told = f"{row.ranks[0]}+{len(row.ranks) - 1}"
+    return Line(told or units.UNKNOWN, _dim_if(not row.ranks))
 
 
 def _mark(row: GpuRow, _: int) -> Line:

@@ -13,15 +13,15 @@ from hwtop.ui.widgets import table
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
 
-PAST_CELLS, PAST_CELLS_WIDE = 16, 30
+PAST_CELLS, PAST_CELLS_WIDE, PAST_CELLS_WIDEST = 16, 30, 60
 """Of the trend, two samples each."""
-_NARROW, _WIDE = 100, 180
+_NARROW, _WIDE, _WIDEST = 100, 180, 220
 _Columns = Sequence[tuple[Column[GpuRow], int]]
 
 
 def lines(rows: Sequence[GpuRow], shown: range, frame: Frame, width: int, *, has_header: bool) -> list[Line]:
     """The rows in `shown`; the columns are those of all rows, so that scrolling moves none."""
-    size = PAST_CELLS_WIDE if width >= _WIDE else PAST_CELLS
+    size = PAST_CELLS_WIDEST if width >= _WIDEST else PAST_CELLS_WIDE if width >= _WIDE else PAST_CELLS
     chosen = table.chosen(columns(rows, (_past_title(frame, size), size), is_narrow=width < _NARROW), width)
     head = [table.header(chosen)] if has_header else []
     return head + [_line(chosen, rows[place], width) for place in shown]

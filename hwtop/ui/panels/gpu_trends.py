@@ -16,6 +16,8 @@ from hwtop.ui.widgets.trend import trend
 _GAP = 3
 _CELLS_LEAST = 26
 """Of one trend with its title."""
+_TWO_STOREYS, _FEW = 18, 3
+"""Rows of the panel from which more quantities than a few stand in two storeys."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,20 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         return box([], width, height, Line("Trends", "title"), Line())
     room = inner(width)
     every = _quantities(view, row)
-    count = max(1, min(len(every), (room + _GAP) // (_CELLS_LEAST + _GAP)))
+    fitting = (room + _GAP) // (_CELLS_LEAST + _GAP)
+    # In a high panel half as many stand beside each other, and reach twice as far back.
+    storeys = 2 if height >= _TWO_STOREYS and fitting >= len(every) > _FEW else 1
+    count = max(1, min(-(-len(every) // storeys), fitting))
     cells = (room - _GAP * (count - 1)) // count
     history = view.frame.history[-min(PAST_MOST, 2 * cells) :]
     past = [_at(moment.gpus, row.gpu.index) for moment in history]
-    blocks = [(_drawn(each, row.gpu, past, cells, height - 2), cells) for each in every[:count]]
+    lines: list[Line] = []
+    for storey in range(storeys):
+        rows = (height - 2 - len(lines)) // (storeys - storey)
+        shown = every[storey * count : (storey + 1) * count]
+        lines += beside([(_drawn(each, row.gpu, past, cells, rows), cells) for each in shown], _GAP)
     span = f", the last {units.duration(round(history[-1].at_s - history[0].at_s))}" if len(history) > 1 else ""
-    return box(beside(blocks, _GAP), width, height, Line(f"GPU {row.gpu.index}{span}", "title"), Line())
+    return box(lines, width, height, Line(f"GPU {row.gpu.index}{span}", "title"), Line())
 
 
 def _at(gpus: tuple[Gpu, ...], index: int) -> Gpu | None:

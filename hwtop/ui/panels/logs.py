@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hwtop.model.job import Job
 from hwtop.model.log import LogLine
@@ -18,7 +19,9 @@ _REASONS = 3
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
-    """The newest lines at the bottom; scrolled back by `view.scroll`."""
+    """The newest lines at the bottom; scrolled back by `view.scroll` on their own page, where the filter is meant for them."""
+    if view.page != "logs":
+        view = replace(view, scroll=0, filters={}, mark=None, is_following=True)
     job = view.job
     room = inner(width)
     title = Line("Logs of all ranks" if view.rank is None else f"Log of rank {view.rank.rank}", "title")

@@ -71,6 +71,13 @@ def wanted(view: View, width: int, most: int) -> tuple[int, int]:
     return cells + 4, min(most, -(-count // found.columns) + 2 + len(_counts(view, cells)))
 
 
+def is_cut(view: View, width: int, height: int) -> bool:
+    """Whether a panel of this size has no room for all ranks."""
+    form = grid(view, inner(width), height - 2 - len(_counts(view, inner(width))))
+    rows = -(-len(rank_view.ordered(view)) // form.columns)
+    return rows > height - 2 - len(_counts(view, inner(width))) or form.width > inner(width)
+
+
 def columns(view: View, width: int, height: int) -> int:
     """Ranks in a row of a panel of this size."""
     return grid(view, inner(width), height - 2 - len(_counts(view, inner(width)))).columns
