@@ -17,13 +17,12 @@ _LOOSE = 2
 
 def match(typed: str, text: str) -> Match | None:
     """How `text` has every word of `typed`, upper and lower case alike; None where one is not in it."""
-    folded = text.casefold()
-    if len(folded) != len(text):  # some characters fold to two: their places would not fit
-        folded = text.lower() if len(text.lower()) == len(text) else text
+    small = text.lower()
+    small = small if len(small) == len(text) else text  # a few characters become two: their places would not fit
     distance = 0.0
     places: set[int] = set()
-    for word in typed.casefold().split():
-        found = _word(word, folded)
+    for word in typed.lower().split():
+        found = _word(word, small)
         if found is None:
             return None
         distance += found[0]

@@ -10,13 +10,11 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 from textual._compositor import LayoutUpdate
-from textual.binding import Binding
 from textual.geometry import Region
 from textual.pilot import Pilot
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import keys
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
 from hwtop.ui.options import Publish, ScreenOptions
@@ -212,48 +210,6 @@ def test_nothing_to_pick_survives_enter() -> None:
         assert any("hwtop demo" in row for row in screen_text(app))
 
     assert drive(act, frames.nothing_to_pick()).attached == []
-
-
-def test_help_lists_every_key_and_closes() -> None:
-    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        for key in ("question_mark", "h", "f1"):
-            await pilot.press(key)
-            text = "\n".join(screen_text(app))
-            assert "Hold the picture" in text
-            assert "Leave; the last verdict stays" in text
-            await pilot.press("escape")
-            assert isinstance(app.screen, MonitorScreen)
-
-    drive(act, frames.healthy())
-
-
-def test_help_names_every_key_and_q_quits_from_it() -> None:
-    names = {"question_mark": "?", "slash": "/", "plus": "+", "equals_sign": "", "minus": "-", "escape": "Esc"}
-    names |= {
-        "pagedown": "PgDn",
-        "pageup": "PgUp",
-        "shift+tab": "Shift-Tab",
-        "ctrl+l": "Ctrl-L",
-        "ctrl+c": "Ctrl-C",
-        "ctrl+z": "Ctrl-Z",
-    }
-    names |= {"down": "↓", "up": "↑", "right": "→", "left": "←", "greater_than_sign": ">", "less_than_sign": "<"}
-    names |= {"comma": ",", "full_stop": "."}
-
-    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("question_mark")
-        shown = {word for row in screen_text(app) for word in row[:40].split()}
-        for binding in (*keys.MONITOR, *keys.APP, keys.INTERRUPT):
-            assert isinstance(binding, Binding)
-            for key in binding.key.split(","):
-                name = names.get(key, key if len(key) == 1 else key.capitalize())
-                assert not name or name in shown, key
-        await pilot.press("question_mark")
-        assert isinstance(app.screen, MonitorScreen)
-        await pilot.press("question_mark", "q")
-        assert app._exit
-
-    drive(act, frames.healthy(), size=(80, 24))
 
 
 def test_letters_and_function_keys_open_pages() -> None:
@@ -578,7 +534,7 @@ def test_before_the_first_frame_every_key_is_harmless() -> None:
             "plus",
             "r",
         )
-        assert "the first look" in screen_text(app)[0]
+        assert any("the first look" in row for row in screen_text(app))
 
     drive(act)
 

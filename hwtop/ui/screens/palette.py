@@ -79,11 +79,12 @@ class PaletteScreen(Dialog[Entry | None]):
 
     def on_click(self, event: events.Click) -> None:
         """Run the entry that was clicked at; beside the box leave."""
-        if event.widget is not self._panel:
+        box = self._panel.region
+        if not box.contains(event.screen_x, event.screen_y):
             self.action_back()
             return
-        rows = palette.rows(len(self._found), self._cursor, self._panel.size.height)
-        row = event.y - _FIRST_ROW
+        rows = palette.rows(len(self._found), self._cursor, box.height)
+        row = event.screen_y - box.y - _FIRST_ROW
         if 0 <= row < len(rows):
             self._cursor = rows[row]
             self.action_choose()

@@ -1,0 +1,217 @@
+"""Every key of the monitor, each pressed once in one running app: a person must see what it did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from msgspec.structs import replace as with_changes
+from textual.binding import Binding
+from textual.pilot import Pilot
+
+from hwtop.model.frame import Frame
+from hwtop.ui import key_names
+from hwtop.ui.app import HwtopApp
+from hwtop.ui.options import ScreenOptions
+from hwtop.ui.screens.monitor import MonitorScreen
+from tests import frames
+from tests.ui.test_app import FakeFeed, drive, screen_text
+
+
+@dataclass(frozen=True)
+class Case:
+    """Keys that lead there; what the screen (a regular expression) shows after the key and not before, or no longer."""
+
+    before: tuple[str, ...] = ()
+    shows: str = ""
+    hides: str = ""
+
+
+RANK_2 = ("2", "down", "down", "down")
+"""On the ranks page with rank 2 selected."""
+CASES: dict[str, Case] = {
+    "help": Case(shows="type to search"),
+    "palette": Case(shows="─ Commands ─"),
+    "settings": Case(shows="settings cannot be changed from here"),
+    "overview": Case(("2",), "What is wrong"),
+    "ranks": Case(shows="Ranks  by number"),
+    "stacks": Case(shows="Stack of rank"),
+    "flame": Case(shows=r"f Flame"),
+    "logs": Case(shows="Logs of all ranks"),
+    "logs-or-files": Case(shows="Logs of all ranks"),
+    "curves": Case(shows="5 Curves"),
+    "gpu": Case(shows="g GPUs"),
+    "host": Case(shows="6 Host"),
+    "processes": Case(shows="─ Processes "),
+    "symptoms": Case(shows="8 Symptoms"),
+    "next-page": Case(shows="2 Ranks"),
+    "previous-page": Case(shows="8 Symptoms"),
+    "down": Case(("2",), "▸      0|Rank 0 "),
+    "up": Case(RANK_2, "Rank 1 "),
+    "right": Case(("5",), "▸ Gradient norm ─"),
+    "left": Case(("5", "right"), "▸ Loss ─"),
+    "next-rank": Case(RANK_2, "Rank 3 "),
+    "previous-rank": Case(RANK_2, "Rank 1 "),
+    "page-down": Case(("7",), "▸   41025"),
+    "page-up": Case(("7", "end"), "▸   41061"),
+    "start": Case(("7", "end"), "▸   41000"),
+    "end": Case(("7",), "▸   41079"),
+    "choose": Case(RANK_2, "Stack of rank 2"),
+    "next-panel": Case(shows="▸ GPUs"),
+    "previous-panel": Case(shows="▸ Host"),
+    "panel-left": Case(("5",), "▸ Curves ─"),
+    "panel-right": Case(("5", "ctrl+left"), "▸ Loss ─"),
+    "panel-up": Case(("w", "w"), "▸ GPUs"),
+    "panel-down": Case(shows="▸ GPUs"),
+    "panel-alone": Case(hides="─ GPUs ─"),
+    "panel-hide": Case(("w",), hides=" GPUs ─"),
+    "panel-all": Case(("w", "x"), " GPUs ─"),
+    "tag": Case(("7",), "•"),
+    "untag": Case(("7", "space"), hides="•"),
+    "sort-cpu": Case(("2",), "most CPU first"),
+    "sort-mem": Case(("7",), "most memory first"),
+    "tree": Case(("7",), hides="└ rank"),
+    "branches": Case(("7",), hides="loader-worker"),
+    "environment": Case(("7",), "Environment"),
+    "signal": Case(shows="Send a signal"),
+    "deep": Case(("3",), "Look deeper"),
+    "copy": Case(shows="copied: "),
+    "order": Case(("2",), hides="by number"),
+    "reverse": Case(("2",), "rank↓"),
+    "log-scale": Case(("5",), "Loss  log scale"),
+    "filter": Case(("2",), " / ▏"),
+    "search": Case(shows="search: ▏"),
+    "next-flagged": Case(("4",), "▸"),
+    "previous-flagged": Case(("4",), "▸"),
+    "follow": Case(("4",), "held"),
+    "others": Case(("4", "n"), "said then|By rank|others"),
+    "faster": Case(shows="every 0.5 s"),
+    "slower": Case(shows="every 2 s"),
+    "clear": Case(RANK_2, hides="▸      2"),
+    "pause": Case(shows="PAUSED"),
+    "step-back": Case(shows="PAUSED"),
+    "step-on": Case(("left_square_bracket", "left_square_bracket"), hides="4 s ago"),
+    "turn-back": Case(shows="PAUSED"),
+    "turn-on": Case(("left_curly_bracket",), hides="PAUSED"),
+    "go-to-time": Case(shows="time"),
+}
+"""Id of the binding -> what it does."""
+LEAVES = {"quit", "interrupt", "suspend", "repaint"}
+"""Those that do something beyond the picture: tested below."""
+
+
+def bindings() -> Iterator[tuple[Binding, str]]:
+    """Each binding with each of its keys."""
+    for binding in key_names.every():
+        for key in binding.key.split(","):
+            yield binding, key
+
+
+def test_every_key_has_a_case() -> None:
+    ids = [binding.id for binding in key_names.every()]
+    assert None not in ids
+    assert len(set(ids)) == len(ids)
+    assert set(ids) == CASES.keys() | LEAVES
+
+
+def test_every_key_has_a_word_and_an_explanation() -> None:
+    for binding in key_names.every():
+        assert binding.description, binding.id
+        assert len(binding.tooltip) > 6, f"{binding.id}: the help needs a line"
+
+
+def watched() -> list[Frame]:
+    """A job that was well and hangs: there is a past to go back to."""
+    last = frames.hang()
+    moments = [with_changes(last.moment, at_s=last.moment.at_s - s, time_s=last.moment.time_s - s) for s in (4, 2, 0)]
+    return [
+        with_changes(
+            last,
+            number=number,
+            moment=moment,
+            watched_s=last.watched_s - 4 + 2 * number,
+            findings=last.findings if number else (),
+        )
+        for number, moment in enumerate(moments)
+    ]
+
+
+def test_every_key_does_what_a_person_can_see() -> None:
+    wrong: list[str] = []
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        monitor = app.screen
+        assert isinstance(monitor, MonitorScreen)
+        assert feed.publish is not None
+        for frame in watched():
+            feed.publish(frame)
+            await pilot.pause()
+        assert monitor.view is not None
+        fresh = monitor.view
+        for binding, key in bindings():
+            case = CASES.get(binding.id or "")
+            if case is None:
+                continue
+            while app.screen is not monitor:
+                app.pop_screen()
+            monitor._set(fresh)
+            await pilot.press(*case.before)
+            await pilot.pause()
+            before = "\n".join(screen_text(app))
+            await pilot.press(key)
+            await pilot.pause()
+            after = "\n".join(screen_text(app))
+            if not seen(case, before, after):
+                wrong.append(f"{binding.id} ({key}): {case}")
+
+    drive(act, options=ScreenOptions(send=lambda order: ()))
+    assert not wrong, "\n".join(wrong)
+
+
+def seen(case: Case, before: str, after: str) -> bool:
+    """Whether the key made the difference that it is there for."""
+    came = not case.shows or (re.search(case.shows, after) and not re.search(case.shows, before))
+    went = not case.hides or (re.search(case.hides, before) and not re.search(case.hides, after))
+    return bool((case.shows or case.hides) and came and went)
+
+
+@pytest.mark.parametrize("key", ["q", "f10", "ctrl+c"])
+def test_keys_that_leave(key: str) -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press(key)
+        assert app._exit
+
+    drive(act, frames.healthy())
+
+
+def test_keys_about_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(HwtopApp, "action_suspend_process", lambda _: done.append("suspended"))
+    monkeypatch.setattr(HwtopApp, "on_send_all", lambda *_: done.append("sent again"))
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        for key in ("ctrl+z", "r", "ctrl+l"):
+            done.clear()
+            await pilot.press(key)
+            await pilot.pause()
+            assert done == ["suspended" if key == "ctrl+z" else "sent again"], key
+
+    drive(act, frames.healthy())
+
+
+def test_readonly_keys_do_nothing_and_are_named_nowhere() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        monitor = app.screen
+        await pilot.press("7")
+        assert not re.search("signal|deep look", screen_text(app)[-1])
+        await pilot.press("k", "f9", "d")
+        assert app.screen is monitor
+        for key in ("question_mark", "colon"):
+            await pilot.press(key, *"signal")
+            await pilot.pause()
+            assert not any("asks first" in row for row in screen_text(app)), key
+            await pilot.press("escape", "escape")
+
+    drive(act, frames.hang(), options=ScreenOptions(is_readonly=True))
