@@ -35,7 +35,7 @@ def meant(view: View, places: Places) -> str:
     if view.alone:
         return view.alone if view.alone in places else ""
     here = _choosable(places)
-    if len(here) < 2:
+    if len(here) < 2 or view.is_picking:
         return ""
     return view.panel if view.panel in here else next((name for name in _main(view) if name in here), here[0])
 

@@ -22,7 +22,8 @@ def without(places: dict[str, Place], gone: Iterable[str]) -> dict[str, Place]:
         empty = kept.pop(name)
         ways = [grown for side in (_below, _above, _right, _left) if (grown := side(kept, empty))]
         if ways:
-            kept.update(max(ways, key=lambda grown: not _ELASTIC.isdisjoint(grown)))
+            useful = [grown for grown in ways if _ELASTIC & grown.keys()]
+            kept.update((useful or ways)[0])
         else:
             kept[name] = empty
     return kept
