@@ -209,11 +209,30 @@ FORMS: dict[tuple[str, ...], Callable[[Any], str | None]] = {
 """Values that must have a form: what is wrong with one, in words."""
 
 
+_KINDS = {
+    "object": "a section",
+    "array": "a list",
+    "str": "a text in quotes",
+    "bool": "true or false",
+    "int": "a number",
+    "float": "a number",
+}
+"""What a value is."""
+
+
 def _advice(text: str) -> str:
-    """msgspec's words, with the name that was meant where one is near."""
+    """msgspec's words in those of people, with the name that was meant where one is near."""
+    place = re.search(r" - at `\$\.?([^`\[]*)", text)
+    where = f"{place[1]}: " if place is not None and place[1] else ""
+    expected = re.search(r"Expected `([^`]*)`, got `([^`]*)`", text)
+    if expected is not None:
+        wanted, given = (
+            " or ".join(_KINDS.get(kind, kind) for kind in each.split(" | ")) for each in expected.groups()
+        )
+        return f"{where}{wanted} is wanted, not {given}; `hwtop config init` shows what may stand there"
     unknown = re.search(r"unknown field `([^`]*)`", text)
     if unknown is None:
-        return f"{text}; `hwtop config init` shows what may stand there"
+        return f"{where}{text.partition(' - at ')[0]}; `hwtop config init` shows what may stand there"
     near = get_close_matches(unknown[1], _names(Config), n=1)
     hint = f"did you mean {near[0]!r}?" if near else "`hwtop config init` shows what may stand there"
     return f"no setting {unknown[1]!r}: {hint}"

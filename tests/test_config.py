@@ -39,8 +39,8 @@ def test_a_file_is_found_where_the_specification_says(tmp_path: Path) -> None:
     [
         ("[screen\n", "no TOML"),
         ("[screen]\ntheem = 'x'\n", "no setting 'theem': did you mean 'theme'"),
-        ("[screen]\nmouse = 3\n", "Expected `bool`"),
-        ("[alerts]\nseverity = 'loud'\n", "Invalid enum value 'loud'"),
+        ("[screen]\nmouse = 3\n", "screen.mouse: true or false is wanted, not a number"),
+        ("[alerts]\nseverity = 'loud'\n", "alerts.severity: Invalid enum value 'loud'"),
         ("[wrong]\n", "no setting 'wrong'"),
         ("[alerts]\nwebhook = 'file:///etc/passwd'\n", "alerts.webhook: 'file:///etc/passwd' is no address"),
         ("[screen]\ninterval = 'often'\n", "screen.interval: 'often' is not a time"),

@@ -85,5 +85,5 @@ def _usual(action: str) -> str:
 
 def _clash(key: str, one: str, other: str, made: Keymap) -> str:
     set_, usual = (one, other) if one in made else (other, one)
-    advice = "leave it to one of them" if usual in made else f"give {usual!r} another one, too"
-    return f"settings: keys.{set_}: {key_names.name(key)} is a key of {usual!r}, too: {advice}"
+    advice = "leave it to one of them" if usual in made else "give that one another key"
+    return f"settings: keys.{set_}: {key_names.name(key)} is a key of {usual!r} already: {advice}"

@@ -12,7 +12,7 @@ from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import around
 from hwtop.ui.widgets.text import cells, elide_path, visible, wrap
 
-_WIDEST, _HIGHEST = 110, 40
+_WIDEST, _HIGHEST = 110, 34
 _TOLD = 4
 """Rows below the list: what the setting means, what can be chosen."""
 _ORIGIN = 10
@@ -53,7 +53,7 @@ def draw(view: SettingsView, place: str, width: int, height: int) -> list[Line]:
     rows = view.page.rows
     columns = _columns(view, room)
     shown = around(len(rows), at.rows, view.cursor)
-    lines += [_row(view, rows[number], columns, is_here=number == view.cursor) for number in shown]
+    lines += [_row(view, rows[number], columns, room, is_here=number == view.cursor) for number in shown]
     lines += [Line()] * (at.rows - len(shown))
     lines += _told(view, room, at.told)
     title = Line("Settings", "title")
@@ -88,11 +88,14 @@ def _tabs(view: SettingsView, width: int) -> Line:
 
 
 def _names(view: SettingsView, width: int) -> list[str]:
-    """Short where there is no room."""
+    """Closer together, then shorter where there is no room."""
     names = [section.name for section in settings_rows.sections()]
-    if sum(cells(name) + 2 for name in names) > width:
-        names = [name if number == view.section else name[:5] for number, name in enumerate(names)]
-    return [f" {name} " for name in names]
+    room = width - sum(map(cells, names))
+    if room >= 2 * len(names):
+        return [f" {name} " for name in names]
+    if room < len(names):
+        names = [name if number == view.section else name[:3] for number, name in enumerate(names)]
+    return [f"{name} " for name in names]
 
 
 def _columns(view: SettingsView, width: int) -> tuple[int, int]:
@@ -101,18 +104,16 @@ def _columns(view: SettingsView, width: int) -> tuple[int, int]:
     longest = max((cells(settings_rows.shown(view.value(row))) for row in view.page.rows), default=0)
     left = width - 2 - _ORIGIN - 4
     names = min(wanted, max(left - 8, left * 3 // 5))
-    values = left - names if view.typed is not None else min(left - names, max(_VALUE_LEAST, longest + 4))
-    return max(1, names), max(1, values)
+    return max(1, names), max(1, min(left - names, max(_VALUE_LEAST, longest + 4)))
 
 
-def _row(view: SettingsView, setting: Setting, columns: tuple[int, int], *, is_here: bool) -> Line:
+def _row(view: SettingsView, setting: Setting, columns: tuple[int, int], width: int, *, is_here: bool) -> Line:
     names, values = columns
     value, origin = view.value(setting), view.origin(setting)
     line = Line("▸ " if is_here else "  ", "accent")
     line.extend(Line(settings_rows.label(setting), "strong" if is_here else "text").fitted(names)).add("  ")
     if is_here and view.typed is not None:
-        line.extend(_typed(view.typed, values))
-        return line.add("  ").extend(Line("typing", "accent").fitted(_ORIGIN))
+        return line.extend(_typed(view.typed, max(1, width - line.width)))
     text = settings_rows.shown(value) or "none"
     if is_here and setting.kind in ("choice", "switch"):
         text = f"‹ {text} ›"
@@ -132,35 +133,42 @@ def _typed(text: str, width: int) -> Line:
 
 
 def _told(view: SettingsView, width: int, rows: int) -> list[Line]:
-    """What the setting means, and what was said or can be done; the last row is never left out."""
+    """What the setting means, and what was said or can be done, which is never left out."""
     if rows <= 0:
         return []
-    last = _said(view, width)
+    said = _said(view, width)[: max(1, rows - 1)]
     setting = view.here
-    about = [Line(text, "text") for text in wrap(setting.about, width)]
     facts = [f"usual: {settings_rows.shown(setting.default) or 'none'}"]
     facts.append("holds at once" if settings_rows.is_at_once(setting.path) else "holds from the next start on")
     if setting.path in view.flags:
         facts.append(f"{view.flags[setting.path][0]} goes before the file")
-    lines = [*about[: max(0, rows - 3)], Line("; ".join(facts), "dim")] if rows > 2 else about[: rows - 1]
-    lines = [Line("─" * width, "border"), *lines][-(rows - 1) :] if rows > 1 else []
-    return [*lines, *([Line()] * (rows - 1 - len(lines))), last]
+    room = rows - 1 - len(said)
+    lines = [Line(text, "text") for text in wrap(setting.about, width)][: max(1, room - 1)]
+    lines = [*lines, Line("; ".join(facts), "dim")][: max(0, room)]
+    lines = [Line("─" * width, "border"), *lines] if rows > 1 else []
+    return [*lines, *([Line()] * (rows - len(said) - len(lines))), *said]
 
 
-def _said(view: SettingsView, width: int) -> Line:
+def _said(view: SettingsView, width: int) -> list[Line]:
     if view.wanted is not None:
-        line = Line(" find: ", "key").extend(_typed(view.wanted, max(8, width - 50)))
-        return line.add("  ").add(view.note or "Tab the next one, Enter stays", "warn" if view.is_refused else "label")
+        line = Line(" find: ", "key").extend(_typed(view.wanted, max(8, width - 50))).add("  ")
+        return [line.add(view.note or "Tab the next one, Enter stays", "warn" if view.is_refused else "label")]
     if view.note:
-        return Line("▲ " if view.is_refused else "✔ ", "warn" if view.is_refused else "good").add(
-            view.note, "warn" if view.is_refused else "text"
-        )
+        mark, role = ("▲ ", "warn") if view.is_refused else ("✔ ", "good")
+        first, *more = wrap(view.note, max(1, width - 2)) or [""]
+        return [Line(mark, role).add(first, "text"), *(Line(f"  {text}", "text") for text in more)]
     if view.typed is not None:
-        keys = [("Enter", "takes it"), ("Esc", "leaves it as it was"), ("Ctrl-U", "empties")]
-    else:
-        change = ("← →", "change") if view.here.kind in ("choice", "switch", "number") else ("Enter", "type")
-        keys = [change, ("s", "save"), ("Esc", "close"), ("Tab", "section"), ("/", "find"), ("Del", "usual value")]
+        return [_offered([("Enter", "takes it"), ("Esc", "leaves it as it was"), ("Ctrl-U", "empties")], width)]
+    change = ("← →", "change") if view.here.kind in ("choice", "switch", "number") else ("Enter", "type")
+    keys = [change, ("s", "save"), ("Esc", "close"), ("Tab", "section"), ("/", "find"), ("Del", "usual value")]
+    return [_offered(keys, width)]
+
+
+def _offered(keys: list[tuple[str, str]], width: int) -> Line:
+    """As many as have room, the most useful ones."""
     line = Line()
     for key, word in keys:
-        line.add(key, "key").add(f" {word}  ", "label")
+        offer = Line(key, "key").add(f" {word}  ", "label")
+        if line.width + offer.width <= width + 2:
+            line.extend(offer)
     return line

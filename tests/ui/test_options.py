@@ -105,7 +105,7 @@ def test_what_cannot_be_is_told_in_words_and_changes_nothing(tmp_path: Path) -> 
         await pilot.press("f2", "enter", "ctrl+u", *"often", "enter")
         assert "▲ 'often' is not a time" in shown(app)
         await pilot.press("escape", "slash", *"order", "enter", "enter", "ctrl+u", "q", "enter")
-        assert "q is a key of 'quit', too" in shown(app)
+        assert "q is a key of 'quit' already" in shown(app)
         await pilot.press("escape", "s")
         assert "nothing to save" in shown(app)
         await pilot.press("slash", *"zzz")
@@ -250,7 +250,7 @@ def test_keys_as_people_write_them(written: str | list[str], keys: str) -> None:
         ({"pause": ""}, "it needs a key; without the line it has p"),
         ({"pause": "pagdown"}, "no key 'pagdown': did you mean 'PgDn'"),
         ({"pause": "\x1b"}, "it needs a key|no key"),
-        ({"pause": "q"}, "q is a key of 'quit', too: give 'quit' another one, too"),
+        ({"pause": "q"}, "q is a key of 'quit' already: give that one another key"),
         ({"pause": "Z", "order": "Z"}, "leave it to one of them"),
         ({"pause": "x" * 5000}, "no key 'x{40}'"),
     ],
