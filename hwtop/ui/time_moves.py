@@ -67,6 +67,11 @@ def words(view: View) -> str:
     return f"{units.clock(view.frame.moment.time_s)}, {units.duration(round(ago_s(view)))} ago"
 
 
+def dated(view: View, text: str) -> str:
+    """`text` about this picture for somebody else: with its time, where that is not now."""
+    return f"at {units.clock(view.frame.moment.time_s)}: {text}" if is_past(view) else text
+
+
 def stepped(view: View, step: int) -> View:
     """The picture before (-1) or after (1); after the newest one it goes on by itself."""
     place = past.place_of(view.past, view.frame.number)

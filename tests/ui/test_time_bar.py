@@ -178,8 +178,12 @@ def test_the_bar_is_dragged_in_the_app() -> None:
         await mouse(pilot, events.MouseUp, start + 5, row)
         await mouse(pilot, events.MouseMove, start + 40, row)
         assert (view_of(app).frame.number, view_of(app).is_paused) == (first, True)
+        await mouse(pilot, events.MouseDown, start + 5, row)
         await pilot.press("escape")
         assert not view_of(app).is_paused
+        await mouse(pilot, events.MouseUp, start + 5, row)
+        await mouse(pilot, events.MouseScrollDown, *at_of(view_of(app), "ranks", app.size))
+        assert view_of(app).selected is not None
 
     drive(act, second(0))
 

@@ -9,7 +9,7 @@ from hwtop.job.launch.variables import is_training_variable
 from hwtop.job.open_file import FileKind, is_deleted, kind
 from hwtop.job.secrets import MASK
 from hwtop.model.process import OpenFile, ProcessDetail
-from hwtop.ui import units
+from hwtop.ui import time_moves, units
 from hwtop.ui.filter import matches, told
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -83,6 +83,8 @@ def _lines(view: View, width: int) -> tuple[list[Line], Line]:
     name = name_of(process) if process is not None else f"PID {view.process}, which has ended"
     what = "Environment at start of" if view.inside == "env" else "Open files of"
     heading = Line(f"{what} {name}", "title")
+    if detail is None and time_moves.is_past(view):
+        return [Line("◌ it was not read at that moment: nobody looked into this process", "dim")], heading
     if detail is None:
         return [Line("◌ reading …", "dim")], heading
     return (_env if view.inside == "env" else _open_files)(view, detail, width, heading), heading

@@ -109,6 +109,8 @@ class MonitorScreen(Screen[None]):
             self._panels["compact"].show(hint.waiting(width, height))
             return
         places = arrange(self.view, width, height)
+        if "time-bar" not in places:
+            self._panels["time-bar"].release_mouse()  # what is hidden while it holds the mouse never hears that it is let go
         with self.app.batch_update():
             for name, panel in self._panels.items():
                 place = places.get(name)
@@ -213,7 +215,7 @@ class MonitorScreen(Screen[None]):
         """Put the conclusion of this page into the clipboard of the terminal, and on the screen to be marked."""
         if self.view is not None:
             text = detail.said(self.view) if self.view.page == "processes" and self.view.inside else ""
-            text = text or conclusion.said(self.view)
+            text = time_moves.dated(self.view, text or conclusion.said(self.view))
             self.app.copy_to_clipboard(text)
             first, *more = text.splitlines() or [""]
             self._look(note=f"copied: {first}" + (f" (and {len(more)} more lines)" if more else ""))
@@ -313,7 +315,9 @@ class MonitorScreen(Screen[None]):
             self._type(typed(view.typed, event.character))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Into the filter, while one is typed."""
+        """Into the filter or the time, while one is typed."""
+        if self.view is not None and self.view.time_typed is not None:
+            self._look(time_typed=typed(self.view.time_typed, event.text))
         if self.view is not None and self.view.is_typing:
             self._type(typed(self.view.typed, event.text))
 
