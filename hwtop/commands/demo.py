@@ -35,19 +35,19 @@ def command(
 ) -> None:
     """Start a small two-rank training job and watch it; leaving the screen ends the job.
 
-    SCENARIO is one of those that --list shows.
+    SCENARIO is one of those that --list shows, or a symptom that one of them plants.
     """
     if is_list:
         click.echo(table())
         return
-    chosen = find(scenario) or catalogue.find(scenario)
+    chosen = find(scenario) or catalogue.find(scenario) or catalogue.showing(scenario)
     if chosen is None:
         names = ", ".join(known.name for known in SCENARIOS)
         raise UsageError(f"no scenario {scenario!r}: choose one of {names}, or of the jobs of `hwtop demo --list`")
     lacking = catalogue.lacking(chosen)
     if lacking:
         raise CannotError(
-            f"{scenario} needs {' and '.join(lacking)}: {sys.executable} -m pip install {' '.join(lacking)}"
+            f"{chosen.name} needs {' and '.join(lacking)}: {sys.executable} -m pip install {' '.join(lacking)}"
         )
     watch(chosen, screen.opening(ctx), is_stdlib_forced=is_stdlib_forced, for_s=for_s)
 

@@ -33,6 +33,12 @@ def find(name: str) -> Scenario | None:
     return _scenario(path) if path in JOBS.glob("*.py") else None
 
 
+def showing(symptom: str) -> Scenario | None:
+    """The first that plants this symptom and can run here; else the first that plants it; None: there is none."""
+    found = [each for each in (*SCENARIOS, *scenarios()) if each.symptom == symptom]
+    return next((each for each in found if not lacking(each)), found[0] if found else None)
+
+
 def lacking(scenario: Scenario) -> list[str]:
     """Packages that the scenario needs and that are not installed."""
     needs = scenario.script.needs if scenario.script else ()

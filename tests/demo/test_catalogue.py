@@ -32,6 +32,15 @@ def test_a_job_that_does_not_say_how_it_is_started_is_none() -> None:
     assert catalogue.find("") is None
 
 
+def test_a_symptom_leads_to_a_job_that_plants_it_and_can_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = catalogue.showing("input-bound-cpu")
+    assert plain is not None and plain.name == "slow-loader"
+    monkeypatch.setattr(catalogue, "lacking", lambda scenario: ["torch"] if scenario.script else [])
+    lacks = catalogue.showing("grad-explosion")
+    assert lacks is not None and lacks.symptom == "grad-explosion", "what it needs is told when it is started"
+    assert catalogue.showing("clock-skew") is None
+
+
 @pytest.mark.parametrize(("name", "line"), [("disk_is_full", "Errno 28"), ("uneven_data", "(10%)")])
 def test_a_job_runs_as_a_copy_in_its_folder_and_ends_without_a_trace(name: str, line: str, tmp_path: Path) -> None:
     scenario = catalogue.find(name)
