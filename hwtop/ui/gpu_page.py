@@ -42,6 +42,15 @@ def alone(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     return stack([("gpu-trends", trends), ("gpu-card", bottom - top - trends)], top, width)
 
 
+def table_alone(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+    """The table of the overview has the page, with the trends of the selected device where there is room."""
+    rows = gpu.wanted(view, width)
+    left = bottom - top - rows
+    if left < _TRENDS or not gpu_trends.is_wanted(view):
+        return {"gpu": Place(0, top, width, bottom - top)}
+    return stack([("gpu", rows), ("gpu-trends", left)], top, width)
+
+
 def _trends(view: View, room: int) -> int:
     if room < _TRENDS_FROM or not gpu_trends.is_wanted(view):
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from hwtop.ui import (
     companions,
@@ -93,6 +94,10 @@ PANELS: dict[str, Draw] = {
     "processes": processes.draw,
     "host-answer": host_page.draw_answer,
     "host-page": host_page.draw,
+    "cpu-page": partial(host_page.draw_subject, "cpu"),
+    "memory-page": partial(host_page.draw_subject, "memory"),
+    "disk-page": partial(host_page.draw_subject, "disk"),
+    "network-page": partial(host_page.draw_subject, "network"),
     "symptom-list": symptom_list.draw,
     "symptom": symptom_detail.draw,
     "symptom-page": symptom_detail.draw_all,
@@ -164,9 +169,11 @@ def _body(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 
 
 def _alone(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """One panel has the page; a GPU with its trends."""
+    """One panel has the page; GPUs with trends."""
     if view.alone == "gpu-card":
         return gpu_page.alone(view, top, bottom, width)
+    if view.alone == "gpu":
+        return gpu_page.table_alone(view, top, bottom, width)
     return {view.alone: Place(0, top, width, bottom - top)}
 
 

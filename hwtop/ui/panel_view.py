@@ -80,7 +80,14 @@ def toggled(view: View, places: Places, name: str = "") -> View:
     return replace(view, alone=_FULL.get(name, name), panel=name, scroll=0, log_inside="")
 
 
-_FULL = {"symptom": "symptom-page"}
+_FULL = {
+    "symptom": "symptom-page",
+    "host": "host-page",
+    "cpu": "cpu-page",
+    "memory": "memory-page",
+    "disk": "disk-page",
+    "network": "network-page",
+}
 """Panels that grow into one that says more."""
 
 
@@ -119,7 +126,7 @@ def marked(lines: list[Line], *, is_alone: bool) -> list[Line]:
 def _way_back(edge: Line) -> Line:
     border = edge.spans[0][1]
     words = Line("╰─ ", border).add("z", "key").add(" all panels ", "label")
-    return words.add("─" * (edge.width - words.width - 1) + "╯", border) if words.width + 2 < edge.width else edge
+    return words.add(edge.text[words.width :], border) if edge.text.startswith("╰" + "─" * words.width) else edge
 
 
 def _main(view: View) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class _Detail:
 def wanted(view: View, width: int) -> int:
     """Rows for everything, frame included."""
     room = inner(width)
-    cards = [_card(finding, room) for finding in view.frame.findings]
+    cards = _cards(view, room)
     return 2 + max(1, sum(map(len, cards))) + len(_ended(view, room)) + len(_blind(view, 2))
 
 
@@ -53,7 +53,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines = [_calm(view, room), *_ended(view, room)]
         lines += _blind(view, height - 2 - len(lines))
         return box(lines, width, height, Line("Findings", "title"), Line("none", "dim"))
-    cards = [_card(finding, room) for finding in findings]
+    cards = _cards(view, room)
     taken = _share(cards, height - 2)
     lines = [line for card, count in zip(cards, taken, strict=True) for line in _shown(card, count)]
     lines += _ended(view, room)[: max(0, height - 2 - len(lines))]
@@ -67,7 +67,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 
 def place_at(view: View, y: int, width: int, height: int) -> int | None:
     """The place among all findings of the one whose card stands in row `y` of the panel."""
-    cards = [_card(finding, inner(width)) for finding in view.frame.findings]
+    cards = _cards(view, inner(width))
     rows = [place for place, count in enumerate(_share(cards, height - 2)) for _ in range(count)] if cards else []
     return rows[y - 1] if 1 <= y <= len(rows) else None
 
@@ -92,18 +92,24 @@ def _need(card: list[_Detail]) -> int:
     return next((index + 1 for index, detail in enumerate(card) if detail.order == _STEP), min(4, len(card)))
 
 
+def _cards(view: View, width: int) -> list[list[_Detail]]:
+    """Of all findings; whole where they have the page."""
+    cards = [_card(finding, width) for finding in view.frame.findings]
+    return cards if view.alone == "findings" else [card[: 1 + _DETAILS] for card in cards]
+
+
 def _card(finding: Finding, width: int) -> list[_Detail]:
     """In the order in which lines are worth their room: two facts, then a step, so that a cut card says what to do."""
     details = [_Detail(0, line) for line in _head(finding, width)]
     evidence = [_wrapped("•", "dim", text, "text", width, 1) for text in finding.evidence]
     steps = [_wrapped("→", "accent", text, "accent", width, _STEP) for text in finding.next_steps]
-    for block in (*evidence[:2], *steps[:1], *evidence[2:], *steps[1:3]):
+    for block in (*evidence[:2], *steps[:1], *evidence[2:], *steps[1:]):
         details += block
     if finding.log_line:
         details += _wrapped("│", "dim", finding.log_line, "dim", width, 3)[:2]
     if finding.folded:
         details += _wrapped("·", "dim", "follows from it: " + ", ".join(finding.folded), "dim", width, 4)[:1]
-    return details[: 1 + _DETAILS]
+    return details
 
 
 def _head(finding: Finding, width: int) -> list[Line]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Literal
 
 from hwtop.ui import host_view, marks
 from hwtop.ui.panels import host_block, host_cpu, host_memory, host_tables
@@ -20,6 +21,16 @@ _TRENDS = (
     *((10, 0), (8, 0), (6, 0), (4, 0), (2, 0)),
 )
 """Rows of the trend of the CPU, and of those of pressure, memory, disks and network: the first that fit."""
+
+
+Subject = Literal["cpu", "memory", "disk", "network"]
+_PARTS: dict[Subject, tuple[Callable[[View, int], Block | None], ...]] = {
+    "cpu": (host_cpu.processor, host_cpu.cores, host_cpu.pressure),
+    "memory": (host_memory.memory, host_memory.limits),
+    "disk": (host_tables.disks, host_tables.mounts),
+    "network": (host_tables.network,),
+}
+"""In the order of the page; each is drawn for the narrowest column."""
 
 
 def answer_rows(view: View, width: int) -> int:
@@ -49,6 +60,20 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 def hidden(view: View, width: int, height: int) -> int:
     """Rows out of sight."""
     return max(0, len(_lines(view, width, height)) - height)
+
+
+def draw_subject(subject: Subject, view: View, width: int, height: int) -> list[Line]:
+    """One part of the machine with the highest trends that leave everything of it in sight."""
+    count = min(len(_PARTS[subject]), next((columns for cells, columns in _COLUMNS if width < cells), _MOST))
+    room = inner(width // count)
+    blocks = [block for part in _PARTS[subject] if (block := part(view, room)) is not None]
+    parts: list[list[Block]] = []
+    for rows in (*range(height - 4, 2, -1), 0):
+        parts = host_block.columns([replace(block, rows=rows) for block in blocks], count)
+        if parts and max(sum(block.height for block in part) for part in parts) <= height:
+            break
+    widths = [width // len(parts) + (number < width % len(parts)) for number in range(len(parts))]
+    return [line.fitted(width) for line in host_block.drawn(parts, widths, height)[:height]]
 
 
 def _more(rows: int, width: int) -> Line:
@@ -95,17 +120,6 @@ def _lines(view: View, width: int, height: int) -> list[Line]:
 
 
 def _blocks(view: View, width: int) -> list[Block]:
-    """In the order of the page; drawn for the narrowest column."""
     room = inner(width)
-    found = (
-        host_cpu.processor(view, room),
-        host_cpu.cores(view, room),
-        host_cpu.pressure(view, room),
-        host_memory.memory(view, room),
-        host_memory.limits(view, room),
-        host_tables.disks(view, room),
-        host_tables.mounts(view, room),
-        host_tables.network(view, room),
-        host_tables.not_seen(view, room),
-    )
-    return [block for block in found if block is not None]
+    found = [part(view, room) for parts in _PARTS.values() for part in parts]
+    return [block for block in (*found, host_tables.not_seen(view, room)) if block is not None]
