@@ -27,6 +27,7 @@ COMMANDS = {
     "snapshot": "Read everything once and print it.",
     "symptoms": "All symptoms that hwtop looks for, with thresholds.",
     "stacks": "Python stacks of all ranks, grouped: who differs.",
+    "web": "The screen in a browser on this machine.",
 }
 """name -> help line. `live` is what runs when none is named."""
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Programs that the tests drive: gcc builds the fake NVIDIA driver, tmux is the terminal, groff sets the manual page, setpriv
-# takes rights away; Open MPI, MPICH and Slurm start jobs.
+# Programs that the tests drive: gcc builds the fake NVIDIA driver, tmux is the terminal, chromium the browser, groff sets the
+# manual page, setpriv takes rights away; Open MPI, MPICH and Slurm start jobs.
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -9,6 +9,7 @@ need() { command -v "$1" >/dev/null || missing+=("$2"); } # a program and the pa
 need gcc gcc
 need tmux tmux
 need groff groff-base
+need chromium chromium
 need setpriv util-linux
 need mpirun.openmpi openmpi-bin
 need mpiexec.hydra mpich

@@ -1,0 +1,169 @@
+"""`hwtop web [PID]`: the screen in a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hwtop.commands import completion, live
+from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.errors import CannotError, UsageError
+
+if TYPE_CHECKING:
+    from hwtop.ui.options import ScreenOptions
+
+_PORT = 8642
+_NEXT_PORTS = 20
+"""So many are tried, the first included, before any free one is taken."""
+_LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
+
+
+@click.command("web", context_settings={"help_option_names": ["-h", "--help"]})
+@target
+@reading
+@settings
+@click.option("-i", "--interval", type=Seconds(0.2, 60), default="1s", show_default=True, help="Between two looks.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen: 127.0.0.1 or ::1.")
+@click.option("--port", type=click.IntRange(1, 65535), help=f"[default: {_PORT}, or the next that is free]")
+@click.option("--open", "is_opened", is_flag=True, help="Open the browser, too.")
+@click.option("--writable", is_flag=True, help="Offer signals and deep looks, too; each still asks first.")
+@click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
+@click.option("--theme", default="auto", shell_complete=completion.themes, show_default=True, help="A theme by name.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    pid: str | None,
+    pid_option: str | None,
+    name: str | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    interval: float,
+    host: str,
+    port: int | None,
+    is_opened: bool,
+    writable: bool,
+    is_ascii: bool,
+    theme: str,
+) -> None:
+    """Watch the job that PID belongs to in a browser on this machine; without PID, choose one there.
+
+    Only who has the printed address gets in, and nobody can change the job unless --writable is given. From another
+    machine, forward the port with ssh -L.
+    """
+    if host not in _LOOPBACK:
+        raise UsageError(
+            f"--host {host}: hwtop web listens on this machine only (127.0.0.1 or ::1); "
+            f"from another one: {forwarding(port or _PORT)}"
+        )
+    _check_extra()
+    from hwtop.feed.call import Caller
+    from hwtop.ui import themes
+    from hwtop.ui.options import ScreenOptions
+
+    themes.check(theme)
+    config = settings_of(ctx)
+    options = ScreenOptions(
+        theme=theme, is_ascii=is_ascii, is_readonly=not writable, alerts=config.alerts, panels=config.panels
+    )
+    options = replace(live.offered(options), call=Caller(config.alerts, _complain))
+    watching = live.Watching(
+        resolve_target(pid, pid_option, name, required=False), interval, logs, gpus, config.symptoms
+    )
+    with listen(_LOOPBACK[host], port) as listening:
+        serve(watching, options, listening, is_opened=is_opened)
+
+
+def serve(watching: live.Watching, options: ScreenOptions, listening: socket.socket, *, is_opened: bool) -> None:
+    """Until a signal ends it."""
+    import asyncio
+
+    from hwtop.web.door import Door
+    from hwtop.web.hub import Hub
+    from hwtop.web.server import Server
+
+    door = Door()
+    host, port = listening.getsockname()[:2]
+    address = door.address(host, port)
+
+    def ready() -> None:
+        print(f"hwtop: {address}")
+        print(f"       {'signals can be sent from there' if not options.is_readonly else 'read-only'}; Ctrl-C ends it")
+        print(f"       from another machine: {forwarding(port)}", flush=True)
+        if is_opened:
+            opened.enter_context(browsed(address))
+
+    # Each tab's app redirects the standard streams while it runs; at the end they are what they were.
+    with (
+        contextlib.ExitStack() as opened,
+        contextlib.redirect_stdout(sys.stdout),
+        contextlib.redirect_stderr(sys.stderr),
+    ):
+        asyncio.run(Server(Hub(watching.start, options), door, options).run(listening, ready))
+
+
+def forwarding(port: int) -> str:
+    """How to reach it from another machine."""
+    return f"ssh -L {port}:127.0.0.1:{port} {os.uname().nodename}, then open the address there"
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A listening socket, on `port` or else on a free one.
+
+    Raises:
+        CannotError: it cannot be had.
+    """
+    ports = (port,) if port is not None else (*range(_PORT, _PORT + _NEXT_PORTS), 0)
+    listening = next(filter(None, (_listen(host, each, is_only=port is not None) for each in ports)))
+    assert listening is not None
+    return listening
+
+
+def _listen(host: str, port: int, *, is_only: bool) -> socket.socket | None:
+    """On this port; None if it is in use and others are left to try."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            words = os.strerror(error.errno) if error.errno else str(error)
+            raise CannotError(f"cannot listen on {host} port {port}: {words}; try another --port") from error
+        if is_only:
+            raise CannotError(f"port {port} is in use: leave --port out to get a free one") from error
+        return None
+
+
+@contextlib.contextmanager
+def browsed(address: str) -> Iterator[None]:
+    """The browser, shown the way there by a file that only this person can read: others see what stands in a command line."""
+    import webbrowser
+
+    if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        _complain("--open: there is no desktop here; open the address yourself")
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="hwtop-web-", ignore_cleanup_errors=True) as folder:
+        way = Path(folder) / "hwtop.html"
+        way.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', "utf-8")
+        if not webbrowser.open(way.as_uri()):
+            _complain("--open: no browser was found; open the address yourself")
+        yield
+
+
+def _check_extra() -> None:
+    try:
+        import aiohttp  # noqa: F401
+    except ImportError as error:
+        raise CannotError("the screen in a browser needs aiohttp: pip install 'hwtop[web]'") from error
+
+
+def _complain(text: str) -> None:
+    print(f"hwtop: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,152 @@
+"""Server: the page and its websocket, on this machine only."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from importlib import resources
+
+from aiohttp import WSCloseCode, web
+
+from hwtop.ui.options import ScreenOptions
+from hwtop.web import words
+from hwtop.web.door import COOKIE, Door, Visit
+from hwtop.web.hub import Hub
+from hwtop.web.tab import Tab
+
+MOST_TABS = 8
+"""Each costs a drawing a frame; more are not opened."""
+_MOST_CONNECTIONS = 64
+"""Open ones, whoever made them; more are closed at once. The sampler needs file descriptors, too."""
+_HEARTBEAT_S = 20.0
+"""A page that does not answer so long is gone."""
+_END_S = 0.5
+
+_FILES = {
+    "": ("hwtop.web", "page/index.html", "text/html"),
+    "page.css": ("hwtop.web", "page/page.css", "text/css"),
+    "page.js": ("hwtop.web", "page/page.js", "text/javascript"),
+    "paint.js": ("hwtop.web", "page/paint.js", "text/javascript"),
+    "font.ttf": ("hwtop.ui", "fonts/DejaVuSansMono.ttf", "font/ttf"),
+    "bold.ttf": ("hwtop.ui", "fonts/DejaVuSansMono-Bold.ttf", "font/ttf"),
+}
+"""Name in the address -> package, file, type. Nothing else is served."""
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
+    "connect-src 'self' {socket}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Server": "hwtop",
+    "X-Content-Type-Options": "nosniff",
+}
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Server:
+    """Serves until it is told to end."""
+
+    def __init__(self, hub: Hub, door: Door, options: ScreenOptions) -> None:
+        self._hub = hub
+        self._door = door
+        self._options = options
+        self._tabs: set[Tab] = set()
+
+    async def run(self, listening: socket.socket, ready: Callable[[], None]) -> None:
+        """Serve on `listening`; calls `ready` once pages can be had. SIGINT, SIGTERM and SIGHUP end it."""
+        loop, ending = asyncio.get_running_loop(), asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+                loop.add_signal_handler(number, ending.set)
+        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=_END_S)
+        await runner.setup()
+        listener = await loop.create_server(lambda: _connected(runner), sock=listening)
+        self._hub.open()
+        try:
+            ready()
+            await ending.wait()
+        finally:
+            self._hub.close()
+            listener.close()
+            if self._tabs:
+                await asyncio.wait([asyncio.create_task(tab.end()) for tab in self._tabs], timeout=_END_S)
+            await runner.cleanup()
+
+    def _app(self) -> web.Application:
+        app = web.Application(middlewares=[self._guard], client_max_size=words.LONGEST_BYTES)
+        app.on_response_prepare.append(_add_headers)
+        app.router.add_get(f"{self._door.path}socket", self._open_tab)
+        app.router.add_get(f"{self._door.path}{{name:[a-z.]*}}", self._send_file)
+        return app
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        refusal = self._door.refusal(
+            Visit(
+                host=request.headers.get("Host", ""),
+                origin=request.headers.get("Origin"),
+                token=request.query.get("token"),
+                cookie=request.cookies.get(COOKIE),
+                is_websocket=request.path == f"{self._door.path}socket",
+            )
+        )
+        if refusal is not None:
+            return web.Response(status=403, text=f"{refusal}\n")
+        try:
+            return await handler(request)
+        except web.HTTPException as error:
+            return web.Response(status=error.status, text=f"{error.reason}\n")
+
+    async def _send_file(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name not in _FILES:
+            raise web.HTTPNotFound
+        package, path, content_type = _FILES[name]
+        body = resources.files(package).joinpath(path).read_bytes()
+        charset = "utf-8" if content_type.startswith("text/") else None
+        response = web.Response(body=body, content_type=content_type, charset=charset)
+        response.enable_compression()
+        if name == "":
+            response.set_cookie(COOKIE, self._door.cookie, path=self._door.path, httponly=True, samesite="Strict")
+        return response
+
+    async def _open_tab(self, request: web.Request) -> web.WebSocketResponse:
+        opened = web.WebSocketResponse(heartbeat=_HEARTBEAT_S, max_msg_size=words.LONGEST_BYTES)
+        await opened.prepare(request)
+        if len(self._tabs) >= MOST_TABS:
+            message = f"{MOST_TABS} tabs are open: close one".encode()
+            await opened.close(code=WSCloseCode.TRY_AGAIN_LATER, message=message)
+            return opened
+        tab = Tab(opened, self._hub, self._options)
+        self._tabs.add(tab)
+        try:
+            await tab.run()
+        finally:
+            self._tabs.discard(tab)
+        return opened
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    # Not every browser takes 'self' for websockets, too. The Host of a refused request may be anything.
+    own = f"ws://{request.host}" if response.status != 403 else ""
+    for name, value in _HEADERS.items():
+        response.headers[name] = value.replace("{socket}", own)
+
+
+def _connected(runner: web.AppRunner) -> asyncio.BaseProtocol:
+    """What handles a new connection."""
+    server = runner.server
+    if server is None or len(server.connections) >= _MOST_CONNECTIONS:
+        return _Full()
+    return server()
+
+
+class _Full(asyncio.Protocol):
+    """Closes it."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()

@@ -1,0 +1,167 @@
+"""Tab: a page in a browser and the app that draws for it, for as long as both are there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import replace
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from hwtop.config import NO_ALERTS
+from hwtop.job.log.text import visible
+from hwtop.model.aim import Wish
+from hwtop.model.frame import Frame
+from hwtop.ui import marks
+from hwtop.ui.options import Publish, ScreenOptions
+from hwtop.ui.sheet import Sheet
+from hwtop.ui.tab import TabApp
+from hwtop.web import words
+from hwtop.web.hub import Hub
+
+LEFT = 4000
+"""Close code (4000 to 4999 are for applications): the person has left with `q`."""
+FAILED = 4001
+"""Close code: the app has failed."""
+_BETWEEN_PICTURES_S = 0.03
+_WORDS_PER_S = 100.0
+"""More than a held key or a wheel makes. A page that says more is read no faster: the rest waits at its end."""
+_FIRST_WORD_S = 10.0
+_END_S = 0.4
+
+
+class Tab:
+    """One of them. What it asks of the feed goes to the hub."""
+
+    def __init__(self, socket: web.WebSocketResponse, hub: Hub, options: ScreenOptions) -> None:
+        self._socket = socket
+        self._hub = hub
+        self._sheet = Sheet(0, 0)
+        self._app = TabApp(
+            self._join,
+            self._sheet,
+            changed=self._news,
+            copied=self._copy,
+            options=replace(options, alerts=NO_ALERTS, call=None),  # the hub tells them, once
+        )
+        self._publish: Publish | None = None
+        self._is_seen = True
+        self._changed = asyncio.Event()
+        self._title: str | None = None
+        self._clipboard: str | None = None
+        self._told = words.Picture()
+        """The newest size, ground and title that the page has."""
+
+    async def run(self) -> None:
+        """Until the page or the app is gone."""
+        with contextlib.suppress(asyncio.TimeoutError, ConnectionError):
+            first = words.said((await self._socket.receive(_FIRST_WORD_S)).data or b"")
+            if not isinstance(first, words.Size):
+                await self._socket.close(code=WSCloseCode.POLICY_VIOLATION, message=b"the first word is the size")
+                return
+            self._sheet.resize(first.width, first.height)
+            app = asyncio.create_task(self._app.run_async(size=(first.width, first.height)))
+            talk = [asyncio.create_task(self._listen()), asyncio.create_task(self._tell())]
+            try:
+                await asyncio.wait([app, *talk], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                await self._end(app, talk)
+
+    async def end(self) -> None:
+        """hwtop ends: tell the page."""
+        await self._socket.close(code=WSCloseCode.GOING_AWAY, message=b"hwtop has ended")
+
+    def show(self, frame: Frame) -> None:
+        """Draw `frame`, or only its verdict where nobody looks."""
+        mark, _ = marks.VERDICT[frame.verdict.level]
+        self._title = f"{mark} {visible(frame.verdict.text)} - hwtop"
+        self._news()
+        if self._is_seen and self._publish is not None:
+            self._publish(frame)
+
+    def attach(self, pid: int) -> None:
+        """Watch another job."""
+        self._hub.attach(pid)
+
+    def look(self, wish: Wish) -> None:
+        """Look closely at this."""
+        self._hub.look(self, wish)
+
+    def interval(self, seconds: float) -> None:
+        """Look this often."""
+        self._hub.interval(seconds)
+
+    def stop(self) -> None:
+        """The app ends; the feed goes on."""
+        self._hub.leave(self)
+
+    def _join(self, publish: Publish) -> Tab:
+        self._publish = publish
+        self._hub.join(self)
+        self._show_newest()
+        return self
+
+    def _show_newest(self) -> None:
+        if self._hub.newest is not None:
+            self.show(self._hub.newest)
+
+    def _news(self) -> None:
+        self._changed.set()
+
+    def _copy(self, text: str) -> None:
+        self._clipboard = text
+        self._news()
+
+    async def _listen(self) -> None:
+        async for message in self._socket:
+            if message.type is not WSMsgType.TEXT:
+                break
+            said = words.said(message.data)
+            if said is not None:
+                self._hear(said)
+            await asyncio.sleep(1 / _WORDS_PER_S)
+
+    def _hear(self, said: words.Said) -> None:
+        app = self._app
+        if isinstance(said, words.Key):
+            app.press(said.key, shift=said.shift, ctrl=said.ctrl)
+        elif isinstance(said, words.Mouse):
+            app.point(said.act, said.x, said.y, said.button)
+        elif isinstance(said, words.Paste):
+            app.paste(said.text)
+        elif isinstance(said, words.Size):
+            app.resize(said.width, said.height)
+        else:
+            self._is_seen = said.seen
+            self._show_newest()
+
+    async def _tell(self) -> None:
+        while not self._socket.closed:
+            await self._changed.wait()
+            self._changed.clear()
+            await self._socket.send_str(words.told(self._news_of_picture()))
+            await asyncio.sleep(_BETWEEN_PICTURES_S)
+
+    def _news_of_picture(self) -> words.Picture:
+        """What the page does not have yet."""
+        before = self._told
+        now = words.Picture(size=(self._sheet.width, self._sheet.height), ground=self._app.ground, title=self._title)
+        self._told = now
+        clipboard, self._clipboard = self._clipboard, None
+        return words.Picture(
+            rows=self._sheet.take(),
+            size=now.size if now.size != before.size else None,
+            ground=now.ground if now.ground != before.ground else None,
+            title=now.title if now.title != before.title else None,
+            copy=clipboard,
+        )
+
+    async def _end(self, app: asyncio.Task[None], talk: list[asyncio.Task[None]]) -> None:
+        self._hub.leave(self)
+        code, words_of_end = (FAILED, b"this view has failed") if self._app.return_code else (LEFT, b"left")
+        self._app.exit()
+        await asyncio.wait([app], timeout=_END_S)
+        for task in (app, *talk):
+            task.cancel()
+        await asyncio.gather(app, *talk, return_exceptions=True)
+        await self._socket.close(code=code, message=words_of_end)

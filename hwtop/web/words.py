@@ -1,0 +1,86 @@
+"""Words: what a page may say to hwtop, and what it is told. JSON, one object a message."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from hwtop.ui.sheet import Row
+from hwtop.ui.tab import MouseAct
+
+LONGEST_BYTES = 4096
+"""Of a message from a page; the longest that makes sense is a pasted filter."""
+
+Columns = Annotated[int, Meta(ge=1, le=600)]
+Rows = Annotated[int, Meta(ge=1, le=250)]
+Place = Annotated[int, Meta(ge=0, le=600)]
+
+
+class Size(Struct, frozen=True, tag="size", forbid_unknown_fields=True):
+    """The window holds so many cells. The first word of every page."""
+
+    width: Columns
+    height: Rows
+
+
+class Key(Struct, frozen=True, tag="key", forbid_unknown_fields=True):
+    """By the browser's name."""
+
+    key: Annotated[str, Meta(max_length=32)]
+    shift: bool = False
+    ctrl: bool = False
+
+
+class Paste(Struct, frozen=True, tag="paste", forbid_unknown_fields=True):
+    """From the clipboard."""
+
+    text: Annotated[str, Meta(max_length=1000)]
+
+
+class Mouse(Struct, frozen=True, tag="mouse", forbid_unknown_fields=True):
+    """At a cell."""
+
+    act: MouseAct
+    x: Place
+    y: Place
+    button: Annotated[int, Meta(ge=0, le=3)] = 0
+
+
+class Sight(Struct, frozen=True, tag="sight", forbid_unknown_fields=True):
+    """Whether anybody can see the tab: in the background only its title is kept up to date."""
+
+    seen: bool
+
+
+Said = Size | Key | Paste | Mouse | Sight
+
+
+class Picture(Struct, frozen=True, omit_defaults=True):
+    """What a page is told."""
+
+    rows: list[Row] = []
+    size: tuple[int, int] | None = None
+    """Cells across and down, when they change."""
+    ground: tuple[str, str] | None = None
+    """Colours of the page and of plain text, when they change."""
+    title: str | None = None
+    copy: str | None = None
+    """For the clipboard."""
+
+
+_SAID: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
+
+
+def said(message: str | bytes) -> Said | None:
+    """What the page says; None if it makes no sense."""
+    try:
+        return _SAID.decode(message)
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+
+
+def told(picture: Picture) -> str:
+    """For the page."""
+    return msgspec.json.encode(picture).decode()
