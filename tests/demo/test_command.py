@@ -64,7 +64,7 @@ class Screen:
         self.folder = Path()
         self.seconds: float | None = None
 
-    def run(self, *, target_pid: int, log_globs: tuple[str, ...], seconds: float | None) -> None:
+    def run(self, _: object, *, target_pid: int, log_globs: tuple[str, ...], seconds: float | None) -> None:
         self.launcher_pid, self.folder, self.seconds = target_pid, Path(log_globs[0]).parent, seconds
         assert (self.folder / "launcher.log").exists()
         self.leave()
