@@ -1,0 +1,156 @@
+"""What a newcomer sees: which job to pick, the few keys that matter, what is being done, and what hinders."""
+
+from __future__ import annotations
+
+from dataclasses import replace as changed
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from textual.pilot import Pilot
+
+from hwtop.commands import first_run
+from hwtop.model.frame import Frame
+from hwtop.model.stack import StackDump
+from hwtop.ui import progress
+from hwtop.ui.app import HwtopApp
+from hwtop.ui.layout import picture
+from hwtop.ui.options import ScreenOptions
+from hwtop.ui.panels import hint
+from hwtop.ui.view import View
+from tests import frames
+from tests.ui.test_app import FakeFeed, drive, screen_text
+
+SIZES = [(80, 24), (60, 15), (120, 40), (200, 60)]
+ERROR, ADVICE = "kernel.yama.ptrace_scope is 1 (only children)", "sudo sysctl kernel.yama.ptrace_scope=0"
+
+
+def rows(view: View, size: tuple[int, int] = (80, 24)) -> list[str]:
+    lines = [line.text for line in picture(view, *size)]
+    assert len(lines) == size[1]
+    return lines
+
+
+def with_stacks(given: list[StackDump | None], *, watched_s: float = 3.0) -> Frame:
+    """A job whose ranks have these stacks."""
+    frame = frames.healthy()
+    job = frame.moment.job
+    assert job is not None
+    ranks = tuple(replace(rank, stack=stack) for rank, stack in zip(job.ranks, given, strict=False))
+    errors = tuple({(stack.error, stack.advice or ""): None for stack in given if stack and stack.error})
+    job = replace(job, ranks=ranks, stack_errors=errors)  # type: ignore[arg-type]
+    return replace(frame, moment=replace(frame.moment, job=job), watched_s=watched_s)
+
+
+def refused() -> Frame:
+    dump = StackDump(pid=1, at_s=1.0, error=ERROR, advice=ADVICE)
+    return with_stacks([dump] * 8)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_jobs_are_listed_with_what_hinders_and_what_helps(size: tuple[int, int]) -> None:
+    shown = "\n".join(rows(View(frame=frames.picker()), size))
+    assert f"Enter attaches to {frames.LAUNCHER}" in shown
+    assert shown.count("sudo $(command -v hwtop)") == 1
+    assert "2 training jobs" in shown
+    assert "Host" in shown or "CPU" in shown
+
+
+def test_a_job_that_cannot_be_attached_says_why_where_the_cursor_is() -> None:
+    shown = "\n".join(rows(View(frame=frames.picker(), cursor=1)))
+    assert "▲ cannot attach: belongs to user bob" in shown
+    assert "Enter attaches" not in shown
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_with_nothing_to_pick_the_box_is_shown_and_how_to_try(size: tuple[int, int]) -> None:
+    shown = "\n".join(rows(View(frame=frames.nothing_to_pick()), size))
+    assert "hwtop demo hang" in shown
+    assert "Host" in shown or "CPU" in shown
+    assert "GPU" in shown or size == (60, 15)
+
+
+def test_where_no_job_trains_the_demo_is_named() -> None:
+    frame = frames.picker()
+    others = tuple(item for item in frame.moment.candidates or () if item.kind != "training")
+    shown = "\n".join(rows(View(frame=replace(frame, moment=replace(frame.moment, candidates=others)))))
+    assert "No training job among them: hwtop demo tries one" in shown
+
+
+def test_more_jobs_than_rows_keep_the_cursor_and_the_advice_in_sight() -> None:
+    frame = frames.picker()
+    (job, *_) = [item for item in frame.moment.candidates or () if item.kind == "training"]
+    many = tuple(replace(job, pid=1000 + number) for number in range(200))
+    frame = replace(frame, moment=replace(frame.moment, candidates=many))
+    shown = rows(View(frame=frame, cursor=150))
+    assert any("▸    1150" in row for row in shown)
+    assert any("Enter attaches to 1150" in row for row in shown)
+    assert any(" of 200 " in row for row in shown)
+
+
+@pytest.mark.parametrize("key", ["v", "2", "tab", "question_mark", "colon"])
+def test_the_first_keys_are_told_until_one_is_pressed(key: str) -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        assert any("New here?" in row and "? help" in row and "q quit" in row for row in screen_text(app))
+        await pilot.press(key, "escape")
+        await pilot.pause()
+        assert not any("New here?" in row for row in screen_text(app))
+
+    drive(act, frames.healthy(), options=ScreenOptions(is_first=True), size=(80, 24))
+
+
+@pytest.mark.parametrize("size", [*SIZES, (59, 14)], ids=str)
+def test_the_first_line_fits(size: tuple[int, int]) -> None:
+    for frame in (frames.hang(), frames.picker(), frames.nothing_to_pick()):
+        rows(View(frame=frame, is_first=True), size)
+
+
+def test_the_first_time_is_the_first_time_only(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    assert first_run.is_first(environ)
+    assert not first_run.is_first(environ)
+
+
+@pytest.mark.parametrize("home", ["/dev/null", "/proc/nowhere", "/dev/null/below"])
+def test_where_nothing_can_be_written_each_time_is_the_first(home: str) -> None:
+    for _ in range(2):
+        assert first_run.is_first({"XDG_STATE_HOME": home})
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_a_missing_permission_is_told_once_with_the_command(size: tuple[int, int]) -> None:
+    view = View(frame=refused())
+    shown = " ".join(" ".join(rows(view, size)).split())
+    assert shown.count(ADVICE) == 1
+    assert f"No Python stacks of the ranks: {ERROR}" in shown
+    view = hint.read(view)
+    assert ADVICE not in " ".join(rows(view, size))
+    assert hint.read(view) is view
+
+
+def test_no_permission_is_missing_where_a_stack_came() -> None:
+    assert hint.rows(View(frame=frames.healthy()), 80) == 0
+    assert hint.rows(View(frame=frames.hang()), 80) == 0
+
+
+def test_what_takes_time_has_a_word() -> None:
+    (dump, *_) = [rank.stack for rank in frames.healthy().moment.job.ranks]  # type: ignore[union-attr]
+    some = with_stacks([dump] * 3 + [None] * 5)
+    assert progress.word(View(frame=some)) == "stacks 3 of 8 …"
+    assert "stacks 3 of 8 …" in rows(View(frame=some))[1]
+    assert progress.word(View(frame=with_stacks([dump] * 8))) == ""
+    assert progress.word(View(frame=with_stacks([None] * 8, watched_s=100))) == "", "none will come any more"
+    attaching = View(frame=frames.picker(), attaching=41_000)
+    assert "attaching to 41000 …" in rows(attaching)[1]
+    assert "attaching to 41000 …" in "\n".join(rows(attaching, (59, 14)))
+    assert progress.word(changed(attaching, frame=frames.healthy())) == ""
+    early = replace(frames.picker(), moment=replace(frames.picker().moment, candidates=None))
+    assert progress.word(View(frame=early)) == "looking for the job …"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (20, 3), (1, 1)], ids=str)
+def test_before_the_first_look_the_screen_says_so(size: tuple[int, int]) -> None:
+    lines = hint.waiting(*size)
+    assert len(lines) == size[1]
+    assert {line.width for line in lines} == {size[0]}
+    assert size[0] < 40 or any("first look" in line.text for line in lines)
