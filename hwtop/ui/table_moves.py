@@ -18,7 +18,7 @@ def pressed(view: View, what: Pressed) -> View:
     if view.is_picking or view.page not in _TABLES or view.inside:
         return view
     if what in ("tree", "branches", "follow") and view.page != "processes":
-        return replace(view, note="that key is for the processes: 7 shows them")
+        return replace(view, note="branches and single processes are on the processes page: 7")
     return _MOVES[what](replace(view, note=""))
 
 

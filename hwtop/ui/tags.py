@@ -20,14 +20,19 @@ def tag(item: JobProcess) -> Tag:
     return item.pid, item.start_ticks
 
 
+def is_tagged(view: View, item: JobProcess) -> bool:
+    """Whether a signal is meant for it: what has ended gets none."""
+    return tag(item) in view.tagged and item.state not in ("Z", "X")
+
+
 def tagged(view: View) -> tuple[JobProcess, ...]:
     """Those that are still there."""
-    return tuple(item for item in view.job.processes if tag(item) in view.tagged) if view.job and view.tagged else ()
+    return tuple(item for item in view.job.processes if is_tagged(view, item)) if view.job and view.tagged else ()
 
 
 def glyph(view: View, items: Iterable[JobProcess]) -> str:
     """The mark of a row that stands for these processes."""
-    return GLYPH if view.tagged and any(tag(item) in view.tagged for item in items) else " "
+    return GLYPH if view.tagged and any(is_tagged(view, item) for item in items) else " "
 
 
 def glyph_of_rank(view: View, rank: Rank) -> str:

@@ -135,6 +135,8 @@ def test_what_is_not_known_is_neither_more_nor_less_and_can_be_asked_for() -> No
         ("rank>3-4", "rank takes no 3-4: a number, e.g. 3, 0-7 or 12k"),
         ("state>D", "state is a word: state=D or state!=D"),
         ("state=stuk", "no state stuk: stuck?"),
+        ("rank~3", "rank is a number: rank=3 or rank>3"),
+        ("state~", "state~ needs a value, e.g. state~data-wait"),
     ],
 )
 def test_what_is_not_understood_is_said_and_hides_nothing(text: str, said: str) -> None:

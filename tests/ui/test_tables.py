@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as changed
+from typing import get_args
 
 import pytest
 from msgspec.structs import replace
@@ -10,11 +11,12 @@ from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.model.log import Progress
-from hwtop.ui import fields, help_lines, order, process_view, rank_view
+from hwtop.ui import fields, gpu_view, help_lines, order, process_view, rank_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import picture
+from hwtop.ui.layout import arrange, picture
+from hwtop.ui.moves import clicked
 from hwtop.ui.panels.footer import draw
-from hwtop.ui.view import ORDERS, PROCESS_ORDERS, Page, View
+from hwtop.ui.view import ORDERS, PROCESS_ORDERS, Order, Page, ProcessOrder, View
 from tests import crowds, frames
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
@@ -62,6 +64,10 @@ def uneven() -> Frame:
         ("s/step>2", [2]),
         (f"{frames.pid_of(4)}", [4]),
         ("!iter", []),
+        ("cmd~train.py rank<2", [0, 1]),
+        ('command~"train.py --config"', list(range(8))),
+        ("cmd!~train", []),
+        ("user=none", list(range(8))),
     ],
 )
 def test_filter_of_ranks(word: str, kept: list[int]) -> None:
@@ -73,6 +79,98 @@ def test_filter_of_processes_knows_the_gpus_of_a_rank() -> None:
     assert pids(view) == [frames.pid_of(3)]
     assert pids(changed(view, filters={"processes": "rank=none"})) == [frames.LAUNCHER]
     assert len(pids(changed(view, filters={"processes": "loader rank=2-3"}))) == 8
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("user=ada", 41),
+        ("user=bob", 0),
+        ("state=D", 0),
+        ("cpu>90 role=rank", 8),
+        ("mem>1G", 8),
+        ("gpu=3", 5),
+        ("rank=1", 5),
+        ("cmd~TRAIN", 41),
+        ("cmd~nothing", 0),
+    ],
+)
+def test_filter_of_processes(word: str, kept: int) -> None:
+    base = frames.healthy()
+    job = base.moment.job
+    assert job is not None
+    processes = tuple(replace(item, user="ada") for item in job.processes)
+    frame = replace(base, moment=replace(base.moment, job=replace(job, processes=processes)))
+    view = View(frame=frame, page="processes", filters={"processes": word})
+    assert process_view.query(view).problem == ""
+    assert len(pids(view)) == kept
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [("gpu=3", [3]), ("rank=2-3", [2, 3]), ("util<30", [5]), ("state=ok gpu<2", [0, 1]), ("h100", list(range(8)))],
+)
+def test_filter_of_gpus(word: str, kept: list[int]) -> None:
+    view = View(frame=frames.hang(), page="gpu", filters={"gpu": word})
+    assert gpu_view.query(view).problem == ""
+    assert [gpu.index for gpu in gpu_view.kept(view)] == kept
+    here = gpu_view.selected(view)
+    assert here is not None
+    assert here.index in kept
+    assert any(f"filter: {word}, {len(kept)} of 8 GPUs" in row for row in rows(view, (120, 40)))
+    assert len(gpu_view.rows(changed(view, page="overview"))) == 8
+
+
+def test_no_gpu_matches() -> None:
+    view = View(frame=frames.hang(), page="gpu", filters={"gpu": "gpu=99"})
+    for size in ((60, 15), (80, 24), (200, 60)):
+        assert any("no GPU matches" in row for row in rows(view, size))
+
+
+@pytest.mark.parametrize(
+    ("page", "word", "said"),
+    [("ranks", "rank=0-3", "4 of 8"), ("processes", "gpu=3", "5 of 41"), ("gpu", "gpu=99", "0 of 8")],
+)
+def test_hits_are_counted_while_one_types(page: Page, word: str, said: str) -> None:
+    view = View(frame=frames.healthy(), page=page, filters={page: word}, is_typing=True)
+    for width in (80, 120):
+        (line,) = draw(view, width, 1)
+        assert said in line.text
+        assert line.width == width
+
+
+@pytest.mark.parametrize("page", ["ranks", "processes"])
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=str)
+def test_a_click_on_a_title_sorts_and_again_turns(page: Page, size: tuple[int, int]) -> None:
+    view = View(frame=frames.healthy(), page=page)
+    at = arrange(view, *size)[page]
+    for name in ("CPU", "state"):
+        head = rows(view, size)[at.y + 1]
+        x = head.index(name) + 1 - at.x
+        view = clicked(view, page, (x, 1), (at.width, at.height))
+        assert order.named(view) == name.casefold()
+        assert rows(view, size)[at.y + 1].count("↓") + rows(view, size)[at.y + 1].count("↑") == 1
+        turned = clicked(view, page, (x, 1), (at.width, at.height))
+        assert (order.named(turned), order.is_falling(turned)) == (name.casefold(), not order.is_falling(view))
+
+
+def test_a_click_on_a_column_without_an_order_says_so() -> None:
+    view = View(frame=frames.healthy(), page="ranks")
+    at = arrange(view, 200, 60)["ranks"]
+    x = rows(view, (200, 60))[at.y + 1].index("phases")
+    after = clicked(view, "ranks", (x, 1), (at.width, at.height))
+    assert (after.order, after.note) == ("rank", "the table has no order by phases")
+
+
+def test_a_table_can_be_ordered_by_each_of_its_orders() -> None:
+    for name in get_args(Order):
+        view = order.by(View(frame=frames.healthy(), page="ranks"), name)
+        assert order.named(view) == name
+        assert len(rank_view.ordered(view)) == 8
+    for name in get_args(ProcessOrder):
+        view = order.by(View(frame=frames.healthy(), page="processes"), name)
+        assert order.named(view) == name
+        assert len(pids(view)) == 41
 
 
 def test_every_field_of_every_row_can_be_asked() -> None:
