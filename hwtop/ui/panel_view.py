@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hwtop.ui import key_names
 from hwtop.ui.place import Place
 from hwtop.ui.view import Page, View
 from hwtop.ui.widgets.line import Line
@@ -50,7 +51,11 @@ def next_panel(view: View, places: Places, step: int) -> View:
     """The next panel, as one reads, is meant."""
     here = _choosable(places)
     if view.alone or len(here) < 2:
-        return replace(view, note="this page shows one panel" + ("; z shows all" if view.alone else ""))
+        return replace(
+            view,
+            note="this page shows one panel"
+            + (f"; {key_names.first('panel-alone', view.keymap)} shows all" if view.alone else ""),
+        )
     return replace(view, panel=here[(here.index(meant(view, places)) + step) % len(here)])
 
 
@@ -97,8 +102,16 @@ def hidden(view: View, places: Places) -> View:
     if not name or len(_choosable(places)) < 2:
         return replace(view, note="this is the only panel here: it stays")
     if view.page != "overview" and name in _main(view):
-        return replace(view, note=f"{name} is what this page is about: it stays; w chooses another panel")
-    return replace(view, hidden=view.hidden | {name}, panel="", note=f"{name} is hidden; X brings all panels back")
+        return replace(
+            view,
+            note=f"{name} is what this page is about: it stays; {key_names.first('next-panel', view.keymap)} chooses another panel",
+        )
+    return replace(
+        view,
+        hidden=view.hidden | {name},
+        panel="",
+        note=f"{name} is hidden; {key_names.first('panel-all', view.keymap)} brings all panels back",
+    )
 
 
 def restored(view: View) -> View:

@@ -8,7 +8,7 @@ from hwtop.job.rank_set import named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
-from hwtop.ui import curve_view, flame_view, gpu_view, host_view, rank_view, symptom_view, units
+from hwtop.ui import curve_view, flame_view, gpu_view, host_view, key_names, rank_view, symptom_view, units
 from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -53,7 +53,7 @@ def least(view: View, width: int) -> int:
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The sentence about the ranks, what the Flight Recorder says, why a stack is missing, and how the recorder is set."""
-    note = Line("y", "key").add(" copies", "label")
+    note = Line(key_names.first("copy", view.keymap), "key").add(" copies", "label")
     room = inner(width)
     lines = [*_lines(view, room), *_settings(view.job, room)]
     return box(lines, width, height, Line("Conclusion", "title"), note)

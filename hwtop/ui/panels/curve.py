@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from hwtop.model.curve import Curve
 from hwtop.model.job import Job
-from hwtop.ui import curve_view, marks, units
+from hwtop.ui import curve_view, key_names, marks, units
 from hwtop.ui.curve_plot import RESTART, Plot, plot
 from hwtop.ui.curve_view import TITLES
 from hwtop.ui.view import View
@@ -49,7 +49,11 @@ def _note(view: View, curve: Curve, width: int) -> Line:
     """Where it was read."""
     whose = "" if curve.rank is None else f"rank {curve.rank}, "
     told = len(curve_view.sources(view, curve.name))
-    more = Line(f"{told} sources ", "label").add("o", "key").add("  ", "label") if told > 1 else Line()
+    more = (
+        Line(f"{told} sources ", "label").add(key_names.first("order", view.keymap), "key").add("  ", "label")
+        if told > 1
+        else Line()
+    )
     return more.add(whose, "label").add(elide_middle(curve.source, max(12, width // 3)), "dim")
 
 

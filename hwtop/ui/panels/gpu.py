@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.ui import gpu_view, units
+from hwtop.ui import gpu_view, key_names, units
 from hwtop.ui.filter import told
 from hwtop.ui.panels import gpu_grid, gpu_table
 from hwtop.ui.panels.gpu_summary import summary
@@ -63,7 +63,11 @@ def _late(view: View) -> Line:
 def _why(view: View) -> Line:
     """Where the reasons stand for the dashes of the table."""
     has_dashes = any(_SHOWN & gpu.missing.keys() for gpu in view.frame.moment.gpus)
-    return Line("g", "key").add(f" says why {units.UNKNOWN}", "label").add(" ─ ", "border") if has_dashes else Line()
+    return (
+        Line(key_names.first("gpu", view.keymap), "key").add(f" says why {units.UNKNOWN}", "label").add(" ─ ", "border")
+        if has_dashes
+        else Line()
+    )
 
 
 def draw_page(view: View, width: int, height: int) -> list[Line]:

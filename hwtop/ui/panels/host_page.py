@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
-from hwtop.ui import host_view, marks
+from hwtop.ui import host_view, key_names, marks
 from hwtop.ui.panels import host_block, host_cpu, host_memory, host_tables
 from hwtop.ui.panels.host_block import Block, packed
 from hwtop.ui.view import View
@@ -96,7 +96,7 @@ def _calm(view: View) -> Line:
     line = Line("✔ ", "good").add("nothing about the machine is proven", "strong")
     count = len(view.frame.findings)
     told = f"; {count} finding{'s' * (count != 1)} about the job itself: "
-    return line.add(told, "text").add("8", "key") if count else line
+    return line.add(told, "text").add(key_names.first("symptoms", view.keymap), "key") if count else line
 
 
 def _parts(view: View) -> Iterator[Line]:

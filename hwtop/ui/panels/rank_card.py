@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hwtop.job.stacks.frames import place
 from hwtop.job.witness.files import spoken
 from hwtop.model.rank import Rank
-from hwtop.ui import log_view, marks, units
+from hwtop.ui import key_names, log_view, marks, units
 from hwtop.ui.panels import ranks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import stacked
@@ -32,7 +32,12 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     title = Line(f"Rank {rank.rank}", "title").add(f"  PID {rank.pid}", "text")
     if rank.gpus:
         title.add(f"  GPU {','.join(map(str, rank.gpus))}", "text")
-    note = Line("Enter", "key").add(" its stack  ", "label").add("f", "key").add(" its flame", "label")
+    note = (
+        Line(key_names.first("choose", view.keymap), "key")
+        .add(" its stack  ", "label")
+        .add(key_names.first("flame", view.keymap), "key")
+        .add(" its flame", "label")
+    )
     return box(lines, width, height, title, note)
 
 

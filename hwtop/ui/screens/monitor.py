@@ -17,6 +17,7 @@ from hwtop.model.frame import Frame
 from hwtop.ui import (
     adoption,
     curve_view,
+    key_names,
     keys,
     mouse_moves,
     moves,
@@ -110,7 +111,9 @@ class MonitorScreen(Screen[None]):
             return
         places = arrange(self.view, width, height)
         if "time-bar" not in places:
-            self._panels["time-bar"].release_mouse()  # what is hidden while it holds the mouse never hears that it is let go
+            self._panels[
+                "time-bar"
+            ].release_mouse()  # what is hidden while it holds the mouse never hears that it is let go
         with self.app.batch_update():
             for name, panel in self._panels.items():
                 place = places.get(name)
@@ -174,7 +177,9 @@ class MonitorScreen(Screen[None]):
     def _act(self, ask: Callable[[View], None], view: View) -> None:
         """Ask what to do to the job, unless this is a picture of the past: who is on it may be gone."""
         if time_moves.is_past(view):
-            self._look(note=f"this is {time_moves.words(view)}: p goes back to now, then ask again")
+            self._look(
+                note=f"this is {time_moves.words(view)}: {key_names.first('pause', view.keymap)} goes back to now, then ask again"
+            )
         else:
             ask(view)
 

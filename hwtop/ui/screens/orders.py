@@ -17,7 +17,7 @@ from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
 from hwtop.model.signal import SignalOrder, SignalTarget
 from hwtop.model.stack import DeepDump
-from hwtop.ui import process_view, tags, units
+from hwtop.ui import key_names, process_view, tags, units
 from hwtop.ui.menu import Choice, Menu
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.process_tree import TreeRow
@@ -122,7 +122,9 @@ class Orders:
             if not self._screen.app.screen.is_modal:
                 self._show(answer, job)
             else:
-                self._look(note="the deep look has been answered: d lists it")
+                self._look(
+                    note=f"the deep look has been answered: {key_names.first('deep', self._options.keymap)} lists it"
+                )
         elif job is None or waited_s > _PATIENCE_S:
             self._waiting = None
             self._look(note=f"no answer to the deep look at PID {request.pid}")
