@@ -88,7 +88,7 @@ def test_each_key_and_tab_can_be_clicked() -> None:
         await click(app, pilot, "quit")
         assert app._exit
 
-    drive(act, frames.hang(), size=(140, 40))
+    drive(act, frames.hang(), size=(200, 30))
 
 
 def test_a_key_that_is_gone_cannot_be_clicked() -> None:
