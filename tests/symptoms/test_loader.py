@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu import Gpu
+from hwtop.model.log import Progress
 from hwtop.model.rank import HotLine, Rank
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.gpu_idle import check_gpu_idle
@@ -131,6 +132,21 @@ def test_a_loader_that_collects_garbage_is_slow_for_that() -> None:
     )
     collects = starved(workers=(), phase_shares=shares(data_main=0.7, forward=0.3), hot_lines=(line,))
     assert causes(constant(job(collects))) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"progress": None}, False),  # it reads the data set before the first step
+        ({"progress": Progress(step=450, total_steps=1000)}, False),  # a bar over its files
+        ({"progress": Progress(step=450, loss=2.0)}, True),
+        ({"progress": None, "phase_shares": shares(data_main=0.98, backward=0.02)}, True),
+        ({"progress": None, "phase_shares": shares(data=0.98, other=0.02)}, True),  # of workers or a queue
+    ],
+)
+def test_a_data_set_may_be_prepared_before_the_training(fields: dict[str, Any], expected: bool) -> None:
+    one = starved(**({"workers": (), "phase_shares": shares(data_main=1.0)} | fields))
+    assert bool(causes(constant(job(one)))) is expected
 
 
 def test_nothing_is_said_while_the_job_starts() -> None:

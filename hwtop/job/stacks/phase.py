@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from hwtop.job.stacks.code_line import prints, waits_for_device
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name
-from hwtop.job.stacks.phase_rules import COLLECTIVES, FORWARD, INNER, OUTER, QUEUE_WAITS, QUEUE_WORDS, Rule
+from hwtop.job.stacks.phase_rules import COLLECTIVES, FORWARD, INNER, OUTER, PREPARING, QUEUE_WAITS, QUEUE_WORDS, Rule
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
@@ -49,7 +49,7 @@ def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Ph
     )
     if found is not None:
         return found
-    return _first(FORWARD, frames) or ("other", None)
+    return _first(FORWARD, frames) or _first(PREPARING, frames) or ("other", None)
 
 
 def _by_code(frames: Sequence[StackFrame], has_device: bool) -> tuple[Phase, StackFrame] | None:

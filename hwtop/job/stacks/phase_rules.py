@@ -49,6 +49,19 @@ QUEUE_WORDS = _DATA_WORDS | _names(
     "next fetch rollout rollouts trajectory trajectories experience episode episodes replay"
 )
 """What a learner of reinforcement learning takes from a queue is its data too."""
+_PREPARING = _names(
+    """tokenize tokenizer tokenization augment augmentation augmentations preprocess preprocessing collate collator
+    featurize vectorize decompress minibatches"""
+)
+_READING = _names("read reader fetch fetcher")
+_MAKING = _FETCH_WORDS | _names(
+    "make build create prepare iterate iter draw sample form pack unpack decode parse transform shuffle stream resize crop open"
+)
+_ITEMS = _names(
+    """image images jpeg png audio wav video clip example examples record records row rows shard shards document documents
+    item items file files feature features"""
+)
+_NO_DATA_WORDS = _names("model loss losses optimizer weights weight checkpoint state params metrics grad grads log")
 _EVAL_WORDS = _names("evaluate evaluation eval validate validation")
 _SAVE_WORDS = _names("save saves saving load write restore resume dump")
 _WHOLE_RUN = _names("train training fit trainer")
@@ -60,7 +73,14 @@ _METRIC_WORDS = _names("metric metrics stats statistics scalars telemetry histog
 
 
 def _speaks_of_data(words: frozenset[str]) -> bool:
-    return bool(words & _DATA_WORDS) and bool(words & _FETCH_WORDS)
+    return bool(words & _DATA_WORDS) and bool(words & _FETCH_WORDS) and not words & _NO_DATA_WORDS
+
+
+def _prepares_data(words: frozenset[str]) -> bool:
+    """`tokenize`, `make_batch`, `decode_image`, `collate_fn`, `read`."""
+    if words & _NO_DATA_WORDS:
+        return False
+    return bool(words & _PREPARING or words <= _READING or (words & _MAKING and words & (_DATA_WORDS | _ITEMS)))
 
 
 def _speaks_of_eval(words: frozenset[str]) -> bool:
@@ -251,6 +271,9 @@ FORWARD: tuple[Rule, ...] = (
 )
 """What is left when nothing else is on the stack: an evaluation runs the module's forward too, and a function that loads
 batches may read them with torch.load."""
+
+PREPARING: tuple[Rule, ...] = (Rule("data-main", user_name=_prepares_data),)
+"""Where no module runs, and nothing else is known: a user's function that makes batches of what was read."""
 
 QUEUE_WAITS: tuple[tuple[str, frozenset[str]], ...] = (
     ("multiprocessing/queues.py", _names("get")),

@@ -21,6 +21,9 @@ _MOST_SAMPLES = 400
 _BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
 _OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
 """Once a process was seen in one of these, what it did while it started no longer counts in its shares."""
+_LEARNS: frozenset[Phase] = frozenset({"forward", "backward", "optimizer"})
+_PREPARES: frozenset[Phase] = frozenset({"startup", "rendezvous", "compile", "data-main", "other", "logging"})
+"""All that was seen before the first of `_LEARNS`: then a data set was read or made before the training, and that does not count."""
 T = TypeVar("T")
 
 
@@ -76,6 +79,7 @@ class Series:
         self.seen_s = 0.0
         self.started_until_s = float("-inf")
         self.has_trained = False
+        self.has_only_prepared = True
         self.spells = Spells()
         self.known: dict[str, tuple[tuple[int, int], object]] = {}
         """Answers, with the (number of looks, length of the window) that they hold for."""
@@ -92,6 +96,9 @@ class Series:
         self.has_trained = self.has_trained or said.phase in _OF_TRAINING
         if said.phase in _BEFORE_TRAINING and not self.has_trained:
             self.started_until_s = sample.at_s
+        if self.has_only_prepared and said.phase in _LEARNS and self.samples:
+            self.started_until_s = self.samples[-1].at_s
+        self.has_only_prepared = self.has_only_prepared and said.phase in _PREPARES
         if self.has_trained:  # what a start loads and compiles interrupts nothing
             self.spells.add(sample.at_s, said.phase)
         self.samples.append(sample)

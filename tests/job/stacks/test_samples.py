@@ -33,6 +33,16 @@ def test_shares_are_of_the_newest_minute() -> None:
     assert told.wait == 11 / 61
 
 
+def test_a_data_set_that_was_read_before_the_training_does_not_count() -> None:
+    samples = StackSamples()
+    prepares = stack("load_dataset data.py 5", "main train.py 9", "<module> train.py 20", active=True)
+    for second in range(30):
+        samples.add(dump(7, float(second), prepares if second < 20 else FORWARD))
+    assert samples.shares(7, 29.0).phases == (PhaseShare(phase="forward", share=1.0),)
+    samples.add(dump(7, 30.0, prepares))  # from now on it does
+    assert samples.shares(7, 30.0).samples == 11
+
+
 def test_an_unknown_process_has_no_shares_and_no_wait() -> None:
     assert StackSamples().shares(7, 1.0) == Shares()
     assert Shares().wait is None
