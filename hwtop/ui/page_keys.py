@@ -112,7 +112,7 @@ def _of_page(view: View) -> Iterator[Told]:
     for actions, word in _PAGES[view.page]:
         if word == "flagged" and view.search:
             yield actions, "hit"
-        elif not (word == "follow" and view.is_following):
+        elif not (word == "follow" and view.is_following) and not (word == "why" and not view.frame.findings):
             yield actions, word
 
 
@@ -122,5 +122,7 @@ def _back(view: View) -> str:
         return "back"
     if view.filter or (view.page == "logs" and view.search):
         return "no filter"
+    if view.is_paused:
+        return "now"
     has_left = view.selected is not None or view.mark is not None or view.scroll or view.panel
     return "clear" if has_left or view.gpu is not None or view.finding is not None else ""

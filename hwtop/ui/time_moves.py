@@ -127,6 +127,7 @@ def asking(view: View) -> View:
 def typed_time(view: View, key: str, character: str | None) -> View:
     """The view after a key while a time is typed."""
     text = view.time_typed or ""
+    view = replace(view, note="")
     if key == "escape":
         return replace(view, time_typed=None)
     if key in ("backspace", "ctrl+h", "ctrl+u"):
@@ -160,7 +161,7 @@ def _gone(view: View, text: str) -> View:
         return replace(view, time_typed=None)
     time_s = meant_s(text, newest.moment.time_s)
     if time_s is None:
-        return view  # the bar says what it takes
+        return replace(view, note=f"{text} is no time: {EXAMPLES}")
     view = replace(view, time_typed=None)
     return live(view) if time_s >= newest.moment.time_s else sought(view, time_s)
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from hwtop.model.rank import Rank
 from hwtop.ui import gpu_view, key_names, marks, progress, rank_view, time_moves, units
-from hwtop.ui.panels import footer, gpu_summary, picker
+from hwtop.ui.panels import footer, gpu_summary, picker, time_bar
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.line import Line
@@ -20,7 +20,7 @@ _HINT_FROM = 5
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """As much as fits, what matters most first."""
-    last = _last(view, width) if height >= _HINT_FROM or view.is_typing else []
+    last = _last(view, width) if height >= _HINT_FROM or view.is_typing or view.time_typed is not None else []
     last = last[: max(1, height // 2)]
     room = height - len(last)
     lines = _verdict(view, width)[: max(1, room // 2)]
@@ -122,6 +122,8 @@ def _last(view: View, width: int) -> list[Line]:
         return footer.draw(view, width, 1)
     if view.note:
         return [Line(piece, "accent") for piece in wrap(view.note, width)]
+    if time_bar.rows(view):
+        return time_bar.draw(view, width, 1)
     keys = Line()
     for action, word in (("quit", "quit"), ("help", "help")):
         keys.add("  " if keys.spans else "").add(key_names.first(action, view.keymap), "key").add(f" {word}", "label")

@@ -72,6 +72,8 @@ def _end(view: View, lines: list[LogLine], rows: int) -> int:
 def _note(view: View, newer: int) -> Line:
     if newer:
         return Line(f"{newer} newer below", "accent")
+    if view.is_following and view.is_paused:
+        return Line(f"as of {units.clock(view.frame.moment.time_s)}", "accent")
     if view.is_following and view.rank is not None:
         return Line("Esc", "key").add(" all ranks  ", "label").add("following", "dim")
     return Line("following", "dim") if view.is_following else Line("held, F follows", "accent")

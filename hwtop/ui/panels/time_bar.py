@@ -10,7 +10,7 @@ from hwtop.ui import marks, past, time_moves, units
 from hwtop.ui.past import Kept
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, visible
+from hwtop.ui.widgets.text import visible
 
 _SPANS_S = (600.0, 3_600.0, 6 * 3_600.0, 86_400.0)
 """The bar shows the shortest of these that reaches back to the picture, else the whole watch."""
@@ -132,13 +132,9 @@ def _gravity(severity: Severity | None) -> int:
 
 
 def _input(text: str, width: int) -> Line:
-    is_wrong = bool(text.strip()) and time_moves.meant_s(text, 0.0) is None
-    help_ = Line("▲ a time like ", "warn") if is_wrong else Line()
-    help_.add(time_moves.EXAMPLES, "dim").add("  Enter", "key").add(" goes  ", "label").add("Esc", "key").add(
-        " leaves ", "label"
-    )
-    head = " go to time: "
-    line = Line(head, "key").add(visible(text), "strong").add("▏", "accent")
+    help_ = Line(time_moves.EXAMPLES, "dim").add("  Enter", "key").add(" goes  ", "label")
+    help_.add("Esc", "key").add(" leaves ", "label")
+    line = Line(" go to time: ", "key").add(visible(text), "strong").add("▏", "accent")
     if line.width + help_.width + 2 > width:
-        help_ = Line("▲ no time ", "warn") if is_wrong else Line()
-    return line.add(" " * max(0, width - cells(line.text) - help_.width)).extend(help_).fitted(width)
+        return line.fitted(width)
+    return line.add(" " * (width - line.width - help_.width)).extend(help_)
