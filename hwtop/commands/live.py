@@ -88,7 +88,7 @@ class Watching:
         self._feed.start()
 
 
-@click.command()
+@click.command("live")
 @target
 @reading
 @screen.flags

@@ -68,12 +68,18 @@ def command(
     _check_extra()
     from hwtop.feed.call import Caller
     from hwtop.ui import themes
+    from hwtop.ui.keymap import keymap
     from hwtop.ui.options import ScreenOptions
 
     themes.check(theme)
     config = settings_of(ctx)
     options = ScreenOptions(
-        theme=theme, is_ascii=is_ascii, is_readonly=not writable, alerts=config.alerts, panels=config.panels
+        theme=theme,
+        is_ascii=is_ascii,
+        is_readonly=not writable,
+        alerts=config.alerts,
+        panels=config.panels,
+        keymap=keymap(config.keys),
     )
     options = replace(live.offered(options), call=Caller(config.alerts, _complain))
     watching = live.Watching(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import queue
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from hwtop.cli import cli
+from hwtop.commands import demo, live, screen
+from hwtop.config import Config, load, parse
 from hwtop.errors import HwtopError, UsageError
+from hwtop.ui.keymap import keymap
 
 
 def run(*arguments: str) -> str:
@@ -57,3 +62,64 @@ def test_a_threshold_holds_wherever_it_is_told(tmp_path: Path) -> None:
     place.write_text("[symptoms.thresholds]\nshm-nearly-full.used = 80\n")
     with pytest.raises(UsageError, match="has no threshold 'used': did you mean 'used_pct'"):
         run("config", "check", "--config", str(place))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[keys]\npauze = "Z"\n', "no action 'pauze': did you mean 'pause'"),
+        ('[keys]\npause = "q"\n', "keys.pause: q is a key of 'quit' already"),
+        ('[screen]\ntheme = "nordd"\n', "screen.theme: no theme 'nordd': did you mean 'nord'"),
+    ],
+)
+def test_what_only_the_screen_knows_is_checked_too(tmp_path: Path, text: str, told: str) -> None:
+    place = tmp_path / "config.toml"
+    place.write_text(text)
+
+    for arguments in (("config", "check"), (), ("demo",)):
+        with pytest.raises(UsageError, match=told):
+            run(*arguments, "--config", str(place))
+
+
+def test_all_keys_that_hold_are_shown_as_the_file_would_have_them(tmp_path: Path) -> None:
+    place = tmp_path / "config.toml"
+    place.write_text('[keys]\npause = "F7 Z"\n')
+    told = run("config", "show", "--config", str(place))
+
+    assert 'pause = ["F7","Z"]  # set\n' in told
+    assert 'quit = ["q","F10"]\n' in told
+    section = told[told.index("[keys]") :]
+    assert keymap(parse(section.encode(), "shown").keys)["pause"] == "f7,Z"
+
+
+@pytest.mark.parametrize("command", [live.command, demo.command], ids=["live", "demo"])
+def test_flags_go_before_the_file_and_the_file_before_the_defaults(tmp_path: Path, command: click.Command) -> None:
+    place = tmp_path / "config.toml"
+    place.write_text('[screen]\ntheme = "light"\ninterval = "2s"\nmouse = false\n')
+    context = command.make_context(command.name, ["--config", str(place), "--theme", "nord", "--readonly"])
+    opening = screen.opening(context)
+
+    assert (opening.options.theme, opening.interval_s, opening.has_mouse) == ("nord", 2.0, False)
+    assert opening.options.is_readonly and not opening.options.is_ascii
+    assert opening.options.settings is not None
+    assert opening.options.settings.place == str(place)
+    assert opening.options.settings.flags == {
+        ("screen", "theme"): ("--theme", "nord"),
+        ("screen", "readonly"): ("--readonly", True),
+    }
+
+
+def test_the_screen_writes_the_file_that_it_was_given_without_waiting(tmp_path: Path) -> None:
+    place = tmp_path / "mine.toml"
+    place.write_text('# mine\n[screen]\ntheme = "light"\n')
+    context = live.command.make_context("live", ["--config", str(place)])
+    file = screen.opening(context).options.settings
+    answers: queue.Queue[Config | HwtopError] = queue.Queue()
+    assert file is not None
+    file.save({("alerts", "bell"): True}, answers.put)
+
+    assert answers.get(timeout=30) == load(str(place))
+    assert load(str(place)).alerts.bell
+    place.write_text("[screen\n")
+    file.save({("alerts", "bell"): False}, answers.put)
+    assert isinstance(answers.get(timeout=30), UsageError)
