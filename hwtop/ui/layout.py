@@ -8,12 +8,12 @@ from functools import partial
 from hwtop.ui import (
     companions,
     curve_view,
-    flame_view,
     gpu_page,
     overview,
     panel_view,
     picker_page,
     ranks_page,
+    stacks_page,
     symptoms_page,
     vacancy,
 )
@@ -55,7 +55,7 @@ from hwtop.ui.panels import (
     time_bar,
     verdict,
 )
-from hwtop.ui.place import SMALL, WIDE, Place, stack
+from hwtop.ui.place import Place, stack
 from hwtop.ui.view import LogInside, Page, View
 from hwtop.ui.widgets.line import Line
 
@@ -127,8 +127,6 @@ _LOG_INSIDE: dict[LogInside, tuple[str, Callable[[View, int], int]]] = {
 
 COMPACT_BELOW = (60, 15)
 """Cells and rows under which panels give way to text."""
-_FLAME_LEAST, _FLAME_BESIDE = 80, 110
-"""Cells from which functions have boxes, and from which the list of the hottest path stands beside them."""
 _LINES_LEAST = 6
 """Rows for the log lines while one of them is open below."""
 _CURVES_LEAST = 70
@@ -183,7 +181,7 @@ def drawn(view: View, name: str, places: Mapping[str, Place]) -> list[Line]:
     lines = PANELS[name](view, place.width, place.height)
     if name != panel_view.meant(view, places):
         return lines
-    return panel_view.marked(lines, is_alone=bool(view.alone))
+    return panel_view.marked(view, lines)
 
 
 def picture(view: View, width: int, height: int) -> list[Line]:
@@ -214,41 +212,6 @@ def scrollable(view: View, width: int, height: int) -> int:
     return next((hidden(view, place.width, place.height) for place, hidden in scrolled), 0)
 
 
-def _stacks(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """The conclusion on top; below it the tree of all ranks and the stack of one, beside each other where there is room."""
-    room = bottom - top
-    said = min(conclusion.least(view, width), room // 2)
-    if room >= SMALL:
-        said = max(said, min(conclusion.wanted(view, width), room // 3))
-    left = room - said
-    places = stack([("conclusion", said)], top, width)
-    if width >= WIDE:
-        main = width * 11 // 20
-        places["stack-tree"] = Place(0, top + said, main, left)
-        return places | {"stack": Place(main, top + said, width - main, left)}
-    half = left // 2
-    tree = min(stack_tree.wanted(view, width), max(half, left - stacks.wanted(view, width)))
-    return places | stack([("stack-tree", tree), ("stack", left - tree)], top + said, width)
-
-
-def _flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """The boxes with the hottest path beside or below them; in a narrow terminal, where no name fits a box, the way alone."""
-    room = bottom - top
-    if flame_view.flame_of(view) is None and view.job is not None:
-        why = min(flame.wanted_why(view, width), room * 2 // 3)
-        return stack([("flame-path", why)], top, width) | ranks_page.one_rank(Place(0, top + why, width, room - why))
-    if width < _FLAME_LEAST:
-        return stack([("flame-path", room)], top, width)
-    if width >= _FLAME_BESIDE:
-        side = min(80, width * 2 // 5)
-        return {
-            "flame": Place(0, top, width - side, room),
-            "flame-path": Place(width - side, top, side, room),
-        }
-    path = min(flame.wanted_path(view, width), room - min(flame.wanted(view, width), room * 2 // 3))
-    return stack([("flame", room - path), ("flame-path", path)], top, width)
-
-
 def _host(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """The answer above everything else about the host, which scrolls."""
     said = min(host_page.answer_rows(view, width), (bottom - top) // 2)
@@ -267,9 +230,9 @@ def _curves(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
 
 
 _ARRANGED: dict[Page, Callable[[View, int, int, int], dict[str, Place]]] = {
-    "stacks": _stacks,
+    "stacks": stacks_page.arrange,
     "ranks": ranks_page.arrange,
-    "flame": _flame,
+    "flame": stacks_page.arrange_flame,
     "curves": _curves,
     "gpu": gpu_page.arrange,
     "host": _host,

@@ -51,16 +51,7 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     """One column: findings, devices, ranks, host. The least of each first, then room by weight."""
     room = bottom - top
     is_small = room < SMALL
-    rows = {
-        "findings": min(findings.least(view, width), room // 2),
-        "gpu": _FOLDED,
-        "ranks": ranks.least(view),
-        "host": 1 if is_small else 3,
-    }
-    # In a small terminal the device table, where the findings leave room for it, is worth more than a third rank.
-    lines = gpu.wanted(view, width) - 1
-    if is_small and rows["findings"] + lines + _RANKS_LEAST + rows["host"] <= room:
-        rows["gpu"], rows["ranks"] = lines, min(rows["ranks"], room - rows["findings"] - lines - rows["host"])
+    rows = _least(view, width, room)
     limits = {
         "findings": min(findings.wanted(view, width), max(rows["findings"], room * 3 // 10)),
         "ranks": ranks_page.wanted(view, width, room),
@@ -81,13 +72,7 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         if more > 0 and not is_cut:
             rows[name] += more
             left -= more
-    # Where it is folded, a cell a device is worth some ranks.
-    short = gpu.wanted_grid(view, width) - rows["gpu"] if rows["gpu"] == _FOLDED and view.frame.moment.gpus else 0
-    taken = max(0, short - left)
-    if short > 0 and rows["ranks"] - taken >= _RANKS_FEW:
-        rows["gpu"] += short
-        rows["ranks"] -= taken
-        left -= short - taken
+    left = _unfolded(view, width, rows, left)
     more = max(0, min(findings.wanted(view, width) - rows["findings"], left)) if limits["findings"] else 0
     rows["findings"] += more
     left -= more
@@ -103,6 +88,33 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         at = places.pop("host")
         places |= row(("cpu", "memory", "disk", "network"), at)
     return places
+
+
+def _least(view: View, width: int, room: int) -> dict[str, int]:
+    """Rows that each panel needs."""
+    is_small = room < SMALL
+    rows = {
+        "findings": min(findings.least(view, width), room // 2),
+        "gpu": _FOLDED,
+        "ranks": ranks.least(view),
+        "host": 1 if is_small else 3,
+    }
+    # In a small terminal the device table, where the findings leave room for it, is worth more than a third rank.
+    lines = gpu.wanted(view, width) - 1
+    if is_small and rows["findings"] + lines + _RANKS_LEAST + rows["host"] <= room:
+        rows["gpu"], rows["ranks"] = lines, min(rows["ranks"], room - rows["findings"] - lines - rows["host"])
+    return rows
+
+
+def _unfolded(view: View, width: int, rows: dict[str, int], left: int) -> int:
+    """Where all devices are folded into one line, a cell for each is worth some ranks. What is left of the room."""
+    short = gpu.wanted_grid(view, width) - rows["gpu"]
+    taken = max(0, short - left)
+    if rows["gpu"] != _FOLDED or not view.frame.moment.gpus or short <= 0 or rows["ranks"] - taken < _RANKS_FEW:
+        return left
+    rows["gpu"] += short
+    rows["ranks"] -= taken
+    return left - (short - taken)
 
 
 def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:

@@ -88,7 +88,9 @@ def told(view: View) -> list[Told]:
     if view.is_picking:
         return _known([_QUIT, _HELP, (("choose",), "attach"), (_MOVE, "choose"), (("palette",), "commands")])
     now = _HELD if view.is_paused else ()
-    back = [(("clear",), word)] if (word := _back(view)) else []
+    back: list[Told] = [(("clear",), word)] if (word := _back(view)) else []
+    if view.hidden:
+        back.append((("panel-all",), f"{len(view.hidden)} hidden"))
     rest = [item for item in _ALWAYS if not (view.is_paused and item[0] == ("pause",))]
     found = _known([*now, _QUIT, _HELP, *back, *_of_page(view), *rest])
     gone = keys.CHANGING if view.is_readonly else frozenset()

@@ -126,19 +126,19 @@ def is_framed(name: str, place: Place) -> bool:
     return name not in FIXED and place.height >= _FRAME
 
 
-def marked(lines: list[Line], *, is_alone: bool) -> list[Line]:
+def marked(view: View, lines: list[Line]) -> list[Line]:
     """The panel with a mark before its title; where it is alone on the page, with the way back at its lower edge."""
     if len(lines) < _FRAME or not lines[0].text.startswith("╭─ "):
         return lines
-    if is_alone:
-        return [*lines[:-1], _way_back(lines[-1])]
+    if view.alone:
+        return [*lines[:-1], _way_back(lines[-1], key_names.first("panel-alone", view.keymap))]
     (start, role), *spans = lines[0].spans
     return [Line("╭", role).add("▸", "accent").add(start[2:], role).extend(spans), *lines[1:]]
 
 
-def _way_back(edge: Line) -> Line:
+def _way_back(edge: Line, key: str) -> Line:
     border = edge.spans[0][1]
-    words = Line("╰─ ", border).add("z", "key").add(" all panels ", "label")
+    words = Line("╰─ ", border).add(key, "key").add(" all panels ", "label")
     return words.add(edge.text[words.width :], border) if edge.text.startswith("╰" + "─" * words.width) else edge
 
 

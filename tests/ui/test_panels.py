@@ -152,7 +152,7 @@ def test_no_size_and_no_choice_breaks_the_screen(frame: Frame) -> None:
     chance = Random(7)
     keys: tuple[Pressed, ...] = ("next", "previous", "left", "right", "up", "down", "alone", "hide", "all", "hide")
     drawings = [(), DRAWN, ("ranks", "cpu memory disk network"), ("curve stack suspects", "logs logs suspects")]
-    for _ in range(60):
+    for _ in range(120):
         size = chance.randint(20, 320), chance.randint(5, 90)
         view = View(frame=frame, page=chance.choice(PAGES), drawing=chance.choice(drawings))
         for _ in range(3):
@@ -216,3 +216,10 @@ def test_rows_that_a_page_does_not_need_answer_more_of_its_question(page: Page) 
     more = {"stacks": "ranks", "ranks": "logs", "symptoms": "ranks", "flame": "stack"}
     assert more[page] in arrange(view, 300, 80)
     _check(view, (300, 80))
+
+
+def test_the_last_row_tells_of_hidden_panels_and_the_frame_of_the_way_back() -> None:
+    view = View(frame=frames.healthy(), hidden=frozenset({"disk", "network"}))
+    assert "X 2 hidden" in rows(view)[-1]
+    remapped = replace(view, alone="ranks", keymap={"panel-alone": "f6"})
+    assert "╰─ F6 all panels ─" in rows(remapped)[-2]
