@@ -25,6 +25,8 @@ MOST = 1_000
 """Frames; engineering default, for small jobs."""
 TRENDS_S = 600.0
 """What the history of a frame holds at most (see `hwtop.feed.assemble`)."""
+_PACE_BYTES = 500_000
+"""Packed in a second at most, on average: 3 ms of a core, measured with 8 ranks (110 KB a frame)."""
 _TURN = 20.0
 """A frame with which a finding came or went may stand this many times closer to its neighbours; engineering default."""
 _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
@@ -50,7 +52,10 @@ class Kept:
     """A finding of the frame before is gone."""
     gap_s: float
     """Just before it, nothing was looked at for so long: the machine slept or hwtop was stopped."""
-    packed: bytes
+    packed: bytes = b""
+    """Empty for the newest frame, which is at hand."""
+    size_bytes: int = 0
+    """Before it was packed."""
 
     @property
     def is_turn(self) -> bool:
@@ -74,13 +79,17 @@ class Past:
 def with_frame(past: Past, frame: Frame) -> Past:
     """The past with the newest frame. Another watch, e.g. of the job that was picked, begins anew."""
     before = past.newest
-    if before is not None and frame.number == before.number:
-        last = past.kept[-1]  # the same look, told anew
-        again = replace(_keep(frame, before), raised=last.raised, has_cleared=last.has_cleared, gap_s=last.gap_s)
-        return Past((*past.kept[:-1], again), frame)
     if before is None or frame.number < before.number:
-        return Past((_keep(frame, None),), frame)
-    return Past(_thinned([*past.kept, _keep(frame, before)]), frame)
+        return Past((_mark(frame, None),), frame)
+    *older, last = past.kept
+    mark = _mark(frame, before)
+    if frame.number == before.number:  # the same look, told anew
+        return Past((*older, replace(mark, raised=last.raised, has_cleared=last.has_cleared, gap_s=last.gap_s)), frame)
+    if _is_due(older, last):
+        older.append(_packed(last, before))
+    else:
+        mark = replace(mark, gap_s=max(mark.gap_s, last.gap_s))
+    return Past(_thinned([*older, mark]), frame)
 
 
 def place_of(past: Past, number: int) -> int:
@@ -97,7 +106,8 @@ def spacing_s(past: Past, place: int) -> float:
     """From the frame before this one, gaps aside."""
     if place < 1:
         return 0.0
-    return past.kept[place].watched_s - past.kept[place - 1].watched_s
+    here = past.kept[place]
+    return here.time_s - past.kept[place - 1].time_s - here.gap_s
 
 
 def frame_of(past: Past, place: int) -> Frame:
@@ -118,7 +128,19 @@ def trends_s(frame: Frame) -> float:
     return frame.moment.at_s - frame.history[0].at_s
 
 
-def _keep(frame: Frame, before: Frame | None) -> Kept:
+def _is_due(older: Sequence[Kept], last: Kept) -> bool:
+    """Large frames, as of jobs that flood their logs, are packed less often."""
+    if last.is_turn or not older:
+        return True
+    return last.watched_s - older[-1].watched_s >= older[-1].size_bytes / _PACE_BYTES
+
+
+def _packed(each: Kept, frame: Frame) -> Kept:
+    encoded = _encoder.encode(_bare(frame))
+    return replace(each, packed=zlib.compress(encoded, 1), size_bytes=len(encoded))
+
+
+def _mark(frame: Frame, before: Frame | None) -> Kept:
     now = {finding.symptom: finding.severity for finding in frame.findings}
     then = {finding.symptom for finding in before.findings} if before is not None else set()
     passed_s = frame.moment.time_s - before.moment.time_s if before is not None else 0.0
@@ -131,7 +153,6 @@ def _keep(frame: Frame, before: Frame | None) -> Kept:
         raised=_gravest([severity for symptom, severity in now.items() if symptom not in then]),
         has_cleared=bool(then - now.keys()),
         gap_s=passed_s if is_gap else 0.0,
-        packed=zlib.compress(_encoder.encode(_bare(frame)), 1),
     )
 
 

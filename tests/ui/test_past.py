@@ -87,6 +87,18 @@ def test_bytes_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert past.frame_of(kept, 0).number == 0
 
 
+def test_frames_full_of_log_lines_are_kept_less_often() -> None:
+    base = frames.healthy()
+    job = base.moment.job
+    assert job is not None
+    lines = tuple(replace(job.lines[0], line_no=number, text="x" * 16_000) for number in range(300))
+    flooded = replace(base, moment=replace(base.moment, job=replace(job, lines=lines)))
+    kept = Past()
+    for number in range(60):
+        kept = past.with_frame(kept, second(number, flooded))
+    assert [each.number for each in kept.kept] == [0, 10, 20, 30, 40, 50, 59]
+
+
 def test_moments_at_which_findings_come_and_go_outlive_their_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past, "MOST", 40)
     finding = frames.hang().findings[0]

@@ -112,7 +112,7 @@ def test_it_says_what_is_not_kept() -> None:
     cut = replace(_base("healthy"), number=500, watched_s=5_000.0)
     later = View(frame=cut)
     for number in (500, 530, 560):
-        moment = replace(cut.moment, at_s=9_000.0 + number, time_s=frames.T0 + number)
+        moment = replace(cut.moment, interval_s=12.0, at_s=9_000.0 + number, time_s=frames.T0 + number)
         later = time_moves.arrived(
             later, replace(cut, number=number, moment=moment, watched_s=4_500.0 + number, history=(moment,))
         )
