@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hwtop.config import Config
 from hwtop.seconds import seconds
-from hwtop.settings import changes
+from hwtop.settings import Path, changes
 from hwtop.ui.keymap import keymap
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.view import View
@@ -28,6 +28,12 @@ def options_for(options: ScreenOptions, before: Config, after: Config) -> Screen
     if "panels" in sections:
         options = replace(options, panels=after.panels)
     return replace(options, keymap=keymap(after.keys)) if "keys" in sections else options
+
+
+def later(options: ScreenOptions) -> frozenset[Path]:
+    """Settings that a screen with these options cannot take over while it runs."""
+    readonly: frozenset[Path] = frozenset({("screen", "readonly")} if options.send is None else ())
+    return readonly | {("screen", "theme")} if options.no_color else readonly
 
 
 def interval_for(before: Config, after: Config) -> float | None:

@@ -48,7 +48,8 @@ class HwtopApp(App[None]):
         self._alerts = AlertBook(self.options.alerts.severity)
         file = self.options.settings
         saved = file.config if file is not None else Config()
-        self._settings = SettingsView(saved, saved, file.flags if file is not None else {})
+        flags = file.flags if file is not None else {}
+        self._settings = SettingsView(saved, saved, flags, adoption.later(self.options))
         self.set_keymap(dict(self.options.keymap))
         self.wear(NO_COLOUR.name if self.options.no_color else self.options.theme)
 

@@ -139,7 +139,7 @@ def _told(view: SettingsView, width: int, rows: int) -> list[Line]:
     said = _said(view, width)[: max(1, rows - 1)]
     setting = view.here
     facts = [f"usual: {settings_rows.shown(setting.default) or 'none'}"]
-    facts.append("holds at once" if settings_rows.is_at_once(setting.path) else "holds from the next start on")
+    facts.append("holds at once" if view.holds_at_once(setting.path) else "holds from the next start on")
     if setting.path in view.flags:
         facts.append(f"{view.flags[setting.path][0]} goes before the file")
     room = rows - 1 - len(said)

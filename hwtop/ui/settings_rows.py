@@ -73,7 +73,7 @@ def label(setting: Setting) -> str:
 
 
 def is_at_once(path: Path) -> bool:
-    """Whether a change shows in the running screen."""
+    """Whether a running screen takes it over."""
     return any(path[: len(each)] == each for each in _AT_ONCE)
 
 

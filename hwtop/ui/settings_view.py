@@ -24,6 +24,8 @@ class SettingsView:
     """What is chosen."""
     flags: Mapping[Path, tuple[str, Value]] = field(default_factory=dict)
     """As `options.SettingsFile.flags`."""
+    later: frozenset[Path] = frozenset()
+    """What this screen cannot take over before it is started anew."""
     touched: frozenset[Path] = frozenset()
     """Changed here: from then on the flag is forgotten."""
     section: int = 0
@@ -56,6 +58,10 @@ class SettingsView:
         if setting.path in self.flags and setting.path not in self.touched:
             return self.flags[setting.path][1]
         return settings_rows.current(self.draft, setting)
+
+    def holds_at_once(self, path: Path) -> bool:
+        """Whether a change shows in the running screen."""
+        return settings_rows.is_at_once(path) and path not in self.later
 
     def origin(self, setting: Setting) -> str:
         """Where that comes from: a flag, the file, nowhere else ("default"), or from here ("not saved")."""
@@ -150,7 +156,7 @@ _MEANT: tuple[Callable[[Setting, str], bool], ...] = (
 
 def saved(view: SettingsView, config: Config, place: str) -> SettingsView:
     """The file says `config` now."""
-    waits = [path for path in view.changes if not settings_rows.is_at_once(path)]
+    waits = [path for path in view.changes if not view.holds_at_once(path)]
     later = "; hwtop must be started anew for " + ", ".join(".".join(path[:2]) for path in waits[:2]) if waits else ""
     return replace(_plain(view), saved=config, note=f"saved to {place}{later}")
 

@@ -156,7 +156,9 @@ def test_settings_can_be_saved_with_readonly(tmp_path: Path) -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("f2")
         assert "the job is left alone, settings can be saved" in shown(app)
-        await pilot.press("down", "down", "space", "s", "down", "down", "space", "space", "escape")
+        await pilot.press("down", "down", "space", "s", "down", "down", "space", "space")
+        assert "holds from the next start on" in shown(app)
+        await pilot.press("escape")
         assert view_of(app).is_readonly, "what was taken away at the start does not come back"
 
     drive(act, frames.healthy(), options=options(place, is_readonly=True))
