@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import elide_middle
 
+_TOLD = 40
+"""Cells of it in a title, so that what it leaves has room there, too."""
 _MOST = 200
 """Characters; more than anybody types, less than a pasted file."""
 
@@ -24,5 +27,5 @@ def told(word: str, kept: int, total: int, things: str, problem: str = "") -> Li
     """The filter and what it leaves, for a title; nothing without one. What of it is not understood leaves all."""
     if not word:
         return Line()
-    line = Line(f"  filter: {word}, {kept:,} of {total:,} {things}", "accent")
+    line = Line(f"  filter: {elide_middle(word, _TOLD)}, {kept:,} of {total:,} {things}", "accent")
     return line.add(f"  ▲ {problem}", "warn") if problem else line

@@ -23,6 +23,8 @@ class TreeRow:
     depth: int
     folded_pid: int | None = None
     """Of the process that they are folded below; None: one process, seen on its own."""
+    branch: str = ""
+    """What leads to it from the rows above: "│ └ "."""
 
     @property
     def process(self) -> JobProcess:
@@ -109,12 +111,25 @@ def folded(view: View, processes: Sequence[JobProcess]) -> tuple[TreeRow, ...]:
         if at < end and _is_folded(view, item, processes[at:end]):
             rows.append(TreeRow(tuple(processes[at:end]), item.depth + 1, item.pid))
             at = end
-    return tuple(rows)
+    return _branched(rows)
 
 
-def plain(processes: Sequence[JobProcess]) -> tuple[TreeRow, ...]:
-    """A row for each process, whatever the order."""
-    return tuple(TreeRow((item,), item.depth) for item in processes)
+def plain(processes: Sequence[JobProcess], *, is_tree: bool) -> tuple[TreeRow, ...]:
+    """A row for each process."""
+    rows = [TreeRow((item,), item.depth) for item in processes]
+    return _branched(rows) if is_tree else tuple(rows)
+
+
+def _branched(rows: Sequence[TreeRow]) -> tuple[TreeRow, ...]:
+    """The rows with their branches, drawn from the last row up: a level goes on where another row of it follows."""
+    drawn: list[TreeRow] = []
+    going_on: set[int] = set()
+    for row in reversed(rows):
+        before = "".join("│ " if level in going_on else "  " for level in range(1, row.depth))
+        here = ("├ " if row.depth in going_on else "└ ") if row.depth else ""
+        drawn.append(replace(row, branch=before + here))
+        going_on = {level for level in going_on if level < row.depth} | {row.depth}
+    return tuple(reversed(drawn))
 
 
 def toggled(view: View, processes: Sequence[JobProcess], row: TreeRow, is_wanted: bool) -> View:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hwtop.job.launch.signals import title
 from hwtop.model.member import JobProcess
-from hwtop.ui import fields, order, process_tree
+from hwtop.ui import fields, key_names, order, process_tree
 from hwtop.ui.process_tree import TreeRow
 from hwtop.ui.query import Query, parse
 from hwtop.ui.view import Inside, ProcessOrder, View
@@ -30,8 +30,10 @@ def kept(view: View) -> tuple[JobProcess, ...]:
 
 def rows(view: View) -> tuple[TreeRow, ...]:
     """What is listed: each of `kept`, or in a whole tree some of them in one row."""
-    is_whole = view.process_order == "tree" and not view.filters.get("processes")
-    return (process_tree.folded(view, kept(view))) if is_whole else process_tree.plain(kept(view))
+    is_tree = view.process_order == "tree"
+    if is_tree and not view.filters.get("processes"):
+        return process_tree.folded(view, kept(view))
+    return process_tree.plain(kept(view), is_tree=is_tree)
 
 
 def query(view: View) -> Query[JobProcess]:
@@ -102,7 +104,8 @@ def turned(view: View, step: int) -> View:
     if here is None:
         return view
     if view.process_order != "tree" or view.filters.get("processes"):
-        return replace(view, note="branches are folded in the whole tree: t, without a filter")
+        key = key_names.first("tree", view.keymap)
+        return replace(view, note=f"branches are folded in the whole tree: {key}, without a filter")
     return process_tree.toggled(view, kept(view), here, step < 0)
 
 
@@ -129,7 +132,8 @@ def followed(view: View) -> View:
     if here is None or item is None:
         return view
     if here.folded_pid is not None:
-        return replace(view, note="one process can be followed, not a folded branch: → opens it")
+        key = key_names.first("right", view.keymap)
+        return replace(view, note=f"one process can be followed, not a folded branch: {key} opens it")
     if follows(view):
         return replace(view, followed=None)
     return replace(view, followed=(item.pid, item.start_ticks), process=item.pid, selected=item.rank)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from hwtop.ui import order, process_view, tags
+from hwtop.ui import key_names, order, process_view, tags
 from hwtop.ui.view import Page, View
 
 Pressed = Literal["tag", "untag", "tree", "branches", "follow", "cpu", "mem"]
@@ -18,7 +18,8 @@ def pressed(view: View, what: Pressed) -> View:
     if view.is_picking or view.page not in _TABLES or view.inside:
         return view
     if what in ("tree", "branches", "follow") and view.page != "processes":
-        return replace(view, note="branches and single processes are on the processes page: 7")
+        key = key_names.first("processes", view.keymap)
+        return replace(view, note=f"branches and single processes are on the processes page: {key}")
     return _MOVES[what](replace(view, note=""))
 
 

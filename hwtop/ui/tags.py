@@ -52,7 +52,7 @@ def toggled(view: View) -> View:
     else:
         return view
     if not items:
-        why = "has ended" if view.rank else "is not chosen yet: the arrow keys choose"
+        why = "has ended" if view.rank else "is not chosen yet"
         return replace(view, note=f"nothing to tag: the rank {why}" if view.page == "ranks" else "nothing to tag")
     tags = {tag(item) for item in items}
     kept = view.tagged - tags if tags <= view.tagged else view.tagged | tags

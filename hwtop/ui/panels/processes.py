@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hwtop.job.launch.signals import fate
 from hwtop.model.member import JobProcess
-from hwtop.ui import order, process_view, tags, units
+from hwtop.ui import key_names, order, process_view, tags, units
 from hwtop.ui.fields import STATES, state_word
 from hwtop.ui.filter import told
 from hwtop.ui.panels import detail
@@ -24,8 +24,9 @@ _COMMAND_ROWS, _COMMAND_MOST = 3, 2000
 """Rows and characters of a command line."""
 _ABOUT_ROWS = 2 + _COMMAND_ROWS
 """A rule, a row of facts, the command."""
-_KEYS = (("Enter", "stack"), ("e", "environment"), ("l", "files"))
-_CHANGING_KEYS = (("k", "signal"), ("d", "deep look"))
+_KEYS = (("choose", "stack"), ("environment", "environment"), ("logs-or-files", "files"))
+_CHANGING_KEYS = (("signal", "signal"), ("deep", "deep look"))
+"""Ids of bindings, and what they do here."""
 _HANDLED = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2")
 
 
@@ -70,7 +71,7 @@ def _title(view: View) -> Line:
 
 
 def _chosen(view: View, width: int) -> list[tuple[Column[TreeRow], int]]:
-    return table.chosen(_columns(view, is_tree=view.process_order == "tree"), inner(width))
+    return table.chosen(_columns(view), inner(width))
 
 
 def column_at(view: View, x: int, width: int) -> str:
@@ -93,9 +94,9 @@ def _about(view: View, row: TreeRow, width: int) -> list[Line]:
     """What the table has no room for, in `_ABOUT_ROWS` rows."""
     item = process_view.selected(view) or row.process
     name = f" PID {item.pid} " if row.folded_pid is None else f" {row.name.removeprefix('+ ')} "
-    rule = _rule(Line(name, "strong"), width, is_readonly=view.is_readonly)
+    rule = _rule(view, Line(name, "strong"), width, row)
     if row.folded_pid is not None:
-        return [rule, *_about_branch(row, width)]
+        return [rule, *_about_branch(view, row, width)]
     facts = Line("threads ", "label").add(_threads(item), "text")
     if item.wchan:
         facts.add("   sleeps in ", "label").add(item.wchan, "text")
@@ -105,11 +106,12 @@ def _about(view: View, row: TreeRow, width: int) -> list[Line]:
     return [rule, facts, *_pieces(item.command, width, "dim")]
 
 
-def _about_branch(row: TreeRow, width: int) -> list[Line]:
+def _about_branch(view: View, row: TreeRow, width: int) -> list[Line]:
     """All processes of a folded branch by number, how they do, and how to see each."""
     facts = Line("states ", "label").add(row.words, "text").add("   threads ", "label")
     facts.add(str(sum(item.thread_count for item in row.processes)), "text")
-    facts.add("   →", "key").add(" opens the branch  ", "label").add("*", "key").add(" all", "label")
+    for action, word in (("right", "opens the branch"), ("branches", "all")):
+        facts.add(f"   {key_names.first(action, view.keymap)}", "key").add(f" {word}", "label")
     return [facts, *_pieces("PID " + " ".join(str(item.pid) for item in row.processes), width, "dim")]
 
 
@@ -124,11 +126,12 @@ def _pieces(text: str, width: int, role: str) -> list[Line]:
     return pieces + [Line()] * (_COMMAND_ROWS - len(pieces))
 
 
-def _rule(name: Line, width: int, *, is_readonly: bool) -> Line:
+def _rule(view: View, name: Line, width: int, row: TreeRow) -> Line:
     """Whose facts follow, and the keys that are about it: the footer of a narrow terminal has no room for them."""
     keys = Line(" ")
-    for key, word in _KEYS if is_readonly else (*_KEYS, *_CHANGING_KEYS):
-        keys.add(key, "key").add(f" {word}  ", "label")
+    for action, word in _KEYS if view.is_readonly else (*_KEYS, *_CHANGING_KEYS):
+        shown = "open" if row.folded_pid is not None and action == "choose" else word
+        keys.add(key_names.first(action, view.keymap), "key").add(f" {shown}  ", "label")
     if 4 + name.width + keys.width > width:
         keys = Line()
     line = Line("──", "border").extend(name)
@@ -202,7 +205,7 @@ def _busiest_columns() -> list[Column[JobProcess]]:
     ]
 
 
-def _columns(view: View, *, is_tree: bool) -> list[Column[TreeRow]]:
+def _columns(view: View) -> list[Column[TreeRow]]:
     """What tells one process from another stays longest: a narrow terminal drops the highest number first."""
 
     def pid(row: TreeRow, width: int) -> Line:
@@ -211,7 +214,7 @@ def _columns(view: View, *, is_tree: bool) -> list[Column[TreeRow]]:
 
     return [
         Column("pid", 9, pid, align="right"),
-        Column("role", 22, _role if is_tree else _plain_role, grow=1, most=34),
+        Column("role", 22, _role, grow=1, most=34),
         Column("rank", 4, lambda row, _: _plain(_number(row.rank)), 2, align="right"),
         Column("state", 11, _state),
         Column("CPU", 5, lambda row, _: _plain(units.pct(row.cpu_pct)), 1, align="right"),
@@ -235,15 +238,11 @@ def _plain(text: str) -> Line:
     return Line(text, "dim" if text == units.UNKNOWN else "text")
 
 
-def _role(row: TreeRow, width: int) -> Line:
-    branch = "  " * max(0, row.depth - 1) + ("└ " if row.depth else "")
-    return Line(branch, "border").extend(_plain_role(row, width))
-
-
-def _plain_role(row: TreeRow, _: int) -> Line:
+def _role(row: TreeRow, _: int) -> Line:
+    line = Line(row.branch, "border")
     if row.folded_pid is not None:
-        return Line(row.name, "label")
-    return Line(row.name, "strong" if row.process.role in ("rank", "launcher") else "text")
+        return line.add(row.name, "label")
+    return line.add(row.name, "strong" if row.process.role in ("rank", "launcher") else "text")
 
 
 def _state(row: TreeRow, _: int) -> Line:
