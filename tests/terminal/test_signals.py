@@ -1,7 +1,8 @@
-"""A signal from a real terminal to a real job: two keys after `k`, none with --readonly."""
+"""A signal from a real terminal to a real job: two keys after `k`, none with --readonly; and what came of it."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,3 +64,13 @@ def test_signal_after_a_confirmation_and_none_with_readonly(
     terminal.wait_for(f"SIGUSR1 sent to PID {job.pid}")
     terminal.wait_until(lambda _: caught.exists() and caught.read_text() == "caught\n", "signal that was caught")
     assert job.poll() is None
+
+    terminal.send("Space", "F")
+    terminal.wait_for(f"• 1 tagged +follows PID {job.pid}")
+    terminal.send("k")
+    terminal.wait_for("SIGKILL +ends it at once")
+    terminal.send("End", "Enter")
+    terminal.wait_for(f"Job: .*{job.pid}")
+    terminal.send("y")
+    assert job.wait(20) == -signal.SIGKILL
+    terminal.wait_for(f"SIGKILL sent to PID {job.pid}: it has ended")
