@@ -20,7 +20,7 @@ from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.view import Page, View
-from tests import frames
+from tests import crowds, frames
 from tests.ui.test_app import view_of
 from tests.ui.test_process_page import LAUNCHER, RANK_0, RANK_1, Feed, Post, drive, frame, text_of, with_job
 
@@ -200,3 +200,16 @@ def test_another_row_ends_the_following() -> None:
     assert process_view.follows(view)
     assert not process_view.follows(process_view.followed(view))
     assert not process_view.follows(process_view.moved(view, 1))
+
+
+def test_tags_on_the_map_of_many_ranks() -> None:
+    base = crowds.healthy(64)
+    job = base.moment.job
+    assert job is not None
+    tagged = frozenset((rank.pid, None) for rank in job.ranks[3:6])
+    for size in ((80, 24), (120, 40)):
+        view = View(frame=base, page="ranks", selected=3, tagged=tagged)
+        lines = [line.text for line in picture(view, *size)]
+        assert any(line.count("•●") == 3 for line in lines)
+        assert any("• 3 tagged" in line for line in lines)
+        assert {line.width for line in picture(view, *size)} == {size[0]}

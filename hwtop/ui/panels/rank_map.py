@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwtop.model.rank import Rank
-from hwtop.ui import marks, order, rank_view
+from hwtop.ui import marks, order, rank_view, tags
 from hwtop.ui.panels import ranks as ranks_panel
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -164,6 +164,8 @@ def _row(view: View, form: Grid, number: int) -> Line:
         glyph, role = marks.RANK_STATE[rank.state]
         is_selected = rank.rank == view.selected
         cell = f"[{glyph}]" if is_selected and form.cell == 3 else glyph.center(form.cell)
+        if form.cell > 1 and tags.glyph_of_rank(view, rank) == tags.GLYPH:
+            cell = tags.GLYPH + cell.lstrip("[ ").ljust(form.cell - 1)[: form.cell - 1]
         line.add(" " if index and index % _BLOCK == 0 else "", "text")
         line.add(cell, "cursor" if is_selected else role)
     return line
