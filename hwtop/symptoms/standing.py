@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 from msgspec import Meta
@@ -9,12 +10,12 @@ from msgspec import Meta
 from hwtop.job.hang.rank_state import LOG_INTERVALS, STUCK_S
 from hwtop.job.hang.standstill import BUSY_GPU_QUIET_S, HOLLOW_QUIET_S, HOLLOW_STEPS, Patience
 from hwtop.job.hang.tree import HangCause, hang_cause
-from hwtop.symptoms.gpu_spin import looks_idle_inside
+from hwtop.symptoms.gpu_spin import SPIN_MOMENTS, looks_idle_inside
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Hold, Limits
 
 HOLLOW_S = 10.0
-"""A GPU is hollow when each look of so long shows it full and idle inside. Engineering default."""
+"""A GPU is hollow when it is full and idle inside in (nearly) each look of so long. Engineering default."""
 HOLLOW_LOOKS = 3
 
 
@@ -53,8 +54,9 @@ def _hollow(history: History) -> frozenset[int]:
     full = {gpu.index for gpu in history.now.gpus if gpu.index in own and looks_idle_inside(gpu)}
     if not full or not history.covers(HOLLOW_S):
         return frozenset()
-    looks = [
-        {gpu.index for gpu in moment.gpus if gpu.index in full and looks_idle_inside(gpu)}
-        for moment in history.over(HOLLOW_S)
-    ]
-    return frozenset(full.intersection(*looks)) if len(looks) >= HOLLOW_LOOKS else frozenset()
+    window = history.over(HOLLOW_S)
+    hits = Counter(
+        gpu.index for moment in window for gpu in moment.gpus if gpu.index in full and looks_idle_inside(gpu)
+    )
+    least = max(HOLLOW_LOOKS, SPIN_MOMENTS * len(window))
+    return frozenset(index for index in full if hits[index] >= least)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+from hwtop.demo.jobs.pretend_device import SPINNING_W
+
 EVERY_S = 0.4
 IDLE_W = 75
 
@@ -38,8 +40,11 @@ def _mirror(folder: Path, live: Path, is_over: Event) -> None:
             past_s, past_busy_s = before.get(book.name, (now_s - EVERY_S, busy_s))
             before[book.name] = now_s, busy_s
             share = min(1.0, (busy_s - past_busy_s) / (now_s - past_s))
+            work = 0.0 if watts == SPINNING_W else share  # a kernel that waits polls a few addresses
             sections.append(
-                f"[gpu {book.name.removeprefix('device_')}]\nutil = {100 * share:.0f}\nmem_util = {60 * share:.0f}\n"
+                f"[gpu {book.name.removeprefix('device_')}]\nutil = {100 * share:.0f}\nmem_util = {60 * work:.0f}\n"
+                f"gpm_tensor = {50 * work:.0f}\ngpm_dram = {60 * work:.0f}\npcie_tx = {9e5 * work:.0f}\n"
+                f"pcie_rx = {1.4e6 * work:.0f}\nnvlink_tx = {1.1e5 * work:.0f}\nnvlink_rx = {1.1e5 * work:.0f}\n"
                 f"gpm_sm = {90 * share:.0f}\nmem_used = 52000\npower = {IDLE_W + share * (watts - IDLE_W):.0f}\n"
             )
         ready = live.with_suffix(".new")
