@@ -84,8 +84,12 @@ ROOTS: dict[str, tuple[str, ...]] = {
     "nccl-timeout": ("nvlink-errors", *_HOLDS_A_RANK, *_STANDS_STILL, *_ENDS_A_RANK),
     "preemption": ("rank-dead", *_ENDS_A_RANK),
     "nccl-error": ("nvlink-errors", "rank-dead", *_ENDS_A_RANK),
-    "rank-dead": ("dataloader-worker-killed", *_ENDS_A_RANK),
-    "rank-crash": ("dataloader-worker-killed", *(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash")),
+    "rank-dead": ("dataloader-worker-killed", "checkpoint-error", *_ENDS_A_RANK),
+    "rank-crash": (
+        "dataloader-worker-killed",
+        "checkpoint-error",
+        *(symptom for symptom in _ENDS_A_RANK if symptom != "rank-crash"),
+    ),
     "straggler-rank": (*_HOLDS_A_GPU, "ecc-error", *_INPUT_BOUND, *_HOLDS_A_RANK, *_STANDS_STILL),
     "dataloader-worker-killed": ("host-oom-kill", "shm-full"),
     "cpu-oversubscribed": ("dataloader-oversubscribed", "cgroup-throttled"),
@@ -152,8 +156,10 @@ ROOTS: dict[str, tuple[str, ...]] = {
             "dataloader-oversubscribed",
             "cgroup-throttled",
             "swapping",
+            "hang",
         ),
     ),
+    "logging-overhead": ("hang",),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""
 
@@ -194,5 +200,8 @@ def _explains(root: Finding | None, finding: Finding) -> bool:
     """What is only worth a note cannot be why something is seriously wrong; one rank's GPU is not why another rank is slow."""
     if root is None or (root.severity == "info" != finding.severity):
         return False
+    is_apart = bool(root.ranks and finding.ranks) and set(root.ranks).isdisjoint(finding.ranks)
+    if root.symptom == "checkpoint-error" and root.severity != "critical":  # a save that failed was caught
+        return False
     is_of_one = finding.symptom in _OF_ONE_RANK and root.symptom in _OF_SOME_GPUS
-    return not (is_of_one and root.ranks and finding.ranks and set(root.ranks).isdisjoint(finding.ranks))
+    return not (is_apart and (is_of_one or root.symptom == "checkpoint-error"))

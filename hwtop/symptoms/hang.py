@@ -19,6 +19,7 @@ from hwtop.job.stacks.groups import call_site, parting
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
+from hwtop.symptoms.ranks import check_dead
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.standing import HANG, HangLimits, standing
 
@@ -35,7 +36,7 @@ def check_hang(history: History, limits: HangLimits = HANG) -> Observation | Non
         return None
     if cause is None:
         return _check_long_wait(job, history.live_ranks)
-    if _is_mismatch(job, cause) or _is_missing(cause):
+    if _is_mismatch(job, cause) or _is_missing(cause) or (cause.kind == "unknown" and check_dead(history)):
         return None
     ranks = history.live_ranks
     return Observation(

@@ -161,10 +161,11 @@ def _is_doubted(job: Job, event: LogEvent, now_s: float) -> bool:
     if event.pattern not in _HOLDS_A_RANK or _LOOSE not in event.source:
         return False
     concerned = _concerned(job, event)
-    usual_s = [rank.log_interval_s for rank in concerned if rank.log_interval_s is not None]
-    if not usual_s or not all(rank.is_alive for rank in concerned):
+    if not all(rank.is_alive for rank in concerned) or not any(rank.progress for rank in concerned):
         return False
-    return _went_on(job, event) or now_s - event.at_s < min(DOUBT_S, max(CRASH_RAISE_S, 2 * max(usual_s)))
+    usual_s = [rank.log_interval_s for rank in concerned if rank.log_interval_s is not None]
+    wait_s = max(CRASH_RAISE_S, 2 * max(usual_s)) if usual_s else DOUBT_S / 2
+    return _went_on(job, event) or now_s - event.at_s < min(DOUBT_S, wait_s)
 
 
 def _concerned(job: Job, event: LogEvent) -> list[Rank]:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hwtop.model.gpu import Gpu
 from hwtop.model.hang import CollectiveTimeout
+from hwtop.model.member import Launcher
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.hang import check_hang, check_mismatch, check_missing
 from hwtop.symptoms.history import History
@@ -22,6 +23,7 @@ from tests.symptoms.moments import (
     job,
     moment,
     rank,
+    row,
     stack_group,
     still,
     worker,
@@ -69,6 +71,14 @@ def test_the_end_of_the_wait_is_told() -> None:
     seen = check_hang(constant(watched))
     assert seen is not None
     assert any("in at most 8 min 12 s" in line for line in seen.evidence)
+
+
+def test_ranks_that_wait_for_one_that_died_before_are_no_hang_of_their_own() -> None:
+    waits = [still(number, phase="other", is_waiting=False) for number in range(2)]
+    assert check_hang(constant(job(*waits))) is not None
+    zombie = row(1002, ppid=999, state="Z", command="[python]")
+    launcher = Launcher(pid=999, kind="python", command="python start.py")
+    assert check_hang(constant(job(*waits, world_size=3, launcher=launcher, processes=(zombie,)))) is None
 
 
 def test_all_in_one_collective_is_a_hang_of_the_transport() -> None:

@@ -152,7 +152,8 @@ def test_an_exception_that_training_went_on_after_is_overcome() -> None:
         ("torch message", {"step_told_at_s": 9.0}, 5.0, "critical"),
         ("common wording", {"step_told_at_s": 4.0}, 5.0, "critical"),
         ("common wording", {"step_told_at_s": 4.0}, 9.0, "info"),  # the next step may still come
-        ("common wording", {"step_told_at_s": 4.0, "log_interval_s": None}, 9.0, "critical"),
+        ("common wording", {"step_told_at_s": 4.0, "log_interval_s": None}, 9.0, "info"),
+        ("common wording", {"progress": None, "log_interval_s": None}, 9.0, "critical"),
         ("common wording", {"step_told_at_s": 9.0, "is_alive": False, "exit_code": 1}, 5.0, "critical"),
     ],
 )

@@ -101,6 +101,22 @@ def finding(symptom: str, severity: str = "critical") -> Finding:
     )
 
 
+@pytest.mark.parametrize(
+    ("severity", "ranks", "expected"),
+    [
+        ("critical", (1,), ["checkpoint-error"]),
+        ("critical", (0,), ["checkpoint-error", "rank-dead"]),  # another rank's
+        ("warning", (1,), ["checkpoint-error", "rank-dead"]),  # it was caught
+    ],
+)
+def test_a_checkpoint_that_could_not_be_read_ends_its_rank(
+    severity: str, ranks: tuple[int, ...], expected: list[str]
+) -> None:
+    dead = replace(finding("rank-dead"), ranks=(1,))
+    found = fold([replace(finding("checkpoint-error", severity), ranks=ranks), dead])
+    assert [each.symptom for each in found] == expected
+
+
 def test_cascades_fold_under_their_root() -> None:
     found = fold([finding("nccl-timeout"), finding("hang"), finding("rank-dead"), finding("shm-nearly-full")])
     assert [each.symptom for each in found] == ["rank-dead", "shm-nearly-full"]

@@ -64,6 +64,8 @@ _ITEMS = _names(
 _NO_DATA_WORDS = _names("model loss losses optimizer weights weight checkpoint state params metrics grad grads log")
 _EVAL_WORDS = _names("evaluate evaluation eval validate validation")
 _SAVE_WORDS = _names("save saves saving load write restore resume dump")
+_STORING = _names("save saves saving persist dump upload backup")
+_OF_A_MODEL = _names("model models weights state states params parameters optimizer best last latest")
 _WHOLE_RUN = _names("train training fit trainer")
 """A function named train_and_evaluate is the whole run, not its evaluation."""
 
@@ -97,7 +99,9 @@ def _speaks_of_logging(words: frozenset[str]) -> bool:
 def _speaks_of_checkpoint(words: frozenset[str]) -> bool:
     if words & _WHOLE_RUN or words & {"forward", "activation", "gradient"}:
         return False
-    return bool(words & {"checkpoint", "ckpt"}) and (len(words) == 1 or bool(words & _SAVE_WORDS))
+    if words & {"checkpoint", "ckpt", "snapshot"}:
+        return len(words) == 1 or bool(words & _SAVE_WORDS)
+    return words <= _STORING or bool(words & _STORING and words & _OF_A_MODEL)
 
 
 OUTER: tuple[Rule, ...] = (
