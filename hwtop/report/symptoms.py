@@ -67,7 +67,13 @@ def explain_text(name: str, rules: Iterable[Rule]) -> list[str]:
 def page_markdown(rules: Iterable[Rule]) -> str:
     """The page of documentation."""
     known = _by_symptom(rules)
-    parts = ["# Symptoms", "", "Made by `hwtop symptoms --markdown`. `hwtop explain SYMPTOM` prints one of them."]
+    parts = [
+        "# Symptoms",
+        "",
+        "Made by `hwtop symptoms --markdown`. `hwtop explain SYMPTOM` prints one of them. The numbers under Settings can be changed in",
+        "the settings file: `[symptoms.thresholds]`, then `SYMPTOM.NAME = VALUE`. `raise_s`: seconds that it must hold to be raised,",
+        "`clear_s`: seconds that it must be away to be cleared, `window_s`: seconds that are looked back on.",
+    ]
     for family, heading in _FAMILIES.items():
         parts += ["", f"## {heading}"]
         for name, book in _of_family(family):
@@ -78,6 +84,7 @@ def page_markdown(rules: Iterable[Rule]) -> str:
                 book.meaning,
                 "",
                 f"Raised when: {_threshold(name, known)}.",
+                *(["", _settings(known[name])] if name in known else []),
                 "",
             ]
             parts += [f"{number}. {_code(step)}" for number, step in enumerate(book.steps, 1)]
@@ -88,6 +95,11 @@ def page_markdown(rules: Iterable[Rule]) -> str:
                 else []
             )
     return "\n".join(parts) + "\n"
+
+
+def _settings(rule: Rule) -> str:
+    numbers = ", ".join(f"`{key}` {value:.10g}" for key, value in settable(rule).items())
+    return f"Settings: {numbers}."
 
 
 def _when(name: str, rule: Rule | None) -> list[str]:

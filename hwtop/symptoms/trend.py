@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from hwtop.symptoms.earlier import earlier_evidence
 from hwtop.symptoms.history import History
 from hwtop.symptoms.pace import BLOCKS, PACE, Pace, PaceLimits, agrees, is_steadier, lasted_s, paces
 from hwtop.symptoms.rule import Observation, Rule
@@ -51,6 +52,7 @@ def _rising(history: History, pace: Pace, start: float, now: float) -> Observati
         evidence=(
             f"line through {BLOCKS} medians of {len(pace.values)} values{steps} (Theil-Sen, 95 % sure to rise)",
             "one single change explains them less well",
+            *earlier_evidence(history),
         ),
         next_steps=(
             "Does anything grow with the steps? Lists of losses that keep their graph (use loss.item()), metrics, caches, hooks",
