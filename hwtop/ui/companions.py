@@ -29,7 +29,7 @@ _COMPANIONS: dict[Page, tuple[_Companion, ...]] = {
     "stacks": (_Companion("stack-tree", "ranks"), _Companion("stack", "logs")),
     "flame": (_Companion("flame-path", "stack"), _Companion("stack", "logs")),
     "gpu": (_Companion("gpu-processes", "ranks"),),
-    "host": (_Companion("host-page", "busiest"),),
+    "host": (_Companion("host-page", "busiest", 60),),
     "symptoms": (
         _Companion("symptom", "ranks", 60),
         _Companion("suspects", "logs"),
