@@ -26,6 +26,8 @@ class GpuRow:
     past: tuple[float | None, ...] = ()
     """Utilization at each moment, oldest first, percent."""
     is_selected: bool = False
+    is_of_rank: bool = False
+    """The selected rank uses it; told where the list has no cursor of its own."""
 
     @property
     def is_training(self) -> bool:
@@ -85,6 +87,7 @@ def rows(view: View, samples: int = 0) -> list[GpuRow]:
             rates=rates.get(gpu.index),
             past=past[gpu.index],
             is_selected=here is not None and gpu.index == here.index,
+            is_of_rank=view.page != "gpu" and view.rank is not None and gpu.index in view.rank.gpus,
         )
         for gpu in kept(view)
     ]

@@ -88,7 +88,7 @@ def _dim_if(condition: bool) -> str:
 
 
 def _index(row: GpuRow, _: int) -> Line:
-    return Line(str(row.gpu.index), "strong")
+    return Line("▸" if row.is_of_rank else "", "accent").add(str(row.gpu.index), "strong")
 
 
 def _rank(row: GpuRow, width: int) -> Line:
