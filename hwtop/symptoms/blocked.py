@@ -133,7 +133,7 @@ RULES = (
         symptom="rank-d-state",
         category="stability",
         threshold=lambda limits: (
-            f"a thread in D state for {limits.blocked_s:g} s without a context switch; {STUCK_S:.0f} s where all other ranks wait"
+            f"a thread in D state for {limits.blocked_s:g} s without a context switch; {STUCK_S:.0f} s where all other ranks wait; critical then, or after {limits.critical_s:g} s"
         ),
         raise_s=0.0,
         clear_s=3.0,

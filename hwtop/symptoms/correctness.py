@@ -209,8 +209,8 @@ RULES = (
         symptom="loss-spike",
         category="correctness",
         threshold=lambda limits: (
-            f"median of {LEVEL_POINTS} losses {limits.spreads:g} spreads and {limits.above_share:.0%} above that of the {BASE_POINTS} "
-            f"before, with {limits.lost_share:.0%} of all that was gained lost; warning when it stays for {limits.warning_points} points"
+            f"median of {LEVEL_POINTS} losses {limits.spreads:g} spreads and {100 * limits.above_share:.3g}% above that of the {BASE_POINTS} "
+            f"before, with {100 * limits.lost_share:.3g}% of all that was gained lost; warning when it stays for {limits.warning_points} points"
         ),
         raise_s=2.0,
         clear_s=30.0,

@@ -158,8 +158,8 @@ RULES = (
         symptom="loss-diverging",
         category="correctness",
         threshold=lambda limits: (
-            f"smoothed loss {limits.above_share:.0%} above its best, with {limits.lost_share:.0%} of all that was gained (or "
-            f"{limits.orders_share:.0%} of its orders of magnitude) lost again, still rising {DIVERGING_STRETCH} points after the best; or "
+            f"smoothed loss {100 * limits.above_share:.3g}% above its best, with {100 * limits.lost_share:.3g}% of all that was gained (or "
+            f"{100 * limits.orders_share:.3g}% of its orders of magnitude) lost again, still rising {DIVERGING_STRETCH} points after the best; or "
             f"{limits.runaway_times:g} times its beginning without ever having fallen"
         ),
         raise_s=2.0,

@@ -223,7 +223,7 @@ def _be(held: Sequence[_Held]) -> str:
 
 def _often(limits: SlowedLimits) -> str:
     return (
-        f"over {limits.slowed_share:.0%} of the samples of {limits.window_s:g} s, or {limits.spells} times in "
+        f"over {100 * limits.slowed_share:.3g}% of the samples of {limits.window_s:g} s, or {limits.spells} times in "
         f"{SPELLS_S / 60:.0f} min (gpud)"
     )
 

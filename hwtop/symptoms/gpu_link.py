@@ -275,7 +275,7 @@ RULES = (
         category="stability",
         threshold=lambda limits: (
             "a link down that peers have or that was up; replay or recovery errors rising (DCGM: any fails a link), CRC errors "
-            f"rising by {limits.crc_per_s:g}/s (DCGM); a fabric that failed; Xid 74, 136, 144-150, 155"
+            f"rising by {limits.crc_per_s:g}/s (DCGM) or {limits.crc_before} of them before (information); a fabric that failed; Xid 74, 136, 144-150, 155"
         ),
         raise_s=0.0,
         clear_s=60.0,

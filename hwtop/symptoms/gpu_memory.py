@@ -92,7 +92,7 @@ def check_near_full(history: History, limits: FullLimits = FULL) -> Observation 
         evidence=(
             *(memory(gpu) for gpu in {gpu.index: gpu for _, gpu in full}.values()),
             *(
-                f"GPU {index}: over {limits.flush_share:.0%} given back and taken again {count} times in {FLUSH_S:.0f} s"
+                f"GPU {index}: over {100 * limits.flush_share:.3g}% given back and taken again {count} times in {FLUSH_S:.0f} s"
                 for index, count in flushes.items()
             ),
             *retried,
@@ -255,7 +255,7 @@ RULES = (
         symptom="gpu-memory-leak",
         category="stability",
         threshold=lambda limits: (
-            f"memory of a rank on a GPU grows over {limits.share_per_min:.0%} a minute for {LEAK_S / 60:.0f} min, in each sixth of them at {EVEN:.0%} of the "
+            f"memory of a rank on a GPU grows over {100 * limits.share_per_min:.3g}% a minute for {LEAK_S / 60:.0f} min, in each sixth of them at {EVEN:.0%} of the "
             f"mean rate or more; after {FAST_LEAK_S / 60:.0f} min ({FAST_EVEN:.0%}) where it will be full within {SOON_S / 60:.0f}; a warning if full within {limits.warning_h:g} h"
         ),
         raise_s=5.0,
@@ -267,8 +267,8 @@ RULES = (
         symptom="gpu-memory-near-full",
         category="stability",
         threshold=lambda limits: (
-            f"over {limits.used_share:.0%} used for {limits.window_s:g} s; a warning with a line about retries of cudaMalloc, or when over "
-            f"{limits.flush_share:.0%} is given back and taken again {limits.flushes} times in {FLUSH_S:.0f} s"
+            f"over {100 * limits.used_share:.3g}% used for {limits.window_s:g} s; a warning with a line about retries of cudaMalloc, or when over "
+            f"{100 * limits.flush_share:.3g}% is given back and taken again {limits.flushes} times in {FLUSH_S:.0f} s"
         ),
         raise_s=2.0,
         clear_s=30.0,

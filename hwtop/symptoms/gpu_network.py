@@ -125,7 +125,7 @@ RULES = (
         symptom="gpu-idle-network-busy",
         category="performance",
         threshold=lambda limits: (
-            f"GPU under {limits.gpu_pct:g} % and a physical port over {limits.link_share:.0%} of its speed for {limits.window_s:g} s; a warning where stacks show "
+            f"GPU under {limits.gpu_pct:g} % and a physical port over {100 * limits.link_share:.3g}% of its speed for {limits.window_s:g} s; a warning where stacks show "
             "data loading or collectives"
         ),
         raise_s=2.0,

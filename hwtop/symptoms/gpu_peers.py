@@ -247,7 +247,7 @@ RULES = (
         category="performance",
         threshold=lambda limits: (
             f"up to {FEW:.0%} of the job's GPUs over {ROBUST_Z} robust deviations from the median for {limits.window_s:g} s, and by "
-            f"{limits.util_points:g} points of use, {limits.power_share:.0%} of the power limit or {limits.memory_share:.0%} of the memory, in each third of that time; memory alone, stages of a "
+            f"{limits.util_points:g} points of use, {100 * limits.power_share:.3g}% of the power limit or {100 * limits.memory_share:.3g}% of the memory, in each third of that time; memory alone, stages of a "
             "pipeline and contexts on GPUs of other ranks are information"
         ),
         raise_s=5.0,

@@ -140,7 +140,7 @@ RULES = (
         symptom="gpu-power-cap",
         category="performance",
         threshold=lambda limits: (
-            f"power cap in over {limits.capped_share:.0%} of the samples of {limits.window_s:g} s at {limits.at_limit_share:.0%} of the limit; "
+            f"power cap in over {100 * limits.capped_share:.3g}% of the samples of {limits.window_s:g} s at {100 * limits.at_limit_share:.3g}% of the limit; "
             "warning only where the limit is below its default or that of its peers"
         ),
         raise_s=3.0,

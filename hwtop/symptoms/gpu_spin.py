@@ -255,8 +255,8 @@ RULES = (
         symptom="gpu-busy-low-power",
         category="performance",
         threshold=lambda limits: (
-            f"at least {limits.gpu_pct:g} % busy under {limits.own_power_share:.0%} of its own median power in training (under "
-            f"{limits.limit_power_share:.0%} of the limit where that was not seen), memory used under {MEM_UTIL_PCT:.0f} % of the time, no traffic, SM clock "
+            f"at least {limits.gpu_pct:g} % busy under {100 * limits.own_power_share:.3g}% of its own median power in training (under "
+            f"{100 * limits.limit_power_share:.3g}% of the limit where that was not seen), memory used under {MEM_UTIL_PCT:.0f} % of the time, no traffic, SM clock "
             f"over {CLOCK_SHARE:.0%} of the highest, no step told, for {limits.window_s:g} s; engineering defaults, not calibrated on hardware"
         ),
         raise_s=2.0,

@@ -308,7 +308,7 @@ RULES = (
         symptom="loss-scale-overflow",
         category="correctness",
         threshold=lambda limits: (
-            f"loss scale halved {limits.halvings} times within {FALL_POINTS} values after its first search (or to below 1); or {limits.skipped_share:.0%} of "
+            f"loss scale halved {limits.halvings} times within {FALL_POINTS} values after its first search (or to below 1); or {100 * limits.skipped_share:.3g}% of "
             f"the steps skipped; or {limits.lines} lines about it within {limits.lines / limits.skipped_share:.0f} steps, after step {FIRST_STEPS}"
         ),
         raise_s=1.0,

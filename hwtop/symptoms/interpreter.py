@@ -259,8 +259,8 @@ RULES = (
         symptom="gil-contention",
         category="performance",
         threshold=lambda limits: (
-            f"in surely over {limits.held_share:.0%} of the looks of {limits.window_s:g} s another thread owns the interpreter lock while the "
-            f"training thread sleeps where it would run Python ({limits.starved_share:.0%} where it surely gets less CPU than it wants)"
+            f"in surely over {100 * limits.held_share:.3g}% of the looks of {limits.window_s:g} s another thread owns the interpreter lock while the "
+            f"training thread sleeps where it would run Python ({100 * limits.starved_share:.3g}% where it surely gets less CPU than it wants)"
         ),
         raise_s=3.0,
         clear_s=20.0,
@@ -271,7 +271,7 @@ RULES = (
         symptom="gc-thrash",
         category="performance",
         threshold=lambda limits: (
-            f"explicit gc.collect() in surely over {limits.gc_share:.0%} of the samples, {limits.visits} times or more"
+            f"explicit gc.collect() in surely over {100 * limits.gc_share:.3g}% of the samples, {limits.visits} times or more"
         ),
         raise_s=3.0,
         clear_s=20.0,

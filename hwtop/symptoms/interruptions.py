@@ -198,7 +198,7 @@ RULES = (
         symptom="checkpoint-stall",
         category="performance",
         threshold=lambda limits: (
-            f"saving takes surely over {limits.share:.0%} of {limits.periods} or more whole periods; or one save takes "
+            f"saving takes surely over {100 * limits.share:.3g}% of {limits.periods} or more whole periods; or one save takes "
             f"{CHECKPOINTS:.0f} times its median and {limits.long_s:g} s (the first: {CHECKPOINT_CLOCK_S:.0f} s)"
         ),
         raise_s=1.0,
@@ -210,7 +210,7 @@ RULES = (
         symptom="recompile-storm",
         category="performance",
         threshold=lambda limits: (
-            f"{limits.periods} or more compilations after {WARM_STEPS} steps (or {WARM_S:.0f} s), surely over {limits.share:.0%} of "
+            f"{limits.periods} or more compilations after {WARM_STEPS} steps (or {WARM_S:.0f} s), surely over {100 * limits.share:.3g}% of "
             "the time from one to the next; or the compiler says in the log that it gives up"
         ),
         raise_s=1.0,

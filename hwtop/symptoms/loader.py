@@ -185,7 +185,7 @@ def _rule(cause: Cause) -> Rule:
     return Rule(
         symptom=f"input-bound-{cause}",
         category="performance",
-        threshold=lambda limits: f"data wait surely over {limits.data_share:.0%} of the samples{_NEEDS[cause]}",
+        threshold=lambda limits: f"data wait surely over {100 * limits.data_share:.3g}% of the samples{_NEEDS[cause]}",
         raise_s=3.0,
         clear_s=15.0,
         check=partial(check_cause, cause),

@@ -71,7 +71,9 @@ def check_saturated(history: History, limits: LinkLimits = LINK) -> Observation 
         evidence=(
             f"mean over {limits.window_s:g} s: {full.share * gbit / 8:.2f} GB/s {full.direction}",
             *(
-                (f"{named(waiting)}: over {limits.wait_share:.0%} of the time waiting for data or in collectives",)
+                (
+                    f"{named(waiting)}: over {100 * limits.wait_share:.3g}% of the time waiting for data or in collectives",
+                )
                 if waiting
                 else ()
             ),
@@ -207,7 +209,7 @@ RULES = (
         symptom="network-saturated",
         category="performance",
         threshold=lambda limits: (
-            f"over {limits.link_share:.0%} of the link's speed over {limits.window_s:g} s; a warning when ranks wait for data or in collectives meanwhile"
+            f"over {100 * limits.link_share:.3g}% of the link's speed over {limits.window_s:g} s; a warning when ranks wait {100 * limits.wait_share:.3g}% of the time for data or in collectives meanwhile"
         ),
         raise_s=2.0,
         clear_s=15.0,

@@ -90,7 +90,7 @@ RULES = (
         symptom="numa-misplaced",
         category="performance",
         threshold=lambda limits: (
-            f"main thread on CPUs far from its GPU in over {limits.far_share:.0%} of the looks of {limits.window_s:g} s of work, and over "
+            f"main thread on CPUs far from its GPU in over {100 * limits.far_share:.3g}% of the looks of {limits.window_s:g} s of work, and over "
             f"{limits.to_gpu_gb_per_s:g} GB/s to the GPU; a warning over {limits.warning_gb_per_s:g} GB/s"
         ),
         raise_s=5.0,

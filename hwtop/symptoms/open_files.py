@@ -127,7 +127,7 @@ RULES = (
         category="stability",
         threshold=lambda limits: (
             f"open files of a process rise by {limits.gained} or more on a line (R² > {FIT:g}) over {LEAST_S:.0f} to {limits.window_s:g} s; "
-            f"a warning when {limits.used_share:.0%} of the limit is used and the rest gone within {limits.warning_h:g} hours"
+            f"a warning when {100 * limits.used_share:.3g}% of the limit is used and the rest gone within {limits.warning_h:g} hours"
         ),
         raise_s=5.0,
         clear_s=30.0,

@@ -250,7 +250,7 @@ RULES = (
         symptom="device-sync-heavy",
         category="performance",
         threshold=lambda limits: (
-            f"surely over {limits.sync_share:.0%} of the samples in waits for the device, which is under {limits.gpu_pct:g} % busy over "
+            f"surely over {100 * limits.sync_share:.3g}% of the samples in waits for the device, which is under {limits.gpu_pct:g} % busy over "
             f"{limits.window_s:g} s"
         ),
         raise_s=3.0,
@@ -262,9 +262,9 @@ RULES = (
         symptom="launch-bound",
         category="performance",
         threshold=lambda limits: (
-            f"GPU {limits.gpu_least_pct:g} to {limits.gpu_most_pct:g} % busy and under {limits.power_share:.0%} of its power limit for "
-            f"{limits.window_s:g} s, a core over {limits.cpu_pct:g} % (or always wanted), surely over {limits.compute_share:.0%} of the samples in "
-            f"forward, backward or optimizer, at most {limits.other_share:.0%} beside them"
+            f"GPU {limits.gpu_least_pct:g} to {limits.gpu_most_pct:g} % busy and under {100 * limits.power_share:.3g}% of its power limit for "
+            f"{limits.window_s:g} s, a core over {limits.cpu_pct:g} % (or always wanted), surely over {100 * limits.compute_share:.3g}% of the samples in "
+            f"forward, backward or optimizer, at most {100 * limits.other_share:.3g}% beside them"
         ),
         raise_s=2.0,
         clear_s=20.0,
@@ -275,7 +275,7 @@ RULES = (
         symptom="logging-overhead",
         category="performance",
         threshold=lambda limits: (
-            f"surely over {limits.logging_share:.0%} of the samples in logging libraries or print()"
+            f"surely over {100 * limits.logging_share:.3g}% of the samples in logging libraries or print()"
         ),
         raise_s=3.0,
         clear_s=20.0,

@@ -273,7 +273,7 @@ RULES = (
         category="correctness",
         threshold=lambda limits: (
             f"{limits.equal} losses equal in all digits; or over half of the run ({limits.points} values, {limits.steps} steps) it can have "
-            f"fallen by at most {limits.fallen_share:.1%}, before {limits.early_share:.0%} of the steps and with a learning rate that has not decayed"
+            f"fallen by at most {100 * limits.fallen_share:.3g}%, before {100 * limits.early_share:.3g}% of the steps and with a learning rate that has not decayed"
         ),
         raise_s=2.0,
         clear_s=60.0,

@@ -327,8 +327,8 @@ RULES = (
         symptom="straggler-rank",
         category="performance",
         threshold=lambda limits: (
-            f"the others surely wait over {limits.others_wait_share:.0%} of their samples, this rank at most "
-            f"{limits.least_share:.0%} of that (the straggler is the rank that waits least)"
+            f"the others surely wait over {100 * limits.others_wait_share:.3g}% of their samples, this rank at most "
+            f"{100 * limits.least_share:.3g}% of that (the straggler is the rank that waits least)"
         ),
         raise_s=4.0,
         clear_s=15.0,

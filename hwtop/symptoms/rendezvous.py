@@ -98,7 +98,7 @@ RULES = (
         category="stability",
         threshold=lambda limits: (
             f"all that is here in the rendezvous for {limits.missing_s:g} s and at least {limits.young_s:g} s old while others are expected; "
-            f"{limits.complete_s:g} s where all are here"
+            f"{limits.complete_s:g} s where all are here; critical after {limits.critical_s:g} s"
         ),
         raise_s=0.0,
         clear_s=2.0,

@@ -148,7 +148,7 @@ RULES = (
         symptom="throughput-drop",
         category="performance",
         threshold=lambda limits: (
-            f"one change by {limits.slower_share:.0%} or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values and {AFTER_S:.0f} s ago or more and still so, "
+            f"one change by {100 * limits.slower_share:.3g}% or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values and {AFTER_S:.0f} s ago or more and still so, "
             f"after {BEFORE_POINTS} values of which no stretch was as slow"
         ),
         raise_s=2.0,

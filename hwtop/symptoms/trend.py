@@ -69,7 +69,7 @@ RULES = (
         symptom="step-time-rising",
         category="performance",
         threshold=lambda limits: (
-            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({DOUBLED_POINTS} where it doubles; {RISE_S:.0f} s) rises by {limits.slower_share:.0%} (95 % sure, tau {RISE_TAU:g}), and "
+            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({DOUBLED_POINTS} where it doubles; {RISE_S:.0f} s) rises by {100 * limits.slower_share:.3g}% (95 % sure, tau {RISE_TAU:g}), and "
             "explains them better than one change"
         ),
         raise_s=5.0,

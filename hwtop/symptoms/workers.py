@@ -299,7 +299,7 @@ RULES = (
         category="stability",
         threshold=lambda limits: (
             f"the rank waits for a batch at one place for {limits.still_s:g} s (and {limits.intervals:g} of its usual step intervals), "
-            "while a worker that is at work used no CPU and read nothing, or is in D state"
+            f"while a worker that is at work used under {limits.cpu_pct:g} % of a core and read nothing, or is in D state"
         ),
         raise_s=1.0,
         clear_s=3.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import msgspec
@@ -10,10 +11,11 @@ import pytest
 from hwtop.errors import UsageError
 from hwtop.model.disk import MountReading
 from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.rule import Rule
 from hwtop.symptoms.rules import RULES
-from hwtop.symptoms.thresholds import with_thresholds
+from hwtop.symptoms.thresholds import settable, with_thresholds
 from tests.symptoms.curves import curve, watched
-from tests.symptoms.moments import constant, job, rank
+from tests.symptoms.moments import constant, gpu, job, rank
 
 ADJUSTABLE = [rule for rule in RULES if rule.limits is not None]
 
@@ -42,10 +44,32 @@ def test_a_smaller_slowdown_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize("rule", ADJUSTABLE, ids=lambda rule: rule.symptom)
-def test_all_keep_their_place_and_all_else(rule: object) -> None:
-    one = next(each for each in ADJUSTABLE if each is rule)
-    (again,) = with_thresholds([one], {one.symptom: msgspec.to_builtins(one.limits)})
-    assert again == one
+def test_the_defaults_change_nothing(rule: Rule) -> None:
+    (again,) = with_thresholds([rule], {rule.symptom: settable(rule)})
+    assert again == rule
+
+
+@pytest.mark.parametrize("rule", ADJUSTABLE, ids=lambda rule: rule.symptom)
+def test_each_number_that_can_be_set_is_told_in_the_words_of_the_rule(rule: Rule) -> None:
+    for name, value in msgspec.to_builtins(rule.limits).items():
+        other = value + 7 if isinstance(value, int) and "share" not in name else 0.9 * value
+        limits = msgspec.structs.replace(rule.limits, **{name: other})  # type: ignore[type-var]
+        assert dataclasses.replace(rule, limits=limits).says != rule.says, name
+
+
+def test_how_long_it_must_hold_can_be_set_of_every_symptom() -> None:
+    wanted = {rule.symptom: {"raise_s": 7, "clear_s": 99.5} for rule in RULES}
+    assert {(rule.raise_s, rule.clear_s) for rule in with_thresholds(RULES, wanted)} == {(7.0, 99.5)}
+
+
+def test_evidence_quotes_the_window_that_holds() -> None:
+    low = gpu(0, util_pct=20.0)
+    seen = constant(job(rank(0, gpus=(0,), phase_shares=())), seconds=70, gpus=(low,))
+    rule = next(rule for rule in RULES if rule.symptom == "gpu-low-utilization")
+    (shorter,) = with_thresholds([rule], {"gpu-low-utilization": {"window_s": 30}})
+    found = shorter.look(seen)
+    assert found is not None
+    assert "over 30 s" in found.title
 
 
 def test_the_order_of_the_rules_stays() -> None:
