@@ -134,13 +134,20 @@ def aftermath(name: str, target: Target, job: Job) -> str:
     others = [rank for rank in ranks if rank.pid not in hit]
     first = target.processes[0]
     if len(hit) > 1 and not others:
-        return "Nothing of the job goes on." if harms(name, target) else ""
+        return _after_all(name, target) if harms(name, target) else ""
     if any(process.role == "rank" for process in target.processes):
         return _after_rank(name, target, job, len(others))
     if first.role == "launcher":
         return _after_launcher(name, first, job, len(ranks))
     workers = [process for process in target.processes if process.role == "loader-worker" and process.rank is not None]
     return _after_workers(name, workers) if workers else ""
+
+
+def _after_all(name: str, target: Target) -> str:
+    fates = {fate(name, process) for process in target.processes if process.role == "rank"}
+    if fates & {"handler", "ignored"}:
+        return "Ranks that have a handler for it, or ignore it, may go on."
+    return "Nothing of the job goes on."
 
 
 def _effect(name: str, process: JobProcess) -> str:

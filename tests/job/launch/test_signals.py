@@ -6,8 +6,9 @@ import signal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from hwtop.job.launch.signals import aftermath, effect, fate, harms, targets
+from hwtop.job.launch.signals import aftermath, effect, fate, harms, job_title, targets, title
 from hwtop.model.job import Job
 from hwtop.model.member import JobProcess, Launcher
 from tests.symptoms.moments import rank
@@ -151,6 +152,37 @@ def test_all_at_once() -> None:
     assert aftermath("SIGTERM", everything, watched) == "Nothing of the job goes on."
     assert harms("SIGSTOP", everything)
     assert not harms("SIGCONT", everything)
+
+
+def test_a_rank_with_a_handler_may_outlive_a_signal_to_all() -> None:
+    bit = 1 << (signal.SIGTERM - 1)
+    both = (
+        process(caught_signals=0, ignored_signals=0),
+        process(1001, number=1, caught_signals=bit, ignored_signals=0),
+    )
+    watched = job(ranks=2, processes=both)
+    told = aftermath("SIGTERM", targets(watched, None, None)[-1], watched)
+    assert told == "Ranks that have a handler for it, or ignore it, may go on."
+    assert aftermath("SIGKILL", targets(watched, None, None)[-1], watched) == "Nothing of the job goes on."
+
+
+def test_what_a_person_has_put_together_comes_first() -> None:
+    watched = job()
+    pair = watched.processes[1:3]
+    first, *_ = targets(watched, None, None, [("2 tagged processes", pair)])
+    assert (first.title, first.processes) == ("2 tagged processes", pair)
+    (alone, *_), title_of = targets(watched, None, None, [("1 tagged processes", pair[:1])]), title(pair[0])
+    assert alone.title == title_of
+    dead = tuple(replace(item, state="Z") for item in pair)
+    assert targets(watched, None, None, [("2 tagged processes", dead)]) == targets(watched, None, None)
+
+
+def test_the_name_of_the_job() -> None:
+    assert job_title(job()).startswith("torchrun ")
+    assert (
+        job_title(job(None, processes=(process(7, command="python train.py"),), target_pid=7))
+        == "PID 7: python train.py"
+    )
 
 
 def test_the_last_rank() -> None:
