@@ -17,6 +17,7 @@ import click
 
 from hwtop.commands import completion, live
 from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.config import INTERVAL_S
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 @target
 @reading
 @settings
-@click.option("-i", "--interval", type=Seconds(0.2, 60), default="1s", show_default=True, help="Between two looks.")
+@click.option("-i", "--interval", type=Seconds(*INTERVAL_S), default="1s", show_default=True, help="Between two looks.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen: 127.0.0.1 or ::1.")
 @click.option("--port", type=click.IntRange(1, 65535), help=f"[default: {_PORT}, or the next that is free]")
 @click.option("--open", "is_opened", is_flag=True, help="Open the browser, too.")
@@ -63,7 +64,7 @@ def command(
     if host not in _LOOPBACK:
         raise UsageError(
             f"--host {host}: hwtop web listens on this machine only (127.0.0.1 or ::1); "
-            f"from another one: {forwarding(port or _PORT)}"
+            f"from another one: {forwarding('127.0.0.1', port or _PORT)}"
         )
     _check_extra()
     from hwtop.feed.call import Caller
@@ -82,9 +83,8 @@ def command(
         keymap=keymap(config.keys),
     )
     options = replace(live.offered(options), call=Caller(config.alerts, _complain))
-    watching = live.Watching(
-        resolve_target(pid, pid_option, name, required=False), interval, logs, gpus, config.symptoms
-    )
+    pid_meant = resolve_target(pid, pid_option, name, required=False)
+    watching = live.Watching(pid_meant, interval, logs, gpus, config.symptoms, config.baselines.learn)
     with listen(_LOOPBACK[host], port) as listening:
         serve(watching, options, listening, is_opened=is_opened)
 
@@ -104,7 +104,7 @@ def serve(watching: live.Watching, options: ScreenOptions, listening: socket.soc
     def ready() -> None:
         print(f"hwtop: {address}")
         print(f"       {'signals can be sent from there' if not options.is_readonly else 'read-only'}; Ctrl-C ends it")
-        print(f"       from another machine: {forwarding(port)}", flush=True)
+        print(f"       from another machine: {forwarding(host, port)}", flush=True)
         if is_opened:
             opened.enter_context(browsed(address))
 
@@ -117,9 +117,10 @@ def serve(watching: live.Watching, options: ScreenOptions, listening: socket.soc
         asyncio.run(Server(Hub(watching.start, options), door, options).run(listening, ready))
 
 
-def forwarding(port: int) -> str:
+def forwarding(host: str, port: int) -> str:
     """How to reach it from another machine."""
-    return f"ssh -L {port}:127.0.0.1:{port} {os.uname().nodename}, then open the address there"
+    name = f"[{host}]" if ":" in host else host
+    return f"ssh -L {port}:{name}:{port} {os.uname().nodename}, then open the address there"
 
 
 def listen(host: str, port: int | None) -> socket.socket:

@@ -14,7 +14,7 @@ from typing import Any
 
 import aiohttp
 
-DEADLINE_S = 10.0
+DEADLINE_S = 20.0
 _CODES = {"Escape": 27, "Enter": 13, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38}
 _FLAGS = (
     "--headless=new",
