@@ -17,7 +17,7 @@ from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S
 from hwtop.symptoms.rule import Count, Limits, Observation, Rule, Share, Window
-from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 GIL_LOOKS = 4
 """Looks at all threads are seldom (one ends each window of samples); 4 of 4 prove 60 %, 3 of 4 prove 35 %."""
@@ -103,7 +103,7 @@ def check_gil(history: History, limits: GilLimits = GIL) -> Observation | None:
     at = f" ({worst.place})" if worst.place else ""
     return Observation(
         severity="warning",
-        confidence=min(0.9, 0.6 + share_at_least(share, worst.looks) / 2),
+        confidence=proven_confidence(share, worst.looks, base=0.6, most=0.9),
         title=f"Python threads fight for the interpreter lock on {named(numbers)}: thread {worst.thread}{at} holds it in "
         f"{share:.0%} of the looks while the training thread waits",
         evidence=(
@@ -209,7 +209,7 @@ def check_gc(history: History, limits: GcLimits = GC) -> Observation | None:
     line = next(line for line in rank.hot_lines if collects_garbage(line.code))
     return Observation(
         severity="warning",
-        confidence=min(0.95, 0.7 + share_at_least(share, rank.samples) / 2),
+        confidence=proven_confidence(share, rank.samples, base=0.7, most=0.95),
         title=f"{named(numbers).capitalize()} {do(numbers, 'spend')} {share:.0%} of the time in garbage collection: "
         f"`{line.code}` ({_at(line.file, line.line)})",
         evidence=tuple(

@@ -16,7 +16,7 @@ from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.overhead import hottest, told
 from hwtop.symptoms.playbooks import playbooks
 from hwtop.symptoms.rule import Count, Hold, Limits, Observation, Rule, Share
-from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 _FILE_WINDOW_S = 60.0
 WARM_STEPS = 10
@@ -154,7 +154,7 @@ def check_recompile(history: History, limits: CompileLimits = COMPILE) -> Observ
     logged = check_pattern("recompile-storm", history)
     return Observation(
         severity="warning",
-        confidence=min(0.95, 0.7 + share_at_least(often.share, often.looks) / 2),
+        confidence=proven_confidence(often.share, often.looks, base=0.7, most=0.95),
         title=f"{named(numbers).capitalize()} {do(numbers, 'compile')} again and again: {often.share:.0%} of the time, "
         f"{often.periods} times in {often.seconds:.0f} s" + (f", at {told(line)}" if line else ""),
         evidence=(

@@ -26,7 +26,7 @@ from hwtop.symptoms.loading import (
 )
 from hwtop.symptoms.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, Rule, Share
-from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 
 class DataLimits(Limits, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ def check_cause(cause: Cause, history: History, limits: DataLimits = DATA) -> Ob
     ranks = tuple(rank.rank for rank in starved)
     return Observation(
         severity="warning",
-        confidence=min(0.97, 0.55 + share_at_least(share, samples) / 2),
+        confidence=proven_confidence(share, samples, base=0.55, most=0.97),
         title=_title(cause, share, what, starved),
         evidence=(
             f"{named(ranks)}: in data loading in {share:.0%} of {samples} stack samples each",

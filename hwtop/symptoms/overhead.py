@@ -14,7 +14,7 @@ from hwtop.symptoms.gpu_load import gpu_util
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S
 from hwtop.symptoms.rule import Limits, Observation, Percent, Rule, Share, Window
-from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 LAUNCH_WANTED_SHARE = 0.9
 """A core that is wanted in so many of the looks: the same need as a busy one on a full machine. Engineering default."""
@@ -84,7 +84,7 @@ def check_logging(history: History, limits: LoggingLimits = LOGGING) -> Observat
     line = hottest(rank, "logging")
     return Observation(
         severity="warning",
-        confidence=min(0.95, 0.65 + share_at_least(share, rank.samples) / 2),
+        confidence=proven_confidence(share, rank.samples, base=0.65, most=0.95),
         title=f"{named(numbers).capitalize()} {do(numbers, 'spend')} {share:.0%} of the time on logging"
         + (f": {told(line)}" if line else ""),
         evidence=(*_shares(hit, "logging"), *_lines(rank, "logging")),
@@ -115,7 +115,7 @@ def check_sync(history: History, limits: SyncLimits = SYNC) -> Observation | Non
     line = hottest(rank, "sync")
     return Observation(
         severity="warning",
-        confidence=min(0.9, 0.6 + share_at_least(share, rank.samples) / 2),
+        confidence=proven_confidence(share, rank.samples, base=0.6, most=0.9),
         title=f"{named(numbers).capitalize()} {do(numbers, 'stop')} to wait for the GPU {share:.0%} of the time"
         + (f", at {told(line)}," if line else ",")
         + f" and the GPU is only {util:.0f} % busy",

@@ -17,7 +17,7 @@ from hwtop.model.rank import PhaseShare, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loading import at
 from hwtop.symptoms.rule import Hold, Limits, Observation, Rule, Share
-from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 FIRST_GONE_S = 0.3
 """Less than the shortest interval: two ranks that end in one look cannot be ordered."""
@@ -158,7 +158,7 @@ def check_straggler(history: History, limits: StragglerLimits = STRAGGLER) -> Ob
         return _keeps_waiting(slow, others)
     return Observation(
         severity="warning",
-        confidence=min(0.95, 0.6 + share_at_least(typical, samples) / 2),
+        confidence=proven_confidence(typical, samples, base=0.6, most=0.95),
         title=f"Rank {slow.rank} is slow: {named(numbers)} {do(numbers, 'wait')} {typical:.0%} of the time for it"
         + (f" while it is in {_doing(slow, work)}" if work else ""),
         evidence=(

@@ -40,6 +40,9 @@ class Observation(Struct, frozen=True, kw_only=True):
 
     severity: Severity
     confidence: float
+    """0 to 1. Where a share of samples decides: `statistics.proven_confidence`. Else fixed for the kind of witness, and not
+    calibrated: 0.95 and more where driver, kernel or log say it themselves, 0.9 where it is counted, 0.75 to 0.85 where one
+    witness lets it be inferred, less where other explanations are common."""
     title: str
     evidence: tuple[str, ...]
     next_steps: tuple[str, ...]

@@ -24,6 +24,12 @@ def share_at_least(share: float, samples: int, z: float = 1.64) -> float:
     return max(0.0, (centre - margin) / (1 + square / samples))
 
 
+def proven_confidence(share: float, samples: int, *, base: float, most: float) -> float:
+    """Of a finding that rests on a share of samples: `base` where they prove next to nothing, and half of what they do prove,
+    but at most `most`, for the share may be true and mean something else."""
+    return min(most, base + share_at_least(share, samples) / 2)
+
+
 def line_fit(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """(slope, R squared) of the least-squares line through (x, y). (0, 0) for fewer than 3 points or equal x."""
     if len(points) < 3:

@@ -9,6 +9,7 @@ from hwtop.symptoms.statistics import (
     change_point,
     jitter,
     line_fit,
+    proven_confidence,
     resolution,
     share_at_least,
     spread,
@@ -123,3 +124,10 @@ def test_no_change_where_all_is_equal_or_too_short() -> None:
 )
 def test_in_which_steps_values_are_told(values: list[float], step: float) -> None:
     assert resolution(values) == pytest.approx(step)
+
+
+def test_the_more_samples_prove_the_surer_a_finding_is() -> None:
+    few, many = (proven_confidence(0.5, samples, base=0.6, most=0.95) for samples in (10, 200))
+    assert 0.6 < few < many < 0.95
+    assert proven_confidence(1.0, 1000, base=0.6, most=0.95) == 0.95
+    assert proven_confidence(0.5, 0, base=0.6, most=0.95) == 0.6
