@@ -56,7 +56,7 @@ def test_the_settings_file_is_checked(tmp_path: Path) -> None:
     for text, words in (
         (b'[panels]\nhide = ["disc"]', "panels.hide: no panel 'disc': did you mean 'disk'?"),
         (b'[panels]\noverview = ["gpu cpu", "cpu gpu"]', "panels.overview: the cells of 'gpu' make no rectangle"),
-        (b"[panels]\nhide = 3", "Expected `array`, got `int`"),
+        (b"[panels]\nhide = 3", "panels.hide: a list is wanted, not a number"),
     ):
         with pytest.raises(UsageError) as told:
             parse_config(text, "file")

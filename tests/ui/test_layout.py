@@ -206,7 +206,7 @@ def test_logs_of_the_selected_rank_only() -> None:
 
 def test_processes_are_a_tree() -> None:
     lines = text(frames.healthy(), (120, 50), page="processes").splitlines()
-    order = ["launcher", "└ rank", "  └ loader-worker"]
+    order = ["launcher", "├ rank", "│ ├ loader-worker"]
     first = [next(number for number, line in enumerate(lines) if word in line) for word in order]
     assert all(before < after for before, after in pairwise(first))
 
