@@ -21,6 +21,9 @@ STYLES = (
     Case("open_files", "fd-leak", (0,), launch="python", seconds=40),
     Case("growing_scan", "step-time-rising", (0,), ready=r"step 20\b", launch="python", seconds=70),
     Case("zipped_main", "input-bound-workers", (0,), ready="3/5000", launch="python", cores=BUSY),
+    Case("collate_main", "input-bound-workers", (0,), launch="python", cores=BUSY),
+    Case("async_store", "input-bound-io", (0,), ready=r"batch 3\b", launch="python", seconds=24),
+    Case("gc_in_dataset", "gc-thrash", (0,), ready="loss", launch="python", seconds=24, cores=BUSY),
     Case("rank0_extras", "straggler-rank", (0,), cores=HEAVY),
     Case("pinned_neighbour", "straggler-rank", (1,), seconds=24, cores=HEAVY, also=("cpu-oversubscribed",)),
 )
@@ -31,6 +34,8 @@ STANDSTILLS = (
     Case("pool_hang", "hang", ready="step 000049", launch="python", seconds=35, also=("rank-missing-from-collective",)),
     Case("queue_full", "hang", (0,), ready=r"step 30\b", launch="python", seconds=35),
     Case("async_hang", "hang", (0,), ready="step=58", launch="python", seconds=35),
+    Case("died_early", "rank-dead", (2,), ready="lost a peer", launch="python"),
+    Case("breakpoint_left", "rank-missing-from-collective", (1,), ready="step 55 ", seconds=30),
     Case("hub_first", "rank-missing-from-collective", (0,), ready="loading", seconds=40),
 )
 WORDS = (
@@ -67,6 +72,9 @@ SUSPICIOUS = (
     Case("healthy_resumed", None, ready="step 1003", seconds=20, launch="python"),
     Case("healthy_negative", None, ready=r"iter +60\b", seconds=40, launch="python"),
     Case("healthy_async_save", None, seconds=30, launch="python"),
+    Case("healthy_skipped_steps", None, ready=" 80 / 90000", seconds=25, launch="python"),
+    Case("healthy_transcripts", None, seconds=25, launch="python"),
+    Case("healthy_reads_first", None, ready="loading", seconds=50, launch="python", cores=BUSY / 2),
 )
 
 FAMILIES = {
