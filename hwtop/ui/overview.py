@@ -14,6 +14,8 @@ _BUSIEST_LEAST, _BUSIEST_FEW = 5, 8
 """Titles, frame and two processes; five are worth some of the trend's rows."""
 _RANKS_LEAST, _RANKS_FEW = 4, 8
 """Titles, frame and the rank that matters; some more."""
+_FINDINGS_LEAST = 4
+"""Frame, a title and a fact."""
 _FOLDED = 3
 """Rows of all devices in one line."""
 _CURVE_LEAST = 12
@@ -81,6 +83,7 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         left = room - sum(rows.values())
     rows["logs"] = left if left >= _LOGS_FROM else 0
     rows["ranks"] += left - rows["logs"]
+    _not_empty(rows)
     places = stack([(name, rows[name]) for name in ("findings", "gpu", "ranks", "logs", "host")], top, width)
     if "ranks" in places:
         places |= ranks_page.in_overview(view, places.pop("ranks"))
@@ -88,6 +91,17 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         at = places.pop("host")
         places |= row(("cpu", "memory", "disk", "network"), at)
     return places
+
+
+def _not_empty(rows: dict[str, int]) -> None:
+    """In the smallest terminals a frame without a rank in it is worth less than a line of the findings, or is left out."""
+    if not 0 < rows["ranks"] < _RANKS_LEAST:
+        return
+    given = max(0, min(_RANKS_LEAST - rows["ranks"], rows["findings"] - _FINDINGS_LEAST))
+    if rows["ranks"] + given < _RANKS_LEAST:
+        given = -rows["ranks"]
+    rows["ranks"] += given
+    rows["findings"] -= given
 
 
 def _least(view: View, width: int, room: int) -> dict[str, int]:

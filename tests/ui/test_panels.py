@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -223,3 +224,11 @@ def test_the_last_row_tells_of_hidden_panels_and_the_frame_of_the_way_back() -> 
     assert "X 2 hidden" in rows(view)[-1]
     remapped = replace(view, alone="ranks", keymap={"panel-alone": "f6"})
     assert "╰─ F6 all panels ─" in rows(remapped)[-2]
+
+
+@pytest.mark.parametrize("make", [frames.healthy, frames.hang, frames.gpu_lost, frames.input_bound])
+def test_the_smallest_overview_has_no_frame_without_a_rank(make: Callable[[], Frame]) -> None:
+    for height in range(15, 24):
+        screen = rows(View(frame=make()), (60, height))
+        if start := next((number for number, row in enumerate(screen) if " Ranks ─" in row), None):
+            assert not screen[start + 2].startswith("╰")
