@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable
 from importlib import resources
+from typing import Any
 
 from aiohttp import WSCloseCode, web
 
@@ -62,6 +63,7 @@ class Server:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(number, ending.set)
+        loop.set_exception_handler(_mishap)
         runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=_END_S)
         await runner.setup()
         listener = await loop.create_server(lambda: _connected(runner), sock=listening)
@@ -135,6 +137,13 @@ async def _add_headers(request: web.Request, response: web.StreamResponse) -> No
     own = f"ws://{request.host}" if response.status != 403 else ""
     for name, value in _HEADERS.items():
         response.headers[name] = value.replace("{socket}", own)
+
+
+def _mishap(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What goes wrong in a task that nobody waits for. aiohttp has one for each large message: a page that closes while it is
+    sent is nothing to tell."""
+    if not isinstance(context.get("exception"), ConnectionError):
+        loop.default_exception_handler(context)
 
 
 def _connected(runner: web.AppRunner) -> asyncio.BaseProtocol:
