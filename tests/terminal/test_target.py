@@ -113,11 +113,11 @@ def test_help_page_and_pause_answer_to_keys(open_terminal: Open, start: Start) -
     job = start()
     terminal = open_terminal(80, 24)
     watch(terminal, job.launcher_pid)
-    for key, expected in (("3", "Where the ranks stand"), ("4", "Log of rank 0"), ("7", "Processes of the job")):
+    for key, expected in (("3", "Where the ranks stand"), ("4", "Log of rank 0"), ("7", "─ Processes ")):
         terminal.send(key)
         terminal.wait_for(expected)
     terminal.send("?")
-    terminal.wait_for("─ Keys ─")
+    terminal.wait_for("─ Help ─")
     terminal.send("C-c")
     terminal.wait_for(rf"^{PROMPT}$", 5)
 

@@ -72,7 +72,7 @@ CASES: dict[str, Case] = {
     "untag": Case(("7", "space"), hides="•"),
     "sort-cpu": Case(("2",), "most CPU first"),
     "sort-mem": Case(("7",), "most memory first"),
-    "tree": Case(("7",), hides="└ rank"),
+    "tree": Case(("7",), hides="[├└] rank"),
     "branches": Case(("7",), hides="loader-worker"),
     "environment": Case(("7",), "Environment"),
     "signal": Case(shows="Send a signal"),
@@ -154,7 +154,7 @@ def test_every_key_does_what_a_person_can_see() -> None:
             case = CASES.get(binding.id or "")
             if case is None:
                 continue
-            while app.screen is not monitor:
+            while app.screen_stack[-1] is not monitor:
                 app.pop_screen()
             monitor._set(fresh)
             await pilot.press(*case.before)

@@ -38,7 +38,7 @@ def with_stacks(given: list[StackDump | None], *, watched_s: float = 3.0) -> Fra
     assert job is not None
     ranks = tuple(replace(rank, stack=stack) for rank, stack in zip(job.ranks, given, strict=False))
     errors = tuple({(stack.error, stack.advice or ""): None for stack in given if stack and stack.error})
-    job = replace(job, ranks=ranks, stack_errors=errors)  # type: ignore[arg-type]
+    job = replace(job, ranks=ranks, stack_errors=errors)
     return replace(frame, moment=replace(frame.moment, job=job), watched_s=watched_s)
 
 

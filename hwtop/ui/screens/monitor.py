@@ -294,8 +294,12 @@ class MonitorScreen(Screen[None]):
             return False
         return self.view is None or not (self.view.is_typing or self.view.time_typed is not None)
 
-    def on_key(self, event: events.Key) -> None:
-        """Type into the filter, or a time to go to; what was to be read once has been."""
+    async def on_key(self, event: events.Key) -> None:
+        """Type into the filter, or a time to go to, else do what the key is bound to; what was to be read once has been."""
+        if self.app.screen is not self:  # a key before this one has opened a dialog: this one is meant for it
+            event.stop()
+            self.app.screen.post_message(events.Key(event.key, event.character))
+            return
         self._read()
         view = self.view
         if view is not None and view.time_typed is not None:
@@ -303,6 +307,11 @@ class MonitorScreen(Screen[None]):
             self._set(time_moves.typed_time(view, event.key, event.character))
             return
         if view is None or not view.is_typing:
+            # At once: keys that came in one piece, as over a slow line, must find what this one has changed.
+            bound = self.active_bindings.get(event.key)
+            if bound is not None and bound.enabled:
+                event.stop()
+                await self.app.run_action(bound.binding.action, bound.node)
             return
         event.stop()
         if event.key == "enter":

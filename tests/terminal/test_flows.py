@@ -1,0 +1,122 @@
+"""The ways through hwtop in a real terminal: from the first start to the prompt, which is as it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.conftest import Open, Start, wait_for_ticks
+from tests.terminal.test_target import settings
+from tests.terminal.tmux import PROMPT, Tmux, hwtop
+
+LAST_WORDS = r"^hwtop: \S.*"
+"""The verdict, in the scrollback."""
+
+
+def open_new(open_terminal: Open, folder: Path, *size: int) -> Tmux:
+    """A terminal of a person who has never used hwtop."""
+    return open_terminal(*size, env={**os.environ, "XDG_STATE_HOME": str(folder / "state")})
+
+
+def assert_as_before(terminal: Tmux, before: tuple[str, str]) -> None:
+    """The normal screen with a cursor, no mouse, the line settings of the shell."""
+    terminal.wait_until(lambda _: not terminal.is_alternate(), "normal screen")
+    terminal.wait_for(LAST_WORDS)
+    terminal.wait_for(rf"^{PROMPT}$")
+    assert (settings(terminal), terminal.flags()) == before
+
+
+def test_from_the_first_start_to_the_end(open_terminal: Open, start: Start, tmp_path: Path) -> None:
+    job = start()
+    terminal = open_new(open_terminal, tmp_path, 80, 24)
+    before = settings(terminal), terminal.flags()
+
+    terminal.run(hwtop())
+    terminal.wait_for("─ Pick a job ")
+    terminal.wait_for("New here?.*q quit")
+    terminal.send(":")
+    terminal.wait_for("─ Commands ─")
+    assert "New here?" not in terminal.screen()
+    terminal.send(*f"attach {job.launcher_pid}")
+    terminal.wait_for(rf"▸ attach {job.launcher_pid}")
+    terminal.send("Enter")
+    terminal.wait_for(r"2 ranks")
+
+    for key, expected in (
+        ("2", "─ Rank 0 |Ranks  by"),
+        ("3", "Where the ranks stand"),
+        ("f", "f Flame"),
+        ("4", "Log"),
+        ("5", "5 Curves"),
+        ("6", "6 Host"),
+        ("8", "8 Symptoms"),
+        ("7", "─ Processes "),
+    ):
+        terminal.send(key)
+        terminal.wait_for(expected)
+
+    terminal.send("/", *"rank=1")
+    terminal.wait_for(r"filter: rank=1, \d of \d processes")
+    terminal.send("Enter")
+    terminal.wait_for("Esc no filter")
+    terminal.send("k")
+    terminal.wait_for("Send a signal")
+    terminal.send("Enter")
+    terminal.wait_for(r"No, leave the job alone")
+    terminal.send("Enter")
+    terminal.wait_until(lambda screen: "leave the job alone" not in screen, "monitor again")
+    terminal.send("Escape")
+    terminal.wait_until(lambda screen: "filter: rank=1" not in screen, "all processes")
+
+    for size in ((59, 14), (200, 60), (80, 24)):
+        terminal.resize(*size)
+        terminal.wait_until(lambda screen, size=size: shown_size(screen) == size, f"picture of {size}")  # type: ignore[misc]
+    assert len(job.members(job.launcher_pid)) >= 3, "nothing was sent: launcher and ranks go on"
+    terminal.send("q")
+    assert_as_before(terminal, before)
+
+    terminal.run(f"clear; {hwtop(job.launcher_pid)}")
+    wait_for_ticks(terminal, 1)
+    assert "New here?" not in terminal.screen()
+    terminal.send("q")
+    assert_as_before(terminal, before)
+
+
+def shown_size(screen: str) -> tuple[int, int]:
+    """Cells and rows that are drawn: rows are cut to the terminal, so the widest tells."""
+    rows = screen.splitlines()
+    return max(map(len, rows)), len(rows)
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_ended_from_outside_the_verdict_stays(name: str, open_terminal: Open, tmp_path: Path) -> None:
+    terminal = open_new(open_terminal, tmp_path, 80, 24)
+    before = settings(terminal), terminal.flags()
+    terminal.run(hwtop(terminal.pane_pid()))
+    wait_for_ticks(terminal, 1)
+    (screen,) = (pid for pid in terminal.pids() if "\0hwtop\0" in Path(f"/proc/{pid}/cmdline").read_text())
+    os.kill(screen, getattr(signal, name))
+    assert_as_before(terminal, before)
+
+
+def test_after_a_pause_in_the_shell_the_verdict_is_the_newest(open_terminal: Open, tmp_path: Path) -> None:
+    terminal = open_new(open_terminal, tmp_path, 80, 24)
+    before = settings(terminal), terminal.flags()
+    terminal.run(hwtop(terminal.pane_pid()))
+    wait_for_ticks(terminal, 1)
+    terminal.send("C-z")
+    terminal.wait_for("Stopped|Suspended")
+    terminal.run("fg")
+    terminal.wait_until(lambda _: terminal.is_alternate(), "alternate screen")
+    wait_for_ticks(terminal, 1)
+    terminal.send("?", *"ctrl")  # in one piece, as over a slow line
+    terminal.wait_for("search: ctrl")
+    terminal.send("Escape")
+    terminal.wait_for("type to search")
+    terminal.send("Escape")
+    terminal.wait_until(lambda screen: "type to search" not in screen, "monitor")
+    terminal.send("q")
+    assert_as_before(terminal, before)
