@@ -50,7 +50,9 @@ def targets(
     its helpers, the launcher, everything."""
     living = [process for process in job.processes if _is_alive(process)]
     chosen = next((process for process in living if process.pid == pid), None)
-    number = rank if chosen is None else chosen.rank
+    numbers = {process.rank for process in living if process.role == "rank"}
+    only = numbers.pop() if len(numbers) == 1 else None
+    number = chosen.rank if chosen is not None else only if rank is None else rank
     crew = [process for process in living if number is not None and process.rank == number]
     own = next((process for process in crew if process.role == "rank"), None)
     launcher = next((process for process in living if process.role == "launcher"), None)

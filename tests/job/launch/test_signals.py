@@ -116,6 +116,12 @@ def test_targets_start_with_what_is_selected() -> None:
     assert [len(target.processes) for target in targets(job(), None, None)] == [1, 10]
 
 
+def test_the_only_rank_needs_no_choosing() -> None:
+    alone = job(None, 1, processes=(process(),))
+    assert [target.processes[0].pid for target in targets(alone, None, None)] == [1000]
+    assert targets(job(), None, None)[0].processes[0].pid == 900, "of eight ranks none is meant"
+
+
 def test_the_dead_are_no_targets() -> None:
     assert targets(job(processes=(process(state="Z"),)), 1000, 0) == ()
 
