@@ -40,7 +40,9 @@ def _mirror(folder: Path, live: Path, is_over: Event) -> None:
             past_s, past_busy_s = before.get(book.name, (now_s - EVERY_S, busy_s))
             before[book.name] = now_s, busy_s
             share = min(1.0, (busy_s - past_busy_s) / (now_s - past_s))
-            work = 0.0 if watts == SPINNING_W else share  # a kernel that waits polls a few addresses
+            work = share
+            if watts == SPINNING_W and share > 0.5:
+                share, work = 1.0, 0.0  # a kernel that waits never leaves the device, and polls a few addresses
             sections.append(
                 f"[gpu {book.name.removeprefix('device_')}]\nutil = {100 * share:.0f}\nmem_util = {60 * work:.0f}\n"
                 f"gpm_tensor = {50 * work:.0f}\ngpm_dram = {60 * work:.0f}\npcie_tx = {9e5 * work:.0f}\n"

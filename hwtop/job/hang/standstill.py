@@ -22,6 +22,8 @@ HOLLOW_STEPS = 3.0
 HOLLOW_QUIET_S = 15.0
 """A GPU that is full and does nothing is no long kernel: three usual steps and this much silence prove it. Engineering
 defaults."""
+HOLLOW_UNKNOWN_S = 30.0
+"""The same where nobody knows how long a step takes. Engineering default."""
 STARTING_STILL_S = 60.0
 """A rank in the rendezvous waits for the others, but so it does in each healthy start. Engineering default."""
 GPU_SPINS_PCT = 98.0
@@ -65,9 +67,10 @@ def _quiet_s(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> f
     if not _busy(live, gpus):
         return patience.quiet_s
     steps = [rank.step_time_s for rank in live if rank.step_time_s is not None]
-    if not steps or not _only_hollow(live, gpus, patience):
+    if not _only_hollow(live, gpus, patience):
         return patience.busy_gpu_s
-    return min(patience.busy_gpu_s, max(patience.quiet_s, HOLLOW_QUIET_S + HOLLOW_STEPS * max(steps)))
+    hollow_s = HOLLOW_QUIET_S + HOLLOW_STEPS * max(steps) if steps else HOLLOW_UNKNOWN_S
+    return min(patience.busy_gpu_s, max(patience.quiet_s, hollow_s))
 
 
 def _busy(live: Sequence[Rank], gpus: Sequence[Gpu]) -> set[int]:

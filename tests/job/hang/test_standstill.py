@@ -93,7 +93,8 @@ def test_silence_is_the_newest_sign_of_life() -> None:
         ({0, 1}, 15.0, {}, False),
         ({0, 1}, 40.0, {"step_time_s": 9.0}, False),
         ({0, 1}, 43.0, {"step_time_s": 9.0}, True),
-        ({0, 1}, 59.0, {"step_time_s": None}, False),  # nobody knows how long a step takes
+        ({0, 1}, 29.0, {"step_time_s": None}, False),  # nobody knows how long a step takes
+        ({0, 1}, 30.0, {"step_time_s": None}, True),
         ({0, 1}, 61.0, {"step_time_s": 30.0}, True),  # never more than a busy GPU is given
         ({0}, 40.0, {}, False),  # the other one works
     ],
