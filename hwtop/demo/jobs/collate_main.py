@@ -33,7 +33,7 @@ def tokenize(text):
 
 
 def collate_fn(texts):
-    rows = [torch.tensor(tokenize(text)[:256]) for text in texts]
+    rows = [torch.tensor(tokenize(text)[:64]) for text in texts]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
 
