@@ -177,9 +177,7 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
     )
 
 
-def slowest(
-    ranks: Sequence[Rank], others_wait: float = OTHERS_WAIT, waits_least: float = WAITS_LEAST
-) -> Rank | None:
+def slowest(ranks: Sequence[Rank], others_wait: float = OTHERS_WAIT, waits_least: float = WAITS_LEAST) -> Rank | None:
     """The rank that hardly waits while the others wait (for it, then); None where there is none, or samples lack."""
     live = [rank for rank in ranks if rank.is_alive]
     if len(live) < 2 or any(rank.samples < MIN_SAMPLES or rank.wait_share is None for rank in live):
