@@ -156,6 +156,7 @@ def test_every_key_does_what_a_person_can_see() -> None:
                 continue
             while app.screen_stack[-1] is not monitor:
                 app.pop_screen()
+            assert isinstance(monitor, MonitorScreen)
             monitor._set(fresh)
             await pilot.press(*case.before)
             await pilot.pause()
