@@ -329,7 +329,7 @@ def test_the_interval_goes_to_the_feed_and_into_the_header() -> None:
     assert drive(act, frames.healthy()).intervals == [2, 5, 10, 5, 2, 1, 0.5]
 
 
-@pytest.mark.parametrize("key", ["r", "f5", "ctrl+l"])
+@pytest.mark.parametrize("key", ["r", "ctrl+l"])
 def test_redraw_sends_every_cell(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[object] = []
 
