@@ -88,11 +88,18 @@ def cause_of(history: History, rank: Rank) -> Cause:
     if waits_at_queue(rank):
         return "io" if _threads_read(history, rank) else "workers"
     if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
-        return "io" if rank.hot and _is_read(rank.hot[0].function) else "workers"
+        return "io" if rank.hot and _is_read(rank.hot[0].function) and not _computes(history, rank) else "workers"
     busy = worker_pct(history, rank)
     if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
         return "cpu"
     return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
+
+
+def _computes(history: History, rank: Rank) -> bool:
+    """The training process keeps its core busy, or wants one: what it reads lies in memory already."""
+    known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, lambda seen: seen.main_thread_cpu_pct)]
+    busy_pct = fmean(known) if known else 0.0
+    return busy_pct >= WORKER_BUSY_PCT or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE
 
 
 def waits_at_queue(rank: Rank) -> bool:

@@ -20,6 +20,9 @@ READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data
 SLEEP = StackFrame(name="wait_for_lock", filename="/home/me/data.py", short_filename="data.py", line=9)
 
 
+READS: dict[str, Any] = {"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("readinto"),)}
+
+
 def starved(**fields: object) -> Rank:
     known: dict[str, Any] = {
         "phase": "data",
@@ -53,7 +56,9 @@ def test_busy_workers_are_bound_by_the_cpu() -> None:
         ({"workers": (worker(state="S", cpu_pct=2.0, leaf=READ),)}, "io"),
         ({"workers": (worker(state="S", cpu_pct=2.0, leaf=SLEEP),)}, "workers"),
         ({"workers": (), "phase_shares": shares(data_main=0.6, forward=0.4)}, "workers"),
-        ({"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("readinto"),)}, "io"),
+        (READS | {"os_state": "S", "main_thread_cpu_pct": 4.0}, "io"),
+        (READS | {"os_state": "S", "main_thread_cpu_pct": 90.0}, "workers"),  # what it reads lies in memory
+        (READS | {"os_state": "R", "main_thread_cpu_pct": 30.0}, "workers"),
         ({"workers": (), "phase_shares": shares(data_main=0.6), "os_state": "D"}, "io"),
         ({"workers": (), "cpu_pct": 99.0, "main_thread_cpu_pct": 4.0}, "cpu"),  # its own threads load
         ({"workers": (), "cpu_pct": 60.0, "main_thread_cpu_pct": 4.0}, "workers"),
