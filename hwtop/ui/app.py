@@ -13,7 +13,8 @@ from hwtop.feed.alerts import AlertBook
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
 from hwtop.ui import adoption, keys, palette, settings_view, themes
-from hwtop.ui.messages import FrameReady, SendAll
+from hwtop.ui.driver import TerseDriver
+from hwtop.ui.messages import FrameReady, LineFree, SendAll
 from hwtop.ui.notification import escapes
 from hwtop.ui.options import ScreenOptions, Start, Stopper
 from hwtop.ui.screens.help import HelpScreen
@@ -21,7 +22,6 @@ from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.screens.options import OptionsScreen
 from hwtop.ui.screens.palette import PaletteScreen
 from hwtop.ui.settings_view import SettingsView
-from hwtop.ui.terse import TerseDriver
 from hwtop.ui.themes.no_colour import NO_COLOUR
 
 
@@ -55,7 +55,7 @@ class HwtopApp(App[None]):
 
     def wear(self, theme: str) -> None:
         """Show the colours of this theme, one of `themes.NAMES` or "auto", from now on."""
-        tones = themes.tones(themes.fitting(theme, self.console.color_system))
+        tones = themes.tones(themes.fitting(theme, self.console.color_system, is_light=self.options.is_light))
         self.register_theme(tones.theme)
         self.theme = tones.name
 
@@ -72,6 +72,10 @@ class HwtopApp(App[None]):
         """Send every cell of the screen again."""
         if isinstance(self._driver, TerseDriver):
             self._driver.forget()
+        self.refresh(layout=True)
+
+    def on_line_free(self, _: LineFree) -> None:
+        """Draw what was left out."""
         self.refresh(layout=True)
 
     async def on_mount(self) -> None:

@@ -21,3 +21,7 @@ class FrameReady(Message, bubble=False):
 
 class SendAll(Message):
     """Something else may have written to the terminal: every cell is to be sent again."""
+
+
+class LineFree(Message):
+    """The terminal can take a picture again, and at least one was left out."""

@@ -67,7 +67,11 @@ class ScreenOptions:
 
     theme: str = "hwtop"
     """One of `themes.NAMES`, or "auto"."""
+    is_light: bool = False
+    """The terminal's ground is light: what "auto" makes of it."""
     is_ascii: bool = False
+    note: str = ""
+    """Said at the bottom until the first key."""
     is_first: bool = False
     """This person has never used hwtop: the first keys to know are told."""
     is_readonly: bool = False

@@ -10,17 +10,15 @@ import re
 from functools import lru_cache
 from itertools import islice
 
-from textual.drivers.linux_driver import LinuxDriver
-
 from hwtop.ui.widgets.text import cells
 
 Style = tuple[tuple[str, str], ...]
 """What is set, e.g. (("1", "1"), ("fg", "38;5;103")), in order; empty = as after a reset."""
 Cell = tuple[str, Style]
 Piece = tuple[int, int, str, Style]
-"""Row, column (from 1), text and style; in row 0 the begin or end of synchronized output."""
+"""Row, column (from 1), text and style."""
 
-_TOKEN = re.compile(r"\x1b\[([0-9;]*)m|\x1b\[(\d+);(\d+)H|(\x1b\[\?2026[hl])|\n|([^\x1b\n]+)")
+_TOKEN = re.compile(r"\x1b\[([0-9;]*)m|\x1b\[(\d+);(\d+)H|\n|([^\x1b\n]+)")
 _COLOUR_FORMS = {"5": 3, "2": 5}
 """How many numbers 38 and 48 begin, by the second: 256 colours, or red, green and blue."""
 _SEEN_ON_BLANKS = frozenset({"4", "5", "7", "9", "21", "53"})
@@ -42,18 +40,11 @@ class Terse:
         """What stands there is not known any more: send all cells from now on."""
         self._rows.clear()
 
-    def __call__(self, data: str) -> str:
-        """What makes the same picture as `data`. Assumes nothing of place and style before, and resets the style after."""
-        drawn = pieces(data)
-        if drawn is None:
-            self.forget()
-            return data
+    def __call__(self, drawn: list[Piece]) -> str:
+        """What draws these. Assumes nothing of place and style before, and resets the style after."""
         self._sent, self._at, self._now = [], None, None
-        for row, column, text, style in drawn:
-            if row:
-                self._draw(row, column, text, style)
-            else:
-                self._sent.append(text)
+        for piece in drawn:
+            self._draw(*piece)
         if self._now:
             self._sent.append("\x1b[0m")
         return "".join(self._sent)
@@ -105,13 +96,11 @@ def pieces(data: str) -> list[Piece] | None:
     row, column = 0, 0
     style: Style = ()
     for token in _TOKEN.finditer(data):
-        sgr, to_row, to_column, sync, text = token.groups()
+        sgr, to_row, to_column, text = token.groups()
         if sgr is not None:
             style = styled(style, sgr)
         elif to_row:
             row, column = int(to_row), int(to_column)
-        elif sync:
-            drawn.append((0, 0, sync, ()))
         elif text and not row:
             return None
         elif text:
@@ -159,20 +148,3 @@ def on_blank(style: Style) -> Style:
     """As much of it as a blank shows."""
     kinds = {kind for kind, _ in style}
     return style if kinds & _SEEN_ON_BLANKS else tuple(each for each in style if each[0] == "bg")
-
-
-class TerseDriver(LinuxDriver):
-    """The toolkit's driver, with fewer bytes."""
-
-    _terse: Terse | None = None
-
-    def write(self, data: str) -> None:
-        """Send `data`."""
-        if self._terse is None:
-            self._terse = Terse()
-        super().write(self._terse(data))
-
-    def forget(self) -> None:
-        """Something else may have written to the terminal: send all cells from now on."""
-        if self._terse is not None:
-            self._terse.forget()

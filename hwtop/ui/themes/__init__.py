@@ -15,7 +15,7 @@ from hwtop.ui.themes.sixteen_colours import SIXTEEN_COLOURS
 from hwtop.ui.themes.tones import Tones
 
 AUTO = "auto"
-"""As the terminal allows: "hwtop", or "16-colours" where it knows no more."""
+"""As the terminal is: "hwtop", "light" where its ground is, or "16-colours" where it knows no more."""
 OWN = {tones.name: tones for tones in (HWTOP, LIGHT, HIGH_CONTRAST, COLOUR_BLIND, SIXTEEN_COLOURS, NO_COLOUR)}
 NAMES = (*OWN, *borrowed.NAMES)
 """The own ones first."""
@@ -38,9 +38,11 @@ def check(name: str) -> None:
         raise UsageError(f"no theme {name[:40]!r}: {hint}choose one of {', '.join((AUTO, *NAMES))}")
 
 
-def fitting(name: str, color_system: str | None) -> str:
+def fitting(name: str, color_system: str | None, *, is_light: bool = False) -> str:
     """What AUTO means on a terminal with `color_system`, the toolkit's word for what TERM and COLORTERM tell ("standard" =
-    sixteen colours, None = next to nothing); any other name means itself."""
+    sixteen colours, None = next to nothing), whose ground is light or dark; any other name means itself."""
     if name != AUTO:
         return name
-    return SIXTEEN_COLOURS.name if color_system in ("standard", None) else HWTOP.name
+    if color_system in ("standard", None):
+        return SIXTEEN_COLOURS.name
+    return LIGHT.name if is_light else HWTOP.name

@@ -1,0 +1,109 @@
+"""The way to the terminal: one picture at a time, no faster than a slow line carries them.
+
+The toolkit queues whatever it draws and waits where the queue is full. A terminal that takes nothing (a laptop asleep at the
+other end of ssh) would so stop the screen and pile up frames, and keys held down would fill the buffers of a slow line with
+pictures of the past. Here a picture that cannot go at once is not drawn; as soon as the line is free, the newest one is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from io import TextIOWrapper
+from typing import cast
+
+from textual._ansi_sequences import SYNC_END, SYNC_START
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+
+from hwtop.ui.messages import LineFree
+from hwtop.ui.terse import Terse, pieces
+
+LINE_BYTES_S = 125_000
+"""1 Mbit/s. So long as pictures take on such a line the next one waits, also where the line is faster."""
+_MOST_WAITING = 8
+"""Writes that may wait behind a terminal that takes nothing; the toolkit's queue holds 30, and some are needed to leave."""
+_LEAVE_S = 2.0
+"""So long is waited for a terminal that takes nothing when the screen closes."""
+
+
+class Outlet:
+    """The file that the toolkit's writer thread writes to. Tells `flushed` how many writes and bytes the terminal has taken."""
+
+    def __init__(self, descriptor: int, flushed: Callable[[int, int], None]) -> None:
+        self._descriptor = descriptor
+        self._flushed = flushed
+        self._texts: list[str] = []
+
+    def fileno(self) -> int:
+        """Where it goes."""
+        return self._descriptor
+
+    def write(self, text: str) -> None:
+        """Keep `text` for the next flush."""
+        self._texts.append(text)
+
+    def flush(self) -> None:
+        """Send what was written; waits for the terminal. One that is gone takes everything."""
+        texts, self._texts = self._texts, []
+        data = memoryview("".join(texts).encode(errors="replace"))
+        rest = data
+        with contextlib.suppress(OSError):
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        self._flushed(len(texts), len(data))
+
+
+class TerseDriver(LinuxDriver):
+    """The toolkit's driver, with fewer bytes and without a backlog."""
+
+    def __init__(
+        self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._terse = Terse()
+        self._is_synchronized = False
+        self._waiting = 0
+        self._is_left_out = False
+        if self._file is not None:
+            self._file = cast("TextIOWrapper", Outlet(self._file.fileno(), self._flushed))
+
+    def write(self, data: str) -> None:
+        """Send `data`. Never waits: a picture is left out while the line is not free."""
+        if data in (SYNC_START, SYNC_END):
+            self._is_synchronized = data == SYNC_START
+        elif (drawn := pieces(data)) is None:
+            self._terse.forget()
+            if self._waiting < _MOST_WAITING or not data.startswith(("\a", "\x1b]")):
+                self._send(data)
+        elif self._waiting:
+            self._is_left_out = True
+        elif text := self._terse(drawn):
+            self._send(f"{SYNC_START}{text}{SYNC_END}" if self._is_synchronized else text)
+
+    def forget(self) -> None:
+        """Something else may have written to the terminal: send all cells from now on."""
+        self._terse.forget()
+
+    def close(self) -> None:
+        """Let the rest go out, but do not wait for a terminal that takes nothing."""
+        closing = threading.Thread(target=super().close, name="hwtop-closing", daemon=True)
+        closing.start()
+        closing.join(_LEAVE_S)
+
+    def _send(self, text: str) -> None:
+        self._waiting += 1
+        super().write(text)
+
+    def _flushed(self, count: int, size: int) -> None:
+        """In the writer's thread: on with it in the screen's, when a slow line has taken as much."""
+        with contextlib.suppress(RuntimeError):  # the screen has closed
+            self._loop.call_soon_threadsafe(self._loop.call_later, size / LINE_BYTES_S, self._gone, count)
+
+    def _gone(self, count: int) -> None:
+        self._waiting -= count
+        if self._is_left_out and not self._waiting:
+            self._is_left_out = False
+            self._app.post_message(LineFree())
