@@ -13,13 +13,14 @@ import msgspec
 
 from hwtop import __version__
 from hwtop.config import AlertConfig
+from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
 
 _TIMEOUT_S = 10.0
 Failed = Callable[[str], None]
-"""Told in one line what did not work; may be called from any thread."""
+"""Told in one printable line what did not work; may be called from any thread."""
 
 
 class Caller:
@@ -42,7 +43,7 @@ class Caller:
             try:
                 send(to, message)
             except Exception as error:  # whatever a network or a command can do wrong
-                self._failed(f"alert not delivered: {type(error).__name__}: {error}")
+                self._failed(visible(f"alert not delivered: {type(error).__name__}: {error}"))
 
         threading.Thread(target=work, name="hwtop-alert", daemon=True).start()
 

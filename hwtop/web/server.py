@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Awaitable, Callable
@@ -10,6 +11,7 @@ from importlib import resources
 from typing import Any
 
 from aiohttp import WSCloseCode, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from hwtop.ui.options import ScreenOptions
 from hwtop.web import words
@@ -64,7 +66,7 @@ class Server:
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(number, ending.set)
         loop.set_exception_handler(_mishap)
-        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=_END_S)
+        runner = web.AppRunner(self._app(), access_log=None, logger=_LOG, shutdown_timeout=_END_S)
         await runner.setup()
         listener = await loop.create_server(lambda: _connected(runner), sock=listening)
         self._hub.open()
@@ -144,6 +146,16 @@ def _mishap(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     sent is nothing to tell."""
     if not isinstance(context.get("exception"), ConnectionError):
         loop.default_exception_handler(context)
+
+
+def _is_own(record: logging.LogRecord) -> bool:
+    """Whether it is a failure of hwtop. Whoever speaks no HTTP must not write into the person's terminal."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, (HttpProcessingError, ConnectionError))
+
+
+_LOG = logging.getLogger(__name__)
+_LOG.addFilter(_is_own)
 
 
 def _connected(runner: web.AppRunner) -> asyncio.BaseProtocol:

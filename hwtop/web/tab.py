@@ -55,7 +55,8 @@ class Tab:
     async def run(self) -> None:
         """Until the page or the app is gone."""
         with contextlib.suppress(asyncio.TimeoutError, ConnectionError):
-            first = words.said((await self._socket.receive(_FIRST_WORD_S)).data or b"")
+            message = await self._socket.receive(_FIRST_WORD_S)
+            first = words.said(message.data) if message.type is WSMsgType.TEXT else None
             if not isinstance(first, words.Size):
                 await self._socket.close(code=WSCloseCode.POLICY_VIOLATION, message=b"the first word is the size")
                 return

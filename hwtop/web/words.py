@@ -73,7 +73,7 @@ class Picture(Struct, frozen=True, omit_defaults=True):
 _SAID: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
 
 
-def said(message: str | bytes) -> Said | None:
+def said(message: str) -> Said | None:
     """What the page says; None if it makes no sense."""
     try:
         return _SAID.decode(message)

@@ -127,6 +127,13 @@ def test_what_does_not_work_is_told_and_ends_nothing(config: AlertConfig) -> Non
     assert failures.get(timeout=WAIT_S).startswith("alert not delivered: ")
 
 
+def test_what_a_command_says_cannot_write_into_the_terminal() -> None:
+    failures: queue.Queue[str] = queue.Queue()
+    Caller(AlertConfig(command="printf '\\033]0;owned\\007' >&2; exit 3"), failed=failures.put)(finding(), frame())
+
+    assert failures.get(timeout=WAIT_S).isprintable()
+
+
 def test_the_terminal_is_told_in_one_line_that_nothing_can_break_out_of() -> None:
     sent = escapes(finding(title="bad\x1b\\\x07; rank 3\n" + "x" * 500))
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import IO
 
 DEADLINE_S = 20.0
 
@@ -46,9 +47,9 @@ def job() -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def served(pid: int, *args: str) -> Iterator[Served]:
+def served(pid: int, *args: str, errors: IO[str] | None = None) -> Iterator[Served]:
     command = hwtop("web", str(pid), "--interval", "0.5s", *args)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
         assert process.stdout is not None
         try:
             first = process.stdout.readline()
