@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from hwtop import atomic_file
 from hwtop.errors import CannotError, UsageError
 from hwtop.model.baseline import FORMAT, Baseline, JobIdentity
 from hwtop.paths import state_folder
@@ -46,15 +46,9 @@ def save(baseline: Baseline, name: str, *, force: bool, environ: Mapping[str, st
         raise UsageError(
             f"there is a baseline {name!r} already: overwrite it with --force, or give another name with --name"
         )
-    part = place.with_name(f".{place.name}.{os.getpid()}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=2) + b"\n")
-        part.chmod(0o600)
-        part.replace(place)
+        atomic_file.write(place, msgspec.json.format(msgspec.json.encode(baseline), indent=2) + b"\n")
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise CannotError(
             f"{place} cannot be written: {error.strerror or error}; choose a folder with XDG_STATE_HOME=FOLDER"
         ) from error

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +12,7 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array, InlineTable, Table
 
-from hwtop import settings
+from hwtop import atomic_file, settings
 from hwtop.config import Config, parse, read
 from hwtop.errors import CannotError, UsageError
 from hwtop.settings import Path as SettingPath
@@ -46,7 +42,7 @@ def save(place: Path, changes: Changes) -> Config:
     config = parse(changed.encode(), str(place))
     if raw is None or changed.encode() != raw:
         try:
-            _replace(place, changed.encode())
+            atomic_file.write(place.resolve(), changed.encode())  # behind a link it is the file that changes
         except OSError as error:
             message = f"{place} cannot be written: {error.strerror or error}; nothing was saved"
             raise CannotError(f"{message}; --config FILE names another") from error
@@ -153,32 +149,3 @@ def _says(changed: str, before: str, changes: Changes, name: str) -> bool:
     for path, value in changes.items():
         wanted = settings.with_value(wanted, path, value)
     return not settings.changes(wanted, parse(changed.encode(), name))
-
-
-def _replace(place: Path, content: bytes) -> None:
-    """A new file takes the place of the old one, with its rights and owner; behind a link it is the file that changes."""
-    place = place.resolve()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".new", dir=place.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            _keep_rights(place, file.fileno())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, place)  # noqa: PTH105
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
-        raise
-
-
-def _keep_rights(place: Path, handle: int) -> None:
-    try:
-        old = place.stat()
-    except FileNotFoundError:
-        os.fchmod(handle, 0o600)
-        return
-    os.fchmod(handle, stat.S_IMODE(old.st_mode))
-    with contextlib.suppress(OSError):  # only root may give a file away
-        os.fchown(handle, old.st_uid, old.st_gid)

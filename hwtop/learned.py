@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from hwtop import atomic_file
 from hwtop.model.baseline import FORMAT, Baseline
 from hwtop.paths import state_folder
 
@@ -31,16 +32,9 @@ def save(key: str, newest: Baseline, runs: Sequence[Baseline], environ: Mapping[
     """Write these and a newer one, for the person's own eyes only; whole or not at all. Nothing is told where it cannot be
     written: nobody asked for it."""
     place = folder(environ) / f"{key}.json"
-    part = place.with_name(f".{key}.{os.getpid()}")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part.write_bytes(msgspec.json.encode([*runs[1 - RUNS :], newest]) + b"\n")
-        part.chmod(0o600)
-        part.replace(place)
+    with suppress(OSError):
+        atomic_file.write(place, msgspec.json.encode([*runs[1 - RUNS :], newest]) + b"\n")
         _forget_oldest(place.parent)
-    except OSError:
-        with suppress(OSError):
-            part.unlink()
 
 
 def everything(environ: Mapping[str, str] = os.environ) -> list[Baseline]:

@@ -9,7 +9,7 @@ _FILE = click.option("--config", "path", metavar="FILE", help="This file instead
 
 @click.group()
 def command() -> None:
-    """Your settings: ~/.config/hwtop/config.toml."""
+    """Your settings: ~/.config/hwtop/config.toml. F2 in the screen changes them, too."""
 
 
 @command.command("init")
@@ -19,6 +19,7 @@ def init(path: str | None, force: bool) -> None:
     """Write a commented settings file to begin with."""
     from pathlib import Path
 
+    from hwtop import atomic_file
     from hwtop.config import default_path
     from hwtop.errors import CannotError, UsageError
     from hwtop.settings import template
@@ -27,8 +28,7 @@ def init(path: str | None, force: bool) -> None:
     if place.exists() and not force:
         raise UsageError(f"{place} is there already: edit it, or write it anew with --force")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(template(), encoding="utf-8")
+        atomic_file.write(place.resolve(), template().encode())
     except OSError as error:
         raise CannotError(
             f"{place} cannot be written: {error.strerror or error}; name another with --config FILE"
