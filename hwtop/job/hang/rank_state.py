@@ -38,6 +38,8 @@ OTHERS_WAIT = 0.3
 """The others must wait at least this share of their time ..."""
 WAITS_LEAST = 0.4
 """... and the slow rank at most this part of it: the straggler is the rank that waits least."""
+LOOP_QUIET_S = 60.0
+"""Silence of a script's own event loop whose logging interval nobody knows: it may train on request. Engineering default."""
 IRREGULAR = 2.0
 """A step over twice its median is irregular (Holmes, NSDI'25)."""
 MIN_SAMPLES = 8
@@ -86,8 +88,8 @@ def is_stuck(rank: Rank) -> bool:
 def is_idle_loop(rank: Rank) -> bool:
     """Its main thread is in an event loop and no event comes: a notebook between two cells, a server without a request.
 
-    A wait for loader workers ends in the same `select`, and is none. Nor is the loop of a script that told steps from within it:
-    there a coroutine waits for another one.
+    A wait for loader workers ends in the same `select`, and is none. Nor is the loop of a script that told steps from within it
+    and has been silent for unusually long: there a coroutine waits for another one.
     """
     if rank.phase == "data":
         return False
@@ -98,11 +100,19 @@ def is_idle_loop(rank: Rank) -> bool:
     inner = list(takewhile(lambda frame: not is_user_frame(frame), frames))
     if not any((frame.short_filename, short_name(frame.name)) in _EVENT_LOOPS for frame in inner):
         return False
-    return not (_told_step(rank) and len(inner) < len(frames) and _runs_coroutines(inner))
+    return not (len(inner) < len(frames) and _runs_coroutines(inner) and _fell_silent(rank))
 
 
 def _told_step(rank: Rank) -> bool:
     return rank.progress is not None and rank.progress.step is not None
+
+
+def _fell_silent(rank: Rank) -> bool:
+    if not _told_step(rank):
+        return False
+    ages = [age for age in (rank.step_age_s, rank.log_age_s) if age is not None]
+    usual_s = rank.log_interval_s
+    return bool(ages) and min(ages) >= (LOOP_QUIET_S if usual_s is None else LOG_INTERVALS * usual_s)
 
 
 def _runs_coroutines(inner: Sequence[StackFrame]) -> bool:

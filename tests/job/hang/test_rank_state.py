@@ -120,6 +120,9 @@ def test_a_coroutine_that_waits_for_another_is_stuck() -> None:
     waits = still(0, 60.0, phase="other", is_waiting=False, stack=dump(*OWN_LOOP))
     assert is_stuck(waits)
     assert not is_stuck(replace(waits, progress=None))  # a server of its own, which never told a step
+    assert not is_stuck(replace(waits, log_interval_s=25.0))  # it trains when a request comes
+    assert is_stuck(replace(waits, log_interval_s=None))
+    assert not is_stuck(replace(waits, log_interval_s=None, step_age_s=59.0))
 
 
 def test_a_wait_for_loader_workers_is_no_event_loop() -> None:
