@@ -33,7 +33,7 @@ STANDSTILLS = (
     Case("eval_on_rank0", "collective-mismatch", (0, 1), ready=r'"step": 39', seconds=25),
     Case("pool_hang", "hang", ready="step 000049", launch="python", seconds=35, also=("rank-missing-from-collective",)),
     Case("queue_full", "hang", (0,), ready=r"step 30\b", launch="python", seconds=35),
-    Case("async_hang", "hang", (0,), ready="step=58", launch="python", seconds=35),
+    Case("async_hang", "hang", (0,), ready="step=58", launch="python", seconds=40),
     Case("died_early", "rank-dead", (2,), ready="lost a peer", launch="python"),
     Case("breakpoint_left", "rank-missing-from-collective", (1,), ready="step 55 ", seconds=30),
     Case("hub_first", "rank-missing-from-collective", (0,), ready="loading", seconds=40),
