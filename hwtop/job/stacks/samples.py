@@ -83,7 +83,7 @@ class StackSamples:
     def trains(self, pid: int) -> None:
         """Its log tells steps: its start is over, also where no sample was in forward, backward, optimizer or loader."""
         if pid in self._series:
-            self._series[pid].has_trained = True
+            self._series[pid].begin()
 
     def shares(self, pid: int, now: float) -> Shares:
         """Phases and waits of the minute that ends now."""

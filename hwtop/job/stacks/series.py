@@ -96,12 +96,19 @@ class Series:
         self.has_trained = self.has_trained or said.phase in _OF_TRAINING
         if said.phase in _BEFORE_TRAINING and not self.has_trained:
             self.started_until_s = sample.at_s
-        if self.has_only_prepared and said.phase in _LEARNS and self.samples:
-            self.started_until_s = self.samples[-1].at_s
+        if said.phase in _LEARNS:
+            self.begin()
         self.has_only_prepared = self.has_only_prepared and said.phase in _PREPARES
         if self.has_trained:  # what a start loads and compiles interrupts nothing
             self.spells.add(sample.at_s, said.phase)
         self.samples.append(sample)
+
+    def begin(self) -> None:
+        """The training runs by now. Where all before was preparation, that does not count."""
+        self.has_trained = True
+        if self.has_only_prepared and self.samples:
+            self.started_until_s = self.samples[-1].at_s
+        self.has_only_prepared = False
 
     def window(self, now: float) -> list[Sample]:
         """Those of the newest minute, without those of start-up once it has trained, and of halts."""

@@ -151,6 +151,20 @@ def test_told_steps_end_the_start_also_where_no_sample_is_in_the_computation() -
     assert samples.spells(8) == (), "a process that was never looked at"
 
 
+def test_what_was_prepared_before_the_first_told_step_does_not_count() -> None:
+    prepares = stack("tokenize train.py 5", "main train.py 9", "<module> train.py 20")
+    works = stack("main train.py 12", "<module> train.py 20")
+    samples = StackSamples()
+    for second in range(10):
+        samples.add(dump(7, float(second), prepares))
+    samples.trains(7)
+    for second in range(10, 14):
+        samples.add(dump(7, float(second), works))
+        samples.trains(7)
+    assert samples.shares(7, 13.0).samples == 4
+    assert samples.shares(7, 13.0).phases == (PhaseShare(phase="other", share=1.0),)
+
+
 def test_a_barrier_is_no_waiting_for_a_slow_rank() -> None:
     barrier = stack("barrier torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
     samples = StackSamples()
