@@ -48,6 +48,9 @@ _STALLS: dict[StallClass, tuple[str, ...]] = {
     ),
 }
 
+EARLY_S = 10.0
+"""Seconds of watching from which "nothing wrong found" means something: most rules want so much of samples and rates."""
+
 
 def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) -> Verdict:
     """The first finding that matters, or what is known to go well."""
@@ -65,14 +68,16 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
     if job.has_ended:
         return Verdict(level="ended", text=f"The job has ended{_exit_codes(job)}")
     if not job.ranks and job.rendezvous is not None:
-        return Verdict(level="ok", text="Starting: the launcher waits in the rendezvous")
+        return Verdict(level="info", text="Starting: the launcher waits in the rendezvous")
     if not job.ranks:
         return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}")
     if all(rank.state == "starting" for rank in job.ranks):
-        return Verdict(level="ok", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].phase}")
+        return Verdict(level="info", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].phase}")
     if findings:
         return Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {findings[0].title}")
-    return _overdue(job) or Verdict(level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}")
+    return _suspected(job, watched_s) or Verdict(
+        level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}"
+    )
 
 
 def stall_of(symptom: str) -> StallClass | None:
@@ -88,9 +93,23 @@ def _without_job(moment: Moment) -> Verdict:
     return Verdict(level="ok", text=f"{what}: choose a process to watch")
 
 
+def _suspected(job: Job, watched_s: float) -> Verdict | None:
+    """Nothing is proven, but too little was seen to call it well, or what the ranks do does not look well."""
+    if (overdue := _overdue(job)) is not None:
+        return overdue
+    if watched_s < EARLY_S:
+        return Verdict(level="unknown", text=f"Too early to judge after {watched_s:.0f} s{_pace(job)}")
+    waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
+    if not waiting:
+        return None
+    wait = "waits" if len(waiting) == 1 else "wait"
+    text = f"Nothing proven wrong in {watched_s:.0f} s; {named(waiting)} {wait} mostly for data"
+    return Verdict(level="info", text=text)
+
+
 def _overdue(job: Job) -> Verdict | None:
-    """Nothing is proven, but a step should have come by now."""
-    stalled = [rank for rank in job.ranks if rank.state == "stalled"]
+    """A step should have come by now."""
+    stalled = [rank for rank in job.ranks if rank.state in ("stalled", "stuck")]
     ages = [rank.step_age_s for rank in stalled if rank.step_age_s is not None]
     if not ages:
         return None

@@ -9,13 +9,14 @@ from hwtop.model.hang import Rendezvous
 from hwtop.model.job import Job
 from hwtop.model.log import Progress
 from hwtop.model.process import JobCandidate
+from hwtop.model.rank import RankState
 from hwtop.model.symptom import Finding
-from hwtop.symptoms.verdict import verdict_of
+from hwtop.symptoms.verdict import EARLY_S, verdict_of
 from tests.symptoms.moments import job, moment, rank
 
 
-def verdict(watched: Job | None, *findings: Finding, **fields: Any) -> tuple[str, str]:
-    found = verdict_of(moment(12.0, watched, **fields), findings, 12.0)
+def verdict(watched: Job | None, *findings: Finding, watched_s: float = 12.0, **fields: Any) -> tuple[str, str]:
+    found = verdict_of(moment(12.0, watched, **fields), findings, watched_s)
     return found.level, found.text
 
 
@@ -60,16 +61,30 @@ def test_a_healthy_job_tells_its_pace() -> None:
 
 def test_a_job_that_starts() -> None:
     ranks = [rank(number, state="starting", phase="rendezvous") for number in range(2)]
-    assert verdict(job(*ranks)) == ("ok", "Starting: ranks 0-1 in rendezvous")
+    assert verdict(job(*ranks)) == ("info", "Starting: ranks 0-1 in rendezvous")
 
 
 def test_a_launcher_that_waits_for_other_nodes() -> None:
     meeting = Rendezvous(waiting_s=5.0, age_s=9.0, ranks=(), launcher_pid=900, here=1)
-    assert verdict(job(rendezvous=meeting)) == ("ok", "Starting: the launcher waits in the rendezvous")
+    assert verdict(job(rendezvous=meeting)) == ("info", "Starting: the launcher waits in the rendezvous")
 
 
-def test_a_step_that_is_overdue() -> None:
-    late = rank(0, state="stalled", step_age_s=75.0, step_time_s=0.25, phase="forward")
+def test_nothing_is_called_well_before_enough_was_seen() -> None:
+    pace = rank(progress=Progress(step=7), step_time_s=0.2)
+    assert verdict(job(pace), watched_s=3.0) == ("unknown", "Too early to judge after 3 s: step 7, 0.2 s/step")
+    assert verdict(job(pace), finding("It hangs"), watched_s=3.0) == ("critical", "It hangs")
+    assert verdict(job(pace), watched_s=EARLY_S)[0] == "ok"
+
+
+def test_a_rank_that_waits_for_data_is_not_called_well() -> None:
+    waiting = [rank(number, state="data-wait") for number in range(2)]
+    assert verdict(job(*waiting)) == ("info", "Nothing proven wrong in 12 s; ranks 0-1 wait mostly for data")
+    assert verdict(job(waiting[0], rank(1)))[1].endswith("rank 0 waits mostly for data")
+
+
+@pytest.mark.parametrize("state", ["stalled", "stuck"])
+def test_a_step_that_is_overdue(state: RankState) -> None:
+    late = rank(0, state=state, step_age_s=75.0, step_time_s=0.25, phase="forward")
     assert verdict(job(late)) == ("info", "No step of rank 0 for 75 s, usually 0.25 s: now in forward")
 
 

@@ -154,9 +154,10 @@ def _calm(view: View, width: int) -> Line:
         return Line("● ", "info").add("watching the machine; no job is attached", "text")
     if job.has_ended:
         return Line("■ ", "dim").add(f"the job has ended; nothing wrong was found in {watched}", "strong")
-    if view.frame.verdict.level not in ("ok", "info"):
-        return Line("◌ ", "dim").add(f"nothing found so far in {watched}", "text")
-    line = Line("✔ ", "good").add(f"nothing wrong found in {watched}", "strong")
+    if view.frame.verdict.level == "ok":
+        line = Line("✔ ", "good").add(f"nothing wrong found in {watched}", "strong")
+    else:
+        line = Line("◌ ", "dim").add(f"nothing proven so far, in {watched}", "text")
     facts: list[str] = []
     times = [rank.step_time_s for rank in job.ranks if rank.step_time_s is not None]
     if times:

@@ -90,7 +90,7 @@ def _calm(view: View, room: int) -> list[Line]:
     watched = units.duration(round(view.frame.watched_s))
     if view.job is None:
         return wrapped(Line("● ", "info").add("watching the machine; no job is attached, so no job is judged"), room, 2)
-    if view.frame.verdict.level in ("ok", "info", "ended"):
+    if view.frame.verdict.level in ("ok", "ended"):
         line = (
             Line("✔ ", "good").add(f"nothing proven in {watched}", "strong").add("; here is what was checked", "text")
         )

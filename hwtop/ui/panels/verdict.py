@@ -82,8 +82,6 @@ def _parts(view: View) -> list[tuple[str, str]]:
         ranks = f"{alive} of {here} ranks alive"
     ended = f"job ended {units.duration(job.ended_for_s)} ago" if job.ended_for_s is not None else "job ended"
     parts = [(started, "strong"), (ended, "warn") if job.has_ended else (ranks, "text"), (moment.host, "text")]
-    if job.restarts:
-        parts.append((f"restarted {job.restarts} time{'' if job.restarts == 1 else 's'}", "warn"))
     parts += [(text, "text") for text in _place(job.place)]
     if job.restarts:
         parts.insert(2, (f"restarted {job.restarts} time{'s' * (job.restarts != 1)}", "warn"))
