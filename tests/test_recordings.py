@@ -37,6 +37,14 @@ def test_the_healthy_recording_raises_nothing_at_any_moment() -> None:
         assert symptoms(frame) == [], f"{frame.watched_s:.0f} s: {frame.findings}"
 
 
+def test_an_ordinary_hour_raises_nothing_at_any_moment() -> None:
+    watched_s = 0.0
+    for frame in frames(load("hour")):
+        watched_s = frame.watched_s
+        assert symptoms(frame) == [], f"{frame.watched_s:.0f} s: {frame.findings}"
+    assert watched_s > 3550
+
+
 def test_the_hang_is_not_called_before_the_job_stands_still() -> None:
     for frame in replay("hang"):
         job = frame.moment.job
