@@ -1,4 +1,4 @@
-"""The filter of a page: what a person types, and what it lets through."""
+"""The filter of a page: what a person types, and what it lets through. What is typed anywhere is edited here."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ def typed(word: str, text: str, most: int = _MOST) -> str:
     """`word` with `text` typed or pasted at its end: its first line, as far as it can be printed, `most` characters in all."""
     first = text.splitlines()[0] if text else ""
     return (word + "".join(character for character in first if character.isprintable()))[:most]
+
+
+def edited(word: str, key: str, character: str | None, most: int = _MOST) -> str | None:
+    """`word` after this key; None where the key writes nothing."""
+    if key in ("backspace", "ctrl+h"):
+        return word[:-1]
+    if key == "ctrl+u":
+        return ""
+    return typed(word, character, most) if character and character.isprintable() else None
 
 
 def told(word: str, kept: int, total: int, things: str, problem: str = "") -> Line:

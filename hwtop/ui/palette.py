@@ -15,7 +15,7 @@ from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_end
+from hwtop.ui.widgets.text import elide_end, tail
 
 _LIST, _WIDEST, _HIGHEST = 30, 88, 26
 """Most cells of a name; cells and rows of the whole."""
@@ -83,7 +83,7 @@ def draw(shown: Sequence[Found], cursor: int, typed: str, size: tuple[int, int])
     width = min(size[0], max(min(size[0] - 4, _WIDEST), 40))
     height = min(size[1], max(min(size[1] - 2, _HIGHEST), 6))
     room = inner(width)
-    head = Line(":", "key").add(typed[-max(1, room - 4) :], "strong").add("▏", "accent")
+    head = Line(":", "key").add(tail(typed, room - 4), "strong").add("▏", "accent")
     if not typed:
         head.add(" a command, page, theme, rank 3, gpu 0, explain …", "dim")
     lines = [head.fitted(room), Line()]

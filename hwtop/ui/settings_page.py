@@ -10,7 +10,7 @@ from hwtop.ui.settings_view import SettingsView
 from hwtop.ui.widgets.box import PADDING, box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import around
-from hwtop.ui.widgets.text import cells, elide_path, visible, wrap
+from hwtop.ui.widgets.text import cells, elide_path, tail, visible, wrap
 
 _WIDEST, _HIGHEST = 110, 34
 _TOLD = 4
@@ -126,10 +126,7 @@ def _row(view: SettingsView, setting: Setting, columns: tuple[int, int], width: 
 
 
 def _typed(text: str, width: int) -> Line:
-    shown = visible(text)
-    while shown and cells(shown) > width - 1:
-        shown = shown[1:]  # the end is where one types
-    return Line(shown, "strong").add("▏", "accent").fitted(width)
+    return Line(tail(text, width - 1), "strong").add("▏", "accent").fitted(width)
 
 
 def _told(view: SettingsView, width: int, rows: int) -> list[Line]:

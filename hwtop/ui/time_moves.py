@@ -15,12 +15,16 @@ from typing import Literal
 
 from hwtop.model.frame import Frame
 from hwtop.ui import log_view, past, units
-from hwtop.ui.filter import typed
+from hwtop.ui.filter import edited
 from hwtop.ui.view import View
 
 Pressed = Literal["pause", "step-back", "step-on", "turn-back", "turn-on", "ask"]
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
-_AGO = re.compile(r"-?\s*(?:(\d+)\s*d)?\s*(?:(\d+)\s*h)?\s*(?:(\d+)\s*m(?:in)?)?\s*(?:(\d+)\s*s)?(?:\s*ago)?")
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_NUMBER = r"(\d{1,5})"  # more days than that are a year that no clock can show
+_AGO = re.compile(
+    rf"-?\s*(?:{_NUMBER}\s*d)?\s*(?:{_NUMBER}\s*h)?\s*(?:{_NUMBER}\s*m(?:in)?)?\s*(?:{_NUMBER}\s*s)?(?:\s*ago)?",
+    re.ASCII,
+)
 _FAR_S = 60.0
 """A picture so far from the time that was asked for is told to be another one; engineering default."""
 EXAMPLES = "14:02  14:02:10  -3m  -1h30m"
@@ -130,11 +134,10 @@ def typed_time(view: View, key: str, character: str | None) -> View:
     view = replace(view, note="")
     if key == "escape":
         return replace(view, time_typed=None)
-    if key in ("backspace", "ctrl+h", "ctrl+u"):
-        return replace(view, time_typed=text[:-1] if key != "ctrl+u" else "")
     if key == "enter":
         return _gone(view, text)
-    return replace(view, time_typed=typed(text, character)) if character and character.isprintable() else view
+    after = edited(text, key, character)
+    return view if after is None else replace(view, time_typed=after)
 
 
 def meant_s(text: str, now_s: float) -> float | None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, elide_middle, elide_path, fit, to_ascii, visible, wrap
+from hwtop.ui.widgets.text import cells, elide_middle, elide_path, fit, tail, to_ascii, visible, wrap
 
 NASTY = "\x1b]0;own\x07[red]日本語\u202eabc\ttab\r\n\x7f\ud800"
 
@@ -51,3 +51,10 @@ def test_a_path_loses_its_front_first() -> None:
     assert elide_path(path, 40) == "…/distributed/distributed_c10d.py:5356"
     assert elide_path(path, 30) == "…/distributed_c10d.py:5356"
     assert elide_path(path, 12) == "distri…:5356"
+
+
+def test_the_end_of_what_is_typed_stays_in_sight() -> None:
+    assert tail("rank=0-3 cpu>80", 6) == "cpu>80"
+    assert tail("日本語モデル", 5) == "デル"
+    assert tail("\x1b[31m", 80) == "␛[31m"
+    assert tail("abc", 0) == ""

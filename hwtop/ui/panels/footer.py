@@ -8,12 +8,14 @@ from hwtop.ui import hits, key_names, page_keys
 from hwtop.ui.hits import Hits
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, visible, wrap
+from hwtop.ui.widgets.text import cells, tail, wrap
 
 _MOST_ROWS = 6
 """Of a note."""
 _LEAST_KEYS = 40
-"""Cells that keys get beside the names of all pages."""
+"""Cells that keys get beside the names of all pages; where these would leave fewer, the names stand closer."""
+_QUIT_AND_HELP = 18
+"""Cells without which the names of the pages, however close, are worth less than these two keys."""
 
 
 def rows(view: View, width: int) -> int:
@@ -29,7 +31,10 @@ def draw(view: View, width: int, _: int) -> list[Line]:
         return note
     line = Line()
     for text, page in _tabs(view, width):
-        line.add(text, "tab-on" if page == view.page else "tab")
+        key = key_names.first(page, view.keymap)
+        head = 1 + cells(key) if key else 0
+        line.add(text[:head], "tab-on" if page == view.page else "tab-key")
+        line.add(text[head:], "tab-on" if page == view.page else "tab")
     if view.note and not view.is_picking:
         return [line.extend(Line(view.note, "accent").fitted(max(0, width - line.width - 1), "right")).fitted(width)]
     offers = _offers(view, width - line.width - 2)
@@ -118,10 +123,7 @@ def _input(view: View, width: int) -> Line:
         help_ = help_.fitted(max(0, width - 1 - len(head) - room))
     elif not problem and room < 12:
         help_, room = Line(), width - 1 - len(head)
-    shown = visible(view.typed)
-    while shown and cells(shown) > room:
-        shown = shown[1:]  # the end is where one types
-    line = Line(head, "key").add(shown, "strong").add("▏", "accent")
+    line = Line(head, "key").add(tail(view.typed, room), "strong").add("▏", "accent")
     return line.add(" " * (width - line.width - help_.width)).extend(help_).fitted(width)
 
 
@@ -138,15 +140,16 @@ def _told_of(view: View, found: Hits | None) -> Line:
 
 
 def _tabs(view: View, width: int) -> list[tuple[str, Page]]:
-    """Names of all pages where there is room, else of the one on screen."""
+    """Names of all pages where there is room, closer where it is scarce, else of the one on screen."""
     if view.is_picking:
         return []
-    short = [(f" {key} " if (key := key_names.first(page, view.keymap)) else " ", page) for page in PAGES]
-    names = [(f"{key}{_name(page)} ", page) for key, page in short]
-    needed = sum(cells(text) for text, _ in names) + (cells(view.note) + 2 if view.note else _LEAST_KEYS)
-    if needed <= width:
-        return names
-    return [(name if page == view.page else key, page) for (key, page), (name, _) in zip(short, names, strict=True)]
+    keys = {page: f" {key}" if (key := key_names.first(page, view.keymap)) else "" for page in PAGES}
+    said = cells(view.note) + 2 if view.note else 0
+    for gap, least in ((" ", _LEAST_KEYS), ("", _QUIT_AND_HELP)):
+        tabs = [(f"{key} {_name(page)}{gap}", page) for page, key in keys.items()]
+        if sum(cells(text) for text, _ in tabs) + (said or least) <= width:
+            return tabs
+    return [(f"{key} {_name(page)} " if page == view.page else f"{key} ", page) for page, key in keys.items()]
 
 
 def _name(page: Page) -> str:

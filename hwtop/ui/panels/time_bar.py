@@ -10,7 +10,7 @@ from hwtop.ui import marks, past, time_moves, units
 from hwtop.ui.past import Kept
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import visible
+from hwtop.ui.widgets.text import tail
 
 _SPANS_S = (600.0, 3_600.0, 6 * 3_600.0, 86_400.0)
 """The bar shows the shortest of these that reaches back to the picture, else the whole watch."""
@@ -134,7 +134,8 @@ def _gravity(severity: Severity | None) -> int:
 def _input(text: str, width: int) -> Line:
     help_ = Line(time_moves.EXAMPLES, "dim").add("  Enter", "key").add(" goes  ", "label")
     help_.add("Esc", "key").add(" leaves ", "label")
-    line = Line(" go to time: ", "key").add(visible(text), "strong").add("▏", "accent")
+    line = Line(" go to time: ", "key")
+    line.add(tail(text, width - line.width - 1), "strong").add("▏", "accent")
     if line.width + help_.width + 2 > width:
         return line.fitted(width)
     return line.add(" " * (width - line.width - help_.width)).extend(help_)

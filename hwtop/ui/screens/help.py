@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.screen import ModalScreen
 
 from hwtop.ui import help_lines
-from hwtop.ui.filter import typed
+from hwtop.ui.filter import edited, typed
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
 
@@ -56,13 +56,9 @@ class HelpScreen(ModalScreen[None]):
         if not self._typed and event.key in _CLOSING:
             event.stop()
             self.dismiss(None)
-        elif event.key in ("backspace", "ctrl+h"):
-            self._search(self._typed[:-1])
-        elif event.key == "ctrl+u":
-            self._search("")
-        elif event.is_printable and event.character:
+        elif (words := edited(self._typed, event.key, event.character)) is not None:
             event.stop()
-            self._search(typed(self._typed, event.character))
+            self._search(words)
 
     def on_paste(self, event: events.Paste) -> None:
         """Search it."""

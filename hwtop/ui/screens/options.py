@@ -13,7 +13,7 @@ from hwtop.config import Config
 from hwtop.errors import HwtopError
 from hwtop.settings import LONGEST
 from hwtop.ui import settings_page, settings_view
-from hwtop.ui.filter import typed
+from hwtop.ui.filter import edited, typed
 from hwtop.ui.key_names import name
 from hwtop.ui.options import SettingsFile
 from hwtop.ui.screens.dialog import Dialog
@@ -23,8 +23,8 @@ from hwtop.ui.widgets.line import Line
 Adopt = Callable[[SettingsView], bool]
 """Lets what is chosen hold, and remembers it for the next time; gives back whether the screen is plain ASCII now."""
 
-_WRITERS = frozenset({"backspace", "enter", "escape", "tab", "delete", "ctrl+u", "ctrl+h"})
-"""Keys that edit what is typed, and so cannot be typed as the name of a key."""
+_WRITERS = frozenset({"enter", "escape", "tab", "delete"})
+"""Beside those that `edited` takes, keys that mean something while a value is typed, and so cannot be typed as the name of a key."""
 
 
 class OptionsScreen(Dialog[None]):
@@ -82,12 +82,8 @@ class OptionsScreen(Dialog[None]):
             self._set(settings_view.entered(view) if view.typed is not None else replace(view, wanted=None, note=""))
         elif event.key == "tab" and view.wanted is not None:
             self._set(settings_view.sought(view, view.wanted, is_next=True))
-        elif event.key in ("backspace", "ctrl+h"):
-            self._type(text[:-1])
-        elif event.key == "ctrl+u":
-            self._type("")
-        elif event.is_printable and event.character:
-            self._type(typed(text, event.character, LONGEST))
+        elif (after := edited(text, event.key, event.character, LONGEST)) is not None:
+            self._type(after)
         elif view.typed is not None and view.here.path[0] == "keys" and event.key not in _WRITERS:
             self._type(f"{text} {name(event.key)}".strip())
 

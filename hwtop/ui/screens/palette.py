@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding
 
 from hwtop.ui import palette
-from hwtop.ui.filter import typed
+from hwtop.ui.filter import edited, typed
 from hwtop.ui.palette import Entry
 from hwtop.ui.screens.dialog import Dialog
 from hwtop.ui.widgets.line import Line
@@ -49,13 +49,9 @@ class PaletteScreen(Dialog[Entry | None]):
 
     def on_key(self, event: events.Key) -> None:
         """Type."""
-        if event.key in ("backspace", "ctrl+h"):
-            self._search(self._typed[:-1])
-        elif event.key == "ctrl+u":
-            self._search("")
-        elif event.is_printable and event.character:
+        if (words := edited(self._typed, event.key, event.character)) is not None:
             event.stop()
-            self._search(typed(self._typed, event.character))
+            self._search(words)
 
     def on_paste(self, event: events.Paste) -> None:
         """Type all of it."""

@@ -113,6 +113,14 @@ def elide_end(text: str, width: int) -> str:
     return set_cell_size(text, width - 1).rstrip() + ELLIPSIS
 
 
+def tail(text: str, width: int) -> str:
+    """As much of the end of `text` as `width` cells hold: where one types."""
+    shown = visible(text)
+    while shown and cells(shown) > width:
+        shown = shown[1:]
+    return shown
+
+
 def elide_middle(text: str, width: int) -> str:
     """`text` in at most `width` cells; both ends stay, as names and paths differ at their ends."""
     if cells(text) <= width:
