@@ -153,13 +153,14 @@ ROOTS: dict[str, tuple[str, ...]] = {
         (
             "dataloader-worker-killed",
             "dataloader-worker-stuck",
+            *_HOLDS_A_RANK,
+            *_STANDS_STILL,
             "dataloader-oversubscribed",
             "cgroup-throttled",
             "swapping",
-            "hang",
         ),
     ),
-    "logging-overhead": ("hang",),
+    "logging-overhead": (*_HOLDS_A_RANK, *_STANDS_STILL),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""
 

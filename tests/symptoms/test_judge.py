@@ -117,6 +117,12 @@ def test_a_checkpoint_that_could_not_be_read_ends_its_rank(
     assert [each.symptom for each in found] == expected
 
 
+@pytest.mark.parametrize("still", ["rank-d-state", "rank-stopped", "lock-deadlock", "rank-missing-from-collective"])
+def test_what_a_rank_is_kept_from_is_no_cause_of_its_own(still: str) -> None:
+    found = fold([finding("input-bound-workers", "warning"), finding("logging-overhead", "warning"), finding(still)])
+    assert [each.symptom for each in found] == [still]
+
+
 def test_cascades_fold_under_their_root() -> None:
     found = fold([finding("nccl-timeout"), finding("hang"), finding("rank-dead"), finding("shm-nearly-full")])
     assert [each.symptom for each in found] == ["rank-dead", "shm-nearly-full"]
