@@ -125,19 +125,20 @@ def run(
     """The screen, until the person quits (or for `seconds`). The last verdict stays in the scrollback.
 
     Raises:
-        CannotError: standard output is no terminal.
+        CannotError: standard output is no terminal, or TERM does not say what terminal it is.
         UsageError: no such theme.
     """
     from hwtop.feed.call import Caller
-    from hwtop.ui import themes
+    from hwtop.ui import terminal, themes
     from hwtop.ui.app import HwtopApp
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
+    terminal.check()
     themes.check(opening.options.theme)
-    options = replace(offered(opening.options), is_first=first_run.is_first())
+    options = replace(terminal.fitted(offered(opening.options)), is_first=first_run.is_first())
     watching = Watching(target_pid, opening.interval_s, log_globs, gpus, opening.symptoms, opening.learns)
     failures: list[str] = []
     app = HwtopApp(watching.start, options=replace(options, call=Caller(options.alerts, failures.append)))

@@ -39,7 +39,7 @@ def flags(function: F) -> F:
             default="auto",
             shell_complete=completion.themes,
             show_default=True,
-            help="A theme by name; a wrong name lists them.",
+            help="A theme by name, e.g. light; auto asks the terminal. A wrong name lists them.",
         ),
         click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
         click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters."),

@@ -54,6 +54,7 @@ class MonitorScreen(Screen[None]):
         self._options = options
         self._orders = Orders(self, options, self._look)
         self._wish = Wish()
+        self._is_due = False
         self._panels: dict[str, Panel] = {}
 
     def compose(self) -> ComposeResult:
@@ -79,6 +80,7 @@ class MonitorScreen(Screen[None]):
                 frame=frame,
                 is_readonly=self._options.is_readonly,
                 is_first=self._options.is_first,
+                note=self._options.note,
                 keymap=self._options.keymap,
                 hidden=frozenset(self._options.panels.hide),
                 drawing=self._options.panels.overview,
@@ -102,6 +104,7 @@ class MonitorScreen(Screen[None]):
 
     def redraw(self) -> None:
         """Place and fill the panels for the view and the size there are now."""
+        self._is_due = False
         width, height = self.app.size
         if not self._panels or width <= 0 or height <= 0:
             return
@@ -141,7 +144,14 @@ class MonitorScreen(Screen[None]):
         if view.wish != self._wish and self.feed is not None:
             self._wish = view.wish
             self.feed.look(view.wish)
-        self.redraw()
+        if not self._is_due:
+            self._is_due = True
+            self.call_later(self._redraw_due)
+
+    def _redraw_due(self) -> None:
+        """Behind the keys that wait already: where drawing takes longer than a key held down repeats, it is done once for some."""
+        if self._is_due:
+            self.redraw()
 
     def _read(self) -> None:
         if self.view is not None and (after := hint.read(self.view)) is not self.view:
