@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -35,6 +36,15 @@ def test_fewer_cells_leave_out_the_least_useful_keys() -> None:
     assert "p pause" in wide
     assert "p pause" not in narrow
     assert "8 why" in narrow
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("width", [110, 120, 160])
+def test_all_pages_are_named_from_110_cells(page: str, width: int) -> None:
+    drawn = row(replace(SICK, page=page), width)  # type: ignore[arg-type]
+    names = re.sub(r"\s+", " ", drawn)
+    assert "1 Overview 2 Ranks 3 Stacks f Flame 4 Logs 5 Curves g GPUs 6 Host 7 Processes 8 Symptoms" in names
+    assert "q quit ? help" in names
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ ROLES = (
     "cursor",
     "key",
     "tab",
+    "tab-key",
     "tab-on",
     "band-ok",
     "band-info",
