@@ -9,6 +9,7 @@ import msgspec
 
 from hwtop.config import Config, default_path, load
 from hwtop.errors import UsageError
+from hwtop.settings import toml
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import settable, with_thresholds
 
@@ -27,7 +28,7 @@ def config_text(path: str | None) -> list[str]:
             if name == "thresholds":
                 continue
             is_own = value != defaults[section][name]
-            lines.append(f"{name} = {msgspec.json.encode(value).decode()}" + ("  # set" if is_own else ""))
+            lines.append(f"{name} = {toml(value)}" + ("  # set" if is_own else ""))
     return lines + _thresholds(config)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from textual.binding import Binding
 
@@ -157,13 +158,19 @@ def _gpus(view: View) -> Iterator[Entry]:
 
 
 def _jobs(view: View) -> Iterator[Entry]:
-    for place, job in enumerate(picker.candidates(view)):
+    for job in picker.candidates(view):
         yield Entry(
             f"attach {job.pid}",
             job.title,
-            look=lambda view, place=place: replace(view, cursor=place),  # type: ignore[misc]
+            look=partial(_at_job, job.pid),
             action="choose",
         )
+
+
+def _at_job(pid: int, view: View) -> View:
+    """With the cursor on this job, wherever it stands in the list by now."""
+    places = [place for place, job in enumerate(picker.candidates(view)) if job.pid == pid]
+    return replace(view, cursor=places[0]) if places else replace(view, note=f"{pid} is no longer in the list")
 
 
 def _themes(names: Sequence[str]) -> Iterator[Entry]:

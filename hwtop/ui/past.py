@@ -31,7 +31,7 @@ _TURN = 20.0
 """A frame with which a finding came or went may stand this many times closer to its neighbours; engineering default."""
 _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
 """Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
-_GRAVITY: dict[Severity, int] = {"info": 1, "warning": 2, "critical": 3}
+_SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
 
 _encoder = msgpack.Encoder()
 _decoder = msgpack.Decoder(Frame)
@@ -128,6 +128,11 @@ def trends_s(frame: Frame) -> float:
     return frame.moment.at_s - frame.history[0].at_s
 
 
+def gravity(severity: Severity | None) -> int:
+    """The graver the higher; 0 for none."""
+    return _SEVERITIES.index(severity)
+
+
 def _is_due(older: Sequence[Kept], last: Kept) -> bool:
     """Large frames, as of jobs that flood their logs, are packed less often."""
     if last.is_turn or not older:
@@ -157,7 +162,7 @@ def _mark(frame: Frame, before: Frame | None) -> Kept:
 
 
 def _gravest(severities: Sequence[Severity]) -> Severity | None:
-    return max(severities, key=lambda severity: _GRAVITY[severity], default=None)
+    return max(severities, key=gravity, default=None)
 
 
 def _bare(frame: Frame) -> Frame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hwtop.model.log import Severity
 from hwtop.ui import marks, past, time_moves, units
 from hwtop.ui.past import Kept
 from hwtop.ui.view import View
@@ -15,7 +14,6 @@ from hwtop.ui.widgets.text import tail
 _SPANS_S = (600.0, 3_600.0, 6 * 3_600.0, 86_400.0)
 """The bar shows the shortest of these that reaches back to the picture, else the whole watch."""
 _TRACK_LEAST = 20
-_RANKS: tuple[Severity, ...] = ("info", "warning", "critical")
 _CLEAR, _GAP, _PLAIN, _UP, _HERE, _MORE = "✔", "┈", "─", "━", "┃", "‹"
 
 
@@ -65,7 +63,7 @@ def place_at(view: View, x: int, width: int) -> int | None:
     here = [place for place, each in enumerate(kept) if bar.start_s <= each.time_s and bar.cell(each.time_s) == cell]
     turns = [place for place in here if kept[place].is_turn]
     if turns:
-        return max(turns, key=lambda place: _gravity(kept[place].raised))
+        return max(turns, key=lambda place: past.gravity(kept[place].raised))
     return past.nearest(view.past, bar.start_s + (cell + 0.5) / bar.cells * (bar.end_s - bar.start_s))
 
 
@@ -109,7 +107,7 @@ def _track(view: View, bar: _Bar) -> list[tuple[str, str]]:
     for each in kept:
         if each.gap_s:
             _fill(drawn, bar, each.time_s - each.gap_s, each.time_s, (_GAP, "dim"))
-    for each in sorted((each for each in kept if each.is_turn), key=lambda each: _gravity(each.raised)):
+    for each in sorted((each for each in kept if each.is_turn), key=lambda each: past.gravity(each.raised)):
         drawn[bar.cell(each.time_s)] = _mark(each)
     drawn[bar.cell(view.frame.moment.time_s)] = (_HERE, "tab-on")
     return drawn
@@ -125,10 +123,6 @@ def _mark(each: Kept) -> tuple[str, str]:
         return _CLEAR, "good"
     glyph, _, role = marks.SEVERITY[each.raised]
     return glyph, role
-
-
-def _gravity(severity: Severity | None) -> int:
-    return -1 if severity is None else _RANKS.index(severity)
 
 
 def _input(text: str, width: int) -> Line:
