@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from hwtop.symptoms.playbooks import playbooks
@@ -105,6 +106,17 @@ def test_typing_searches_and_escape_clears_then_closes() -> None:
         assert app.is_running
         await pilot.press("question_mark", "f10")
         assert app._exit
+
+    drive(act, frames.healthy(), size=(80, 24))
+
+
+def test_keys_in_one_piece_are_taken_once_each() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        for key, character in (("question_mark", "?"), ("a", "a"), ("b", "b"), ("backspace", "\x7f"), ("c", "c")):
+            app.post_message(events.Key(key, character))
+        await pilot.pause()
+        await pilot.pause()  # what the monitor has handed on
+        assert any("search: ac▏" in row for row in screen_text(app))
 
     drive(act, frames.healthy(), size=(80, 24))
 

@@ -308,7 +308,8 @@ class MonitorScreen(Screen[None]):
         """Type into the filter, or a time to go to, else do what the key is bound to; what was to be read once has been."""
         if self.app.screen is not self:  # a key before this one has opened a dialog: this one is meant for it
             event.stop()
-            self.app.screen.post_message(events.Key(event.key, event.character))
+            # Marked as handed on, or the app takes what bubbles up for one more key.
+            self.app.screen._forward_event(events.Key(event.key, event.character))  # noqa: SLF001
             return
         self._read()
         view = self.view
