@@ -175,6 +175,12 @@ def entered(view: View) -> View:
     return view if item is None else replace(view, process=item.pid)
 
 
+def command(item: JobProcess) -> str:
+    """Its command line; the folder of the program tells processes of one job apart least."""
+    program, blank, arguments = item.command.partition(" ")
+    return program.rsplit("/", 1)[-1] + blank + arguments
+
+
 def closed(view: View) -> View:
     """The view back at the tree."""
     return replace(view, inside="", scroll=0)

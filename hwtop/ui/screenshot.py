@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import cache
 from importlib import resources
 from types import ModuleType
 
@@ -22,6 +23,7 @@ from hwtop.ui.svg import Paint, to_svg
 from hwtop.ui.themes.contrast import blend
 from hwtop.ui.themes.sixteen_colours import VGA
 from hwtop.ui.view import Page, View
+from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import ROLES, Panel
 from hwtop.ui.widgets.text import to_ascii
 
@@ -42,9 +44,18 @@ def svg(
     frame: Frame, size: tuple[int, int], *, theme: str = "hwtop", page: Page = "overview", selected: int | None = None
 ) -> str:
     """The screen of `size` (cells, rows) as an SVG picture in the colours of `theme`. Must not run inside an event loop."""
-    lines = picture(View(frame=frame, page=page, selected=selected), *size)
-    looks = asyncio.run(_paints(theme))
-    return to_svg(lines, looks, looks["text"].background, f"hwtop: {frame.verdict.text}")
+    return svg_of(View(frame=frame, page=page, selected=selected), size, theme=theme)
+
+
+def svg_of(view: View, size: tuple[int, int], *, theme: str = "hwtop") -> str:
+    """As `svg`, of a frame that is looked at in any way."""
+    return drawing(picture(view, *size), f"hwtop: {view.frame.verdict.text}", theme=theme)
+
+
+def drawing(lines: list[Line], title: str, *, theme: str = "hwtop") -> str:
+    """Any lines as an SVG picture. Must not run inside an event loop."""
+    looks = _looks(theme)
+    return to_svg(lines, looks, looks["text"].background, title)
 
 
 def png(svg_text: str) -> bytes:
@@ -96,6 +107,11 @@ class _NoFeed:
 
 def _no_feed(_: Publish) -> _NoFeed:
     return _NoFeed()
+
+
+@cache
+def _looks(theme: str) -> dict[str, Paint]:
+    return asyncio.run(_paints(theme))
 
 
 async def _paints(theme: str) -> dict[str, Paint]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.ui import marks, units
+from hwtop.ui import host_view, marks, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.box import box, inner
@@ -91,7 +91,7 @@ def _pressure(view: View, room: int) -> list[Line]:
     for resource, word in (("cpu", "cpu"), ("io", "io"), ("memory", "mem")):
         pressure = cpu.psi.get(resource)
         some = pressure.some.avg10_pct if pressure and pressure.some else None
-        role, mark = marks.high(some, 20, 50)
+        role, mark = marks.high(some, *host_view.stall_limits(resource))
         line.add(f" {word} ", "dim").add(f"{mark.strip()}{units.pct(some)}", "text" if role == "good" else role)
     return [line]
 

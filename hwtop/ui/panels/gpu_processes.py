@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu import Gpu, GpuProcess
 from hwtop.model.member import JobProcess
-from hwtop.ui import gpu_view, marks, units
+from hwtop.ui import gpu_view, marks, process_view, units
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -144,8 +144,7 @@ def _kind(row: _Row, _: int) -> Line:
 def _name(row: _Row, width: int) -> Line:
     """Of the job its command; of others what the driver calls them, or that nothing here has this PID."""
     if row.member is not None:
-        program, blank, arguments = row.member.command.partition(" ")
-        return Line(elide_middle(program.rsplit("/", 1)[-1] + blank + arguments, width))
+        return Line(elide_middle(process_view.command(row.member), width))
     if row.process.state == "X":
         return Line("✖ gone, its memory is not free", "bad")
     known = row.process.name

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from statistics import fmean
 
 from hwtop.model.cpu import CpuRates, Pressure, PressureLine
 from hwtop.model.frame import Moment
@@ -16,6 +17,9 @@ from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import wrap
 
+_RESOURCES = ("io", "cpu", "memory")
+"""That tasks can be stalled by; where all are equal the past of the first is drawn."""
+
 
 def processor(view: View, width: int) -> Block:
     """Busy share now and over the last minutes, waits, queue."""
@@ -26,7 +30,7 @@ def processor(view: View, width: int) -> Block:
     tone = "dim" if cpu.util_pct is None else host_cores.role(cpu.util_pct)
     words = Line(f"{'▲' if tone == 'warn' else ''}{units.pct(cpu.util_pct)}", tone).fitted(5, "right")
     lines = [gauge("busy", cpu.util_pct, words, width, (host_view.CPU_FULL,), tone)]
-    trend = Past(partial(past, view.frame.history, _busy, width), at=1)
+    trend = Past(partial(past, view.frame.history, _busy, width, role=host_cores.role), at=1)
     facts = [
         Line("user ", "label").add(f"{units.pct(cpu.user_pct):<4}"),
         Line("system ", "label").add(f"{units.pct(cpu.system_pct):<4}"),
@@ -79,18 +83,24 @@ def pressure(view: View, width: int) -> Block:
         _stalled(resource, cpu.psi.get(resource), view.frame.moment.missing.get(f"cpu.psi.{resource}"), bar_cells)
         for resource in ("cpu", "io", "memory")
     ]
-    io = partial(past, view.frame.history, _io_stalled, width, role=_io_role)
+    worst = max(_RESOURCES, key=lambda resource: _mean_pct(view.frame.history, resource))
+    drawn = partial(past, view.frame.history, partial(_stalled_pct, worst), width, role=partial(_stall_role, worst))
     note = Line("some task waits; all: every task, 10 s", "dim")
-    return Block("Pressure", [head, *rows], note, Past(io, at=len(rows) + 1, caption="stalled by I/O"))
+    return Block("Pressure", [head, *rows], note, Past(drawn, at=len(rows) + 1, caption=f"stalled by {worst}"))
 
 
-def _io_stalled(moment: Moment) -> float | None:
-    told = moment.cpu.psi.get("io") if moment.cpu else None
+def _mean_pct(history: Sequence[Moment], resource: str) -> float:
+    told = [pct for moment in history if (pct := _stalled_pct(resource, moment)) is not None]
+    return fmean(told) if told else 0.0
+
+
+def _stalled_pct(resource: str, moment: Moment) -> float | None:
+    told = moment.cpu.psi.get(resource) if moment.cpu else None
     return told.some.avg10_pct if told and told.some else None
 
 
-def _io_role(stalled_pct: float) -> str:
-    role = marks.high(stalled_pct, *host_view.STALLED)[0]
+def _stall_role(resource: str, stalled_pct: float) -> str:
+    role = marks.high(stalled_pct, *host_view.stall_limits(resource))[0]
     return "info" if role == "good" else role
 
 

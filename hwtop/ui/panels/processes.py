@@ -226,7 +226,7 @@ def _columns(view: View) -> list[Column[TreeRow]]:
         Column("write", 7, lambda row, _: _plain(units.rate(row.written_bytes_per_s)), 5, align="right"),
         Column("files", 5, lambda row, _: _plain(units.count(row.fd_count)), 6, align="right"),
         Column("sleeps in", 18, lambda row, _: Line(row.wchan or units.UNKNOWN, "dim"), 3),
-        Column("command", 20, lambda row, _: Line(row.words or row.process.command, "dim"), 7, grow=5),
+        Column("command", 20, _command, 7, grow=5),
     ]
 
 
@@ -243,6 +243,10 @@ def _role(row: TreeRow, _: int) -> Line:
     if row.folded_pid is not None:
         return line.add(row.name, "label")
     return line.add(row.name, "strong" if row.process.role in ("rank", "launcher") else "text")
+
+
+def _command(row: TreeRow, width: int) -> Line:
+    return Line(row.words or elide_middle(visible(process_view.command(row.process)), width), "dim")
 
 
 def _state(row: TreeRow, _: int) -> Line:

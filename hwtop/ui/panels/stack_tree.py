@@ -16,11 +16,15 @@ from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_end, elide_middle, elide_path
+from hwtop.ui.widgets.text import cells, elide_end, elide_middle, elide_path
 
 _RANKS_WIDEST = 18
 _NAME, _PLACE = 28, 34
-"""Cells of a function and of its place, where there is room for source text beside them."""
+"""Most cells of a function and of its place, where there is room for source text beside them."""
+_CODE_LEAST = 12
+_GAP = 2
+_MARGIN = 9
+"""Cells of the mark, the number of ranks and the blanks around them."""
 _RUN = 3
 """From so many library frames in a row on, only their number is told."""
 
@@ -41,6 +45,16 @@ class _Row:
     """Of the ranks that stand here."""
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """Cells of what stands below one another in all rows."""
+
+    ranks: int
+    name: int
+    """With the branch before it."""
+    place: int
+
+
 def wanted(view: View, _: int) -> int:
     """Rows for the whole tree, frame included."""
     return 2 + max(1, len(_rows(view.job.stack_groups) if view.job else ()))
@@ -55,9 +69,9 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         return box([Line(f"◌ {_why_empty(job)}", "dim")], width, height, title, Line())
     mine = _mine(view, rows)
     visible = _visible(rows, mine, height - 2)
-    widest = min(_RANKS_WIDEST, inner(width) // 6, max(len(rank_set(row.ranks)) for row in rows))
+    columns = _columns(rows, inner(width))
     codes = _codes(job)
-    lines = [_line(rows[index], codes, widest, inner(width), is_mine=index in mine) for index in visible]
+    lines = [_line(rows[index], codes, columns, inner(width), is_mine=index in mine) for index in visible]
     groups = len(job.stack_groups)
     note = Line(f"{groups} place{'s' * (groups != 1)}", "dim")
     if len(visible) < len(rows):
@@ -161,24 +175,39 @@ def _codes(job: Job) -> dict[tuple[str, int], str]:
     }
 
 
-def _line(row: _Row, codes: dict[tuple[str, int], str], widest: int, width: int, *, is_mine: bool) -> Line:
+def _columns(rows: Sequence[_Row], width: int) -> _Columns:
+    """As wide as what stands in them, so that the rest is left for source text."""
+    ranks = min(_RANKS_WIDEST, width // 6, max(len(rank_set(row.ranks)) for row in rows))
+    room = width - ranks - _MARGIN
+    framed = [(row, row.frame) for row in rows if row.frame is not None]
+    tail = max((_GAP + len(row.phase) for row, _ in framed if row.phase), default=0)
+    names = max((cells(row.branch) + min(_NAME, cells(frame.name)) for row, frame in framed), default=0)
+    name = min(names, max(10, (room - tail) * 2 // 5))
+    places = max((cells(_where(frame)) for _, frame in framed), default=0)
+    return _Columns(ranks, name, min(_PLACE, places, max(6, room - name - _GAP - tail)))
+
+
+def _where(frame: StackFrame) -> str:
+    return f"{frame.short_filename}:{frame.line}" if frame.line else frame.short_filename
+
+
+def _line(row: _Row, codes: dict[tuple[str, int], str], columns: _Columns, width: int, *, is_mine: bool) -> Line:
     line = Line("▸ " if is_mine and row.is_first else "  ", "accent")
-    ranks = elide_end(rank_set(row.ranks), widest) if row.is_first else ""
+    ranks = elide_end(rank_set(row.ranks), columns.ranks) if row.is_first else ""
     count = str(len(row.ranks)) if row.is_first else ""
-    line.add(f"{ranks:<{widest}} ", "strong").add(f"{count:>4}  ", "accent").add(row.branch, "border")
+    line.add(f"{ranks:<{columns.ranks}} ", "strong").add(f"{count:>4}  ", "accent").add(row.branch, "border")
     if row.frame is None:
         return line.add(f"⋮ {row.hidden} library frames", "dim")
     is_user = is_user_frame(row.frame)
-    room = width - line.width
-    tail = Line(f"  {row.phase}", marks.PHASE[row.phase]) if row.phase else Line()
-    name_cells = min(_NAME, max(10, (room - tail.width) * 2 // 5))
+    name_cells = max(6, columns.name - cells(row.branch))
     name = elide_middle(row.frame.name, name_cells)
-    line.extend(Line(name, "strong" if is_user else "dim").fitted(name_cells)).add(" ")
-    where = f"{row.frame.short_filename}:{row.frame.line}" if row.frame.line else row.frame.short_filename
-    left = max(6, room - name_cells - 1 - tail.width)
-    line.add(elide_path(where, min(left, _PLACE)), "accent" if is_user else "dim").extend(tail)
-    code_room = width - line.width - 3
+    line.extend(Line(name, "strong" if is_user else "dim").fitted(name_cells)).add(" " * _GAP)
+    where = Line(elide_path(_where(row.frame), columns.place), "accent" if is_user else "dim")
+    line.extend(where.fitted(columns.place))
+    if row.phase:
+        line.add(" " * _GAP).add(row.phase, marks.PHASE[row.phase])
     code = codes.get((row.frame.filename, row.frame.line))
-    if code and code_room >= 12:
-        line.add(f"   {elide_end(code, code_room)}", "dim")
+    code_room = width - line.width - _GAP
+    if code and code_room >= _CODE_LEAST:
+        line.add(" " * _GAP).add(elide_end(code, code_room), "dim")
     return line
