@@ -23,12 +23,14 @@ from hwtop.ui.screens.options import OptionsScreen
 from hwtop.ui.screens.palette import PaletteScreen
 from hwtop.ui.settings_view import SettingsView
 from hwtop.ui.themes.no_colour import NO_COLOUR
+from hwtop.ui.widgets.panel import LOOKS
 
 
 class HwtopApp(App[None]):
     """Starts the feed on mount and stops it on exit. `last_frame` stays readable afterwards."""
 
     CSS_PATH = "app.tcss"
+    COMPONENT_CLASSES = LOOKS
     TITLE = "hwtop"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [*keys.APP, keys.INTERRUPT]

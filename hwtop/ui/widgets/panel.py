@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.segment import Segment
+from textual.css.styles import RenderStyles
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -55,6 +56,9 @@ ROLES = (
 )
 """Every colour there is; `app.tcss` gives each one a style from the theme."""
 
+LOOKS = {f"panel--{role}" for role in ROLES}
+"""What the style sheet calls them."""
+
 BACKED = frozenset(role for role in ROLES if role.startswith(("cursor", "tab", "band", "flame", "hit")))
 """Roles with a background of their own."""
 
@@ -62,13 +66,21 @@ BACKED = frozenset(role for role in ROLES if role.startswith(("cursor", "tab", "
 class Panel(Widget):
     """Shows the lines it is given. Its place is set by `place`, so a change of lines never lays the screen out."""
 
-    COMPONENT_CLASSES = {f"panel--{role}" for role in ROLES}
     is_ascii = False
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
         self.lines: list[Line] = []
         self._place: Region | None = None
+
+    def get_component_styles(self, *names: str) -> RenderStyles:
+        """The looks of roles. They are the app's: working out all of them for each panel is most of what a start takes."""
+        return self.app.get_component_styles(*names)
+
+    def notify_style_update(self) -> None:
+        """Draw anew: the theme may be another one."""
+        super().notify_style_update()
+        self.refresh()
 
     def place(self, region: Region | None) -> None:
         """Stand at `region` of the screen, or nowhere. Costs nothing when it is there already."""
