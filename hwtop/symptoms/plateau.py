@@ -182,6 +182,8 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
         return None
     since = lr.points[-zeros]
     told = [point.value for point in loss.points if point.at_s >= since.at_s and (point.step or 0) >= (since.step or 0)]
+    if since.step is None:  # lines that were read at once have one time: those before must not count
+        told = told[-zeros:]
     is_whole_run = zeros == len(lr.points)
     least = ZERO_ALWAYS_POINTS if is_whole_run else needed
     if len(told) < least or (_may_move(told) if is_whole_run else _falls(told) or len(set(lr.values)) <= _ROUNDED):

@@ -7,8 +7,9 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
-from hwtop.model.curve import Curve, CurvePoint
+from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.log import Progress
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
@@ -257,6 +258,20 @@ def test_a_learning_rate_of_zero(
 ) -> None:
     seen = check_lr(watched(curve("lr", lr), curve("loss", loss), total_steps=total_steps))
     assert (seen.severity if seen else None) == expected
+
+
+def test_losses_read_together_with_the_first_zero_do_not_count_as_after_it() -> None:
+    falling = [3.0 - step / 200 for step in range(200)]
+
+    def at_once(name: CurveName, values: list[float]) -> Curve:
+        told = curve(name, values)
+        return replace(told, points=tuple(replace(point, step=None, at_s=5.0) for point in told.points))
+
+    lr = at_once("lr", [*DECAYED, *[0.0] * RATE.zeros])
+    assert check_lr(watched(lr, at_once("loss", [*falling, *STILL[: RATE.zeros]]))) is not None
+    assert (
+        check_lr(watched(lr, at_once("loss", [*falling, *[2.0 - 0.05 * step for step in range(RATE.zeros)]]))) is None
+    )
 
 
 @pytest.mark.parametrize(
