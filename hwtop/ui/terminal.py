@@ -21,6 +21,7 @@ from hwtop.ui.options import ScreenOptions
 Ask = Callable[[str], str]
 """Sends a question to the terminal, gives its answers, "" where there are none."""
 
+_IN, _OUT = 0, 1
 _NO_CURSOR = ("", "dumb", "unknown")
 """What TERM says where the cursor cannot be moved, or nobody has said what terminal it is."""
 _BY_ITSELF = "\x1b[c"
@@ -30,6 +31,8 @@ _GROUND = re.compile(r"\x1b\]11;rgba?:([0-9a-f]+)/([0-9a-f]+)/([0-9a-f]+)", re.I
 _TO_LETTER = "\ré\x1b[6n\r\x1b[K"
 """One cell in UTF-8, else two; neither byte is a control character in other character sets."""
 _PLACE = re.compile(r"\x1b\[\d+;(\d+)R")
+_FEW_GLYPHS = "plain ASCII, as the Linux console has few glyphs"
+_OTHER_LOCALE = "plain ASCII, as the locale is not UTF-8: `export LC_ALL=C.UTF-8` if this terminal knows more"
 _ANSWER_S = 1.0
 """Between two parts of an answer; a line around the world takes 0.3 s."""
 _MOST_PARTS = 64
@@ -63,8 +66,7 @@ def fitted(options: ScreenOptions, ask: Ask | None = None, environ: Mapping[str,
     options = replace(options, is_light=is_ground_asked and is_light(answer, environ))
     if options.is_ascii or (says_utf8(environ) and not is_console) or (is_letter_asked and knows_utf8(answer)):
         return options
-    why = "the Linux console has few glyphs" if is_console else "the locale is not UTF-8 (see `locale`)"
-    return replace(options, is_ascii=True, note=f"{why}: drawn in plain ASCII, as with --ascii")
+    return replace(options, is_ascii=True, note=_FEW_GLYPHS if is_console else _OTHER_LOCALE)
 
 
 def says_utf8(environ: Mapping[str, str]) -> bool:
@@ -94,27 +96,27 @@ def is_light(answer: str, environ: Mapping[str, str]) -> bool:
 def asked(question: str) -> str:
     """What the terminal of this process answers. One that answers nothing costs a second; keys hit meanwhile are lost."""
     try:
-        before = termios.tcgetattr(0)
-        mode = termios.tcgetattr(0)
+        before = termios.tcgetattr(_IN)
+        mode = termios.tcgetattr(_IN)
         mode[3] &= ~(termios.ECHO | termios.ICANON)
-        termios.tcsetattr(0, termios.TCSANOW, mode)
+        termios.tcsetattr(_IN, termios.TCSANOW, mode)
     except termios.error:
         return ""
     try:
-        os.write(1, (question + _BY_ITSELF).encode())
+        os.write(_OUT, (question + _BY_ITSELF).encode())
         return _answer()
     except OSError:
         return ""
     finally:
-        termios.tcsetattr(0, termios.TCSANOW, before)
+        termios.tcsetattr(_IN, termios.TCSANOW, before)
 
 
 def _answer() -> str:
     answer = ""
     for _ in range(_MOST_PARTS):
-        if _ITSELF.search(answer) or not select.select([0], [], [], _ANSWER_S)[0]:
+        if _ITSELF.search(answer) or not select.select([_IN], [], [], _ANSWER_S)[0]:
             break
-        part = os.read(0, 4096)
+        part = os.read(_IN, 4096)
         if not part:
             break
         answer += part.decode(errors="replace")
