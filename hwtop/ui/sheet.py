@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 
-from rich.color import Color
-from rich.terminal_theme import MONOKAI
-
 from hwtop.ui.terse import Cell, Style, pieces
+from hwtop.ui.themes import browser
 from hwtop.ui.widgets.text import cells
 
 Run = tuple[str, int, str, str, str]
@@ -87,22 +85,8 @@ def _runs(row: list[Cell]) -> Iterator[Run]:
 def look(style: Style) -> tuple[str, str, str]:
     """Colour of the text, colour behind it, letters (see Run)."""
     kinds = dict(style)
-    ink, ground = _colour(kinds.get("fg", "")), _colour(kinds.get("bg", ""))
+    ink, ground = browser.colour(kinds.get("fg", "")), browser.colour(kinds.get("bg", ""))
     letters = "".join(letter for kind, letter in _LETTERS.items() if kind in kinds)
     if _REVERSE in kinds:
-        ink, ground = ground or MONOKAI.background_color.hex, ink or MONOKAI.foreground_color.hex
+        ink, ground = ground or browser.GROUND, ink or browser.INK
     return ink, ground, letters
-
-
-def _colour(parameters: str) -> str:
-    """ "38;2;1;2;3", "48;5;7", "31" or "107" as "#rrggbb"; "" where it is the default."""
-    numbers = [int(number) for number in parameters.split(";")] if parameters else [39]
-    if numbers[0] in (38, 48) and len(numbers) == 5:
-        return "#{:02x}{:02x}{:02x}".format(*numbers[2:])
-    if numbers[0] in (38, 48):
-        ansi = numbers[2]
-    elif numbers[0] in (39, 49):
-        return ""
-    else:
-        ansi = numbers[0] % 10 + (8 if numbers[0] >= 90 else 0)
-    return Color.from_ansi(ansi).get_truecolor(MONOKAI).hex
