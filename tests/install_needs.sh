@@ -9,7 +9,7 @@ need() { command -v "$1" >/dev/null || missing+=("$2"); } # a program and the pa
 need gcc gcc
 need tmux tmux
 need groff groff-base
-need chromium chromium
+command -v chromium-browser google-chrome >/dev/null || need chromium chromium
 need setpriv util-linux
 need mpirun.openmpi openmpi-bin
 need mpiexec.hydra mpich

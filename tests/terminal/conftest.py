@@ -60,7 +60,7 @@ def wait_for_ticks(terminal: Tmux, count: int = 2) -> None:
     """The screen lives: its clock moves on so many times."""
     for _ in range(count):
         before = clock(terminal.screen())
-        terminal.wait_until(lambda screen: clock(screen) not in (None, before), "clock that moves on", 15)  # noqa: B023
+        terminal.wait_until(lambda screen: clock(screen) not in (None, before), "clock that moves on", 30)  # noqa: B023
 
 
 def use_ranks(fake: FakeNvml, pids: dict[int, int]) -> None:

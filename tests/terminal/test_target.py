@@ -91,8 +91,8 @@ def test_leaving_restores_the_terminal_and_keeps_the_verdict(key: str, open_term
     watch(terminal, job.launcher_pid)
     assert terminal.is_alternate()
     terminal.send(key)
-    terminal.wait_until(lambda _: not terminal.is_alternate(), "end of the alternate screen", 5)
-    terminal.wait_for(rf"^{PROMPT}$", 5)
+    terminal.wait_until(lambda _: not terminal.is_alternate(), "end of the alternate screen")
+    terminal.wait_for(rf"^{PROMPT}$")
     assert re.search(r"^hwtop: \S", terminal.screen(), re.MULTILINE)
     assert settings(terminal) == before
     assert terminal.flags() == "cursor 1 mouse 0"
@@ -119,7 +119,7 @@ def test_help_page_and_pause_answer_to_keys(open_terminal: Open, start: Start) -
     terminal.send("?")
     terminal.wait_for("─ Help ─")
     terminal.send("C-c")
-    terminal.wait_for(rf"^{PROMPT}$", 5)
+    terminal.wait_for(rf"^{PROMPT}$")
 
 
 @pytest.mark.parametrize("end", ["SIGHUP", "SIGTERM", "SIGKILL"])

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import contextlib
 import itertools
+import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,8 +15,10 @@ from typing import Any
 
 import aiohttp
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 _CODES = {"Escape": 27, "Enter": 13, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38}
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+"""As Debian, Fedora and Google call it."""
 _FLAGS = (
     "--headless=new",
     "--no-sandbox",  # it refuses to run as root with one
@@ -158,10 +161,11 @@ class Browser:
 @contextlib.asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
     """Started, and ended with all its processes."""
+    program = next(filter(None, map(shutil.which, _NAMES)))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         flags = (*_FLAGS, f"--user-data-dir={folder}", "--window-size=1280,800", "about:blank")
         process = await asyncio.create_subprocess_exec(
-            "chromium", *flags, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
+            program, *flags, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
         )
         try:
             port, path = await _door(Path(folder))
