@@ -1,4 +1,4 @@
-"""The monitor: shows the newest frame, and keeps what the person has chosen across pages and frames."""
+"""The monitor: what the person does to the picture, to the job, and to how often it is looked at."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from dataclasses import replace
 from typing import cast
 
 from textual import events
-from textual.app import ComposeResult
 from textual.errors import NoWidget
-from textual.geometry import Region
-from textual.screen import Screen
 
-from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.ui import (
-    adoption,
     curve_view,
     key_names,
     keys,
@@ -28,13 +23,13 @@ from hwtop.ui import (
     table_moves,
     time_moves,
 )
-from hwtop.ui.filter import typed
-from hwtop.ui.layout import PANELS, arrange, drawn
+from hwtop.ui.filter import edited, typed
 from hwtop.ui.messages import SendAll
-from hwtop.ui.options import ScreenOptions, Stopper
+from hwtop.ui.options import ScreenOptions
 from hwtop.ui.palette import Entry
 from hwtop.ui.panels import conclusion, detail, footer, hint, picker
 from hwtop.ui.screens.orders import Orders
+from hwtop.ui.screens.picture import PictureScreen
 from hwtop.ui.view import PAGES, Inside, Page, View
 from hwtop.ui.widgets.panel import Panel
 
@@ -42,116 +37,30 @@ INTERVALS_S = (0.5, 1.0, 2.0, 5.0, 10.0)
 """What `+` and `-` choose from."""
 
 
-class MonitorScreen(Screen[None]):
-    """All pages. Panels are drawn from one View; a key makes a new View."""
+class MonitorScreen(PictureScreen):
+    """The keys and the mouse: each makes a new View."""
 
     BINDINGS = keys.MONITOR
 
     def __init__(self, options: ScreenOptions) -> None:
-        super().__init__()
-        self.view: View | None = None
-        self.feed: Stopper | None = None
-        self._options = options
+        super().__init__(options)
         self._orders = Orders(self, options, self._look)
-        self._wish = Wish()
-        self._is_due = False
-        self._panels: dict[str, Panel] = {}
-
-    def compose(self) -> ComposeResult:
-        """Every panel there is; most are hidden at any time."""
-        for name in PANELS:
-            panel = self._panels[name] = Panel(id=name)
-            panel.is_ascii = self._options.is_ascii
-            panel.display = False
-            yield panel
-
-    def on_mount(self) -> None:
-        """Say that something is coming."""
-        self.redraw()
-
-    def on_resize(self) -> None:
-        """Arrange anew."""
-        self.redraw()
 
     def show(self, frame: Frame) -> None:
-        """Draw `frame`, or only keep it while the picture is held."""
-        if self.view is None:
-            self.view = View(
-                frame=frame,
-                is_readonly=self._options.is_readonly,
-                is_first=self._options.is_first,
-                note=self._options.note,
-                keymap=self._options.keymap,
-                hidden=frozenset(self._options.panels.hide),
-                drawing=self._options.panels.overview,
-            )
-        self.view = process_view.watched(self.view, time_moves.arrived(self.view, frame))
+        """Draw `frame`, and say what has come of what the person has asked for."""
+        super().show(frame)
         self._orders.see(frame)
-        self.redraw()
 
     def adopt(self, options: ScreenOptions, interval_s: float | None) -> None:
         """Be as these say from now on; look this often where it is not None."""
-        if interval_s is not None and self.feed is not None:
-            self.feed.interval(interval_s)
-        if self.view is not None:
-            self.view = adoption.view_for(self.view, self._options, options, interval_s)
-        self._options = options
+        super().adopt(options, interval_s)
         self._orders.adopt(options)
-        for panel in self._panels.values():
-            panel.is_ascii = options.is_ascii
-            panel.refresh()
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Place and fill the panels for the view and the size there are now."""
-        self._is_due = False
-        width, height = self.app.size
-        if not self._panels or width <= 0 or height <= 0:
-            return
-        if self.view is None:
-            self._panels["compact"].place(Region(0, 0, width, height))
-            self._panels["compact"].show(hint.waiting(width, height))
-            return
-        places = arrange(self.view, width, height)
-        if "time-bar" not in places:
-            self._panels[
-                "time-bar"
-            ].release_mouse()  # what is hidden while it holds the mouse never hears that it is let go
-        with self.app.batch_update():
-            for name, panel in self._panels.items():
-                place = places.get(name)
-                panel.place(Region(place.x, place.y, place.width, place.height) if place else None)
-                if place:
-                    panel.show(drawn(self.view, name, places))
-
-    def tell(self, note: str) -> None:
-        """Say this at the bottom until the next key."""
-        self._look(note=note)
-
-    def _look(self, **changes: object) -> None:
-        if self.view is not None:
-            self._set(replace(self.view, **{"note": "", **changes}))  # type: ignore[arg-type]
 
     def _on_logs(self) -> View | None:
         """The view on the logs page; None while there are no logs to look at."""
         if self.view is None or self.view.is_picking:
             return None
         return replace(self.view if self.view.page == "logs" else moves.turned(self.view, "logs"), note="")
-
-    def _set(self, view: View) -> None:
-        """Draw `view`, and tell the feed where it looks elsewhere than before."""
-        self.view = view
-        if view.wish != self._wish and self.feed is not None:
-            self._wish = view.wish
-            self.feed.look(view.wish)
-        if not self._is_due:
-            self._is_due = True
-            self.call_later(self._redraw_due)
-
-    def _redraw_due(self) -> None:
-        """Behind the keys that wait already: where drawing takes longer than a key held down repeats, it is done once for some."""
-        if self._is_due:
-            self.redraw()
 
     def _read(self) -> None:
         if self.view is not None and (after := hint.read(self.view)) is not self.view:
@@ -201,10 +110,13 @@ class MonitorScreen(Screen[None]):
 
     def carry_out(self, entry: Entry | None) -> None:
         """Do what was chosen in the palette."""
-        if entry is not None and entry.look is not None and self.view is not None:
+        if entry is None:
+            return
+        if entry.look is not None and self.view is not None:
             self._set(entry.look(replace(self.view, note="")))
-        if entry is not None:
-            self._perform(entry.action)
+            if self.view.note:  # it says why not
+                return
+        self._perform(entry.action)
 
     def _perform(self, action: str) -> None:
         """Run an action as its key does."""
@@ -332,12 +244,8 @@ class MonitorScreen(Screen[None]):
         elif event.key == "escape":
             self._type("")
             self._look(is_typing=False)
-        elif event.key in ("backspace", "ctrl+h"):
-            self._type(view.typed[:-1])
-        elif event.key == "ctrl+u":
-            self._type("")
-        elif event.is_printable and event.character:
-            self._type(typed(view.typed, event.character))
+        elif (word := edited(view.typed, event.key, event.character)) is not None:
+            self._type(word)
 
     def on_paste(self, event: events.Paste) -> None:
         """Into the filter or the time, while one is typed."""

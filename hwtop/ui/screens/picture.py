@@ -1,0 +1,118 @@
+"""The picture: one View in its panels. The newest frame makes another View, and so does the person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.app import ComposeResult
+from textual.geometry import Region
+from textual.screen import Screen
+
+from hwtop.model.aim import Wish
+from hwtop.model.frame import Frame
+from hwtop.ui import adoption, process_view, time_moves
+from hwtop.ui.layout import PANELS, arrange, drawn
+from hwtop.ui.options import ScreenOptions, Stopper
+from hwtop.ui.panels import hint
+from hwtop.ui.view import View
+from hwtop.ui.widgets.panel import Panel
+
+
+class PictureScreen(Screen[None]):
+    """Draws all pages, and tells the feed where the person looks. What keys and the mouse do is up to `MonitorScreen`."""
+
+    def __init__(self, options: ScreenOptions) -> None:
+        super().__init__()
+        self.view: View | None = None
+        self.feed: Stopper | None = None
+        self._options = options
+        self._wish = Wish()
+        self._is_due = False
+        self._panels: dict[str, Panel] = {}
+
+    def compose(self) -> ComposeResult:
+        """Every panel there is; most are hidden at any time."""
+        for name in PANELS:
+            panel = self._panels[name] = Panel(id=name)
+            panel.is_ascii = self._options.is_ascii
+            panel.display = False
+            yield panel
+
+    def on_mount(self) -> None:
+        """Say that something is coming."""
+        self.redraw()
+
+    def on_resize(self) -> None:
+        """Arrange anew."""
+        self.redraw()
+
+    def show(self, frame: Frame) -> None:
+        """Draw `frame`, or only keep it while the picture is held."""
+        if self.view is None:
+            self.view = View(
+                frame=frame,
+                is_readonly=self._options.is_readonly,
+                is_first=self._options.is_first,
+                note=self._options.note,
+                keymap=self._options.keymap,
+                hidden=frozenset(self._options.panels.hide),
+                drawing=self._options.panels.overview,
+            )
+        self.view = process_view.watched(self.view, time_moves.arrived(self.view, frame))
+        self.redraw()
+
+    def adopt(self, options: ScreenOptions, interval_s: float | None) -> None:
+        """Be as these say from now on; look this often where it is not None."""
+        if interval_s is not None and self.feed is not None:
+            self.feed.interval(interval_s)
+        if self.view is not None:
+            self.view = adoption.view_for(self.view, self._options, options, interval_s)
+        self._options = options
+        for panel in self._panels.values():
+            panel.is_ascii = options.is_ascii
+            panel.refresh()
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Place and fill the panels for the view and the size there are now."""
+        self._is_due = False
+        width, height = self.app.size
+        if not self._panels or width <= 0 or height <= 0:
+            return
+        if self.view is None:
+            self._panels["compact"].place(Region(0, 0, width, height))
+            self._panels["compact"].show(hint.waiting(width, height))
+            return
+        places = arrange(self.view, width, height)
+        if "time-bar" not in places:
+            # What is hidden while it holds the mouse never hears that it is let go.
+            self._panels["time-bar"].release_mouse()
+        with self.app.batch_update():
+            for name, panel in self._panels.items():
+                place = places.get(name)
+                panel.place(Region(place.x, place.y, place.width, place.height) if place else None)
+                if place:
+                    panel.show(drawn(self.view, name, places))
+
+    def tell(self, note: str) -> None:
+        """Say this at the bottom until the next key."""
+        self._look(note=note)
+
+    def _look(self, **changes: object) -> None:
+        if self.view is not None:
+            self._set(replace(self.view, **{"note": "", **changes}))  # type: ignore[arg-type]
+
+    def _set(self, view: View) -> None:
+        """Draw `view`, and tell the feed where it looks elsewhere than before."""
+        self.view = view
+        if view.wish != self._wish and self.feed is not None:
+            self._wish = view.wish
+            self.feed.look(view.wish)
+        if not self._is_due:
+            self._is_due = True
+            self.call_later(self._redraw_due)
+
+    def _redraw_due(self) -> None:
+        """Behind the keys that wait already: where drawing takes longer than a key held down repeats, it is done once for some."""
+        if self._is_due:
+            self.redraw()
