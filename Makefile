@@ -36,7 +36,7 @@ bench: $(VENV)/.test ## what hwtop costs
 matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is found, missed, false, and how soon
 	$(BIN)/python bench/matrix.py
 
-screenshots: $(VENV)/.test ## the pictures of the README
+screenshots: $(VENV)/.test ## every page of healthy and sick jobs, as SVG and PNG
 	$(BIN)/python -m tests.pictures
 
 $(BIN)/hwtop: pyproject.toml

@@ -1,51 +1,104 @@
-"""Writes the pictures of the README: `python -m tests.pictures [FOLDER]`, from the recordings in tests/data."""
+"""Makes the gallery: `python -m tests.pictures [FOLDER]` draws every page of healthy and of sick jobs, from the recordings in
+tests/data, as SVG and PNG.
+
+The names go by a rule: PAGE-healthy, PAGE-sick, PAGE-sick-80x24, theme-NAME, and one for each thing over a page.
+"""
 
 from __future__ import annotations
 
-import os
+import io
 import sys
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from hwtop.model.frame import Frame
-from hwtop.ui.screenshot import png, svg
-from hwtop.ui.view import Page
-from tests.recording import replay
+from PIL import Image
 
-FULL, SMALL = (160, 50), (80, 24)
+from hwtop.ui import themes
+from hwtop.ui.layout import picture
+from hwtop.ui.screenshot import drawing, png, svg, svg_of
+from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.widgets.line import Line
+from tests import screens
 
-PICTURES: tuple[tuple[str, str, tuple[int, int], Page], ...] = (
-    ("healthy", "healthy", FULL, "overview"),
-    ("input-bound", "input-bound", FULL, "overview"),
-    ("hang", "hang", FULL, "overview"),
-    ("gpu-lost", "gpu-lost", FULL, "overview"),
-    ("hang-stacks", "hang", FULL, "stacks"),
-    ("hang-ranks", "hang", FULL, "ranks"),
-    ("input-bound-flame", "input-bound", FULL, "flame"),
-    ("healthy-curves", "healthy", FULL, "curves"),
-    ("hang-symptoms", "hang", FULL, "symptoms"),
-    ("healthy-host", "healthy", FULL, "host"),
-    ("gpus", "gpu-errors", FULL, "gpu"),
-    ("gpus-80x24", "gpu-errors", SMALL, "gpu"),
-    ("hang-80x24", "hang", SMALL, "overview"),
-)
-"""(file name, recording, columns and rows, page)."""
+FULL, MIDDLE, SMALL = (160, 50), (120, 40), (80, 24)
+_MAIN: tuple[Page, ...] = ("overview", "ranks", "stacks", "gpu", "symptoms")
+"""Pages that are shown small, too."""
+_COLOURS = 128
+"""Of a PNG: less than half the bytes of true colour, and the eye sees no difference."""
+
+Draw = Callable[[], str]
+
+
+def _healthy(page: Page) -> str:
+    return svg(screens.last("healthy"), FULL, page=page)
+
+
+def _sick(page: Page, size: tuple[int, int] = FULL) -> str:
+    return svg_of(screens.sick(page), size)
+
+
+def _overview(recording: str) -> str:
+    return svg(screens.last(recording), FULL)
+
+
+def _theme(name: str) -> str:
+    return svg(screens.last("gpu-errors"), MIDDLE, theme=name)
+
+
+def _past() -> str:
+    return svg_of(screens.past(), FULL)
+
+
+def _over_page(draw: Callable[[], list[Line]]) -> str:
+    """A dialog in the middle of a page, which is veiled."""
+    dialog = draw()
+    frame = screens.last("hang")
+    page = [line.text for line in picture(View(frame=frame), *FULL)]
+    left, top = (FULL[0] - dialog[0].width) // 2, (FULL[1] - len(dialog)) // 2
+    lines = [Line(text, "dim") for text in page]
+    for y, line in enumerate(dialog, top):
+        lines[y] = Line(page[y][:left], "dim").extend(line).add(page[y][left + line.width :], "dim")
+    return drawing(lines, f"hwtop: {frame.verdict.text}")
+
+
+PICTURES: dict[str, Draw] = {
+    **{f"{page}-healthy": partial(_healthy, page) for page in PAGES},
+    **{f"{page}-sick": partial(_sick, page) for page in PAGES},
+    **{f"{page}-sick-80x24": partial(_sick, page, SMALL) for page in _MAIN},
+    **{f"overview-{recording}": partial(_overview, recording) for recording in ("input-bound", "gpu-lost")},
+    **{f"theme-{name}": partial(_theme, name) for name in themes.OWN},
+    "past": _past,
+    **{name: partial(_over_page, lines) for name, lines in screens.DIALOGS.items()},
+}
+"""Name -> the SVG."""
 
 
 def write(folder: Path) -> None:
-    """One SVG and one PNG a picture: the last moment of each recording."""
-    os.environ["TZ"] = "UTC"  # the clock on the picture must not depend on who draws it
-    time.tzset()
-    last: dict[str, Frame] = {}
+    """All of them, and none of those that this made once and makes no more."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, recording, size, page in PICTURES:
-        if recording not in last:
-            last[recording] = replay(recording)[-1]
-        frame = last[recording]
-        drawn = svg(frame, size, page=page)
-        (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
-        (folder / f"{name}.png").write_bytes(png(drawn))
-        print(folder / f"{name}.svg", folder / f"{name}.png")
+    for file in (*folder.glob("*.svg"), *folder.glob("*.png")):
+        if file.stem not in PICTURES:
+            file.unlink()
+    total = 0
+    with screens.in_utc():
+        for name, draw in PICTURES.items():
+            drawn = draw()
+            for suffix, data in ((".svg", drawn.encode()), (".png", _small(png(drawn)))):
+                (folder / f"{name}{suffix}").write_bytes(data)
+                total += len(data)
+            print(folder / name)
+    print(f"{len(PICTURES)} pictures, {total / 1e6:.1f} MB")
+
+
+def _small(data: bytes) -> bytes:
+    """The same PNG with a table of colours, its round corners filled."""
+    drawn = Image.open(io.BytesIO(data))
+    image = Image.new("RGB", drawn.size, drawn.getpixel((drawn.width // 2, 1)))
+    image.paste(drawn, mask=drawn)
+    packed = io.BytesIO()
+    image.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(packed, "PNG", optimize=True)
+    return packed.getvalue()
 
 
 if __name__ == "__main__":

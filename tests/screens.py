@@ -1,0 +1,164 @@
+"""The screens that are kept as text in tests/data/screens: `python -m tests.screens` draws all of them anew.
+
+From recordings of real jobs, so a difference is one that a person sees. `tests/ui/test_snapshots.py` tells it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+from hwtop.config import Config
+from hwtop.model.frame import Frame
+from hwtop.ui import help_lines, palette, settings_page, themes, time_moves
+from hwtop.ui.layout import picture
+from hwtop.ui.screenshot import text
+from hwtop.ui.settings_view import SettingsView
+from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.widgets.line import Line
+from tests.recording import replay
+from tests.worn import worn
+
+FOLDER = Path(__file__).parent / "data" / "screens"
+ANEW = "python -m tests.screens"
+SIZES = ((80, 24), (120, 40), (200, 60))
+_HANG = "hang"
+_OWN_SICK: dict[Page, str] = {
+    "flame": "input-bound",
+    "curves": "input-bound",
+    "gpu": "gpu-errors",
+    "host": "input-bound",
+}
+"""Pages that have more to show of another job than of one that hangs."""
+_STUCK_RANK = 5
+_AGO_S = 85.0
+"""Before the ranks of that job stood still."""
+_SETTINGS_FILE = "~/.config/hwtop/config.toml"
+
+Draw = Callable[[], str]
+
+
+@contextmanager
+def in_utc() -> Iterator[None]:
+    """Times of day as they are there: they must not depend on where the pictures are drawn."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    try:
+        yield
+    finally:
+        os.environ.pop("TZ")
+        if before is not None:
+            os.environ["TZ"] = before
+        time.tzset()
+
+
+@cache
+def told(recording: str) -> list[Frame]:
+    """A recording, as hwtop judges it now."""
+    return replay(recording)
+
+
+def last(recording: str) -> Frame:
+    """Its last moment."""
+    return told(recording)[-1]
+
+
+def sick(page: Page) -> View:
+    """A job that is ill, as somebody looks at it who wants to know why."""
+    view = View(frame=last(_OWN_SICK.get(page, _HANG)), page=page)
+    if page == "curves":
+        return replace(view, curve="step_time_s")
+    return replace(view, selected=_STUCK_RANK) if page == "processes" else view
+
+
+def past() -> View:
+    """The hang before it was one, while newer pictures are there."""
+    frames = told(_HANG)
+    view = View(frame=frames[0])
+    for frame in frames:
+        view = time_moves.arrived(view, frame)
+    return time_moves.sought(view, frames[-1].moment.time_s - _AGO_S)
+
+
+def _page(page: Page, size: tuple[int, int]) -> str:
+    return _joined(picture(sick(page), *size))
+
+
+def _past() -> str:
+    return _joined(picture(past(), *SIZES[0]))
+
+
+def _ascii() -> str:
+    return text(last(_HANG), SIZES[0], ascii=True)
+
+
+def _help() -> list[Line]:
+    return help_lines.draw(View(frame=last(_HANG)), (160, 50)).lines
+
+
+def _palette() -> list[Line]:
+    """In the midst of typing; without the themes that the toolkit brings, which change with it."""
+    entries = palette.entries(View(frame=last(_HANG)), tuple(themes.OWN))
+    return palette.draw(palette.found(entries, "ra"), 1, "ra", (100, 30))[0]
+
+
+def _settings() -> list[Line]:
+    view = SettingsView(Config(), Config())
+    return settings_page.draw(view, _SETTINGS_FILE, *settings_page.size(100, 30))
+
+
+DIALOGS: dict[str, Callable[[], list[Line]]] = {"help": _help, "palette": _palette, "settings": _settings}
+"""What stands over a page."""
+
+
+def _dialog(name: str) -> str:
+    return _joined(DIALOGS[name]())
+
+
+def _joined(lines: list[Line]) -> str:
+    return "".join(line.text.rstrip() + "\n" for line in lines)
+
+
+@cache
+def _worn() -> dict[str, str]:
+    return worn(last(_HANG), SIZES[0])
+
+
+def _theme(name: str) -> str:
+    return _worn()[name]
+
+
+SCREENS: dict[str, Draw] = {
+    **{f"{page}-{size[0]}x{size[1]}": partial(_page, page, size) for page in PAGES for size in SIZES},
+    "ascii": _ascii,
+    "past": _past,
+    **{name: partial(_dialog, name) for name in DIALOGS},
+    **{f"theme-{name}": partial(_theme, name) for name in themes.OWN},
+}
+"""Name of the file -> what is in it."""
+
+
+def file_of(name: str) -> Path:
+    """Where the screen of this name is kept."""
+    return FOLDER / f"{name}.txt"
+
+
+def write() -> None:
+    """All of them, and none that is no longer meant."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for file in FOLDER.iterdir():
+        file.unlink()
+    with in_utc():
+        for name, draw in SCREENS.items():
+            file_of(name).write_text(draw(), encoding="utf-8")
+    print(f"{len(SCREENS)} screens in {FOLDER}; `git diff {FOLDER}` shows what is new")
+
+
+if __name__ == "__main__":
+    write()
