@@ -117,8 +117,8 @@ def _ranks(view: View) -> dict[int, tuple[int, ...]]:
 
 
 def selected(view: View) -> Gpu | None:
-    """The device under the cursor: the chosen one, else that of the selected rank, else the sickest, else the first. Where
-    another rank was selected since, its device takes over."""
+    """The device under the cursor: the chosen one, else that of the selected rank, else the sickest, else that of a rank
+    that a finding blames, else the first. Where another rank was selected since, its device takes over."""
     gpus = kept(view)
     chosen = next((gpu for gpu in gpus if gpu.index == view.gpu), None)
     of_rank = [gpu for gpu in gpus if view.rank is not None and gpu.index in view.rank.gpus]
@@ -126,7 +126,8 @@ def selected(view: View) -> Gpu | None:
         return chosen
     if of_rank:
         return of_rank[0]
-    return max(gpus, key=lambda gpu: (gpu_trouble.weight(gpu), -gpu.index), default=None)
+    blamed = view.shown_rank.gpus if view.shown_rank is not None else ()
+    return max(gpus, key=lambda gpu: (gpu_trouble.weight(gpu), gpu.index in blamed, -gpu.index), default=None)
 
 
 def moved(view: View, step: int) -> View:

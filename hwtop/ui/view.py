@@ -182,7 +182,10 @@ class View:
     def wish(self) -> Wish:
         """What the feed should look at closely."""
         looks_inside = self.page == "processes" and self.inside
-        return Wish(rank=self.selected, detail_pid=self.process if looks_inside else None, request=self.request)
+        # A flame is kept of one rank: of the one on the page, whether it was chosen or a finding blames it.
+        shown = self.shown_rank if self.page == "flame" else None
+        rank = shown.rank if shown is not None else self.selected
+        return Wish(rank=rank, detail_pid=self.process if looks_inside else None, request=self.request)
 
     @property
     def blamed(self) -> tuple[int, ...]:

@@ -171,3 +171,11 @@ def test_edges_tell_user_code_without_colour() -> None:
     text = to_ascii("\n".join(lines_of(page())))
     assert "[<module> 100%" in text
     assert "|Tensor.backward 55%" in text
+
+
+def test_the_samples_of_the_rank_on_the_page_are_asked_for() -> None:
+    view = page(frames.hang(), selected=None)
+    assert view.shown_rank is not None
+    assert view.wish.rank == view.shown_rank.rank == view.blamed[0]
+    assert changed(view, selected=2).wish.rank == 2
+    assert changed(view, page="overview").wish.rank is None

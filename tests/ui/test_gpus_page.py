@@ -15,6 +15,7 @@ from hwtop.model.gpu import Gpu, GpuProcess, GpuRates
 from hwtop.model.gpu_health import XidEvent
 from hwtop.model.gpu_link import NvLink
 from hwtop.model.log import LogEvent
+from hwtop.ui import gpu_view
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.gpu_reasons import field_words
 from hwtop.ui.layout import arrange, picture, scrollable
@@ -389,3 +390,12 @@ def test_plain_characters_only_with_ascii() -> None:
         assert "?" not in "".join(rows[3:-2])
 
     drive(act, gpu_frames.ill(), options=ScreenOptions(is_ascii=True), size=(200, 60))
+
+
+def test_among_sound_devices_that_of_a_blamed_rank_is_looked_at_first() -> None:
+    frame = gpu_frames.training(8)
+    finding = replace(frames.hang().findings[0], ranks=(5,))
+    view = View(frame=replace(frame, findings=(finding,)), page="gpu")
+    here = gpu_view.selected(view)
+    assert here is not None
+    assert here.index == 5
