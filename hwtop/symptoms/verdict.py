@@ -90,7 +90,7 @@ def _without_job(moment: Moment) -> Verdict:
         return Verdict(level="unknown", text="Looking for the job")
     training = sum(candidate.kind == "training" for candidate in moment.candidates)
     what = f"{training} training job{'s' if training != 1 else ''} found" if training else "No training job found"
-    return Verdict(level="ok", text=f"{what}: choose a process to watch")
+    return Verdict(level="info", text=f"{what}: choose a process to watch")
 
 
 def _suspected(job: Job, watched_s: float) -> Verdict | None:

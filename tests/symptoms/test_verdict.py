@@ -105,10 +105,10 @@ def test_no_rank() -> None:
     ("kinds", "level", "text"),
     [
         (None, "unknown", "Looking for the job"),
-        ((), "ok", "No training job found: choose a process to watch"),
-        (("python",), "ok", "No training job found: choose a process to watch"),
-        (("training", "other"), "ok", "1 training job found: choose a process to watch"),
-        (("training", "training"), "ok", "2 training jobs found: choose a process to watch"),
+        ((), "info", "No training job found: choose a process to watch"),
+        (("python",), "info", "No training job found: choose a process to watch"),
+        (("training", "other"), "info", "1 training job found: choose a process to watch"),
+        (("training", "training"), "info", "2 training jobs found: choose a process to watch"),
     ],
 )
 def test_without_a_job(kinds: tuple[str, ...] | None, level: str, text: str) -> None:

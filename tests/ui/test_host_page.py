@@ -77,7 +77,7 @@ def test_everything_about_the_host_is_there(size: tuple[int, int]) -> None:
 def test_a_healthy_machine_is_calm_at_every_size() -> None:
     for size in SIZES:
         seen = read_to_the_end(frames.healthy(), size)
-        assert "✔ nothing about the machine is proven" in seen
+        assert "✔ no fault of the machine is proven" in seen
         assert not set("✖▲") & set(seen)
 
 
@@ -86,7 +86,7 @@ def test_the_answer_names_what_is_proven_and_where_to_look() -> None:
     assert any("✖ CRITICAL  /mnt/lustre/datasets has not answered for 50 s" in row for row in top)
     assert any("✖ mounts /mnt/lustre/datasets not answering for 50 s" in row for row in top)
     other = screen(frames.input_bound(), (80, 24))
-    assert "✔ nothing about the machine is proven; 1 finding about the job itself: 8" in other
+    assert "✔ no fault of the machine is proven; 1 finding about the job itself: 8 why" in other
 
 
 def test_without_a_job_nothing_is_judged() -> None:

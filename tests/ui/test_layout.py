@@ -134,6 +134,31 @@ def test_the_verdict_keeps_its_head_and_the_culprit() -> None:
     assert sentence in text(frame, (160, 50)).splitlines()[0]
 
 
+def test_a_long_title_keeps_the_culprit_and_cut_evidence_says_so() -> None:
+    frame = frames.hang()
+    title = (
+        "Rank 5 is missing from the collective for 65 s: ranks 0-4,6-7 wait in all_reduce (trainer.py:46 train_step), "
+        "rank 5 is in flush_metrics (faults.py:49)"
+    )
+    evidence = (*(f"fact {number}" for number in range(6)), "ruled out: " + ", ".join(["no rank dead"] * 40))
+    finding = replace(frame.findings[0], title=title, evidence=evidence)
+    frame = replace(frame, findings=(finding,))
+    assert "wait in all_reduce… rank 5 is in flush_metrics (faults.py:49) " in text(frame, (80, 24))
+    (cut,) = (line for line in text(frame, (160, 50)).splitlines() if "ruled out" in line)
+    assert cut.rstrip(" │").endswith("…")
+
+
+def test_bars_of_phases_have_a_legend_where_rows_are_left() -> None:
+    screen = text(frames.healthy(), (120, 50))
+    assert "phases  ━━ compute ══ data ┅┅ wait" in screen
+    assert "phases  ━━" not in text(frames.hang(), (80, 24))
+
+
+def test_fill_of_a_mount_is_not_read_as_use_of_a_disk() -> None:
+    assert "% full" in text(frames.healthy(), (120, 40))
+    assert "% full" in text(frames.healthy(), (160, 50))
+
+
 def test_the_host_column_gives_what_the_trend_does_not_need_to_the_busiest_processes() -> None:
     for make, size in ((frames.healthy, (160, 50)), (frames.healthy, (200, 60)), (frames.hang, (200, 60))):
         places = arrange(View(frame=make()), *size)

@@ -52,7 +52,7 @@ def test_eight_ranks_are_eight_rows_and_one_card(size: tuple[int, int]) -> None:
     assert "Rank 3  PID 41039  GPU 3" in text
     assert "━━ compute ══ data ┅┅ wait ▪▪ save, log ·· other   60 samples each" in text
     assert "backward 55%  forward 30%  data 6%" in text
-    assert "4S   CPU 136%" in text
+    assert "4 sleeping   CPU 136%" in text
     assert "/scratch/runs/42/logs/rank_3.log   0.5 s ago" in text
     assert "iter 12589" in text
 

@@ -10,6 +10,10 @@ from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import elide_middle
 
 _MOUNTS = 4
+_LATENCY_FROM = 44
+"""Cells from which a disk tells its latency."""
+_FREE_FROM = 34
+"""Cells from which a mount tells what is free on it."""
 
 
 def wanted(view: View, _: int) -> int:
@@ -31,7 +35,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines += [_mount(mount, room) for mount in full[: left - disk_rows]]
     if not lines:
         lines = [Line("◌ no disk seen", "dim")]
-    return box(lines, width, height, Line("Disks", "title"), Line("bytes/s, busy", "dim"))
+    words = "bytes/s, latency, busy" if room >= _LATENCY_FROM else "bytes/s, busy"
+    return box(lines, width, height, Line("Disks", "title"), Line(words, "dim"))
 
 
 def traffic(view: View) -> tuple[float | None, float | None]:
@@ -61,7 +66,7 @@ def _disk(disk: DiskRates, room: int) -> Line:
     line = Line(elide_middle(disk.name, name_width), "label").fitted(name_width)
     for word, rate in (("r", disk.read_bytes_per_s), ("w", disk.write_bytes_per_s)):
         line.add(f" {word}", "dim").extend(Line(units.size(rate)).fitted(5, "right"))
-    if room - line.width >= 16:
+    if room >= _LATENCY_FROM:
         latency = units.UNKNOWN if disk.latency_ms is None else f"{disk.latency_ms:.1f} ms"
         line.extend(Line(latency, "dim").fitted(10, "right"))
     role, mark = marks.high(disk.busy_pct, 80, 95)
@@ -74,8 +79,8 @@ def _mount(mount: MountReading, room: int) -> Line:
         return Line(f"✖ {elide_middle(mount.mount_point, room // 2)} {mount.reason}", "bad")
     fill = _fill(mount)
     role, mark = marks.high(fill, 90, 97)
-    tail = Line(f" {mark.strip()}{fill:.0f}%", "text" if role == "good" else role).fitted(6, "right")
-    if room >= 26:
+    tail = Line(f" {mark.strip()}{fill:.0f}% full", "text" if role == "good" else role).fitted(11, "right")
+    if room >= _FREE_FROM:
         tail = Line(f" {units.size(mount.available_bytes)} free", "dim").extend(tail)
     name_width = room - tail.width
     return Line(elide_middle(mount.mount_point, name_width), "label").fitted(name_width).extend(tail)

@@ -12,7 +12,7 @@ from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_end, wrap
+from hwtop.ui.widgets.text import elide_clauses, elide_end, wrap
 
 _DETAILS = 9
 """Most lines of detail of one card; the whole story is in `hwtop diagnose`."""
@@ -52,7 +52,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not findings:
         lines = [_calm(view, room), *_ended(view, room)]
         lines += _blind(view, height - 2 - len(lines))
-        return box(lines, width, height, Line("Findings", "title"), Line("none", "dim"))
+        found = "none yet" if view.frame.verdict.level == "unknown" else "none"
+        return box(lines, width, height, Line("Findings", "title"), Line(found, "dim"))
     cards = _cards(view, room)
     taken = _share(cards, height - 2)
     lines = [line for card, count in zip(cards, taken, strict=True) for line in _shown(card, count)]
@@ -95,7 +96,7 @@ def _need(card: list[_Detail]) -> int:
 def _cards(view: View, width: int) -> list[list[_Detail]]:
     """Of all findings; whole where they have the page."""
     cards = [_card(finding, width) for finding in view.frame.findings]
-    return cards if view.alone == "findings" else [card[: 1 + _DETAILS] for card in cards]
+    return cards if view.alone == "findings" else [_cut(card, 1 + _DETAILS) for card in cards]
 
 
 def _card(finding: Finding, width: int) -> list[_Detail]:
@@ -113,7 +114,7 @@ def _card(finding: Finding, width: int) -> list[_Detail]:
 
 
 def _head(finding: Finding, width: int) -> list[Line]:
-    """The title is never cut for what stands beside it; a long one takes two lines."""
+    """The title is never cut for what stands beside it; a long one takes two lines and keeps its last clause."""
     glyph, word, role = marks.SEVERITY[finding.severity]
     ranks = f"  {named(finding.ranks)}" if finding.ranks else ""
     mark = Line(f"{glyph} {word:<8}  ", role)
@@ -127,16 +128,24 @@ def _head(finding: Finding, width: int) -> list[Line]:
     head = Line().extend(mark).add(pieces[0] if pieces else "", "strong")
     side = next((side for side in sides if head.width + side.width <= width), Line())
     lines = [head.fitted(width - side.width).extend(side)]
-    return [*lines, *(Line(" " * mark.width).add(piece, "strong") for piece in pieces[1:2])]
+    if len(pieces) > 1:
+        rest = elide_clauses(" ".join(pieces[1:]), max(8, width - mark.width))
+        lines.append(Line(" " * mark.width).add(rest, "strong"))
+    return lines
 
 
 def _shown(card: list[_Detail], count: int) -> list[Line]:
-    """The first `count` details as they are read: facts, steps, the rest; a sentence that is cut says so."""
+    """The first `count` details as they are read: facts, steps, the rest."""
+    return [detail.line for detail in sorted(_cut(card, count), key=lambda detail: detail.order)]
+
+
+def _cut(card: list[_Detail], count: int) -> list[_Detail]:
+    """The first `count` details; a sentence that is cut says so."""
     kept = card[:count]
     if kept and count < len(card) and not card[count].is_start:
         cut = kept[-1]
         kept[-1] = replace(cut, line=Line().extend(cut.line).add(" …", "dim"))
-    return [detail.line for detail in sorted(kept, key=lambda detail: detail.order)]
+    return kept
 
 
 def _wrapped(mark: str, mark_role: str, text: str, role: str, width: int, order: int) -> list[_Detail]:

@@ -93,10 +93,14 @@ def _answer(view: View, width: int) -> list[Line]:
 def _calm(view: View) -> Line:
     if view.job is None:
         return Line("● ", "info").add("no job is attached, so nothing is judged", "strong")
-    line = Line("✔ ", "good").add("nothing about the machine is proven", "strong")
+    line = Line("✔ ", "good").add("no fault of the machine is proven", "strong")
     count = len(view.frame.findings)
-    told = f"; {count} finding{'s' * (count != 1)} about the job itself: "
-    return line.add(told, "text").add(key_names.first("symptoms", view.keymap), "key") if count else line
+    if not count:
+        return line
+    line.add(f"; {count} finding{'s' * (count != 1)} about the job itself", "text")
+    if key := key_names.first("symptoms", view.keymap):
+        line.add(": ", "text").add(key, "key").add(" why", "label")
+    return line
 
 
 def _parts(view: View) -> Iterator[Line]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from hwtop.job.stacks.frames import place
 from hwtop.job.witness.files import spoken
 from hwtop.model.rank import Rank
 from hwtop.ui import key_names, log_view, marks, units
+from hwtop.ui.fields import state_word
 from hwtop.ui.panels import ranks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import stacked
@@ -110,7 +112,10 @@ def _phases(rank: Rank, width: int) -> Line:
 def _workers(rank: Rank, width: int) -> Line:
     if not rank.workers:
         return Line()
-    line = _labelled("workers").extend(ranks.worker_states(rank))
+    line = _labelled("workers")
+    for number, (letter, count) in enumerate(sorted(Counter(worker.state for worker in rank.workers).items())):
+        told = f"{count} {state_word(letter)}"
+        line.add(", " if number else "", "dim").add(told, "warn" if letter in "DTtZ" else "text")
     used = [worker.cpu_pct for worker in rank.workers if worker.cpu_pct is not None]
     line.add(f"   CPU {units.pct(sum(used) if used else None)}")
     if rank.worker_hot:
@@ -123,7 +128,7 @@ def _process(rank: Rank) -> Line:
     if not rank.is_alive:
         return Line()
     line = _labelled("process").add(f"CPU {units.pct(rank.cpu_pct)}, {units.pct(rank.tree_cpu_pct)} with workers")
-    line.add(f"   {units.size(rank.rss_bytes)} memory   {rank.thread_count} threads")
+    line.add(f"   {units.size(rank.rss_bytes)} memory   {rank.thread_count} thread{'s' * (rank.thread_count != 1)}")
     return line.add(f"   up {units.duration(rank.age_s)}", "dim") if rank.age_s is not None else line
 
 

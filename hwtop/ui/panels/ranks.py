@@ -33,9 +33,10 @@ class Row:
     """Why it is in a list of ranks that differ."""
 
 
-def wanted(view: View, _: int) -> int:
-    """Rows for one line a rank, with titles and frame; on its own page with the legend."""
-    return 3 + max(1, len(rank_view.ordered(view))) + _legend_rows(view)
+def wanted(view: View, width: int) -> int:
+    """Rows for one line a rank, with titles and frame; with the legend on its own page, and where there are bars."""
+    ranks = rank_view.ordered(view)
+    return 3 + max(1, len(ranks)) + (_legend_rows(view) or (bool(ranks) and _has_bars(view, width)))
 
 
 def least(view: View) -> int:
@@ -55,7 +56,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     for index in visible:
         line = table.row(columns, row_of(view, ranks[index]))
         lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
-    if _legend_rows(view):
+    if _legend_rows(view) or (_has_bars(view, width) and len(lines) < height - 2):
         lines.append(legend(ranks))
     note = Line() if view.page == "ranks" else Line("CPU 100% = one core", "dim")
     if len(visible) < len(ranks):
@@ -68,6 +69,10 @@ def _chosen(view: View, width: int) -> list[tuple[Column[Row], int]]:
     """Those of all ranks, so that a filter moves none."""
     has_gpus = any(rank.gpus for rank in (view.job.ranks if view.job else ()))
     return table.chosen([column for column in _COLUMNS if has_gpus or column is not _GPU], inner(width))
+
+
+def _has_bars(view: View, width: int) -> bool:
+    return any(column.title == "phases" for column, _ in _chosen(view, width))
 
 
 def column_at(view: View, x: int, width: int) -> str:
@@ -133,7 +138,7 @@ def legend(ranks: Sequence[Rank]) -> Line:
     if not samples or not samples[-1]:
         return line.add("   no samples", "dim")
     few, many = samples[0], samples[-1]
-    return line.add(f"   {few if few == many else f'{few}–{many}'} samples each", "text")
+    return line.add(f"   {few if few == many else f'{few}–{many}'} sample{'s' * (many != 1)} each", "text")
 
 
 def mix(rank: Rank) -> list[tuple[float, str, str]]:

@@ -18,7 +18,7 @@ LEAST = 12
 """Rows for title, two facts and the first steps."""
 _TITLED = 24
 """Cells of the headings that stand beside their text, where there is room for that."""
-_BESIDE = 100
+_BESIDE = 130
 _COMMAND = re.compile(r"`([^`]+)`")
 
 
