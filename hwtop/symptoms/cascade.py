@@ -65,6 +65,17 @@ _SLOWS = (
 """Why all steps take longer."""
 _LOSS_IS_LOST = ("loss-nan", "loss-diverging")
 
+_KEEPS_FROM_DATA = (
+    "dataloader-worker-killed",
+    "dataloader-worker-stuck",
+    *_HOLDS_A_RANK,
+    *_STANDS_STILL,
+    "dataloader-oversubscribed",
+    "cgroup-throttled",
+    "swapping",
+)
+"""Why batches do not come."""
+
 ROOTS: dict[str, tuple[str, ...]] = {
     "hang": (
         *_HOLDS_A_RANK,
@@ -148,18 +159,9 @@ ROOTS: dict[str, tuple[str, ...]] = {
         "nccl-timeout",
         *_INPUT_BOUND,
     ),
-    **dict.fromkeys(
-        _INPUT_BOUND,
-        (
-            "dataloader-worker-killed",
-            "dataloader-worker-stuck",
-            *_HOLDS_A_RANK,
-            *_STANDS_STILL,
-            "dataloader-oversubscribed",
-            "cgroup-throttled",
-            "swapping",
-        ),
-    ),
+    **dict.fromkeys(_INPUT_BOUND, _KEEPS_FROM_DATA),
+    # Who makes the batches itself is slow at it because others hold the interpreter lock.
+    "input-bound-workers": (*_KEEPS_FROM_DATA, "gil-contention"),
     "logging-overhead": (*_HOLDS_A_RANK, *_STANDS_STILL),
 }
 """cascade -> the symptoms that explain it, where they are seen at the same time."""

@@ -123,6 +123,13 @@ def test_what_a_rank_is_kept_from_is_no_cause_of_its_own(still: str) -> None:
     assert [each.symptom for each in found] == [still]
 
 
+def test_the_interpreter_lock_explains_slow_loading_in_the_training_process_only() -> None:
+    lock = finding("gil-contention", "warning")
+    in_main, in_threads = finding("input-bound-workers", "warning"), finding("input-bound-cpu", "warning")
+    assert [each.symptom for each in fold([in_main, lock])] == ["gil-contention"]
+    assert [each.symptom for each in fold([in_threads, lock])] == ["input-bound-cpu", "gil-contention"]
+
+
 def test_cascades_fold_under_their_root() -> None:
     found = fold([finding("nccl-timeout"), finding("hang"), finding("rank-dead"), finding("shm-nearly-full")])
     assert [each.symptom for each in found] == ["rank-dead", "shm-nearly-full"]
