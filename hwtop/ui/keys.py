@@ -70,7 +70,7 @@ MOVES: list[BindingType] = [
 PICTURE: list[BindingType] = [
     Binding("y", "copy", "copy", id="copy", tooltip="Copy the conclusion of this page (OSC 52)"),
     Binding("o", "order", "sort", id="order", tooltip="Sort by the next column; of curves the next source"),
-    Binding("O", "reverse", "other way", id="reverse", tooltip="Sort the other way round"),
+    Binding("O", "table('reverse')", "other way", id="reverse", tooltip="Sort the other way round"),
     Binding("L", "log_scale", "log scale", id="log-scale", tooltip="The large curve on a log scale"),
     Binding("slash,f4", "filter", "filter", id="filter", tooltip="Filter the rows while you type"),
     Binding("S,f3", "search", "search", id="search", tooltip="Search a word in the logs"),

@@ -87,6 +87,13 @@ def turned(view: View, page: Page) -> View:
     return process_view.closed(fresh)
 
 
+def on_logs(view: View | None) -> View | None:
+    """The view on the logs page; None while there are no logs to look at."""
+    if view is None or view.is_picking:
+        return None
+    return replace(view if view.page == "logs" else turned(view, "logs"), note="")
+
+
 def chosen(view: View, size: Size) -> View:
     """What this page has selected, from close by: the box of the flame, the log line, the curve, the GPU, the
     finding, the rank's stack; on the overview without a rank what is wrong."""

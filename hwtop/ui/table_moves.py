@@ -9,7 +9,7 @@ from typing import Literal
 from hwtop.ui import key_names, order, process_view, tags
 from hwtop.ui.view import Page, View
 
-Pressed = Literal["tag", "untag", "tree", "branches", "follow", "cpu", "mem"]
+Pressed = Literal["tag", "untag", "tree", "branches", "follow", "order", "reverse", "cpu", "mem"]
 _TABLES: tuple[Page, ...] = ("ranks", "processes")
 
 
@@ -37,6 +37,8 @@ _MOVES: dict[Pressed, Callable[[View], View]] = {
     "tree": process_view.flattened,
     "branches": process_view.all_turned,
     "follow": process_view.followed,
+    "order": order.following,
+    "reverse": order.turned,
     "cpu": _busiest,
     "mem": _largest,
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.ui import palette, themes
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.fuzzy import match
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.panels import picker
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
 from tests import crowds, frames
@@ -75,6 +77,19 @@ def test_without_a_job_the_jobs_come_first() -> None:
     shown = labels("", View(frame=frames.picker()))
     assert shown[0] == f"attach {frames.LAUNCHER}"
     assert "log scale" not in shown
+
+
+def test_a_job_is_found_where_it_stands_by_now() -> None:
+    view = View(frame=frames.picker())
+    entry = next(entry for entry in palette.entries(view, ()) if entry.label == f"attach {frames.LAUNCHER}")
+    assert entry.look is not None
+    moment = view.frame.moment
+    others = tuple(each for each in moment.candidates or () if each.pid != frames.LAUNCHER)
+    newer = replace(others[0], pid=1, kind="training"), *(moment.candidates or ())
+    moved = entry.look(View(frame=replace(view.frame, moment=replace(moment, candidates=newer))))
+    assert picker.candidates(moved)[moved.cursor].pid == frames.LAUNCHER
+    gone = entry.look(View(frame=replace(view.frame, moment=replace(moment, candidates=others))))
+    assert gone.note == f"{frames.LAUNCHER} is no longer in the list"
 
 
 def test_readonly_offers_nothing_that_changes_the_job() -> None:

@@ -12,11 +12,11 @@ from textual.errors import NoWidget
 from hwtop.model.frame import Frame
 from hwtop.ui import (
     curve_view,
+    interval,
     key_names,
     keys,
     mouse_moves,
     moves,
-    order,
     panel_moves,
     process_view,
     rank_view,
@@ -32,9 +32,7 @@ from hwtop.ui.screens.orders import Orders
 from hwtop.ui.screens.picture import PictureScreen
 from hwtop.ui.view import PAGES, Inside, Page, View
 from hwtop.ui.widgets.panel import Panel
-
-INTERVALS_S = (0.5, 1.0, 2.0, 5.0, 10.0)
-"""What `+` and `-` choose from."""
+from hwtop.ui.widgets.text import visible
 
 
 class MonitorScreen(PictureScreen):
@@ -55,12 +53,6 @@ class MonitorScreen(PictureScreen):
         """Be as these say from now on; look this often where it is not None."""
         super().adopt(options, interval_s)
         self._orders.adopt(options)
-
-    def _on_logs(self) -> View | None:
-        """The view on the logs page; None while there are no logs to look at."""
-        if self.view is None or self.view.is_picking:
-            return None
-        return replace(self.view if self.view.page == "logs" else moves.turned(self.view, "logs"), note="")
 
     def _read(self) -> None:
         if self.view is not None and (after := hint.read(self.view)) is not self.view:
@@ -143,21 +135,16 @@ class MonitorScreen(PictureScreen):
         if self.view is not None:
             text = detail.said(self.view) if self.view.page == "processes" and self.view.inside else ""
             text = time_moves.dated(self.view, text or conclusion.said(self.view))
-            self.app.copy_to_clipboard(text)
-            first, *more = text.splitlines() or [""]
+            first, *more = [visible(line) for line in text.splitlines()] or [""]  # a shell obeys what is pasted into it
+            self.app.copy_to_clipboard("\n".join((first, *more)))
             self._look(note=f"copied: {first}" + (f" (and {len(more)} more lines)" if more else ""))
 
     def action_order(self) -> None:
         """Order the ranks or processes by the next column; of curves, the next source of the large one."""
-        if self.view is not None and _has_order(self.view):
-            self._set(order.following(replace(self.view, note="")))
-        elif self.view is not None and self.view.page == "curves":
+        if self.view is not None and self.view.page == "curves":
             self._set(curve_view.next_source(replace(self.view, note="")))
-
-    def action_reverse(self) -> None:
-        """Order the ranks or processes the other way round."""
-        if self.view is not None and _has_order(self.view):
-            self._set(order.turned(replace(self.view, note="")))
+        else:
+            self.action_table("order")
 
     def action_choose(self) -> None:
         """Attach to the job under the cursor, or show closer what this page has selected."""
@@ -203,7 +190,7 @@ class MonitorScreen(PictureScreen):
 
     def action_search(self) -> None:
         """Take what is typed next as the word to look for in the logs."""
-        if view := self._on_logs():
+        if view := moves.on_logs(self.view):
             self._set(replace(view, is_typing=True, is_searching=True))
 
     def _type(self, word: str) -> None:
@@ -256,12 +243,12 @@ class MonitorScreen(PictureScreen):
 
     def action_flagged(self, step: int) -> None:
         """Show the log line that holds the searched word next, or that matched a pattern; or the one before."""
-        if view := self._on_logs():
+        if view := moves.on_logs(self.view):
             self._set(moves.jumped(view, step, self.app.size))
 
     def action_others(self) -> None:
         """Show what the other ranks said when the marked line came, or go back."""
-        if view := self._on_logs():
+        if view := moves.on_logs(self.view):
             self._set(moves.inside(view, "others", self.app.size))
 
     def action_log_scale(self) -> None:
@@ -283,17 +270,12 @@ class MonitorScreen(PictureScreen):
 
     def action_interval(self, step: int) -> None:
         """Look less or more often."""
-        view = self.view
-        if view is None or self.feed is None:
+        if self.view is None or self.feed is None:
             return
-        now_s = view.interval_s or view.frame.moment.interval_s
-        further = [each for each in INTERVALS_S if (each > now_s if step > 0 else each < now_s)]
-        if not further:
-            self._look(note=f"{now_s:g} s is the {'longest' if step > 0 else 'shortest'} interval")
-            return
-        chosen_s = further[0 if step > 0 else -1]
-        self.feed.interval(chosen_s)
-        self._look(interval_s=chosen_s, note=f"looking every {chosen_s:g} s")
+        view = interval.stepped(self.view, step)
+        if view.interval_s is not None and view.interval_s != self.view.interval_s:
+            self.feed.interval(view.interval_s)
+        self._set(view)
 
     def action_panel(self, what: str) -> None:
         """Choose another panel, enlarge or hide the one that is meant, or bring all back."""
@@ -352,7 +334,3 @@ class MonitorScreen(PictureScreen):
         except NoWidget:
             return None
         return widget.id
-
-
-def _has_order(view: View) -> bool:
-    return view.page in ("ranks", "processes") and not view.inside and not view.is_picking
