@@ -154,7 +154,7 @@ def run(
         timer.daemon = True
         timer.start()
     app.run(mouse=opening.has_mouse)
-    if app.last_frame is not None:
+    if app.last_frame is not None and _takes_text():
         from hwtop.job.log.text import visible
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
@@ -169,6 +169,11 @@ def offered(options: ScreenOptions) -> ScreenOptions:
     from hwtop.collectors.signals import send
 
     return options if options.is_readonly else replace(options, send=send, has_pystack=find_pystack() is not None)
+
+
+def _takes_text() -> bool:
+    """Whether the terminal does, now: to print to one that sleeps is to wait until it wakes."""
+    return bool(select.select([], [sys.stdout], [], 0)[1])
 
 
 def _end_with_terminal() -> None:
