@@ -1,4 +1,6 @@
-"""Frames made by hand: what the screen gets from a healthy job and from sick ones, with a minute of history."""
+"""Frames made by hand: what the screen gets from a healthy job and from sick ones, with a minute of history.
+
+Frames cannot be changed: all tests share one of each, as making one takes longer than most of what is done with it."""
 
 from __future__ import annotations
 
@@ -345,6 +347,7 @@ def cpu(second: int, *, cores: int = 96, util: float = 34, iowait: float = 0.4, 
     )
 
 
+@cache
 def moment(second: int, *, gpus: int = 8, ranks: int = 8, cores: int = 96) -> Moment:
     return Moment(
         time_s=T0 + second,
@@ -479,6 +482,7 @@ def _frame(
     )
 
 
+@cache
 def healthy() -> Frame:
     return _frame(
         [moment(second) for second in range(SECONDS)],
@@ -521,6 +525,7 @@ def _starved(second: int) -> Moment:
     )
 
 
+@cache
 def input_bound() -> Frame:
     finding = Finding(
         symptom="input-bound-cpu",
@@ -631,6 +636,7 @@ def _hung(second: int) -> Moment:
     )
 
 
+@cache
 def hang() -> Frame:
     finding = Finding(
         symptom="hang",
@@ -671,6 +677,7 @@ def hang() -> Frame:
     )
 
 
+@cache
 def gpu_lost() -> Frame:
     moments = []
     for second in range(SECONDS):
@@ -705,6 +712,7 @@ def gpu_lost() -> Frame:
     return _frame(moments, Verdict(level="critical", text="GPU 3 is lost (Xid 79): rank 3 cannot go on"), (finding,))
 
 
+@cache
 def dead_rank() -> Frame:
     """Two ranks on a box without a GPU; one was killed."""
     moments = []
@@ -753,6 +761,7 @@ def dead_rank() -> Frame:
     )
 
 
+@cache
 def picker() -> Frame:
     def candidate(
         pid: int, kind: str, title: str, ranks: int, reason: str | None = None, user: str = "ada"
@@ -780,6 +789,7 @@ def picker() -> Frame:
     return _frame(moments, Verdict(level="info", text="pick a job to watch: 2 training jobs run here"))
 
 
+@cache
 def nothing_to_pick() -> Frame:
     frame = picker()
     moments = [replace(item, candidates=()) for item in frame.history]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -114,6 +115,7 @@ def changed(frame: Frame, index: int, **fields: object) -> Frame:
     return replace(frame, moment=history[-1], history=history)
 
 
+@cache
 def training(count: int = 8) -> Frame:
     """Ranks on fully known GPUs, all well."""
     frame = frames.healthy()
@@ -125,6 +127,7 @@ def training(count: int = 8) -> Frame:
     return replace(frame, moment=history[-1], history=tuple(history))
 
 
+@cache
 def ill() -> Frame:
     """One GPU with memory errors and Xids, one with links down, one that is held back, one lost."""
     frame = training()
@@ -155,6 +158,7 @@ def ill() -> Frame:
     return changed(frame, 3, status="lost", reason="fell off the bus (Xid 79): drain the node and reboot it")
 
 
+@cache
 def mig() -> Frame:
     """Two A100: one split in three."""
     parts = (
@@ -196,6 +200,7 @@ def mig() -> Frame:
     return with_gpus(frames.healthy(), [split, whole[1]], matrix(2, number=12))
 
 
+@cache
 def amd() -> Frame:
     """MI300X: what the kernel tells without a library."""
     gpus = [
@@ -225,6 +230,7 @@ def amd() -> Frame:
     return with_gpus(frames.healthy(), gpus, matrix(8, "XGMI", "XGMI", 1))
 
 
+@cache
 def tpu() -> Frame:
     """Four chips: duty cycle and memory only."""
     gpus = [
@@ -245,6 +251,7 @@ def tpu() -> Frame:
     return with_gpus(frames.healthy(), gpus)
 
 
+@cache
 def intel() -> Frame:
     """Two cards of the xe driver."""
     gpus = [
