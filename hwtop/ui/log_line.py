@@ -28,7 +28,9 @@ class Writer:
         self._names = log_view.names(job)
         self._hit = re.compile(re.escape(view.search), re.IGNORECASE) if view.search else None
         longest = max((len(name) for name in self._names.values()), default=0)
-        is_needed = len(self._names) > len(set(self._owned.values()))
+        # One file a rank, and one of nobody, are told apart by the number of the rank.
+        of_ranks = [path for path in self._names if path in self._owned]
+        is_needed = len(of_ranks) > len(set(self._owned.values())) or len(self._names) - len(of_ranks) > 1
         self._is_wide = width >= _TOLD_FROM
         most = _NAME_MOST if self._is_wide else _NAME_LEAST
         self._name_cells = min(longest, most) if len(self._names) > 1 and (is_needed or self._is_wide) else 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, elide_middle, elide_path, fit, tail, to_ascii, visible, wrap
+from hwtop.ui.widgets.text import cells, elide_clauses, elide_middle, elide_path, fit, tail, to_ascii, visible, wrap
 
 NASTY = "\x1b]0;own\x07[red]日本語\u202eabc\ttab\r\n\x7f\ud800"
 
@@ -58,3 +58,14 @@ def test_the_end_of_what_is_typed_stays_in_sight() -> None:
     assert tail("日本語モデル", 5) == "デル"
     assert tail("\x1b[31m", 80) == "␛[31m"
     assert tail("abc", 0) == ""
+
+
+def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
+    sentence = "Ranks 0-1 wait 60% of the time for data: the loader's `decode` (loader.py:27) is bound by the CPU"
+    for width in range(24, 97):
+        cut = elide_clauses(sentence, width)
+        head, _, tail = cut.partition("… ")
+        assert cells(cut) <= width
+        assert sentence.startswith(f"{head} ")
+        assert sentence.endswith(f" {tail}")
+    assert elide_clauses("x" * 90, 20) == "xxxxxxxxxx…xxxxxxxxx"

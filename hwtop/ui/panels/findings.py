@@ -101,7 +101,7 @@ def _cards(view: View, width: int) -> list[list[_Detail]]:
 
 def _card(finding: Finding, width: int) -> list[_Detail]:
     """In the order in which lines are worth their room: two facts, then a step, so that a cut card says what to do."""
-    details = [_Detail(0, line) for line in _head(finding, width)]
+    details = [_Detail(0, line, is_start=not number) for number, line in enumerate(_head(finding, width))]
     evidence = [_wrapped("•", "dim", text, "text", width, 1) for text in finding.evidence]
     steps = [_wrapped("→", "accent", text, "accent", width, _STEP) for text in finding.next_steps]
     for block in (*evidence[:2], *steps[:1], *evidence[2:], *steps[1:]):
@@ -119,6 +119,8 @@ def _head(finding: Finding, width: int) -> list[Line]:
     ranks = f"  {named(finding.ranks)}" if finding.ranks else ""
     mark = Line(f"{glyph} {word:<8}  ", role)
     pieces = wrap(finding.title, max(8, width - mark.width))
+    if len(pieces) > 1:
+        pieces = wrap(finding.title, max(8, width - mark.width - 2))
     sides = (
         Line(ranks, "accent").add(f"  {finding.symptom}  sure {finding.confidence * 100:.0f}%", "dim"),
         Line(ranks, "accent").add(f"  {finding.symptom}", "dim"),

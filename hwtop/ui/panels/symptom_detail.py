@@ -107,7 +107,7 @@ def _story(view: View, finding: Finding, room: int) -> list[Line]:
     for section in symptom_view.sections(finding):
         lines += [Line(), *_section(section, room)]
     if times := tuple(symptom_view.times(view.frame, finding)):
-        lines += [Line(), *_section(Section("When", times), room)]
+        lines += [Line(), *_section(Section("Seen", times), room)]
     return lines
 
 

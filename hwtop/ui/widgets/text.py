@@ -157,13 +157,24 @@ def elide_clauses(text: str, width: int) -> str:
     head, comma, last = text.rpartition(", ")
     room = width - cells(last) - 2
     if not comma or room < max(8, width // 4):
-        return elide_middle(text, width)
+        return _elide_words(text, width)
     if cells(head) <= room:
         return f"{head}, {last}"
     kept = set_cell_size(head, room - 1)
     if not kept.endswith(" ") and not head[len(kept) :].startswith(" "):
         kept = kept.rpartition(" ")[0] or kept
     return f"{kept.rstrip()}{ELLIPSIS} {last}"
+
+
+def _elide_words(text: str, width: int) -> str:
+    """`text` in at most `width` cells; both ends stay, in whole words where these are short enough."""
+    words, tail, head = text.split(), "", ""
+    while words and cells(f"{words[-1]} {tail}".rstrip()) <= (width - 2) // 2:
+        tail = f"{words.pop()} {tail}".rstrip()
+    room = width - 2 - cells(tail)
+    while words and cells(f"{head} {words[0]}".lstrip()) <= room:
+        head = f"{head} {words.pop(0)}".lstrip()
+    return f"{head}{ELLIPSIS} {tail}" if head and tail else elide_middle(text, width)
 
 
 def wrap(text: str, width: int) -> list[str]:
