@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.drm_fdinfo import Client, Usage, engine_shares
 
 _PATIENCE_S = 1.0
-
-
-class Finder(Protocol):
-    """What finds the users of GPUs; `read` may hang."""
-
-    def read(self) -> Users:
-        """Everything that is known of them now."""
 
 
 class Users(NamedTuple):

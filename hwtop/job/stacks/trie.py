@@ -6,7 +6,7 @@ ranks part, and a branch with few ranks is where to look. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -31,11 +31,6 @@ def trie(groups: Sequence[StackGroup]) -> tuple[TrieNode, ...]:
     return _nodes([(entry.ranks, entry.frames) for entry in groups if entry.frames])
 
 
-def depth_first(roots: Sequence[TrieNode]) -> Iterator[tuple[int, TrieNode]]:
-    """(branching depth, node) in the order in which a person reads the tree: only where it branches does depth grow."""
-    yield from _walk(roots, 0)
-
-
 def _nodes(paths: Sequence[tuple[tuple[int, ...], tuple[StackFrame, ...]]]) -> tuple[TrieNode, ...]:
     below: dict[tuple[str, str, int], list[tuple[tuple[int, ...], tuple[StackFrame, ...]]]] = {}
     for ranks, frames in paths:
@@ -50,10 +45,3 @@ def _nodes(paths: Sequence[tuple[tuple[int, ...], tuple[StackFrame, ...]]]) -> t
         for members in below.values()
     ]
     return tuple(sorted(nodes, key=lambda node: (-len(node.ranks), node.ranks[0])))
-
-
-def _walk(nodes: Sequence[TrieNode], depth: int) -> Iterator[tuple[int, TrieNode]]:
-    inner = depth + (len(nodes) > 1)
-    for node in nodes:
-        yield inner, node
-        yield from _walk(node.children, inner)
