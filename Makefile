@@ -38,6 +38,7 @@ matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is fou
 
 screenshots: $(VENV)/.test ## every page of healthy and sick jobs, as SVG and PNG
 	$(BIN)/python -m tests.pictures
+	$(BIN)/python -m tests.web_picture
 
 $(BIN)/hwtop: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "hwtop needs Python 3.10 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)")'

@@ -27,6 +27,9 @@ _MAIN: tuple[Page, ...] = ("overview", "ranks", "stacks", "gpu", "symptoms")
 _COLOURS = 128
 """Of a PNG: less than half the bytes of true colour, and the eye sees no difference."""
 
+WEB = "web"
+"""The one that `tests.web_picture` makes."""
+
 Draw = Callable[[], str]
 
 
@@ -74,32 +77,37 @@ PICTURES: dict[str, Draw] = {
 """Name -> the SVG."""
 
 
-def write(folder: Path) -> None:
+def folder() -> Path:
+    """The one that is meant on the command line."""
+    return Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "screenshots"
+
+
+def write(place: Path) -> None:
     """All of them, and none of those that this made once and makes no more."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in (*folder.glob("*.svg"), *folder.glob("*.png")):
-        if file.stem not in PICTURES:
+    place.mkdir(parents=True, exist_ok=True)
+    for file in (*place.glob("*.svg"), *place.glob("*.png")):
+        if file.stem not in (*PICTURES, WEB):
             file.unlink()
     total = 0
     with screens.in_utc():
         for name, draw in PICTURES.items():
             drawn = draw()
-            for suffix, data in ((".svg", drawn.encode()), (".png", _small(png(drawn)))):
-                (folder / f"{name}{suffix}").write_bytes(data)
+            for suffix, data in ((".svg", drawn.encode()), (".png", packed(png(drawn)))):
+                (place / f"{name}{suffix}").write_bytes(data)
                 total += len(data)
-            print(folder / name)
+            print(place / name)
     print(f"{len(PICTURES)} pictures, {total / 1e6:.1f} MB")
 
 
-def _small(data: bytes) -> bytes:
-    """The same PNG with a table of colours, its round corners filled."""
-    drawn = Image.open(io.BytesIO(data))
+def packed(data: bytes) -> bytes:
+    """The same PNG with a table of colours, transparent corners filled."""
+    drawn = Image.open(io.BytesIO(data)).convert("RGBA")
     image = Image.new("RGB", drawn.size, drawn.getpixel((drawn.width // 2, 1)))
     image.paste(drawn, mask=drawn)
-    packed = io.BytesIO()
-    image.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(packed, "PNG", optimize=True)
-    return packed.getvalue()
+    file = io.BytesIO()
+    image.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "screenshots")
+    write(folder())
