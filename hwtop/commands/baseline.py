@@ -26,7 +26,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
 def command() -> None:
     """Store what a good run is like, and compare later runs with it: slower, and where?
 
-    Stored in ~/.local/state/hwtop/baselines: medians and what tells the job, no arguments, paths or environment.
+    Stored in ~/.local/state/hwtop/baselines: medians and what identifies the job, no arguments, paths or environment.
     """
 
 

@@ -39,7 +39,13 @@ _LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 @click.option("--open", "is_opened", is_flag=True, help="Open the browser, too.")
 @click.option("--writable", is_flag=True, help="Offer signals and deep looks, too; each still asks first.")
 @click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
-@click.option("--theme", default="auto", shell_complete=completion.themes, show_default=True, help="A theme by name.")
+@click.option(
+    "--theme",
+    default="auto",
+    shell_complete=completion.themes,
+    show_default=True,
+    help="A theme by name; a wrong name lists them.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,

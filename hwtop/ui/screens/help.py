@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import ModalScreen
 
 from hwtop.ui import help_lines
 from hwtop.ui.filter import edited, typed
+from hwtop.ui.screens.dialog import Dialog
 from hwtop.ui.view import View
-from hwtop.ui.widgets.panel import Panel
+from hwtop.ui.widgets.line import Line
 
 _CLOSING = ("question_mark", "q", "enter")
 """Close it while nothing is typed, as in other monitors."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """Esc forgets what is typed, then closes."""
 
     BINDINGS = [
@@ -32,24 +31,16 @@ class HelpScreen(ModalScreen[None]):
     ]
 
     def __init__(self, view: View | None, *, is_ascii: bool = False) -> None:
-        super().__init__()
+        super().__init__(is_ascii=is_ascii)
         self._view = view
-        self._panel = Panel(id="help")
-        self._panel.is_ascii = is_ascii
         self._typed = ""
         self._first = 0
 
-    def compose(self) -> ComposeResult:
-        """One panel."""
-        yield self._panel
-
-    def on_mount(self) -> None:
-        """Fill it."""
-        self._draw()
-
-    def on_resize(self) -> None:
-        """Fit it."""
-        self._draw()
+    def lines(self, width: int, height: int) -> tuple[list[Line], int, int]:
+        """What is found, from where the person has scrolled to."""
+        shown = help_lines.draw(self._view, (width, height), self._typed, self._first)
+        self._first = max(0, min(self._first, shown.most))
+        return shown.lines, shown.width, shown.height
 
     def on_key(self, event: events.Key) -> None:
         """Search what is typed."""
@@ -82,14 +73,8 @@ class HelpScreen(ModalScreen[None]):
     def action_scroll_by(self, rows: int) -> None:
         """Further down or up, in a small terminal."""
         self._first += rows
-        self._draw()
+        self.redraw()
 
     def _search(self, words: str) -> None:
         self._typed, self._first = words, 0
-        self._draw()
-
-    def _draw(self) -> None:
-        shown = help_lines.draw(self._view, (self.app.size.width, self.app.size.height), self._typed, self._first)
-        self._first = max(0, min(self._first, shown.most))
-        self._panel.styles.width, self._panel.styles.height = shown.width, shown.height
-        self._panel.show(shown.lines)
+        self.redraw()
