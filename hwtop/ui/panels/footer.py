@@ -148,8 +148,16 @@ def _tabs(view: View, width: int) -> list[tuple[str, Page]]:
     for gap, least in ((" ", _LEAST_KEYS), ("", _QUIT_AND_HELP)):
         tabs = [(f"{key} {_name(page)}{gap}", page) for page, key in keys.items()]
         if sum(cells(text) for text, _ in tabs) + (said or least) <= width:
-            return tabs
+            return tabs if gap else _close(tabs, PAGES.index(view.page))
     return [(f"{key} {_name(page)} " if page == view.page else f"{key} ", page) for page, key in keys.items()]
+
+
+def _close(tabs: list[tuple[str, Page]], here: int) -> list[tuple[str, Page]]:
+    """Without gaps; the one on screen takes the blank before the next, so that its ground is even on both sides."""
+    (text, page), *after = tabs[here:]
+    if not after:
+        return tabs
+    return [*tabs[:here], (f"{text} ", page), (after[0][0][1:], after[0][1]), *after[1:]]
 
 
 def _name(page: Page) -> str:
