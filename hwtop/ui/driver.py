@@ -87,6 +87,11 @@ class TerseDriver(LinuxDriver):
         """Something else may have written to the terminal: send all cells from now on."""
         self._terse.forget()
 
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, empty where it has one screen only, as the Linux console does."""
+        self.write("\x1b[0m\x1b[2J\x1b[H")
+        super().stop_application_mode()
+
     def close(self) -> None:
         """Let the rest go out, but do not wait for a terminal that takes nothing."""
         closing = threading.Thread(target=super().close, name="hwtop-closing", daemon=True)

@@ -40,7 +40,8 @@ class Terminal:
             stdout=theirs,
             stderr=theirs,
             env={**usual, "PYTHONPATH": str(REPO), **environ},
-            preexec_fn=lambda: (os.setsid(), ioctl(0, termios.TIOCSCTTY, 0)),
+            start_new_session=True,
+            preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(theirs)
 
@@ -121,6 +122,8 @@ def test_the_linux_console_gets_ascii_in_sixteen_colours_and_is_told(sleeper: in
         terminal.wait_for("few")
         terminal.hit("q")
         assert terminal.code() == 0
+        before, _, after = terminal.text.partition("\x1b[2J\x1b[H")  # it has one screen only
+        assert "Findings" in before and "Findings" not in after and "hwtop: No " in after
         screen = drawn(terminal)
         assert screen.isascii(), re.findall(r"[^\x00-\x7f]", screen)
         assert not re.search(r"[34]8;[25];", terminal.text)
