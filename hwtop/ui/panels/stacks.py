@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hwtop.job.stacks.frames import is_user_frame, place, short_name
 from hwtop.model.rank import Rank
 from hwtop.model.stack import Refusal, StackFrame, ThreadStack
@@ -15,6 +17,7 @@ from hwtop.ui.widgets.text import cells, elide_end, elide_middle, elide_path, wr
 _STILL_S = 30.0
 """From here on a stack that stays the same is marked."""
 _NAME, _PLACE = 36, 44
+"""Most cells of a function and of its place."""
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -56,8 +59,9 @@ def _lines(rank: Rank, width: int, now_s: float) -> list[Line]:
         [] if rank.is_alive else [Line("✖ ", "bad").add("this rank has ended; this is where it was last seen", "text")]
     )
     lines += _about(rank, now_s - stack.at_s, stack.via)
+    columns = _columns([frame for thread in stack.threads for frame in thread.frames], width)
     for thread in stack.threads:
-        lines += _thread(thread, width)
+        lines += _thread(thread, columns, width)
     return lines
 
 
@@ -85,22 +89,30 @@ def _about(rank: Rank, age_s: float, via: str) -> list[Line]:
     return [line, Line("moves: ", "label").add(f"{over}, always in {place(held.frame)}, changing below", "text")]
 
 
-def _thread(thread: ThreadStack, width: int) -> list[Line]:
+def _columns(frames: Sequence[StackFrame], width: int) -> tuple[int, int]:
+    """(cells of a function, of its place): as wide as what stands in them, so that the rest is left for source text."""
+    name = min(max(12, min(_NAME, width * 2 // 5)), max((cells(frame.name) for frame in frames), default=0))
+    return name, min(_PLACE, max(8, width - name - 6), max((cells(_where(frame)) for frame in frames), default=0))
+
+
+def _where(frame: StackFrame) -> str:
+    return f"{frame.short_filename}:{frame.line}"
+
+
+def _thread(thread: ThreadStack, columns: tuple[int, int], width: int) -> list[Line]:
     head = Line("● " if thread.is_active else "◌ ", "good" if thread.is_active else "dim")
     head.add(thread.name or "thread", "strong").add(f"  {'running' if thread.is_active else 'idle'}", "dim")
     head.add("  holds the GIL" if thread.owns_gil else "", "accent")
-    return [head, *(_frame(frame, width) for frame in thread.frames)]
+    return [head, *(_frame(frame, columns, width) for frame in thread.frames)]
 
 
-def _frame(frame: StackFrame, width: int) -> Line:
+def _frame(frame: StackFrame, columns: tuple[int, int], width: int) -> Line:
     is_user = is_user_frame(frame)
-    name_cells = max(12, min(_NAME, width * 2 // 5))
+    name_cells, place_cells = columns
     name = frame.name if cells(frame.name) <= name_cells else elide_middle(short_name(frame.name), name_cells)
     line = Line("    ").extend(Line(name, "strong" if is_user else "dim").fitted(name_cells)).add("  ")
-    where = f"{frame.short_filename}:{frame.line}"
-    room = min(_PLACE, max(8, width - line.width))
-    line.add(elide_path(where, room), "accent" if is_user else "dim")
-    code_room = width - line.width - 3
+    line.extend(Line(elide_path(_where(frame), place_cells), "accent" if is_user else "dim").fitted(place_cells))
+    code_room = width - line.width - 2
     if frame.code and code_room >= 12:
-        line.add(f"   {elide_end(frame.code, code_room)}", "dim")
+        line.add(f"  {elide_end(frame.code, code_room)}", "dim")
     return line
