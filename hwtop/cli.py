@@ -109,5 +109,7 @@ def main(args: list[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    sys.stderr.write(f"hwtop: {' '.join(message.split())}\n")
+    from hwtop.job.log.text import visible
+
+    sys.stderr.write(f"hwtop: {visible(' '.join(message.split()))}\n")
     sys.exit(code)

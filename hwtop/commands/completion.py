@@ -34,9 +34,10 @@ def command(ctx: click.Context, shell: str) -> None:
 def jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """PIDs of the training jobs on this machine; first the commands, where one may stand."""
     from hwtop.collectors.candidates import CandidateSource
+    from hwtop.job.log.text import visible
 
     found = [
-        CompletionItem(str(job.pid), help=job.title)
+        CompletionItem(str(job.pid), help=visible(job.title))
         for job in CandidateSource().read().candidates
         if job.kind == "training" and str(job.pid).startswith(incomplete)
     ]

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import pytest
 
-from hwtop import __version__
+from hwtop import __version__, cli
 from hwtop.cli import COMMANDS
 from hwtop.commands.options import Numbers, Seconds, resolve_target
 from hwtop.commands.screenshot import Size
@@ -194,6 +194,18 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], messa
     assert done.stderr.startswith("hwtop: ")
     assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n")
     assert message in done.stderr
+
+
+def test_the_name_of_a_process_in_an_error_is_no_order_to_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(**_: object) -> None:
+        raise UsageError("several jobs match: 12 a\x1b]0;owned\x07.py")
+
+    monkeypatch.setattr(cli.cli, "main", failing)
+    with pytest.raises(SystemExit):
+        cli.main([])
+    assert capsys.readouterr().err == "hwtop: several jobs match: 12 a␛]0;owned␇.py\n"
 
 
 def test_version_and_help() -> None:
