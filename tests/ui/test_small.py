@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from hwtop.model.frame import Frame
@@ -10,7 +12,7 @@ from hwtop.ui.view import PAGES, View
 from tests import crowds, frames
 
 SIZES = [(59, 14), (200, 14), (20, 5), (20, 2), (2, 1), (1, 1), (300, 80)]
-FRAMES = {
+FRAMES: dict[str, Callable[[], Frame]] = {
     "healthy": frames.healthy,
     "hang": frames.hang,
     "crowd": lambda: crowds.sick(512),

@@ -176,8 +176,9 @@ def test_the_followed_process_stays_under_the_cursor_and_its_end_is_told() -> No
             feed.publish(given)
             await pilot.pause()
             await pilot.press("7")
-            while (item := process_view.selected(view_of(app))) is not None and item.pid != worker:
-                await pilot.press("down")
+            job = given.moment.job
+            assert job is not None
+            await pilot.press(*["down"] * [item.pid for item in job.processes].index(worker))
             await pilot.press("F", "P")
             assert f"follows PID {worker}" in text_of(app)
             busy = with_process(given, worker, cpu_pct=790.0)

@@ -3,6 +3,8 @@
 No job of its own: other jobs import it.
 """
 
+from __future__ import annotations
+
 import os
 import queue
 import threading
@@ -15,27 +17,27 @@ BUSY_W, SPINNING_W = 640, 190
 class Device:
     """The device of one rank. Its book is the file `device_RANK` in the working directory: seconds busy by now, watts while busy."""
 
-    def __init__(self, rank=None):
+    def __init__(self, rank: int | None = None) -> None:
         self._book = open(f"device_{os.environ.get('RANK', 0) if rank is None else rank}", "w")  # noqa: SIM115
         self._busy_s = 0.0
         self._note(BUSY_W)
-        self._work = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[tuple[float, threading.Lock]] = queue.SimpleQueue()
         threading.Thread(target=self._serve, name="device", daemon=True).start()
 
-    def launch(self, seconds):
+    def launch(self, seconds: float) -> threading.Lock:
         """Be busy for so long, after all that was launched before; returns at once. Who acquires the lock waits for the end."""
         is_running = threading.Lock()
         is_running.acquire()
         self._work.put((seconds, is_running))
         return is_running
 
-    def _serve(self):
+    def _serve(self) -> None:
         while True:
             seconds, is_running = self._work.get()
             self.run(seconds)
             is_running.release()
 
-    def run(self, seconds, watts=BUSY_W):
+    def run(self, seconds: float, watts: int = BUSY_W) -> None:
         """Be busy for so long."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -44,7 +46,7 @@ class Device:
             self._busy_s += time.monotonic() - started
             self._note(watts)
 
-    def _note(self, watts):
+    def _note(self, watts: int) -> None:
         self._book.seek(0)
         self._book.write(f"{self._busy_s:012.3f} {watts:4d}\n")
         self._book.flush()
