@@ -45,15 +45,18 @@ def _facts(view: View, room: int) -> list[Line]:
         return [Line("◌ no numbers yet", "dim")]
     lines = [_gauge("busy", cpu.util_pct, room)]
     waits = Line()
-    for word, value, warn, bad in (("iowait", cpu.iowait_pct, 20, 50), ("steal", cpu.steal_pct, 5, 20)):
-        role, mark = marks.high(value, warn, bad)
+    for word, value, limits in (
+        ("iowait", cpu.iowait_pct, host_view.STALLED),
+        ("steal", cpu.steal_pct, host_view.STOLEN),
+    ):
+        role, mark = marks.high(value, *limits)
         waits.add(f"{word} ", "label").add(f"{mark.strip()}{units.pct(value)}", "text" if role == "good" else role).add(
             "  "
         )
     if cpu.freq_mhz and room >= 32:
         waits.add(f"{cpu.freq_mhz / 1000:.1f}GHz", "dim")
-    role, mark = marks.high(cpu.load[0] / max(1.0, view.frame.moment.cores) * 100, 120, 200)
-    load = Line("load ", "label").add(f"{mark.strip()}{cpu.load[0]:.1f}", "text" if role == "good" else role)
+    is_long = host_view.queued_pct(cpu, view.frame.moment.cores) >= host_view.QUEUED
+    load = Line("load ", "label").add(f"{'▲' * is_long}{cpu.load[0]:.1f}", "warn" if is_long else "text")
     load.add(f" on {view.frame.moment.cores:g}", "dim").add("  run ", "label").add(str(cpu.running))
     if cpu.blocked:
         load.add("  blocked ", "label").add(f"▲{cpu.blocked}", "warn")
@@ -70,7 +73,7 @@ def _gauge(word: str, value: float | None, room: int) -> Line:
 
 def _load_role(util_pct: float) -> str:
     """Busy cores are what a job pays for: full is worth a look, not an alarm."""
-    return "warn" if util_pct >= 95 else "info"
+    return "warn" if util_pct >= host_view.CPU_FULL else "info"
 
 
 def _limit(view: View) -> list[Line]:
@@ -78,7 +81,7 @@ def _limit(view: View) -> list[Line]:
     if cgroup is None or cgroup.cpu_quota_cores is None:
         return []
     line = Line("limit ", "label").add(f"{cgroup.cpu_quota_cores:g} cores")
-    role, mark = marks.high(cgroup.throttled_periods_pct, 5, 25)
+    role, mark = marks.high(cgroup.throttled_periods_pct, *host_view.THROTTLED)
     value = f"{mark.strip()}{units.pct(cgroup.throttled_periods_pct)}"
     return [line.add("  throttled ", "label").add(value, "text" if role == "good" else role)]
 
