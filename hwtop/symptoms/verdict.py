@@ -8,6 +8,7 @@ from statistics import median
 from hwtop.job.rank_set import named
 from hwtop.model.frame import Moment, StallClass, Verdict
 from hwtop.model.job import Job
+from hwtop.model.rank import RankState
 from hwtop.model.symptom import Finding
 
 _STALLS: dict[StallClass, tuple[str, ...]] = {
@@ -51,6 +52,10 @@ _STALLS: dict[StallClass, tuple[str, ...]] = {
 EARLY_S = 10.0
 """Seconds of watching from which "nothing wrong found" means something: most rules want so much of samples and rates."""
 
+SILENT_TIMES, SILENT_S = 5, 10.0
+"""A log is late after so many of its usual intervals and these seconds."""
+_QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
+
 
 def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) -> Verdict:
     """The first finding that matters, or what is known to go well."""
@@ -73,6 +78,8 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
         return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}")
     if all(rank.state == "starting" for rank in job.ranks):
         return Verdict(level="info", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].phase}")
+    if (late := _overdue(job) or _silent(job, watched_s)) is not None:
+        return late
     if findings:
         return Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {findings[0].title}")
     return _suspected(job, watched_s) or Verdict(
@@ -95,8 +102,6 @@ def _without_job(moment: Moment) -> Verdict:
 
 def _suspected(job: Job, watched_s: float) -> Verdict | None:
     """Nothing is proven, but too little was seen to call it well, or what the ranks do does not look well."""
-    if (overdue := _overdue(job)) is not None:
-        return overdue
     if watched_s < EARLY_S:
         return Verdict(level="unknown", text=f"Too early to judge after {watched_s:.0f} s{_pace(job)}")
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
@@ -117,6 +122,19 @@ def _overdue(job: Job) -> Verdict | None:
     usual = f", usually {median(times):.3g} s" if times else ""
     who = named(rank.rank for rank in stalled)
     text = f"No step of {who} for {min(ages):.0f} s{usual}: now in {stalled[0].phase}"
+    return Verdict(level="info", text=text)
+
+
+def _silent(job: Job, watched_s: float) -> Verdict | None:
+    """No log line where several should have come; who evaluates, saves or starts may be silent for long."""
+    telling = [rank for rank in job.ranks if rank.is_alive and rank.log_age_s is not None and rank.log_interval_s]
+    if not telling or any(rank.state in _QUIET for rank in telling):
+        return None
+    age_s = min(rank.log_age_s or 0.0 for rank in telling)
+    usual_s = median(rank.log_interval_s or 0.0 for rank in telling)
+    if age_s <= SILENT_TIMES * usual_s + SILENT_S:
+        return None
+    text = f"Nothing proven wrong in {watched_s:.0f} s; no log line for {age_s:.0f} s, usually every {usual_s:.2g} s"
     return Verdict(level="info", text=text)
 
 

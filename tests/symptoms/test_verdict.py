@@ -82,6 +82,16 @@ def test_a_rank_that_waits_for_data_is_not_called_well() -> None:
     assert verdict(job(waiting[0], rank(1)))[1].endswith("rank 0 waits mostly for data")
 
 
+def test_a_log_that_is_late_is_not_called_well() -> None:
+    late = [rank(number, log_age_s=14.0 + number, log_interval_s=0.3) for number in range(2)]
+    told = ("info", "Nothing proven wrong in 12 s; no log line for 14 s, usually every 0.3 s")
+    assert verdict(job(*late)) == told
+    assert verdict(job(*late), finding("By the way", "info")) == told
+    assert verdict(job(late[0], rank(1, log_age_s=0.1, log_interval_s=0.3)))[0] == "ok"
+    assert verdict(job(*late, rank(2, state="eval", log_age_s=14.0, log_interval_s=0.3)))[0] == "ok"
+    assert verdict(job(rank(log_age_s=14.0, log_interval_s=5.0)))[0] == "ok"
+
+
 @pytest.mark.parametrize("state", ["stalled", "stuck"])
 def test_a_step_that_is_overdue(state: RankState) -> None:
     late = rank(0, state=state, step_age_s=75.0, step_time_s=0.25, phase="forward")

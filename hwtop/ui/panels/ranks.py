@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
+from hwtop.symptoms.verdict import SILENT_S, SILENT_TIMES
 from hwtop.ui import marks, order, rank_view, tags, units
 from hwtop.ui.filter import told
 from hwtop.ui.view import View
@@ -228,7 +229,7 @@ def _log_age(row: Row, _: int) -> Line:
     text = units.short_duration(rank.log_age_s)
     is_late = (
         None not in (rank.log_age_s, rank.log_interval_s)
-        and (rank.log_age_s or 0) > 5 * (rank.log_interval_s or 0) + 10
+        and (rank.log_age_s or 0) > SILENT_TIMES * (rank.log_interval_s or 0) + SILENT_S
     )
     return Line(f"▲{text}", "warn") if is_late else _plain(text)
 
