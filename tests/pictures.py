@@ -49,6 +49,10 @@ def _theme(name: str) -> str:
     return svg(screens.last("gpu-errors"), MIDDLE, theme=name)
 
 
+def _no_job() -> str:
+    return svg_of(screens.no_job(), MIDDLE)
+
+
 def _past() -> str:
     return svg_of(screens.past(), FULL)
 
@@ -72,6 +76,7 @@ PICTURES: dict[str, Draw] = {
     **{f"overview-{recording}": partial(_overview, recording) for recording in ("input-bound", "gpu-lost")},
     **{f"theme-{name}": partial(_theme, name) for name in themes.OWN},
     "past": _past,
+    "no-job": _no_job,
     **{name: partial(_over_page, lines) for name, lines in screens.DIALOGS.items()},
 }
 """Name -> the SVG."""

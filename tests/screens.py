@@ -21,6 +21,7 @@ from hwtop.ui.screenshot import text
 from hwtop.ui.settings_view import SettingsView
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
+from tests import frames
 from tests.recording import replay
 from tests.worn import worn
 
@@ -79,15 +80,24 @@ def sick(page: Page) -> View:
 
 def past() -> View:
     """The hang before it was one, while newer pictures are there."""
-    frames = told(_HANG)
-    view = View(frame=frames[0])
-    for frame in frames:
+    story = told(_HANG)
+    view = View(frame=story[0])
+    for frame in story:
         view = time_moves.arrived(view, frame)
-    return time_moves.sought(view, frames[-1].moment.time_s - _AGO_S)
+    return time_moves.sought(view, story[-1].moment.time_s - _AGO_S)
+
+
+def no_job() -> View:
+    """hwtop without a PID: the jobs to choose from."""
+    return View(frame=frames.picker(), is_first=True)
 
 
 def _page(page: Page, size: tuple[int, int]) -> str:
     return _joined(picture(sick(page), *size))
+
+
+def _no_job() -> str:
+    return _joined(picture(no_job(), *SIZES[0]))
 
 
 def _past() -> str:
@@ -138,6 +148,7 @@ SCREENS: dict[str, Draw] = {
     **{f"{page}-{size[0]}x{size[1]}": partial(_page, page, size) for page in PAGES for size in SIZES},
     "ascii": _ascii,
     "past": _past,
+    "no-job": _no_job,
     **{name: partial(_dialog, name) for name in DIALOGS},
     **{f"theme-{name}": partial(_theme, name) for name in themes.OWN},
 }
