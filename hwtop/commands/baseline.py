@@ -47,9 +47,9 @@ def save(
     force: bool,
 ) -> None:
     """Watch the job of PID for a while, or read logs of a good run (pace only), and store it as a baseline."""
-    from hwtop import baselines
     from hwtop.report import json_report
     from hwtop.report.baseline import saved_text
+    from hwtop.state import baselines
 
     if name is not None and baselines.checked_name(name) in baselines.names() and not force:
         raise UsageError(f"there is a baseline {name!r} already: overwrite it with --force, or give another --name")
@@ -87,9 +87,9 @@ def compare(
 
     Exit code: 0 not slower, 1 clearly slower, 2 cannot tell (with the reason).
     """
-    from hwtop import baselines
     from hwtop.report import json_report
     from hwtop.report.baseline import comparison_json, comparison_text
+    from hwtop.state import baselines
     from hwtop.symptoms.baseline import compare as compared
 
     then = baselines.load(name) if name is not None else None
@@ -112,8 +112,8 @@ def compare(
 @command.command("list", short_help="The stored baselines.")
 def list_() -> None:
     """The stored baselines, one a line; then what hwtop has learned by itself of quiet runs ([baselines] learn = false ends that)."""
-    from hwtop import baselines, learned
     from hwtop.report.baseline import list_line
+    from hwtop.state import baselines, learned
 
     for name in baselines.names():
         print(_line(name))
@@ -126,8 +126,8 @@ def list_() -> None:
 
 def _line(name: str) -> str:
     """Of one that cannot be read, why."""
-    from hwtop import baselines
     from hwtop.report.baseline import list_line
+    from hwtop.state import baselines
 
     try:
         return list_line(name, baselines.load(name))

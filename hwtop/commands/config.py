@@ -21,8 +21,8 @@ def init(path: str | None, force: bool) -> None:
 
     from hwtop import atomic_file
     from hwtop.config import default_path
+    from hwtop.config.settings import template
     from hwtop.errors import CannotError, UsageError
-    from hwtop.settings import template
 
     place = Path(path) if path is not None else default_path()
     if place.exists() and not force:

@@ -17,8 +17,8 @@ from hwtop.config import INTERVAL_S, SymptomConfig
 from hwtop.errors import CannotError, HwtopError
 
 if TYPE_CHECKING:
-    from hwtop.config_file import Changes
-    from hwtop.settings import Value
+    from hwtop.config.file import Changes
+    from hwtop.config.settings import Value
     from hwtop.ui.options import Saved, ScreenOptions
 
 _FLAGS: dict[str, tuple[str, str, Callable[[Any], Value]]] = {
@@ -111,10 +111,10 @@ def _saver(place: Path) -> Callable[[Changes, Saved], None]:
     """Writes the file from a thread of its own: a home on a server that is gone must not stop the screen."""
 
     def work(changes: Changes, saved: Saved) -> None:
-        from hwtop import config_file
+        from hwtop.config import file
 
         try:
-            saved(config_file.save(place, changes))
+            saved(file.save(place, changes))
         except HwtopError as error:
             saved(error)
         except Exception as error:  # whatever else a file system can do wrong

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from hwtop import __version__, learned
+from hwtop import __version__
 from hwtop.model.baseline import Baseline
 from hwtop.model.frame import Frame, Moment
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.symptom import AT_LEAST
+from hwtop.state import learned
 from hwtop.symptoms.earlier import job_key, quickest, summary
 from hwtop.symptoms.history import History
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from hwtop.config import Config, default_path, load
+from hwtop.config.settings import toml
 from hwtop.errors import UsageError
-from hwtop.settings import toml
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import settable, with_thresholds
 

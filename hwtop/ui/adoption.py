@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hwtop.config import Config
+from hwtop.config.settings import Path, changes
 from hwtop.seconds import seconds
-from hwtop.settings import Path, changes
 from hwtop.ui.keymap import keymap
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.view import View

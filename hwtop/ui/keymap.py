@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
+from hwtop.config.settings import toml
 from hwtop.errors import UsageError
-from hwtop.settings import toml
 from hwtop.ui import key_names, keys
 from hwtop.ui.key_names import Keymap
 from hwtop.ui.key_words import key_of

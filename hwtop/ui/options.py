@@ -8,12 +8,12 @@ from itertools import count
 from typing import Any, Protocol
 
 from hwtop.config import EVERY_PANEL, NO_ALERTS, AlertConfig, Config, PanelConfig
+from hwtop.config.settings import Path, Value
 from hwtop.errors import HwtopError
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.symptom import Finding
-from hwtop.settings import Path, Value
 
 
 class Stopper(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from hwtop import panel_grid
+from hwtop.config import panel_grid
 from hwtop.ui import curve_view, grid, ranks_page
 from hwtop.ui.panels import cpu, disk, findings, gpu, hypotheses, memory, network, processes, ranks
 from hwtop.ui.place import SMALL, WIDE, Place, row, stack

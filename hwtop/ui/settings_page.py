@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hwtop.settings import Setting
+from hwtop.config.settings import Setting
 from hwtop.ui import settings_rows
 from hwtop.ui.settings_view import SettingsView
 from hwtop.ui.widgets.box import PADDING, box, inner

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from hwtop import settings
-from hwtop.config import Config
+from hwtop.config import Config, settings
+from hwtop.config.settings import Path, Setting, Value, value_of
 from hwtop.errors import UsageError
-from hwtop.settings import Path, Setting, Value, value_of
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import range_words, settable, with_thresholds
 from hwtop.ui import keymap, themes

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from hwtop import settings
-from hwtop.config import Config
+from hwtop.config import Config, settings
+from hwtop.config.settings import Path, Setting, Value
 from hwtop.errors import UsageError
-from hwtop.settings import Path, Setting, Value
 from hwtop.ui import settings_rows
 from hwtop.ui.settings_rows import Section
 

@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from hwtop.config import Config, load, parse
-from hwtop.config_file import save
+from hwtop.config.file import save
 from hwtop.errors import HwtopError, UsageError
 from hwtop.ui import key_names, settings_page, settings_rows, settings_view, themes
 from hwtop.ui.app import HwtopApp

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from hwtop.config import PanelConfig
+from hwtop.config.panel_grid import NAMES
 from hwtop.model.frame import Frame
-from hwtop.panel_grid import NAMES
 from hwtop.ui import panel_moves, panel_view
 from hwtop.ui.layout import arrange, picture
 from hwtop.ui.moves import chosen, cleared, turned

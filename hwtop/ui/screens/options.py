@@ -10,8 +10,8 @@ from textual.binding import Binding
 from textual.message import Message
 
 from hwtop.config import Config
+from hwtop.config.settings import LONGEST
 from hwtop.errors import HwtopError
-from hwtop.settings import LONGEST
 from hwtop.ui import settings_page, settings_view
 from hwtop.ui.filter import edited, typed
 from hwtop.ui.key_names import name

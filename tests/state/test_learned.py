@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hwtop import learned
 from hwtop.model.baseline import FORMAT, Baseline, JobIdentity, Level
+from hwtop.state import learned
 
 
 def run(time_s: float, format_: int = FORMAT) -> Baseline:

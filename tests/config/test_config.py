@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hwtop.config import Config, default_path, load, parse
+from hwtop.config.settings import template
 from hwtop.errors import UsageError
-from hwtop.settings import template
 from hwtop.symptoms.judge import Judge
 from hwtop.symptoms.rule import Observation, Rule
 from tests.symptoms.moments import constant, job, rank

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hwtop.config import parse as parse_config
+from hwtop.config.panel_grid import NAMES, Cells, no_drawing, parse
 from hwtop.errors import UsageError
-from hwtop.panel_grid import NAMES, Cells, no_drawing, parse
 from hwtop.ui import panel_view
 from hwtop.ui.layout import PANELS
 

@@ -17,9 +17,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from hwtop.config.panel_grid import no_drawing, no_panels
 from hwtop.errors import UsageError
 from hwtop.model.log import Severity
-from hwtop.panel_grid import no_drawing, no_panels
 from hwtop.paths import config_folder
 from hwtop.seconds import seconds
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hwtop.config import Config, load, parse
-from hwtop.config_file import Changes, save, with_changes
+from hwtop.config.file import Changes, save, with_changes
+from hwtop.config.settings import all_settings, described, template
 from hwtop.errors import CannotError, UsageError
-from hwtop.settings import all_settings, described, template
 
 MANY: Changes = {
     ("screen", "theme"): "nord",

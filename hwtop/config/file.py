@@ -12,11 +12,11 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array, InlineTable, Table
 
-from hwtop import atomic_file, settings
-from hwtop.config import Config, parse, read
+from hwtop import atomic_file
+from hwtop.config import Config, parse, read, settings
+from hwtop.config.settings import Path as SettingPath
+from hwtop.config.settings import value_of
 from hwtop.errors import CannotError, UsageError
-from hwtop.settings import Path as SettingPath
-from hwtop.settings import value_of
 
 Changes = Mapping[SettingPath, Any]
 """Names of a section and what stands in it -> its new value; None takes it out of the file."""
