@@ -78,7 +78,7 @@ class HwtopApp(App[None]):
 
     def on_line_free(self, _: LineFree) -> None:
         """Draw what was left out."""
-        self.refresh(layout=True)
+        self.refresh()
 
     async def on_mount(self) -> None:
         """Show the screen, then start the feed."""
