@@ -50,7 +50,7 @@ def test_eight_ranks_are_eight_rows_and_one_card(size: tuple[int, int]) -> None:
     assert sum("● training" in line and "12,589" in line for line in lines) == 8 + 1
     text = "\n".join(lines)
     assert "Rank 3  PID 41039  GPU 3" in text
-    assert "━━ compute ══ data ┅┅ wait ▪▪ save, log ·· other   60 samples each" in text
+    assert "━━ compute ══ data ┅┅ wait ▪▪ save, log ·· other   60 samples" in text
     assert "backward 55%  forward 30%  data 6%" in text
     assert "4 sleeping   CPU 136%" in text
     assert "/scratch/runs/42/logs/rank_3.log   0.5 s ago" in text

@@ -139,7 +139,7 @@ def legend(ranks: Sequence[Rank]) -> Line:
     if not samples or not samples[-1]:
         return line.add("   no samples", "dim")
     few, many = samples[0], samples[-1]
-    return line.add(f"   {few if few == many else f'{few}–{many}'} sample{'s' * (many != 1)} each", "text")
+    return line.add(f"   {few if few == many else f'{few}–{many}'} sample{'s' * (many != 1)}", "text")
 
 
 def mix(rank: Rank) -> list[tuple[float, str, str]]:

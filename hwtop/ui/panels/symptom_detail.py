@@ -78,10 +78,9 @@ def _all(view: View, room: int, height: int) -> list[Line]:
         lines += [Line(), _heading("When", room), *symptom_timeline.lines(view, room)]
     if view.frame.hypotheses:
         lines += [Line(), _heading("The usual suspects", room)]
-        asked = hypotheses.lines(view, room)
         # Twelve answers at a glance are worth more than what was looked at for each, which Enter shows.
-        is_short = not view.alone and (finding is not None or len(lines) + len(asked) > height - 2)
-        lines += hypotheses.lines(view, room, has_checks=False) if is_short else asked
+        rows = None if view.alone or finding is not None else height - 2 - len(lines)
+        lines += hypotheses.lines(view, room, rows, has_checks=bool(view.alone) or finding is None)
     return lines
 
 
