@@ -71,15 +71,16 @@ def _refusal(refusal: Refusal) -> Line:
 
 
 def _about(rank: Rank, age_s: float, via: str) -> list[Line]:
-    line = Line(f"{units.duration(max(0.0, age_s))} ago by {via}", "dim")
+    line = Line()
     if rank.phase:
-        line.add("   phase ", "label").add(rank.phase, marks.PHASE[rank.phase])
+        line.add("phase ", "label").add(rank.phase, marks.PHASE[rank.phase]).add("   ")
     if rank.same_stack_for_s:
         is_still = rank.same_stack_for_s > _STILL_S
-        line.add("   ▲ the same for " if is_still else "   the same for ", "warn" if is_still else "label")
-        line.add(units.duration(rank.same_stack_for_s), "warn" if is_still else "text")
+        line.add("▲ the same for " if is_still else "the same for ", "warn" if is_still else "label")
+        line.add(units.duration(rank.same_stack_for_s), "warn" if is_still else "text").add("   ")
     if rank.wchan and rank.wchan != "0":
-        line.add("   kernel ", "label").add(rank.wchan, "text")
+        line.add("kernel ", "label").add(rank.wchan, "text").add("   ")
+    line.add(f"{units.duration(max(0.0, age_s))} ago by {via}", "dim")  # what may be cut stands last
     held = rank.held
     if held is None:
         return [line]
