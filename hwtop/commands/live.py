@@ -160,7 +160,7 @@ def run(
         with contextlib.suppress(OSError):  # the terminal itself may be gone
             print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)
             for failure in dict.fromkeys(failures):
-                print(f"hwtop: {visible(failure)}", flush=True)
+                print(f"hwtop: {failure}", flush=True)
 
 
 def offered(options: ScreenOptions) -> ScreenOptions:

@@ -54,11 +54,7 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
     room = bottom - top
     is_small = room < SMALL
     rows = _least(view, width, room)
-    limits = {
-        "findings": min(findings.wanted(view, width), max(rows["findings"], room * 3 // 10)),
-        "ranks": ranks_page.wanted(view, width, room),
-        "gpu": gpu.wanted(view, width),
-    }
+    limits = _limits(view, width, room, rows["findings"])
     for name in view.hidden & limits.keys():
         rows[name] = limits[name] = 0
     left = room - sum(rows.values())
@@ -118,6 +114,15 @@ def _least(view: View, width: int, room: int) -> dict[str, int]:
     if is_small and rows["findings"] + lines + _RANKS_LEAST + rows["host"] <= room:
         rows["gpu"], rows["ranks"] = lines, min(rows["ranks"], room - rows["findings"] - lines - rows["host"])
     return rows
+
+
+def _limits(view: View, width: int, room: int, findings_least: int) -> dict[str, int]:
+    """Rows that panels have a use for; the findings leave most of the room to the others."""
+    return {
+        "findings": min(findings.wanted(view, width), max(findings_least, room * 3 // 10)),
+        "ranks": ranks_page.wanted(view, width, room),
+        "gpu": gpu.wanted(view, width),
+    }
 
 
 def _unfolded(view: View, width: int, rows: dict[str, int], left: int) -> int:
