@@ -12,12 +12,13 @@ from textual.pilot import Pilot
 from hwtop.commands import first_run
 from hwtop.model.frame import Frame
 from hwtop.model.stack import StackDump
+from hwtop.model.symptom import Blind
 from hwtop.ui import progress
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.layout import picture
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.panels import hint
-from hwtop.ui.view import View
+from hwtop.ui.view import Page, View
 from tests import frames
 from tests.ui.test_app import FakeFeed, drive, screen_text
 
@@ -154,3 +155,14 @@ def test_before_the_first_look_the_screen_says_so(size: tuple[int, int]) -> None
     assert len(lines) == size[1]
     assert {line.width for line in lines} == {size[0]}
     assert size[0] < 40 or any("first look" in line.text for line in lines)
+
+
+@pytest.mark.parametrize("page", ["overview", "gpu"])
+def test_why_there_are_no_gpu_numbers_is_never_cut_within_a_reason(page: Page) -> None:
+    frame = frames.healthy()
+    reason = "no NVIDIA driver: libnvidia-ml.so.1 not found; no AMD, Intel or TPU device in the list of PCI devices"
+    moment = replace(frame.moment, gpus=(), gpu_rates=(), sources=())
+    frame = replace(frame, moment=moment, blind=(Blind(source="gpu", reason=reason),))
+    shown = " ".join("\n".join(rows(View(frame=frame, page=page))).replace("│", " ").split())
+    assert reason in shown or f"{reason.split('; ')[0]} …" in shown
+    assert "TPU device" in shown or page == "overview"

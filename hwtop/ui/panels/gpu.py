@@ -10,6 +10,7 @@ from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import cells, wrap
 
 _SHOWN = frozenset({"util_pct", "mem_used_bytes", "power_w", "temp_c", "sm_clock_mhz", "throttle"})
 """What the table has a column for where some device tells it."""
@@ -30,7 +31,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     """The devices in the overview."""
     gpus = view.frame.moment.gpus
     if not gpus:
-        return box([none(view)], width, height, Line("GPUs", "title"), Line())
+        return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
     rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)
     if height < len(gpus) + 2:
         is_grid = height >= wanted_grid(view, width)
@@ -50,9 +51,16 @@ def place_at(view: View, y: int, height: int) -> int | None:
     return place if height >= count + 2 and 0 <= place < count else None
 
 
-def none(view: View) -> Line:
-    """Why there is nothing to show."""
-    return Line("◌ ", "dim").add(gpu_view.none_reason(view), "dim")
+def _none(view: View, room: int, rows: int) -> list[Line]:
+    """Why there is nothing to show; where the rows are few, the first reasons."""
+    reason = gpu_view.none_reason(view)
+    pieces = wrap(reason, max(8, room - 2))
+    if len(pieces) > rows:
+        clauses = reason.split("; ")
+        while len(clauses) > 1 and cells("; ".join(clauses)) > room - 4:
+            clauses.pop()
+        pieces = ["; ".join(clauses) + " …"]
+    return [Line("  " if number else "◌ ", "dim").add(piece, "dim") for number, piece in enumerate(pieces)]
 
 
 def _late(view: View) -> Line:
@@ -74,7 +82,7 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
     """The devices on their own page, with a cursor; more than there are rows scroll with it."""
     gpus = view.frame.moment.gpus
     if not gpus:
-        return box([none(view)], width, height, Line("GPUs", "title"), Line())
+        return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
     title = Line("GPUs", "title")
     if view.filter:
         found = len(gpu_view.kept(view))

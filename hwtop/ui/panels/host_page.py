@@ -42,7 +42,7 @@ def draw_answer(view: View, width: int, height: int) -> list[Line]:
     """What is proven against the machine, then each of its parts in a word."""
     found = host_view.findings(view)
     border = "border-hot" if any(finding.severity == "critical" for finding in found) else "border"
-    note = Line("now", "dim")
+    note = Line("┼", "track").add(" on a bar: its limit", "dim")
     return box(_answer(view, inner(width)), width, height, Line("Is it the machine?", "title"), note, border)
 
 
