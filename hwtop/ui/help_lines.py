@@ -14,14 +14,14 @@ from hwtop.ui.fields import gpus, processes, ranks
 from hwtop.ui.view import PAGES, View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, beside
-from hwtop.ui.widgets.text import cells, wrap
+from hwtop.ui.widgets.text import cells, tail, wrap
 
 _FILTERS = (
     ("gpu=3  rank=0-3,7", "A number, ranges, a list; rank=none: those without"),
     ("cpu>80  mem>2G", "More, less (<), at least (>=); sizes in K M G T"),
     ("ago>30s  step<100", "Times in s m h d, counts in k m"),
     ("state=D  phase=data", "A part of the word, or the letter of a process state"),
-    ("cmd~decode  user=ada", "A part of the command line; of another field's text"),
+    ("cmd~data  user=ada", "A part of the command line; of another field's text"),
     ("word  !word  !gpu=3", "Text of the row; ! leaves out (in logs one word)"),
     ('"a b"', "Blanks, and = < > as text"),
 )
@@ -170,7 +170,7 @@ def _head(typed: str, found: int, width: int) -> Line:
     if not typed:
         return Line("type to search: ", "label").add("a key, a word, a filter, a symptom", "dim").fitted(width)
     count = Line(f" {found} found" if found else " nothing found: try a shorter word", "label" if found else "warn")
-    return Line("search: ", "label").add(typed[-max(1, width - 40) :], "strong").add("▏", "accent").extend(count)
+    return Line("search: ", "label").add(tail(typed, width - 40), "strong").add("▏", "accent").extend(count)
 
 
 def _flowed(lines: list[Line], rows: int, count: int, first: int) -> tuple[list[list[Line]], int]:
