@@ -222,7 +222,9 @@ def _hot(view: View, width: int) -> list[Line]:
     lines = [Line(), Line("share  samples  hottest lines of your code", "label")]
     for hot in rank.hot_lines:
         line = Line(f"{100 * hot.share:>4.0f}%  {hot.samples:>7}  ", "text")
-        line.add(f"{hot.code or hot.function}  ", "text").add(f"{hot.file.rsplit('/', 1)[-1]}:{hot.line}", "accent")
+        place = Line(f"  {hot.file.rsplit('/', 1)[-1]}:{hot.line}", "accent")
+        room = max(8, width - line.width - place.width)
+        line.add(elide_end(visible(hot.code or hot.function), room), "text").extend(place)
         lines.append(line.fitted(width))
     return lines
 
