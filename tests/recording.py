@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -30,8 +31,9 @@ def load(name: str) -> list[Snapshot]:
     return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed), type=list[Snapshot])
 
 
+@cache
 def replay(name: str) -> list[Frame]:
-    """What hwtop makes of a recording now."""
+    """What hwtop makes of a recording now; worked out once."""
     return list(frames(load(name)))
 
 
