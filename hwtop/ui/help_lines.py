@@ -120,6 +120,9 @@ def matches(row: Row, group: str, typed: str) -> bool:
 
 def _row(binding: Binding, shown: str, is_possible: bool) -> Row:
     text = binding.tooltip or binding.description.capitalize()
+    name = binding.description[:1].upper() + binding.description[1:]
+    if binding.action.startswith("page(") and not text.startswith(name):
+        text = f"{name}: {text}"
     return Row(shown, text, f"{binding.description} {(binding.id or '').replace('-', ' ')} key", is_possible)
 
 

@@ -131,3 +131,10 @@ def test_scrolling_ends_at_the_last_line() -> None:
         assert any("Leave; the last verdict" in row for row in screen_text(app))
 
     drive(act, frames.healthy(), size=(80, 24))
+
+
+def test_each_page_is_named_beside_its_key() -> None:
+    words = " ".join(texts(View(frame=frames.hang()), (200, 60)))
+    for page in PAGES:
+        assert ("GPUs: " if page == "gpu" else f"{page.capitalize()}: ") in words
+    assert "GPUs: GPUs" not in words
