@@ -21,6 +21,7 @@ from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from tests import screens
 
+GALLERY = Path(__file__).parent.parent / "screenshots"
 FULL, MIDDLE, SMALL = (160, 50), (120, 40), (80, 24)
 _MAIN: tuple[Page, ...] = ("overview", "ranks", "stacks", "gpu", "symptoms")
 """Pages that are shown small, too."""
@@ -84,7 +85,7 @@ PICTURES: dict[str, Draw] = {
 
 def folder() -> Path:
     """The one that is meant on the command line."""
-    return Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "screenshots"
+    return Path(sys.argv[1]) if len(sys.argv) > 1 else GALLERY
 
 
 def write(place: Path) -> None:

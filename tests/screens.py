@@ -14,6 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from hwtop.config import Config
+from hwtop.feed.feed import frames as judged
 from hwtop.model.frame import Frame
 from hwtop.ui import help_lines, palette, settings_page, themes, time_moves
 from hwtop.ui.layout import picture
@@ -22,7 +23,7 @@ from hwtop.ui.settings_view import SettingsView
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from tests import frames
-from tests.recording import replay
+from tests.recording import load
 from tests.worn import worn
 
 FOLDER = Path(__file__).parent / "data" / "screens"
@@ -61,8 +62,8 @@ def in_utc() -> Iterator[None]:
 
 @cache
 def told(recording: str) -> list[Frame]:
-    """A recording, as hwtop judges it now."""
-    return replay(recording)
+    """A recording, as hwtop judges it now; anew, as others may have replayed it in another time zone."""
+    return list(judged(load(recording)))
 
 
 def last(recording: str) -> Frame:

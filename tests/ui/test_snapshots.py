@@ -7,7 +7,7 @@ from difflib import unified_diff
 
 import pytest
 
-from tests import screens
+from tests import pictures, screens
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -31,3 +31,8 @@ def test_the_screen_is_the_one_that_was_looked_at(name: str) -> None:
 
 def test_no_screen_is_kept_that_is_not_drawn() -> None:
     assert {file.stem for file in screens.FOLDER.iterdir()} == set(screens.SCREENS)
+
+
+def test_the_gallery_has_each_picture_and_no_other() -> None:
+    drawn = {f"{name}{suffix}" for name in pictures.PICTURES for suffix in (".svg", ".png")}
+    assert {file.name for file in pictures.GALLERY.iterdir()} == {*drawn, f"{pictures.WEB}.png"}
