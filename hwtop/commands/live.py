@@ -154,6 +154,8 @@ def run(
         timer.daemon = True
         timer.start()
     app.run(mouse=opening.has_mouse)
+    if app.error is not None:
+        raise app.error
     if app.last_frame is not None and _takes_text():
         from hwtop.job.log.text import visible
 

@@ -66,6 +66,15 @@ class HwtopApp(App[None]):
         usual = super().get_driver_class()
         return TerseDriver if usual is LinuxDriver else usual
 
+    def _fatal_error(self) -> None:
+        """End; the one who runs the app says why. The toolkit prints all variables, which can be megabytes."""
+        self._close_messages_no_wait()
+
+    @property
+    def error(self) -> Exception | None:
+        """What ended the screen before its time."""
+        return self._exception
+
     def on_resize(self) -> None:
         """Nothing is sure to stand where it stood, also where the size is the old one again."""
         self.on_send_all()

@@ -82,7 +82,7 @@ def chart(
     Values above or below the axis are told by ▲ and ▼ at its ends, never drawn as if they were there.
     """
     rows = height - 2 if has_x else height
-    gutter = max(gutter, *(len(label) for label in y.labels()))
+    gutter = max([gutter, *(len(label) for label in y.labels())])
     canvas = _Canvas(max(1, width - gutter - 2), max(1, rows))
     for stroke in strokes:
         _draw(stroke, x, y, canvas)
