@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 
 from hwtop.ui import themes
-from hwtop.ui.layout import picture
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.screenshot import drawing, png, svg, svg_of
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line

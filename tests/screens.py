@@ -16,10 +16,12 @@ from pathlib import Path
 from hwtop.config import Config
 from hwtop.feed.feed import frames as judged
 from hwtop.model.frame import Frame
-from hwtop.ui import help_lines, palette, settings_page, themes, time_moves
-from hwtop.ui.layout import picture
+from hwtop.ui import help_lines, palette, themes
+from hwtop.ui.moves import time as time_moves
+from hwtop.ui.pages import settings as settings_page
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.screenshot import text
-from hwtop.ui.settings_view import SettingsView
+from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from tests import frames

@@ -42,7 +42,7 @@ def show(path: str | None) -> None:
     """Print the settings that hold, with what the file has set."""
     from hwtop.config import load
     from hwtop.report.config import config_text
-    from hwtop.ui.keymap import toml_lines
+    from hwtop.ui.keys.keymap import toml_lines
 
     for line in [*config_text(path), *toml_lines(load(path).keys)]:
         print(line)
@@ -54,7 +54,7 @@ def check(path: str | None) -> None:
     """Tell whether hwtop understands the file. Exit code 2 when it does not."""
     from hwtop.config import load
     from hwtop.report.config import check_text
-    from hwtop.ui import settings_rows
+    from hwtop.ui.settings import rows as settings_rows
 
     told = check_text(path)
     settings_rows.check(load(path))

@@ -129,8 +129,9 @@ def run(
         UsageError: no such theme.
     """
     from hwtop.feed.call import Caller
-    from hwtop.ui import terminal, themes
+    from hwtop.ui import themes
     from hwtop.ui.app import HwtopApp
+    from hwtop.ui.terminal import terminal
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")

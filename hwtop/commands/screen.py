@@ -77,9 +77,9 @@ def opening(ctx: click.Context) -> Opening:
         UsageError: the file names a theme, an action or a key that there is not.
     """
     from hwtop.config import default_path
-    from hwtop.ui import settings_rows
-    from hwtop.ui.keymap import keymap
+    from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions, SettingsFile
+    from hwtop.ui.settings import rows as settings_rows
 
     config, given = settings_of(ctx), ctx.params
     settings_rows.check(config)

@@ -75,7 +75,7 @@ def command(
     _check_extra()
     from hwtop.feed.call import Caller
     from hwtop.ui import themes
-    from hwtop.ui.keymap import keymap
+    from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions
 
     themes.check(theme)

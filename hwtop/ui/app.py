@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from textual.app import App
 from textual.driver import Driver
@@ -12,16 +13,19 @@ from hwtop.config import Config
 from hwtop.feed.alerts import AlertBook
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
-from hwtop.ui import adoption, keys, palette, settings_view, themes
-from hwtop.ui.driver import TerseDriver
+from hwtop.ui import palette, themes
+from hwtop.ui.keys import bindings as keys
 from hwtop.ui.messages import FrameReady, LineFree, SendAll
-from hwtop.ui.notification import escapes
 from hwtop.ui.options import ScreenOptions, Start, Stopper
 from hwtop.ui.screens.help import HelpScreen
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.screens.options import OptionsScreen
 from hwtop.ui.screens.palette import PaletteScreen
-from hwtop.ui.settings_view import SettingsView
+from hwtop.ui.settings import adoption
+from hwtop.ui.settings import view as settings_view
+from hwtop.ui.settings.view import SettingsView
+from hwtop.ui.terminal.driver import TerseDriver
+from hwtop.ui.terminal.notification import escapes
 from hwtop.ui.themes.no_colour import NO_COLOUR
 from hwtop.ui.widgets.panel import LOOKS
 
@@ -29,7 +33,7 @@ from hwtop.ui.widgets.panel import LOOKS
 class HwtopApp(App[None]):
     """Starts the feed on mount and stops it on exit. `last_frame` stays readable afterwards."""
 
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).with_name("app.tcss")
     COMPONENT_CLASSES = LOOKS
     TITLE = "hwtop"
     ENABLE_COMMAND_PALETTE = False

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from textual.binding import Binding
 
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.ui import key_names, key_places
 from hwtop.ui.fields import gpus, processes, ranks
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.keys import places as key_places
 from hwtop.ui.view import PAGES, View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, beside

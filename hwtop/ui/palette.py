@@ -9,8 +9,12 @@ from functools import partial
 
 from textual.binding import Binding
 
-from hwtop.ui import gpu_view, key_names, key_places, keys, marks, moves, process_view
+from hwtop.ui import gpu_view, marks, process_view
 from hwtop.ui.fuzzy import match
+from hwtop.ui.keys import bindings as keys
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.keys import places as key_places
+from hwtop.ui.moves import moves
 from hwtop.ui.panels import picker
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hwtop.ui import key_names
-from hwtop.ui.place import Place
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.pages.place import Place
 from hwtop.ui.view import Page, View
 from hwtop.ui.widgets.line import Line
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from hwtop.job.launch.signals import title
 from hwtop.model.member import JobProcess
-from hwtop.ui import fields, key_names, order, process_tree
+from hwtop.ui import fields, order, process_tree
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.process_tree import TreeRow
 from hwtop.ui.query import Query, parse
 from hwtop.ui.view import Inside, ProcessOrder, View

@@ -17,8 +17,8 @@ from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.ui import themes
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import picture
 from hwtop.ui.options import Publish, ScreenOptions
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.svg import Paint, to_svg
 from hwtop.ui.themes.contrast import blend
 from hwtop.ui.themes.sixteen_colours import VGA

@@ -13,9 +13,9 @@ from hwtop.job.log.text import visible
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.ui import marks
+from hwtop.ui.browser.sheet import Sheet
+from hwtop.ui.browser.tab import TabApp
 from hwtop.ui.options import Publish, ScreenOptions
-from hwtop.ui.sheet import Sheet
-from hwtop.ui.tab import TabApp
 from hwtop.web import words
 from hwtop.web.hub import Hub
 

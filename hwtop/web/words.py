@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from hwtop.ui.sheet import Row
-from hwtop.ui.tab import MouseAct
+from hwtop.ui.browser.sheet import Row
+from hwtop.ui.browser.tab import MouseAct
 
 LONGEST_BYTES = 4096
 """Of a message from a page; the longest that makes sense is a pasted filter."""

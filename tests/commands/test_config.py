@@ -13,7 +13,7 @@ from hwtop.cli import cli
 from hwtop.commands import demo, live, screen
 from hwtop.config import Config, load, parse
 from hwtop.errors import HwtopError, UsageError
-from hwtop.ui.keymap import keymap
+from hwtop.ui.keys.keymap import keymap
 
 
 def run(*arguments: str) -> str:

@@ -10,7 +10,7 @@ from hwtop.config import parse as parse_config
 from hwtop.config.panel_grid import NAMES, Cells, no_drawing, parse
 from hwtop.errors import UsageError
 from hwtop.ui import panel_view
-from hwtop.ui.layout import PANELS
+from hwtop.ui.pages.layout import PANELS
 
 
 def test_every_panel_has_its_name() -> None:

@@ -18,7 +18,7 @@ from hwtop.feed.call import Caller
 from hwtop.model.frame import Frame, Verdict
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Finding
-from hwtop.ui.notification import escapes
+from hwtop.ui.terminal.notification import escapes
 from tests.symptoms.moments import job, moment, rank
 
 WAIT_S = 20.0

@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import picture
 from hwtop.ui.options import Publish, ScreenOptions
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel

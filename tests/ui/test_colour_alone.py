@@ -10,9 +10,11 @@ from msgspec import structs
 
 from hwtop.config import Config
 from hwtop.model.frame import Frame
-from hwtop.ui import help_lines, palette, settings_page, time_moves
-from hwtop.ui.layout import picture
-from hwtop.ui.settings_view import SettingsView
+from hwtop.ui import help_lines, palette
+from hwtop.ui.moves import time as time_moves
+from hwtop.ui.pages import settings as settings_page
+from hwtop.ui.pages.layout import picture
+from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.view import PAGES, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import ROLES

@@ -12,8 +12,8 @@ from hwtop.model.frame import Frame
 from hwtop.model.log import LogFile
 from hwtop.ui import curve_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import arrange, picture
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.view import View
 from tests import curve_frames, frames
 from tests.curve_frames import curve, with_curves

@@ -15,9 +15,9 @@ from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.app import App
 from textual.drivers._writer_thread import WriterThread
 
-from hwtop.ui import driver
-from hwtop.ui.driver import Outlet, TerseDriver
 from hwtop.ui.messages import LineFree
+from hwtop.ui.terminal import driver
+from hwtop.ui.terminal.driver import Outlet, TerseDriver
 
 WIDTH = 30_000
 """Cells; more bytes than a pseudo-terminal takes while nobody reads."""

@@ -12,8 +12,8 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
-from hwtop.ui import key_names
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.screens.monitor import MonitorScreen
 from tests import frames

@@ -15,8 +15,8 @@ from hwtop.model.stack import StackDump
 from hwtop.model.symptom import Blind
 from hwtop.ui import progress
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import picture
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels import hint
 from hwtop.ui.view import Page, View
 from tests import frames

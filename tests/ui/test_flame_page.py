@@ -13,7 +13,7 @@ from hwtop.model.job import Job
 from hwtop.model.rank import HotLine
 from hwtop.model.stack import Refusal
 from hwtop.ui import flame_view
-from hwtop.ui.layout import arrange, picture
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels import conclusion
 from hwtop.ui.view import View
 from hwtop.ui.widgets.text import to_ascii

@@ -18,8 +18,8 @@ from hwtop.model.log import LogEvent
 from hwtop.ui import gpu_view
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.gpu_reasons import field_words
-from hwtop.ui.layout import arrange, picture, scrollable
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages.layout import arrange, picture, scrollable
 from hwtop.ui.screenshot import text
 from hwtop.ui.view import View
 from tests import frames, gpu_frames

@@ -7,8 +7,9 @@ from textual import events
 from textual.pilot import Pilot
 
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.ui import help_lines, key_names
+from hwtop.ui import help_lines
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import PAGES, View
 from tests import frames

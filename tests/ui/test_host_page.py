@@ -14,8 +14,8 @@ from hwtop.model.network import NicRates
 from hwtop.model.snapshot import SourceStatus
 from hwtop.ui import host_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import arrange, picture, scrollable
-from hwtop.ui.moves import scrolled
+from hwtop.ui.moves.moves import scrolled
+from hwtop.ui.pages.layout import arrange, picture, scrollable
 from hwtop.ui.panels import host_cores
 from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from hwtop.model.frame import Frame
-from hwtop.ui.layout import picture
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.view import PAGES, View
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind
-from hwtop.ui.layout import arrange, picture
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.screenshot import text
 from hwtop.ui.view import PAGES, View
 from tests import frames

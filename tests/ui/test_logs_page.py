@@ -10,9 +10,10 @@ from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.model.log import LogEvent, LogFile, LogLine
-from hwtop.ui import log_view, moves
+from hwtop.ui import log_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import picture
+from hwtop.ui.moves import moves
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.view import SEARCH, View
 from hwtop.ui.widgets.line import Line
 from tests import frames

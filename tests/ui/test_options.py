@@ -10,13 +10,17 @@ from textual.pilot import Pilot
 from hwtop.config import Config, load, parse
 from hwtop.config.file import save
 from hwtop.errors import HwtopError, UsageError
-from hwtop.ui import key_names, settings_page, settings_rows, settings_view, themes
+from hwtop.ui import themes
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.key_words import key_of
-from hwtop.ui.keymap import keymap
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.keys.keymap import keymap
+from hwtop.ui.keys.words import key_of
 from hwtop.ui.options import Changes, Saved, ScreenOptions, SettingsFile
+from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.screens.options import OptionsScreen
-from hwtop.ui.settings_view import SettingsView
+from hwtop.ui.settings import rows as settings_rows
+from hwtop.ui.settings import view as settings_view
+from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.widgets.panel import Panel
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames

@@ -11,13 +11,14 @@ import pytest
 from hwtop.config import PanelConfig
 from hwtop.config.panel_grid import NAMES
 from hwtop.model.frame import Frame
-from hwtop.ui import panel_moves, panel_view
-from hwtop.ui.layout import arrange, picture
-from hwtop.ui.moves import chosen, cleared, turned
+from hwtop.ui import panel_view
+from hwtop.ui.moves import panels as panel_moves
+from hwtop.ui.moves.moves import chosen, cleared, turned
+from hwtop.ui.moves.panels import Pressed, clicked, pressed
 from hwtop.ui.options import ScreenOptions
-from hwtop.ui.panel_moves import Pressed, clicked, pressed
-from hwtop.ui.place import Place
-from hwtop.ui.vacancy import without
+from hwtop.ui.pages.layout import arrange, picture
+from hwtop.ui.pages.place import Place
+from hwtop.ui.pages.vacancy import without
 from hwtop.ui.view import PAGES, Page, View
 from tests import crowds, frames, gpu_frames
 from tests.ui.test_app import drive, screen_text, view_of

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
-from hwtop.ui import past, time_moves
+from hwtop.ui import past
+from hwtop.ui.moves import time as time_moves
+from hwtop.ui.moves.time import meant_s, pressed, sought, typed_time
 from hwtop.ui.past import Past
-from hwtop.ui.time_moves import meant_s, pressed, sought, typed_time
 from hwtop.ui.view import View
 from tests import frames
 from tests.recording import replay

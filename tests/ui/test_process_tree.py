@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
-from hwtop.ui import process_view, table_moves
-from hwtop.ui.layout import picture
-from hwtop.ui.moves import chosen, moved
+from hwtop.ui import process_view
+from hwtop.ui.moves import table as table_moves
+from hwtop.ui.moves.moves import chosen, moved
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.view import View
 from tests import frames
 from tests.ui.test_process_page import with_job

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
-from hwtop.ui.layout import picture
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.view import Page, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column, chosen, header, row

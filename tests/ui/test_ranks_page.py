@@ -12,7 +12,7 @@ from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job, JobPlace
 from hwtop.model.rank import HotLine, PhaseShare, Rank, RankState
 from hwtop.ui import marks, rank_view
-from hwtop.ui.layout import arrange, picture
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import ROLES
 from hwtop.ui.widgets.text import to_ascii

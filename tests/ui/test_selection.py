@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hwtop.ui import gpu_view, log_view, process_view
-from hwtop.ui.layout import arrange, picture
-from hwtop.ui.mouse_moves import clicked
-from hwtop.ui.moves import turned
+from hwtop.ui.moves.mouse import clicked
+from hwtop.ui.moves.moves import turned
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.view import PAGES, Page, View
 from tests import frames
 

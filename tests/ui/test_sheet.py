@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.ui.sheet import Sheet, look
+from hwtop.ui.browser.sheet import Sheet, look
 
 RED = "\x1b[38;2;255;0;16m"
 PLAIN = ("", "", "")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from hwtop.model.frame import Frame
-from hwtop.ui.layout import picture
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.view import PAGES, View
 from tests import crowds, frames
 

@@ -11,7 +11,7 @@ from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job, SlowVote, StackGroup
 from hwtop.model.rank import Held
 from hwtop.model.stack import Refusal, StackDump
-from hwtop.ui.layout import picture
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels import conclusion
 from hwtop.ui.view import View
 from tests import crowds, frames

@@ -12,8 +12,8 @@ from hwtop.model.frame import Frame
 from hwtop.model.symptom import Episode, Finding, Hypothesis
 from hwtop.ui import symptom_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import arrange, picture, scrollable
-from hwtop.ui.moves import chosen, cleared, clicked, moved, scrolled
+from hwtop.ui.moves.moves import chosen, cleared, clicked, moved, scrolled
+from hwtop.ui.pages.layout import arrange, picture, scrollable
 from hwtop.ui.view import View
 from tests import frames
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of

@@ -13,8 +13,8 @@ from hwtop.model.frame import Frame
 from hwtop.model.log import Progress
 from hwtop.ui import fields, gpu_view, help_lines, order, process_view, rank_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import arrange, picture
-from hwtop.ui.moves import clicked
+from hwtop.ui.moves.moves import clicked
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.footer import draw
 from hwtop.ui.view import ORDERS, PROCESS_ORDERS, Order, Page, ProcessOrder, View
 from tests import crowds, frames

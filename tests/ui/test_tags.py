@@ -15,10 +15,12 @@ from hwtop.collectors.process_files import read_stat
 from hwtop.collectors.signals import send
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
-from hwtop.ui import process_view, rank_view, table_moves, tags
+from hwtop.ui import process_view, rank_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import picture
+from hwtop.ui.moves import table as table_moves
+from hwtop.ui.moves import tags
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.view import Page, View
 from tests import crowds, frames
 from tests.ui.test_app import view_of

@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from hwtop.errors import CannotError
-from hwtop.ui import terminal
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.terminal import terminal
 
 AUTO = ScreenOptions(theme="auto")
 UTF8 = {"TERM": "xterm-256color", "LANG": "de_DE.UTF-8"}

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from hwtop.ui.terse import Terse, pieces, styled
+from hwtop.ui.terminal.terse import Terse, pieces, styled
 
 Cells = dict[tuple[int, int], tuple[str, object]]
 STYLES = (

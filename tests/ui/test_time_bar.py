@@ -13,10 +13,11 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
-from hwtop.ui import mouse_moves, time_moves
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.layout import arrange, picture
+from hwtop.ui.moves import mouse as mouse_moves
+from hwtop.ui.moves import time as time_moves
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels import time_bar
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import PAGES, Page, View

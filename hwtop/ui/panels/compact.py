@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.model.rank import Rank
-from hwtop.ui import gpu_view, key_names, marks, progress, rank_view, time_moves, units
+from hwtop.ui import gpu_view, marks, progress, rank_view, units
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.moves import time as time_moves
 from hwtop.ui.panels import footer, gpu_summary, picker, time_bar
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table

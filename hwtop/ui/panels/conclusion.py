@@ -8,7 +8,8 @@ from hwtop.job.rank_set import named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
-from hwtop.ui import curve_view, flame_view, gpu_view, host_view, key_names, rank_view, symptom_view, units
+from hwtop.ui import curve_view, flame_view, gpu_view, host_view, rank_view, symptom_view, units
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.ranks import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner

@@ -8,9 +8,10 @@ from operator import itemgetter
 
 from hwtop.model.curve import Curve
 from hwtop.model.job import Job
-from hwtop.ui import curve_view, key_names, marks, units
+from hwtop.ui import curve_view, marks, units
 from hwtop.ui.curve_plot import RESTART, Plot, plot
 from hwtop.ui.curve_view import TITLES
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.view import View
 from hwtop.ui.widgets.axis import number
 from hwtop.ui.widgets.box import box, inner

@@ -9,8 +9,9 @@ from hwtop.job.launch.variables import is_training_variable
 from hwtop.job.open_file import FileKind, is_deleted, kind
 from hwtop.job.secrets import MASK
 from hwtop.model.process import OpenFile, ProcessDetail
-from hwtop.ui import time_moves, units
+from hwtop.ui import units
 from hwtop.ui.filter import matches, told
+from hwtop.ui.moves import time as time_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner

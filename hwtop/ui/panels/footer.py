@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hwtop.ui import hits, key_names, page_keys
+from hwtop.ui import hits
 from hwtop.ui.hits import Hits
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.keys import pages as page_keys
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, tail, wrap

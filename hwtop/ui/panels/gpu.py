@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hwtop.ui import gpu_view, key_names, units
+from hwtop.ui import gpu_view, units
 from hwtop.ui.filter import told
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import gpu_grid, gpu_table
 from hwtop.ui.panels.gpu_summary import summary
 from hwtop.ui.view import View

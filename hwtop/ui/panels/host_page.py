@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
-from hwtop.ui import host_view, key_names, marks
+from hwtop.ui import host_view, marks
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import host_block, host_cpu, host_memory, host_tables
 from hwtop.ui.panels.host_block import Block, packed
 from hwtop.ui.view import View

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from hwtop.job.launch.signals import fate
 from hwtop.model.member import JobProcess
-from hwtop.ui import key_names, order, process_view, tags, units
+from hwtop.ui import order, process_view, units
 from hwtop.ui.fields import STATES, state_word
 from hwtop.ui.filter import told
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.moves import tags
 from hwtop.ui.panels import detail
 from hwtop.ui.process_tree import TreeRow
 from hwtop.ui.view import View

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from hwtop.job.stacks.frames import place
 from hwtop.job.witness.files import spoken
 from hwtop.model.rank import Rank
-from hwtop.ui import key_names, log_view, marks, units
+from hwtop.ui import log_view, marks, units
 from hwtop.ui.fields import state_word
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import ranks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import stacked

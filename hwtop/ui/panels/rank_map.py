@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwtop.model.rank import Rank
-from hwtop.ui import marks, order, rank_view, tags
+from hwtop.ui import marks, order, rank_view
+from hwtop.ui.moves import tags
 from hwtop.ui.panels import ranks as ranks_panel
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table

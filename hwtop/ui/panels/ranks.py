@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
 from hwtop.symptoms.verdict import SILENT_S, SILENT_TIMES
-from hwtop.ui import marks, order, rank_view, tags, units
+from hwtop.ui import marks, order, rank_view, units
 from hwtop.ui.filter import told
+from hwtop.ui.moves import tags
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.bar import bar, stacked

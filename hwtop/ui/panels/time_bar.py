@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hwtop.ui import marks, past, time_moves, units
+from hwtop.ui import marks, past, units
+from hwtop.ui.moves import time as time_moves
 from hwtop.ui.past import Kept
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line

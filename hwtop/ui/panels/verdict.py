@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hwtop.model.job import JobPlace
-from hwtop.ui import marks, progress, time_moves, units
+from hwtop.ui import marks, progress, units
+from hwtop.ui.moves import time as time_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, elide_clauses

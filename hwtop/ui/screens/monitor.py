@@ -10,21 +10,16 @@ from textual import events
 from textual.errors import NoWidget
 
 from hwtop.model.frame import Frame
-from hwtop.ui import (
-    curve_view,
-    interval,
-    key_names,
-    keys,
-    mouse_moves,
-    moves,
-    panel_moves,
-    process_view,
-    rank_view,
-    table_moves,
-    time_moves,
-)
+from hwtop.ui import curve_view, process_view, rank_view
 from hwtop.ui.filter import edited, typed
+from hwtop.ui.keys import bindings as keys
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.messages import SendAll
+from hwtop.ui.moves import interval, moves
+from hwtop.ui.moves import mouse as mouse_moves
+from hwtop.ui.moves import panels as panel_moves
+from hwtop.ui.moves import table as table_moves
+from hwtop.ui.moves import time as time_moves
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.palette import Entry
 from hwtop.ui.panels import conclusion, detail, footer, hint, picker

@@ -12,12 +12,13 @@ from textual.message import Message
 from hwtop.config import Config
 from hwtop.config.settings import LONGEST
 from hwtop.errors import HwtopError
-from hwtop.ui import settings_page, settings_view
 from hwtop.ui.filter import edited, typed
-from hwtop.ui.key_names import name
+from hwtop.ui.keys.names import name
 from hwtop.ui.options import SettingsFile
+from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.screens.dialog import Dialog
-from hwtop.ui.settings_view import SettingsView
+from hwtop.ui.settings import view as settings_view
+from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.widgets.line import Line
 
 Adopt = Callable[[SettingsView], bool]

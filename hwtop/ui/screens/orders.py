@@ -17,8 +17,10 @@ from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
 from hwtop.model.signal import SignalOrder, SignalTarget
 from hwtop.model.stack import DeepDump
-from hwtop.ui import key_names, process_view, tags, units
+from hwtop.ui import process_view, units
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.menu import Choice, Menu
+from hwtop.ui.moves import tags
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.process_tree import TreeRow
 from hwtop.ui.screens.dialog import ConfirmScreen, MenuScreen, TextScreen

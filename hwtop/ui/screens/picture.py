@@ -10,10 +10,12 @@ from textual.screen import Screen
 
 from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import adoption, process_view, time_moves
-from hwtop.ui.layout import PANELS, arrange, drawn
+from hwtop.ui import process_view
+from hwtop.ui.moves import time as time_moves
 from hwtop.ui.options import ScreenOptions, Stopper
+from hwtop.ui.pages.layout import PANELS, arrange, drawn
 from hwtop.ui.panels import hint
+from hwtop.ui.settings import adoption
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hwtop.config import Config
 from hwtop.config.settings import Path, changes
 from hwtop.seconds import seconds
-from hwtop.ui.keymap import keymap
+from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.view import View
 

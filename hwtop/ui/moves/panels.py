@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from hwtop.ui import mouse_moves, moves, panel_view
-from hwtop.ui.layout import arrange
+from hwtop.ui import panel_view
+from hwtop.ui.moves import mouse as mouse_moves
+from hwtop.ui.moves import moves
+from hwtop.ui.pages.layout import arrange
 from hwtop.ui.view import View
 
 Pressed = Literal["next", "previous", "left", "right", "up", "down", "alone", "hide", "all"]

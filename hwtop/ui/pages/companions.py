@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from hwtop.ui.place import Place
+from hwtop.ui.pages.place import Place
 from hwtop.ui.view import Page, View
 from hwtop.ui.widgets.line import Line
 

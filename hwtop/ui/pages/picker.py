@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hwtop.ui.pages.place import Place, row, stack
 from hwtop.ui.panels import cpu, disk, gpu, memory, network, picker
-from hwtop.ui.place import Place, row, stack
 from hwtop.ui.view import View
 
 _PANELS_FROM = (110, 34)

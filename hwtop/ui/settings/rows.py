@@ -10,7 +10,8 @@ from hwtop.config.settings import Path, Setting, Value, value_of
 from hwtop.errors import UsageError
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import range_words, settable, with_thresholds
-from hwtop.ui import keymap, themes
+from hwtop.ui import themes
+from hwtop.ui.keys import keymap
 
 _LONG = ("symptoms", "thresholds", "keys")
 _STATES = ("on", "quiet", "off")

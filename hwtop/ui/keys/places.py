@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding
 
-from hwtop.ui import keys
+from hwtop.ui.keys import bindings as keys
 from hwtop.ui.view import PAGES, Page, View
 
 _TABLES: tuple[Page, ...] = ("ranks", "processes")

@@ -19,7 +19,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from hwtop.ui.messages import LineFree
-from hwtop.ui.terse import Terse, pieces
+from hwtop.ui.terminal.terse import Terse, pieces
 
 LINE_BYTES_S = 125_000
 """1 Mbit/s. So long as pictures take on such a line the next one waits, also where the line is faster."""

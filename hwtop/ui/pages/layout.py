@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from hwtop.ui import (
-    companions,
-    curve_view,
-    gpu_page,
-    overview,
-    panel_view,
-    picker_page,
-    ranks_page,
-    stacks_page,
-    symptoms_page,
-    vacancy,
-)
+from hwtop.ui import curve_view, panel_view
+from hwtop.ui.pages import companions, overview, vacancy
+from hwtop.ui.pages import gpu as gpu_page
+from hwtop.ui.pages import picker as picker_page
+from hwtop.ui.pages import ranks as ranks_page
+from hwtop.ui.pages import stacks as stacks_page
+from hwtop.ui.pages import symptoms as symptoms_page
+from hwtop.ui.pages.place import Place, stack
 from hwtop.ui.panels import (
     compact,
     conclusion,
@@ -55,7 +51,6 @@ from hwtop.ui.panels import (
     time_bar,
     verdict,
 )
-from hwtop.ui.place import Place, stack
 from hwtop.ui.view import LogInside, Page, View
 from hwtop.ui.widgets.line import Line
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from hwtop.ui import key_names, order, process_view, tags
+from hwtop.ui import order, process_view
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.moves import tags
 from hwtop.ui.view import Page, View
 
 Pressed = Literal["tag", "untag", "tree", "branches", "follow", "order", "reverse", "cpu", "mem"]

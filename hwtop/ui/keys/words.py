@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from textual.keys import KEY_NAME_REPLACEMENTS
 
 from hwtop.errors import UsageError
-from hwtop.ui import key_names
+from hwtop.ui.keys import names as key_names
 
 _NAMED = {
     **{f"f{number}": f"f{number}" for number in range(1, 25)},

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from hwtop.config import panel_grid
-from hwtop.ui import curve_view, grid, ranks_page
+from hwtop.ui import curve_view
+from hwtop.ui.pages import grid
+from hwtop.ui.pages import ranks as ranks_page
+from hwtop.ui.pages.place import SMALL, WIDE, Place, row, stack
 from hwtop.ui.panels import cpu, disk, findings, gpu, hypotheses, memory, network, processes, ranks
-from hwtop.ui.place import SMALL, WIDE, Place, row, stack
 from hwtop.ui.view import View
 
 _BUSIEST_LEAST, _BUSIEST_FEW = 5, 8

@@ -7,9 +7,10 @@ from difflib import get_close_matches
 
 from hwtop.config.settings import toml
 from hwtop.errors import UsageError
-from hwtop.ui import key_names, keys
-from hwtop.ui.key_names import Keymap
-from hwtop.ui.key_words import key_of
+from hwtop.ui.keys import bindings as keys
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.keys.names import Keymap
+from hwtop.ui.keys.words import key_of
 
 Wanted = Mapping[str, str | Sequence[str]]
 """Id of a binding -> its keys as the person writes them: a list, or one text with commas or blanks."""

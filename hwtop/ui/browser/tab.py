@@ -12,8 +12,8 @@ from textual.geometry import Size
 from textual.keys import _character_to_key
 
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.browser.sheet import Sheet
 from hwtop.ui.options import ScreenOptions, Start
-from hwtop.ui.sheet import Sheet
 
 MouseAct = Literal["down", "move", "up", "wheel-down", "wheel-up"]
 _MOUSE: dict[MouseAct, type[events.MouseEvent]] = {

@@ -14,9 +14,9 @@ from hwtop.ui import (
     process_view,
     rank_view,
     symptom_view,
-    time_moves,
 )
-from hwtop.ui.layout import arrange, scrollable
+from hwtop.ui.moves import time as time_moves
+from hwtop.ui.pages.layout import arrange, scrollable
 from hwtop.ui.panels import curve_list, findings, gpu, logs, picker, processes, rank_map, ranks, symptom_list
 from hwtop.ui.view import SEARCH, LogInside, Page, View
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hwtop.ui.pages.place import WIDE, Place, stack
 from hwtop.ui.panels import gpu, gpu_card, gpu_missing, gpu_processes, gpu_topology, gpu_trends
-from hwtop.ui.place import WIDE, Place, stack
 from hwtop.ui.view import View
 
 _BESIDE = 110

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hwtop.ui.pages.place import WIDE, Place, row, stack
 from hwtop.ui.panels import rank_card, rank_map, ranks
-from hwtop.ui.place import WIDE, Place, row, stack
 from hwtop.ui.view import View
 
 _DIFFER_LEAST, _DIFFER_WIDE = 4, 56

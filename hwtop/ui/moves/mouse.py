@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from hwtop.ui import curve_view, flame_view, gpu_view, moves, process_view, rank_view, symptom_view, time_moves
-from hwtop.ui.layout import scrolls
-from hwtop.ui.moves import Size
+from hwtop.ui import curve_view, flame_view, gpu_view, process_view, rank_view, symptom_view
+from hwtop.ui.moves import moves
+from hwtop.ui.moves import time as time_moves
+from hwtop.ui.moves.moves import Size
+from hwtop.ui.pages.layout import scrolls
 from hwtop.ui.panels import (
     flame,
     gpu,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hwtop.ui import key_names, keys
+from hwtop.ui.keys import bindings as keys
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.view import Page, View
 
 Told = tuple[tuple[str, ...], str]

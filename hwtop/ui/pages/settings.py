@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hwtop.config.settings import Setting
-from hwtop.ui import settings_rows
-from hwtop.ui.settings_view import SettingsView
+from hwtop.ui.settings import rows as settings_rows
+from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.widgets.box import PADDING, box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import around

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hwtop.ui.pages.place import WIDE, Place, stack
 from hwtop.ui.panels import hypotheses, symptom_detail, symptom_list, symptom_timeline
-from hwtop.ui.place import WIDE, Place, stack
 from hwtop.ui.view import View
 
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from textual.binding import Binding
 
-from hwtop.ui import keys
+from hwtop.ui.keys import bindings as keys
 
 Keymap = Mapping[str, str]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from hwtop.config import Config, settings
 from hwtop.config.settings import Path, Setting, Value
 from hwtop.errors import UsageError
-from hwtop.ui import settings_rows
-from hwtop.ui.settings_rows import Section
+from hwtop.ui.settings import rows as settings_rows
+from hwtop.ui.settings.rows import Section
 
 
 @dataclass(frozen=True)

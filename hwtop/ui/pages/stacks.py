@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hwtop.ui import flame_view, ranks_page
+from hwtop.ui import flame_view
+from hwtop.ui.pages import ranks as ranks_page
+from hwtop.ui.pages.place import SMALL, WIDE, Place, stack
 from hwtop.ui.panels import conclusion, flame, stack_tree, stacks
-from hwtop.ui.place import SMALL, WIDE, Place, stack
 from hwtop.ui.view import View
 
 _FLAME_LEAST, _FLAME_BESIDE = 80, 110

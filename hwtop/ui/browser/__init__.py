@@ -1,0 +1,1 @@
+"""The screen as cells, for a tab of a browser."""

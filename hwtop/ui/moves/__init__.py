@@ -1,0 +1,1 @@
+"""What keys and the mouse do: from a View to a View."""

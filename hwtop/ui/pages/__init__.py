@@ -1,0 +1,1 @@
+"""Where the panels of each page stand."""
