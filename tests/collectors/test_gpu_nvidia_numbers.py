@@ -219,7 +219,7 @@ def test_every_gap_has_its_reason(fake_nvml: FakeNvml, scenario: str) -> None:
 def test_calls_a_second_are_bounded(fake_nvml: FakeNvml) -> None:
     """Ten ticks of 1 s of 8 GPUs, after the first one has asked all that is asked once."""
     probe = fake_nvml.probe()
-    probe.read()
+    probe.read_until(are_ok)
     before = len(fake_nvml.trace())
     for _ in range(10):
         probe.say("advance 1")
