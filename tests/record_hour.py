@@ -5,12 +5,10 @@ A real torchrun job (tests/hour_job.py), watched as the screen does; its snapsho
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
 from pathlib import Path
 
-from tests.recording import RECORDINGS, record, save
+from tests.recording import RECORDINGS, nobodys, record, save
 from tests.training import start_torchrun
 
 SECONDS = 3600.0
@@ -23,14 +21,7 @@ def main() -> None:
         with start_torchrun(_JOB, Path(name), is_redirected=False, env={"OMP_NUM_THREADS": "1"}) as job:
             job.wait_for_line(r"step 20/")
             snapshots = record(job.launcher_pid, SECONDS, INTERVAL_S)
-        scrub = {
-            name: "/runs/gpt",
-            str(_JOB.parent.parent): "/home/user/train",
-            sys.prefix: "/home/user/venv",
-            sys.base_prefix: "/usr",
-            os.uname().nodename: "gpu-node-07",
-        }
-        save(snapshots, RECORDINGS / "hour.mpk.zst", scrub)
+        save(snapshots, RECORDINGS / "hour.mpk.zst", nobodys(Path(name)))
     print(len(snapshots), "snapshots,", (RECORDINGS / "hour.mpk.zst").stat().st_size, "bytes")
 
 

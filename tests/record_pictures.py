@@ -17,7 +17,7 @@ from pathlib import Path
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import Scenario
 from tests.fakenvml.fixture import HERE as FAKE
-from tests.recording import RECORDINGS
+from tests.recording import RECORDINGS, nobodys
 from tests.training import environment
 
 LIGHT = ("--forward-ms", "5", "--backward-ms", "5", "--device-ms", "420", "--num-workers", "1", "--decode-ms", "5")
@@ -81,29 +81,15 @@ def make(name: str, session: Session, library: Path) -> None:
         live = Path(folder) / "live.scn"
         _write(live, session.gpus, pids, "")
         env = {**os.environ, "LD_LIBRARY_PATH": str(library), "FAKENVML_SCENARIO": str(live)}
-        scrub = {
-            folder: "/runs/gpt",
-            str(Path(__file__).parent.parent): "/home/user/train",
-            sys.prefix: "/home/user/venv",
-            sys.base_prefix: "/usr",
-            os.uname().nodename: "gpu-node-07",
-            _own_cgroup(): "/user.slice",
-        }
         command = [sys.executable, "-m", "tests.recording", str(job.launcher_pid), str(RECORDINGS / f"{name}.mpk.zst")]
         command += ["--for", str(session.seconds)]
-        command += [word for old, new in scrub.items() for word in ("--scrub", f"{old}={new}")]
+        command += [word for old, new in nobodys(Path(folder)).items() for word in ("--scrub", f"{old}={new}")]
         watcher = subprocess.Popen(command, env=env)
         time.sleep(session.turn_s)
         if session.later:
             _write(live, session.gpus, pids, session.later)
         watcher.wait()
     print(name, (RECORDINGS / f"{name}.mpk.zst").stat().st_size, "bytes")
-
-
-def _own_cgroup() -> str:
-    """Path in /proc/self/cgroup of whatever holds this job; "/" in every text must stay as it is."""
-    paths = [line.split(":", 2)[2] for line in Path("/proc/self/cgroup").read_text().splitlines()]
-    return max((path for path in paths if len(path) > 1), key=len, default="no cgroup of its own")
 
 
 def _rank_pids(job: DemoJob, count: int) -> dict[int, int]:

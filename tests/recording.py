@@ -8,6 +8,8 @@ One file is a zstd-compressed MessagePack list of Snapshots, as they were read; 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -45,6 +47,24 @@ def save(snapshots: list[Snapshot], file: Path, scrub: dict[str, str]) -> None:
     clean = msgspec.json.decode(text, type=list[Snapshot])
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(zstandard.ZstdCompressor(level=19).compress(msgspec.msgpack.encode(clean)))
+
+
+def nobodys(folder: Path) -> dict[str, str]:
+    """What `save` must replace in a session whose job ran in `folder`: where this checkout, this Python and this machine are."""
+    return {
+        str(folder): "/runs/gpt",
+        str(Path(__file__).parent.parent): "/home/user/train",
+        sys.prefix: "/home/user/venv",
+        sys.base_prefix: "/usr",
+        os.uname().nodename: "gpu-node-07",
+        _own_cgroup(): "/user.slice",
+    }
+
+
+def _own_cgroup() -> str:
+    """Path in /proc/self/cgroup of whatever holds this job; "/" in every text must stay as it is."""
+    paths = [line.split(":", 2)[2] for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    return max((path for path in paths if len(path) > 1), key=len, default="no cgroup of its own")
 
 
 class _Kept:
