@@ -19,10 +19,11 @@ from hwtop.ui import gpu_view
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.gpu_reasons import field_words
 from hwtop.ui.options import ScreenOptions
-from hwtop.ui.pages.layout import arrange, picture, scrollable
+from hwtop.ui.pages.layout import picture, scrollable
 from hwtop.ui.screenshot import text
 from hwtop.ui.view import View
 from tests import frames, gpu_frames
+from tests.ui.cover import assert_covers
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SIZES = [(60, 15), (80, 24), (80, 50), (120, 40), (160, 50), (200, 60), (300, 80)]
@@ -53,12 +54,7 @@ def test_every_kind_of_gpu_fills_every_size_exactly(make: Callable[[], Frame], s
     for is_alone in (False, True):
         for gpu in frame.moment.gpus[:4]:
             view = View(frame=frame, page="gpu", gpu=gpu.index, alone="gpu-card" if is_alone else "")
-            covered = [[0] * size[0] for _ in range(size[1])]
-            for place in arrange(view, *size).values():
-                for y in range(place.y, place.y + place.height):
-                    for x in range(place.x, place.x + place.width):
-                        covered[y][x] += 1
-            assert covered == [[1] * size[0]] * size[1]
+            assert_covers(view, size)
             assert shown(frame, size, gpu=gpu.index, alone="gpu-card" if is_alone else "")
 
 

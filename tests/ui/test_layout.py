@@ -14,6 +14,7 @@ from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.screenshot import text
 from hwtop.ui.view import PAGES, View
 from tests import frames
+from tests.ui.cover import assert_covers
 
 SIZES = [(20, 5), (40, 12), (60, 15), (80, 24), (100, 30), (120, 40), (150, 40), (160, 50), (200, 60), (300, 80)]
 MAKERS = [*frames.ALL.values(), frames.nothing_to_pick]
@@ -25,12 +26,7 @@ def test_every_page_fills_every_size_exactly(make: Callable[[], Frame], size: tu
     frame = make()
     for page in PAGES:
         view = View(frame=frame, page=page, selected=1)
-        covered = [[0] * size[0] for _ in range(size[1])]
-        for place in arrange(view, *size).values():
-            for y in range(place.y, place.y + place.height):
-                for x in range(place.x, place.x + place.width):
-                    covered[y][x] += 1
-        assert covered == [[1] * size[0]] * size[1]
+        assert_covers(view, size)
         assert [line.width for line in picture(view, *size)] == [size[0]] * size[1]
 
 

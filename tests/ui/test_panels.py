@@ -21,6 +21,7 @@ from hwtop.ui.pages.place import Place
 from hwtop.ui.pages.vacancy import without
 from hwtop.ui.view import PAGES, Page, View
 from tests import crowds, frames, gpu_frames
+from tests.ui.cover import assert_covers
 from tests.ui.test_app import drive, screen_text, view_of
 
 FULL = (160, 50)
@@ -140,12 +141,7 @@ def test_the_overview_stands_as_it_is_drawn() -> None:
 
 
 def _check(view: View, size: tuple[int, int]) -> None:
-    covered = [[0] * size[0] for _ in range(size[1])]
-    for place in arrange(view, *size).values():
-        for y in range(place.y, place.y + place.height):
-            for x in range(place.x, place.x + place.width):
-                covered[y][x] += 1
-    assert covered == [[1] * size[0]] * size[1]
+    assert_covers(view, size)
     assert [line.width for line in picture(view, *size)] == [size[0]] * size[1]
 
 
