@@ -31,28 +31,26 @@ _FLAGS: dict[str, tuple[str, str, Callable[[Any], Value]]] = {
 """Parameter -> the setting in [screen] that it goes before, the flag, and its value as the file would say it."""
 
 
+interval = click.option(
+    "-i", "--interval", type=Seconds(*INTERVAL_S), default="1s", show_default=True, help="Between two looks."
+)
+plain = click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
+
+
+def theme(words: str) -> Callable[[F], F]:
+    """--theme, with what "auto" and a wrong name do in these words."""
+    return click.option("--theme", default="auto", shell_complete=completion.themes, show_default=True, help=words)
+
+
 def flags(function: F) -> F:
     """How to show, and --config. `opening` reads them."""
     for option in (
-        click.option(
-            "--theme",
-            default="auto",
-            shell_complete=completion.themes,
-            show_default=True,
-            help="A theme by name, e.g. light; auto asks the terminal. A wrong name lists them.",
-        ),
+        theme("A theme by name, e.g. light; auto asks the terminal. A wrong name lists them."),
         click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
-        click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters."),
+        plain,
         click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured, too)."),
         click.option("--readonly", is_flag=True, help="Offer nothing that changes the job."),
-        click.option(
-            "-i",
-            "--interval",
-            type=Seconds(*INTERVAL_S),
-            default="1s",
-            show_default=True,
-            help="Between two looks.",
-        ),
+        interval,
         settings,
     ):
         function = option(function)

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands import completion, live
-from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
-from hwtop.config import INTERVAL_S
+from hwtop.commands import live, screen
+from hwtop.commands.options import reading, resolve_target, settings, settings_of, target
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -33,19 +32,13 @@ _LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 @target
 @reading
 @settings
-@click.option("-i", "--interval", type=Seconds(*INTERVAL_S), default="1s", show_default=True, help="Between two looks.")
+@screen.interval
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen: 127.0.0.1 or ::1.")
 @click.option("--port", type=click.IntRange(1, 65535), help=f"[default: {_PORT}, or the next that is free]")
 @click.option("--open", "is_opened", is_flag=True, help="Open the browser, too.")
 @click.option("--writable", is_flag=True, help="Offer signals and deep looks, too; each still asks first.")
-@click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
-@click.option(
-    "--theme",
-    default="auto",
-    shell_complete=completion.themes,
-    show_default=True,
-    help="A theme by name; a wrong name lists them.",
-)
+@screen.plain
+@screen.theme("A theme by name; a wrong name lists them.")
 @click.pass_context
 def command(
     ctx: click.Context,
