@@ -138,7 +138,7 @@ def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) ->
         confidence=round(seen.confidence, 2),
         category=rule.category,
         title=seen.title,
-        evidence=seen.evidence,
+        evidence=tuple(line for line in seen.evidence if line != seen.title) or seen.evidence,
         next_steps=fit_to_vendors(seen.next_steps, history.now.gpus),
         ranks=seen.ranks,
         first_seen_s=round(watch.first_seen_s, 1),

@@ -85,7 +85,11 @@ def _observation(history: History, causes: Sequence[_Fault], others: Sequence[_F
         confidence=0.95 if first.role == "root" else 0.8,
         title=f"{first.where}{first.words}{more}",
         evidence=(
-            *(f"{fault.where}{fault.words} ({_witness(fault, history)})" for fault in (*causes, *others)[:_SHOWN]),
+            f"{first.where}{first.name}: {_witness(first, history)}",
+            *(
+                f"{fault.where}{fault.words} ({_witness(fault, history)})"
+                for fault in (*causes[1:], *others)[: _SHOWN - 1]
+            ),
             *((f"{first.name} is {first.meaning.whose}",) if first.meaning.whose else ()),
             *(fault.event.text[:_WIDTH] for fault in causes[:2] if fault.event is not None),
             *(not_ours(history, gpus) if is_known and not told else ()),

@@ -48,7 +48,7 @@ def test_a_fault_that_the_driver_tells() -> None:
     seen = judged([31])
     assert seen is not None
     assert (seen.title, seen.severity, seen.ranks) == ("GPU 1: Xid 31: GPU memory page fault", "warning", (1,))
-    assert seen.evidence[0] == "GPU 1: Xid 31: GPU memory page fault (20 s ago, told by the driver)"
+    assert seen.evidence[0] == "GPU 1: Xid 31: 20 s ago, told by the driver"
     assert "Xid 31 is most often a fault of the program, not of the GPU" in seen.evidence
     assert "compute-sanitizer" in seen.next_steps[0]
     assert not any("are the GPU's" in step for step in seen.next_steps)
@@ -60,10 +60,10 @@ def test_driver_and_kernel_log_tell_the_same_one() -> None:
     assert "more" not in seen.title
     assert "told by the driver and kernel log" in seen.evidence[0]
     assert seen.log_line is not None
-    assert sum("Xid 94: contained" in line for line in seen.evidence) == 1
+    assert "Xid 94: contained" not in " ".join(seen.evidence[1:])
     twice = judged([94, 94], [xid_line(94), xid_line(94)])
     assert twice is not None
-    assert "(2 times, first " in twice.evidence[0]
+    assert ": 2 times, first " in twice.evidence[0]
 
 
 def test_a_line_that_names_no_gpu_is_about_the_one_that_told_it() -> None:
