@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 
 from hwtop.ui import menu
 from hwtop.ui.menu import Choice, Menu
+from hwtop.ui.screens.type_ahead import handed_on, obey
 from hwtop.ui.widgets.box import box
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
@@ -38,6 +39,19 @@ class Dialog(ModalScreen[T]):
     def on_resize(self) -> None:
         """Fit it."""
         self.redraw()
+
+    async def on_key(self, event: events.Key) -> None:
+        """Type, or do what the key is bound to."""
+        if handed_on(self, event):
+            return
+        if self.takes(event):
+            event.stop()
+        else:
+            await obey(self, event)
+
+    def takes(self, event: events.Key) -> bool:  # noqa: ARG002
+        """Whether the key was typed into what this dialog asks for, and so means nothing else."""
+        return False
 
     def redraw(self) -> None:
         """Fill the panel for the size there is now."""

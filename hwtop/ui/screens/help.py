@@ -42,14 +42,16 @@ class HelpScreen(Dialog[None]):
         self._first = max(0, min(self._first, shown.most))
         return shown.lines, shown.width, shown.height
 
-    def on_key(self, event: events.Key) -> None:
+    def takes(self, event: events.Key) -> bool:
         """Search what is typed."""
+        words = edited(self._typed, event.key, event.character)
         if not self._typed and event.key in _CLOSING:
-            event.stop()
             self.dismiss(None)
-        elif (words := edited(self._typed, event.key, event.character)) is not None:
-            event.stop()
+        elif words is None:
+            return False
+        else:
             self._search(words)
+        return True
 
     def on_paste(self, event: events.Paste) -> None:
         """Search it."""

@@ -25,6 +25,7 @@ from hwtop.ui.palette import Entry
 from hwtop.ui.panels import conclusion, detail, footer, hint, picker
 from hwtop.ui.screens.orders import Orders
 from hwtop.ui.screens.picture import PictureScreen
+from hwtop.ui.screens.type_ahead import handed_on, obey
 from hwtop.ui.view import PAGES, Inside, Page, View
 from hwtop.ui.widgets.panel import Panel
 from hwtop.ui.widgets.text import visible
@@ -200,10 +201,7 @@ class MonitorScreen(PictureScreen):
 
     async def on_key(self, event: events.Key) -> None:
         """Type into the filter, or a time to go to, else do what the key is bound to; what was to be read once has been."""
-        if self.app.screen is not self:  # a key before this one has opened a dialog: this one is meant for it
-            event.stop()
-            # Marked as handed on, or the app takes what bubbles up for one more key.
-            self.app.screen._forward_event(events.Key(event.key, event.character))  # noqa: SLF001
+        if handed_on(self, event):
             return
         self._read()
         view = self.view
@@ -212,11 +210,7 @@ class MonitorScreen(PictureScreen):
             self._set(time_moves.typed_time(view, event.key, event.character))
             return
         if view is None or not view.is_typing:
-            # At once: keys that came in one piece, as over a slow line, must find what this one has changed.
-            bound = self.active_bindings.get(event.key)
-            if bound is not None and bound.enabled:
-                event.stop()
-                await self.app.run_action(bound.binding.action, bound.node)
+            await obey(self, event)
             return
         event.stop()
         if event.key == "enter":

@@ -71,11 +71,10 @@ class OptionsScreen(Dialog[None]):
         """No key does anything else while something is typed."""
         return not self._is_typing
 
-    def on_key(self, event: events.Key) -> None:
-        """Type a value, or the word that is looked for."""
+    def takes(self, event: events.Key) -> bool:
+        """Type a value, or the word that is looked for: then no key does anything else."""
         if not self._is_typing:
-            return
-        event.stop()
+            return False
         view, text = self.view, self._text
         if event.key == "escape":
             self._set(replace(view, typed=None, wanted=None, note="", is_refused=False))
@@ -87,6 +86,7 @@ class OptionsScreen(Dialog[None]):
             self._type(after)
         elif view.typed is not None and view.here.path[0] == "keys" and event.key not in _WRITERS:
             self._type(f"{text} {name(event.key)}".strip())
+        return True
 
     def on_paste(self, event: events.Paste) -> None:
         """All of it."""

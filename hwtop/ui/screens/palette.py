@@ -47,11 +47,12 @@ class PaletteScreen(Dialog[Entry | None]):
         """What is found, with the cursor."""
         return palette.draw(self._found, self._cursor, self._typed, (width, height))
 
-    def on_key(self, event: events.Key) -> None:
-        """Type."""
-        if (words := edited(self._typed, event.key, event.character)) is not None:
-            event.stop()
+    def takes(self, event: events.Key) -> bool:
+        """Search what is typed."""
+        words = edited(self._typed, event.key, event.character)
+        if words is not None:
             self._search(words)
+        return words is not None
 
     def on_paste(self, event: events.Paste) -> None:
         """Type all of it."""
