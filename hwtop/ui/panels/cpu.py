@@ -105,11 +105,13 @@ def _cores(view: View, room: int) -> list[Line]:
         return []
     utils = [core.util_pct for core in cpu.cores]
     full = sum(util >= 90 for util in utils)
-    lines = [Line("cores ", "label").add(f"{full} of {len(utils)} full")]
-    lines[0].add(f"  hottest {max(utils):.0f}%" if room >= 34 else "", "dim")
-    if len(utils) <= 3 * room:
-        lines += [blocks(utils[start : start + room], 100, _load_role) for start in range(0, len(utils), room)]
-    return lines
+    words = Line("cores ", "label").add(f"{full} of {len(utils)} full")
+    words.add(f"  hottest {max(utils):.0f}%" if room >= 34 else "", "dim")
+    if words.width + 1 + len(utils) <= room:
+        return [words.add("  ").extend(blocks(utils, 100, _load_role)).fitted(room)]
+    if len(utils) > 3 * room:
+        return [words]
+    return [words, *(blocks(utils[start : start + room], 100, _load_role) for start in range(0, len(utils), room))]
 
 
 def _trend(view: View, room: int, rows: int) -> list[Line]:

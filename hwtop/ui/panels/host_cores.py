@@ -1,4 +1,4 @@
-"""The cores on a map: one block character each on a fixed scale; many are summarised, never cut."""
+"""The cores: a bar each where they are few, else one block character each on a fixed scale; very many are summarised, never cut."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from statistics import fmean
 from hwtop.job.rank_set import rank_set
 from hwtop.model.cpu import CoreRates
 from hwtop.ui import host_view, units
+from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import wrap
 from hwtop.ui.widgets.trend import blocks
@@ -16,6 +17,9 @@ _GROUP = 8
 """Cores between two gaps."""
 _ROWS_MOST = 8
 _FULL_PCT = 90.0
+_METER = 20
+"""Cells of the bar of one core, with its number and its percent, at least."""
+_METER_ROWS = 4
 
 
 def lines(cores: Sequence[CoreRates], room: int) -> list[Line]:
@@ -24,6 +28,8 @@ def lines(cores: Sequence[CoreRates], room: int) -> list[Line]:
     if not cores:
         return []
     nodes = _by_node(cores)
+    if len(nodes) == 1 and (meters := _meters(cores, room)):
+        return [*meters, *_words(cores, room)]
     digits = len(str(max(_number(cores, at) for at in range(len(cores)))))
     per_row = _per_row(room - digits - 1)
     each = 1
@@ -37,6 +43,23 @@ def lines(cores: Sequence[CoreRates], room: int) -> list[Line]:
         drawn += _map(members, per_row, each, digits)
     what = "▁ 0% to █ 100%" if each == 1 else f"▁ 0% to █ 100%, a block = the busiest of {each} cores"
     return [*drawn, *_words(cores, room), *(Line(text, "dim") for text in wrap(what, room))]
+
+
+def _meters(cores: Sequence[CoreRates], room: int) -> list[Line]:
+    """Bars, in rows from left to right; none where so few rows do not hold them."""
+    columns = min(len(cores), max(1, room // _METER))
+    if len(cores) > _METER_ROWS * columns:
+        return []
+    digits = len(str(max(_number(cores, at) for at in range(len(cores)))))
+    width = (room + 2) // columns - 2
+    rows = [Line() for _ in range(-(-len(cores) // columns))]
+    for at, core in enumerate(cores):
+        row = rows[at // columns]
+        row.add("  " if row.width else "").add(f"{_number(cores, at):>{digits}} ", "dim")
+        tone = role(core.util_pct)
+        row.extend(bar(core.util_pct / 100, width - digits - 7, tone))
+        row.extend(Line(f"{'▲' * (tone == 'warn')}{units.pct(core.util_pct)}", tone).fitted(6, "right"))
+    return rows
 
 
 def _by_node(cores: Sequence[CoreRates]) -> dict[int | None, list[CoreRates]]:
