@@ -67,7 +67,7 @@ class _Commands(click.Group):
 
 
 def _names_a_command(args: list[str]) -> bool:
-    return bool(args) and (args[0] in COMMANDS or args[0] in ("-h", "--help", "-V", "--version"))
+    return bool(args) and (args[0] in COMMANDS or args[0] in ("live", "-h", "--help", "-V", "--version"))
 
 
 @click.group(

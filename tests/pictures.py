@@ -16,7 +16,7 @@ from PIL import Image
 
 from hwtop.ui import themes
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.screenshot import drawing, png, svg, svg_of
+from hwtop.ui.screenshot import drawing, png, svg
 from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.line import Line
 from tests import screens
@@ -35,27 +35,27 @@ Draw = Callable[[], str]
 
 
 def _healthy(page: Page) -> str:
-    return svg(screens.last("healthy"), FULL, page=page)
+    return svg(View(frame=screens.last("healthy"), page=page), FULL)
 
 
 def _sick(page: Page, size: tuple[int, int] = FULL) -> str:
-    return svg_of(screens.sick(page), size)
+    return svg(screens.sick(page), size)
 
 
 def _overview(recording: str) -> str:
-    return svg(screens.last(recording), FULL)
+    return svg(View(frame=screens.last(recording)), FULL)
 
 
 def _theme(name: str) -> str:
-    return svg(screens.last("gpu-errors"), MIDDLE, theme=name)
+    return svg(View(frame=screens.last("gpu-errors")), MIDDLE, theme=name)
 
 
 def _no_job() -> str:
-    return svg_of(screens.no_job(), MIDDLE)
+    return svg(screens.no_job(), MIDDLE)
 
 
 def _past() -> str:
-    return svg_of(screens.past(), FULL)
+    return svg(screens.past(), FULL)
 
 
 def _over_page(draw: Callable[[], list[Line]]) -> str:

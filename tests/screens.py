@@ -108,7 +108,7 @@ def _past() -> str:
 
 
 def _ascii() -> str:
-    return text(last(_HANG), SIZES[0], ascii=True)
+    return text(View(frame=last(_HANG)), SIZES[0], ascii=True)
 
 
 def _help() -> list[Line]:

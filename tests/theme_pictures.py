@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hwtop.ui import themes
 from hwtop.ui.screenshot import png, svg
+from hwtop.ui.view import View
 from tests.recording import replay
 from tests.ui.colour_vision import KINDS, seen
 
@@ -20,7 +21,7 @@ def write(folder: Path, recording: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     frame = replay(recording)[-1]
     for theme in themes.OWN:
-        drawn = svg(frame, (120, 40), theme=theme)
+        drawn = svg(View(frame=frame), (120, 40), theme=theme)
         for kind in KINDS:
             file = folder / f"{recording}-{theme}-{kind}.png"
             as_seen = re.sub("#[0-9a-f]{6}", lambda tone: seen(tone[0], kind), drawn)  # noqa: B023  # used at once

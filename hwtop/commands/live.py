@@ -205,4 +205,4 @@ def print_once(
     screenshot.check(".txt", options.theme)
     frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus, symptoms=symptoms))
     width, height = shutil.get_terminal_size((120, 40))
-    print(screenshot.text(frame, (width, max(height, 40)), ascii=options.is_ascii))
+    print(screenshot.text(options.opened(frame), (width, max(height, 40)), ascii=options.is_ascii))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from hwtop.commands import completion
-from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, target
+from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, settings, settings_of, target
 from hwtop.errors import CannotError, UsageError
 from hwtop.ui.view import PAGES, Page
 
@@ -42,7 +43,10 @@ class Size(ParamType[tuple[int, int]]):
     "--theme", default="hwtop", shell_complete=completion.themes, show_default=True, help="Colours of the picture."
 )
 @click.option("--ascii", "is_ascii", is_flag=True, help="Of a .txt: no block or braille characters.")
+@settings
+@click.pass_context
 def command(
+    ctx: click.Context,
     pid: str | None,
     pid_option: str | None,
     name: str | None,
@@ -63,13 +67,18 @@ def command(
 
     from hwtop.feed.watch import last_frame, watch
     from hwtop.ui import screenshot
+    from hwtop.ui.keys.keymap import keymap
+    from hwtop.ui.options import ScreenOptions
 
+    config = settings_of(ctx)
+    options = ScreenOptions(panels=config.panels, keymap=keymap(config.keys))
     screenshot.check(kind, theme)  # before the wait, not after it
-    frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus))
+    frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus, symptoms=config.symptoms))
+    view = replace(options.opened(frame), page=page)
     if kind == ".txt":
-        content = screenshot.text(frame, size, page=page, ascii=is_ascii).encode()
+        content = screenshot.text(view, size, ascii=is_ascii).encode()
     else:
-        drawn = screenshot.svg(frame, size, theme=theme, page=page)
+        drawn = screenshot.svg(view, size, theme=theme)
         content = drawn.encode() if kind == ".svg" else screenshot.png(drawn)
     try:
         output.write_bytes(content)

@@ -14,6 +14,7 @@ from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.symptom import Finding
+from hwtop.ui.view import View
 
 
 class Stopper(Protocol):
@@ -91,3 +92,15 @@ class ScreenOptions:
     """Who tells of an alert outside of the terminal; None: nobody."""
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     """Of the requests to the feed: one row of them, however many screens share it."""
+
+    def opened(self, frame: Frame) -> View:
+        """What is shown of the first frame."""
+        return View(
+            frame=frame,
+            is_readonly=self.is_readonly,
+            is_first=self.is_first,
+            note=self.note,
+            keymap=self.keymap,
+            hidden=frozenset(self.panels.hide),
+            drawing=self.panels.overview,
+        )

@@ -14,7 +14,6 @@ from rich.terminal_theme import TerminalTheme
 
 from hwtop.errors import CannotError
 from hwtop.model.aim import Wish
-from hwtop.model.frame import Frame
 from hwtop.ui import themes
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import Publish, ScreenOptions
@@ -22,7 +21,7 @@ from hwtop.ui.pages.layout import picture
 from hwtop.ui.svg import Paint, to_svg
 from hwtop.ui.themes.contrast import blend
 from hwtop.ui.themes.sixteen_colours import VGA
-from hwtop.ui.view import Page, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import ROLES, Panel
 from hwtop.ui.widgets.text import to_ascii
@@ -33,22 +32,15 @@ _ZOOM = 1.5
 """Pixels of the PNG a unit of the SVG: letters stay sharp on dense displays."""
 
 
-def text(frame: Frame, size: tuple[int, int], *, page: Page = "overview", ascii: bool = False) -> str:  # noqa: A002
+def text(view: View, size: tuple[int, int], *, ascii: bool = False) -> str:  # noqa: A002
     """The screen of `size` (cells, rows) as plain text, one row a line."""
-    rows = [line.text.rstrip() for line in picture(View(frame=frame, page=page), *size)]
+    rows = [line.text.rstrip() for line in picture(view, *size)]
     body = "\n".join(rows).rstrip() + "\n"
     return to_ascii(body) if ascii else body
 
 
-def svg(
-    frame: Frame, size: tuple[int, int], *, theme: str = "hwtop", page: Page = "overview", selected: int | None = None
-) -> str:
+def svg(view: View, size: tuple[int, int], *, theme: str = "hwtop") -> str:
     """The screen of `size` (cells, rows) as an SVG picture in the colours of `theme`. Must not run inside an event loop."""
-    return svg_of(View(frame=frame, page=page, selected=selected), size, theme=theme)
-
-
-def svg_of(view: View, size: tuple[int, int], *, theme: str = "hwtop") -> str:
-    """As `svg`, of a frame that is looked at in any way."""
     return drawing(picture(view, *size), f"hwtop: {view.frame.verdict.text}", theme=theme)
 
 

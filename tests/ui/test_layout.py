@@ -10,14 +10,18 @@ from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind
+from hwtop.ui import screenshot
 from hwtop.ui.pages.layout import arrange, picture
-from hwtop.ui.screenshot import text
-from hwtop.ui.view import PAGES, View
+from hwtop.ui.view import PAGES, Page, View
 from tests import frames
 from tests.ui.cover import assert_covers
 
 SIZES = [(20, 5), (40, 12), (60, 15), (80, 24), (100, 30), (120, 40), (150, 40), (160, 50), (200, 60), (300, 80)]
 MAKERS = [*frames.ALL.values(), frames.nothing_to_pick]
+
+
+def text(frame: Frame, size: tuple[int, int], page: Page = "overview") -> str:
+    return screenshot.text(View(frame=frame, page=page), size)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -272,4 +276,4 @@ def test_a_frame_before_anything_is_known_can_be_drawn() -> None:
 
 def test_ascii_is_ascii() -> None:
     for make in MAKERS:
-        assert text(make(), (120, 40), ascii=True).isascii()
+        assert screenshot.text(View(frame=make()), (120, 40), ascii=True).isascii()

@@ -9,13 +9,14 @@ from msgspec.structs import replace
 
 from hwtop.errors import CannotError, UsageError
 from hwtop.ui import screenshot
+from hwtop.ui.view import View
 from tests import frames
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_svg_is_well_formed_and_holds_the_words() -> None:
-    root = ElementTree.fromstring(screenshot.svg(frames.hang(), (120, 40)))
+    root = ElementTree.fromstring(screenshot.svg(View(frame=frames.hang()), (120, 40)))
     words = " ".join(node.text or "" for node in root.iter(f"{SVG}text"))
     assert "Rank 5 never reached the all_reduce that the 7 other ranks wait in" in words
     assert "CRITICAL" in words
@@ -25,17 +26,17 @@ def test_svg_is_well_formed_and_holds_the_words() -> None:
 def test_svg_escapes_what_the_machine_says() -> None:
     frame = frames.healthy()
     nasty = replace(frame, verdict=replace(frame.verdict, text="<script>&\x1b\x00 ]]>"))
-    root = ElementTree.fromstring(screenshot.svg(nasty, (80, 24)))
+    root = ElementTree.fromstring(screenshot.svg(View(frame=nasty), (80, 24)))
     assert any("<script>&" in (node.text or "") for node in root.iter(f"{SVG}text"))
 
 
 def test_frames_and_trends_are_shapes_so_no_font_is_needed_for_them() -> None:
-    drawn = screenshot.svg(frames.healthy(), (160, 50))
+    drawn = screenshot.svg(View(frame=frames.healthy()), (160, 50))
     assert not set("─│╭╮╰╯━⣿█") & set(drawn)
 
 
 def test_png() -> None:
-    data = screenshot.png(screenshot.svg(frames.healthy(), (80, 24)))
+    data = screenshot.png(screenshot.svg(View(frame=frames.healthy()), (80, 24)))
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     assert len(data) > 20_000  # an empty picture, as one without fonts, has a few kilobytes
 

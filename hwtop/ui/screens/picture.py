@@ -51,15 +51,7 @@ class PictureScreen(Screen[None]):
     def show(self, frame: Frame) -> None:
         """Draw `frame`, or only keep it while the picture is held."""
         if self.view is None:
-            self.view = View(
-                frame=frame,
-                is_readonly=self._options.is_readonly,
-                is_first=self._options.is_first,
-                note=self._options.note,
-                keymap=self._options.keymap,
-                hidden=frozenset(self._options.panels.hide),
-                drawing=self._options.panels.overview,
-            )
+            self.view = self._options.opened(frame)
         self.view = process_view.watched(self.view, time_moves.arrived(self.view, frame))
         self.redraw()
 
@@ -83,7 +75,7 @@ class PictureScreen(Screen[None]):
             return
         if self.view is None:
             self._panels["compact"].place(Region(0, 0, width, height))
-            self._panels["compact"].show(hint.waiting(width, height))
+            self._panels["compact"].show(hint.waiting(self._options.keymap, width, height))
             return
         places = arrange(self.view, width, height)
         if "time-bar" not in places:
