@@ -179,4 +179,4 @@ def _at_job(pid: int, view: View) -> View:
 
 def _themes(names: Sequence[str]) -> Iterator[Entry]:
     for name in names:
-        yield Entry(f"theme {name}", "Colours; seen while the cursor is here", theme=name)
+        yield Entry(f"theme {name}", "Colours until you quit; F2 keeps one", theme=name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +19,12 @@ from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.keys.words import key_of
 from hwtop.ui.options import Changes, Saved, ScreenOptions, SettingsFile
 from hwtop.ui.pages import settings as settings_page
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.screens.options import OptionsScreen
 from hwtop.ui.settings import rows as settings_rows
 from hwtop.ui.settings import view as settings_view
 from hwtop.ui.settings.view import SettingsView
+from hwtop.ui.view import PAGES, Page, View
 from hwtop.ui.widgets.panel import Panel
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames
@@ -276,3 +280,14 @@ def test_the_screen_refuses_a_theme_that_there_is_not() -> None:
         settings_rows.check(parse(b"[screen]\ntheme = 'nordd'\n", "c"))
     for name in (themes.AUTO, *themes.NAMES):
         settings_rows.check(parse(f"[screen]\ntheme = '{name}'\n".encode(), "c"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_corner_of_a_page_names_a_key_that_was_changed(page: Page) -> None:
+    own = dict.fromkeys(("clear", "choose", "page-down", "follow", "up", "down", "copy", "log-scale"), "f12")
+    job = frames.hang().moment.job
+    assert job is not None
+    view = View(frame=frames.hang(), page=page, selected=5, keymap=own, mark=job.lines[-1])
+    for shown in (view, replace(view, inside="files"), replace(view, log_inside="context"), replace(view, scroll=2)):
+        screen = "\n".join(line.text for line in picture(shown, 120, 40))
+        assert not re.search(r"\b(Esc|Enter|PgDn)\b|F follows|y copies", screen)

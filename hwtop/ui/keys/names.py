@@ -5,7 +5,7 @@ A keymap is Textual's: id of a binding -> its keys, separated by commas ("k,f9")
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from textual.binding import Binding
@@ -92,6 +92,11 @@ def first(action: str, keymap: Keymap) -> str:
     binding = by_id().get(action)
     found = held(binding, keymap) if binding is not None else ()
     return name(found[0]) if found else ""
+
+
+def several(actions: Sequence[str], keymap: Keymap) -> str:
+    """The keys to name for these bindings, one after the other."""
+    return " ".join(key for action in actions if (key := first(action, keymap)))
 
 
 def deed(binding: Binding) -> str:

@@ -42,7 +42,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         if len(needed) == len(legend):
             break
         legend = needed
-    chart = drawn.lines if drawn else list(_undrawn(curve, is_log, room))
+    leave = key_names.first("log-scale", view.keymap) if is_log else None
+    chart = drawn.lines if drawn else list(_undrawn(curve, leave, room))
     return box([*facts, *chart, *legend], width, height, title, _note(view, curve, width))
 
 
@@ -124,12 +125,13 @@ def _rows(parts: Iterator[Line], width: int) -> list[Line]:
     return rows
 
 
-def _undrawn(curve: Curve, is_log: bool, width: int) -> Iterator[Line]:
+def _undrawn(curve: Curve, leave: str | None, width: int) -> Iterator[Line]:
+    """`leave`: the key that leaves the log scale it is on; None = it is on none."""
     has_numbers = any(math.isfinite(point.value) for point in curve.points)
-    if is_log and has_numbers:
+    if leave is not None and has_numbers:
         yield (
             Line("◌ no value above 0: it cannot be drawn on a log scale, ", "dim")
-            .add("L", "key")
+            .add(leave, "key")
             .add(" leaves it", "dim")
         )
     elif not has_numbers:

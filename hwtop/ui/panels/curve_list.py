@@ -8,6 +8,7 @@ from hwtop.model.curve import Curve
 from hwtop.ui import curve_view
 from hwtop.ui.curve_plot import plot
 from hwtop.ui.curve_view import TITLES
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.view import View
 from hwtop.ui.widgets.axis import number
 from hwtop.ui.widgets.box import box, inner
@@ -36,7 +37,9 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         told_not = wrap(f"not told: {', '.join(missing)}", room)
         is_room = len(told_not) <= height - 2 - len(lines)
         lines += [Line(text, "dim") for text in (told_not if is_room else [f"not told: {len(missing)} more"])]
-    return box(lines, width, height, Line("Curves", "title"), Line("↑ ↓", "key"))
+    return box(
+        lines, width, height, Line("Curves", "title"), Line(key_names.several(("up", "down"), view.keymap), "key")
+    )
 
 
 def item_height(view: View, height: int) -> int:

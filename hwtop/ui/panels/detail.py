@@ -11,6 +11,7 @@ from hwtop.job.secrets import MASK
 from hwtop.model.process import OpenFile, ProcessDetail
 from hwtop.ui import units
 from hwtop.ui.filter import matches, told
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.moves import time as time_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -52,7 +53,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     """As far down as the person has scrolled."""
     lines, heading = _lines(view, inner(width))
     first = max(0, min(view.scroll, len(lines) - (height - 2)))
-    note = Line("Esc", "key").add(" back", "label")
+    note = Line(key_names.first("clear", view.keymap), "key").add(" back", "label")
     if len(lines) > height - 2:
         note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}", "accent")
     return box(lines[first:], width, height, heading, note)

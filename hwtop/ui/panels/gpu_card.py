@@ -5,6 +5,7 @@ from __future__ import annotations
 from hwtop.job.rank_set import named
 from hwtop.ui import gpu_trouble, gpu_view
 from hwtop.ui.gpu_view import GpuRow
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import gpu_facts, gpu_health, gpu_links, gpu_mig, gpu_missing, gpu_processes, gpu_topology
 from hwtop.ui.panels.gpu_block import GAP, Block, block, column_width, flow
 from hwtop.ui.view import View
@@ -27,7 +28,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         )
     lines = _lines(view, row, inner(width), height - 2)
     first = max(0, min(view.scroll, len(lines) - (height - 2))) if _is_alone(view) else 0
-    note = Line() if _is_alone(view) else Line("Enter", "key").add(" all of it", "label")
+    note = Line() if _is_alone(view) else Line(key_names.first("choose", view.keymap), "key").add(" all of it", "label")
     if _is_alone(view) and len(lines) > height - 2:
         note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}", "accent")
     return box(lines[first:], width, height, _title(row), note)

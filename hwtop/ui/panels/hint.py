@@ -3,6 +3,7 @@ command that mends it. The next key takes it away."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from hwtop.ui.keys import names as key_names
@@ -31,12 +32,12 @@ def read(view: View) -> View:
     return replace(view, is_refusal_read=True) if _refused(view) else view
 
 
-def waiting(width: int, height: int) -> list[Line]:
+def waiting(keymap: Mapping[str, str], width: int, height: int) -> list[Line]:
     """The screen before the first look at the machine has ended."""
     said = [
         Line("hwtop", "title"),
         Line("the first look at the machine …", "text"),
-        Line("q", "key").add(" quits", "label"),
+        Line(key_names.first("quit", keymap), "key").add(" quits", "label"),
     ]
     lines = [Line()] * max(0, (height - len(said)) // 2)
     lines += [Line(" " * max(0, (width - line.width) // 2)).extend(line) for line in said]

@@ -54,7 +54,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     shown = [line.fitted(width) for line in lines[first : first + height]]
     rest = len(lines) - first - height
     if rest > 0:
-        shown[-1] = _more(rest, width)
+        shown[-1] = _more(view, rest, width)
     return shown
 
 
@@ -77,8 +77,13 @@ def draw_subject(subject: Subject, view: View, width: int, height: int) -> list[
     return [line.fitted(width) for line in host_block.drawn(parts, widths, height)[:height]]
 
 
-def _more(rows: int, width: int) -> Line:
-    return Line(" ").add("PgDn", "key").add(f" {rows + 1} more rows below", "label").fitted(width)
+def _more(view: View, rows: int, width: int) -> Line:
+    return (
+        Line(" ")
+        .add(key_names.first("page-down", view.keymap), "key")
+        .add(f" {rows + 1} more rows below", "label")
+        .fitted(width)
+    )
 
 
 def _answer(view: View, width: int) -> list[Line]:

@@ -8,6 +8,7 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine, Role
 from hwtop.symptoms.playbooks import playbooks
 from hwtop.ui import log_view, marks
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
@@ -37,7 +38,13 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     event = log_view.flags(job).get((mark.path, mark.text))
     told = list(_meaning(event, room))[: max(3, (height - 2) // 2)] if event else []
     lines = [*told, *_around(job, mark, event, room, height - 2 - len(told))]
-    return box(lines, width, height, _title(job, mark, event, width), Line("Esc", "key").add(" back", "label"))
+    return box(
+        lines,
+        width,
+        height,
+        _title(job, mark, event, width),
+        Line(key_names.first("clear", view.keymap), "key").add(" back", "label"),
+    )
 
 
 def wanted(view: View, width: int) -> int:

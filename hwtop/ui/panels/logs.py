@@ -9,6 +9,7 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.ui import log_view, units
 from hwtop.ui.filter import told
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.log_line import Writer
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -75,8 +76,10 @@ def _note(view: View, newer: int) -> Line:
     if view.is_following and view.is_paused:
         return Line(f"as of {units.clock(view.frame.moment.time_s)}", "accent")
     if view.is_following and view.rank is not None:
-        return Line("Esc", "key").add(" all ranks  ", "label").add("following", "dim")
-    return Line("following", "dim") if view.is_following else Line("held, F follows", "accent")
+        return Line(key_names.first("clear", view.keymap), "key").add(" all ranks  ", "label").add("following", "dim")
+    if view.is_following:
+        return Line("following", "dim")
+    return Line(f"held, {key_names.first('follow', view.keymap)} follows", "accent")
 
 
 def _files(job: Job, view: View, width: int) -> list[Line]:

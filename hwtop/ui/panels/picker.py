@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hwtop.model.process import JobCandidate
 from hwtop.ui import units
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -84,7 +85,11 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
             Line("▲ " if not number else "  ", "warn").add(piece, "warn") for number, piece in _pieces(text, width)
         ]
     else:
-        first = [Line("Enter", "key").add(f" attaches to {chosen.pid}; next time at once: ", "text")]
+        first = [
+            Line(key_names.first("choose", view.keymap), "key").add(
+                f" attaches to {chosen.pid}; next time at once: ", "text"
+            )
+        ]
         first[0].add(f"hwtop {chosen.pid}", "accent")
     foreign = sorted({job.user for job in found if not job.can_attach and job.kind != "other"})
     if foreign:

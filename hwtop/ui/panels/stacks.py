@@ -8,6 +8,7 @@ from hwtop.job.stacks.frames import is_user_frame, place, short_name
 from hwtop.model.rank import Rank
 from hwtop.model.stack import Refusal, StackFrame, ThreadStack
 from hwtop.ui import marks, units
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import ranks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -28,7 +29,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines = _lines(rank, inner(width), view.frame.moment.at_s)
     first = max(0, min(view.scroll, len(lines) - (height - 2)))
     title = Line(f"Stack of rank {rank.rank}", "title").add(f"  PID {rank.pid}", "dim")
-    note = Line("↑ ↓", "key").add(" another rank", "label")
+    note = Line(key_names.several(("up", "down"), view.keymap), "key").add(" another rank", "label")
     if len(lines) > height - 2:
         note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}", "accent")
     return box(lines[first:], width, height, title, note)

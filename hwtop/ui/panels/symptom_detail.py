@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hwtop.model.symptom import Finding
 from hwtop.ui import marks, symptom_view, units
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import hypotheses, symptom_timeline
 from hwtop.ui.panels.gpu_block import wrapped
 from hwtop.ui.symptom_view import Section
@@ -58,7 +59,7 @@ def _boxed(view: View, lines: list[Line], width: int, height: int) -> list[Line]
         last = min(len(lines), first + height - 2)
         note = Line(f"{first + 1}–{last} of {len(lines)}", "accent")
         if last < len(lines):
-            note.add("  ").add("PgDn", "key").add(" more", "label")
+            note.add("  ").add(key_names.first("page-down", view.keymap), "key").add(" more", "label")
     if finding is None:
         return box(lines[first:], width, height, Line("Symptoms", "title"), note)
     border = "border-hot" if finding.severity == "critical" else "border"
