@@ -14,7 +14,16 @@ STYLES = (
     Case("lightning_main_decode", "input-bound-workers", (0,), ready="", launch="python", cores=BUSY),
     Case("accelerate_saves", "checkpoint-stall", (0,), ready=r"\[6/", launch="python", seconds=24),
     # The thread that makes the batches holds the lock, indeed.
-    Case("thread_prefetch", "input-bound-cpu", (0,), ready="iter=3", launch="python", seconds=24, cores=BUSY, also=("gil-contention",)),
+    Case(
+        "thread_prefetch",
+        "input-bound-cpu",
+        (0,),
+        ready="iter=3",
+        launch="python",
+        seconds=24,
+        cores=BUSY,
+        also=("gil-contention",),
+    ),
     Case("iterable_http", "input-bound-io", (0,), launch="python", seconds=24),
     Case("actors", "input-bound-cpu", ready="update 3", launch="python", seconds=24, cores=HEAVY),
     Case("tracker_slow", "logging-overhead", (0,), ready=r"step=10\b", launch="python"),
