@@ -40,6 +40,9 @@ class ExplosionLimits(Limits, frozen=True, kw_only=True):
     times: Positive = 10.0
     """The median of the norms before; clipped recurrent nets and transformers stay under it but for single steps. Engineering
     default, no absolute limit: sums instead of means make any norm large."""
+    alone_times: Positive = 100.0
+    """From here on it is a warning though the loss does not rise: clipping leaves nothing of such a gradient but its direction.
+    Engineering default."""
 
 
 EXPLOSION = ExplosionLimits()
@@ -74,7 +77,7 @@ SCALE = ScaleLimits()
 def check_explosion(history: History, limits: ExplosionLimits = EXPLOSION) -> Observation | None:
     """The gradient norm has grown tenfold and stays there, or a line of the log says so."""
     series = series_of(history, "grad_norm")
-    seen = None if series is None else _exploded(history, series, limits.times)
+    seen = None if series is None else _exploded(history, series, limits)
     return seen if seen is not None or _has_passed(history, series) else check_pattern("grad-explosion", history)
 
 
@@ -87,7 +90,7 @@ def _has_passed(history: History, series: Series | None) -> bool:
     return series.points[-1].at_s > lines[-1] or history.now.at_s - lines[-1] < min(PASSING_S, 3 * usual_s)
 
 
-def _exploded(history: History, series: Series, times: float) -> Observation | None:
+def _exploded(history: History, series: Series, limits: ExplosionLimits) -> Observation | None:
     values = series.values
     level = median(values[-LEVEL_POINTS:])
     onset = max(0, len(values) - LEVEL_POINTS)
@@ -97,12 +100,12 @@ def _exploded(history: History, series: Series, times: float) -> Observation | N
     if len(base) < BASE_LEAST:
         return None
     centre, usual = median(base), sum(value > level / 2 for value in base)
-    if centre <= 0 or level < times * centre or usual > USUAL_SHARE * len(base):
+    if centre <= 0 or level < limits.times * centre or usual > USUAL_SHARE * len(base):
         return None
     is_felt = _loss_has_risen(series_of(history, "loss"), series.points[onset])
     lr = learning_rates(history)
     return Observation(
-        severity="warning" if is_felt else "info",
+        severity="warning" if is_felt or level >= limits.alone_times * centre else "info",
         confidence=0.8 if is_felt else 0.6,
         title=f"Gradient norm has grown from {centre:.3g} to {level:.3g} {when(history, series.points[onset])}",
         evidence=(
@@ -297,7 +300,7 @@ RULES = (
         category="correctness",
         threshold=lambda limits: (
             f"median of {LEVEL_POINTS} gradient norms {limits.times:g} times that of the {BASE_POINTS} before, at most {USUAL_SHARE:.0%} of "
-            "which were half as large; warning when the loss rises too"
+            f"which were half as large; a warning when the loss rises too, or from {limits.alone_times:g} times on"
         ),
         raise_s=1.0,
         clear_s=30.0,

@@ -315,6 +315,9 @@ def test_clipping_may_hold_them() -> None:
     seen = check_explosion(watched(curve("grad_norm", [*NORMS, *[11.0] * 5]), curve("loss", LEARNT[:205])))
     assert seen is not None
     assert seen.severity == "info"
+    far = check_explosion(watched(curve("grad_norm", [*NORMS, *[110.0] * 5]), curve("loss", LEARNT[:205])))
+    assert far is not None
+    assert far.severity == "warning", "clipping leaves only the direction"
 
 
 def test_the_loss_is_compared_with_that_before_the_norm_grew() -> None:
