@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.prompt import prompt_of
 from hwtop.job.hang.rank_state import STUCK_S, is_still
 from hwtop.job.hang.standstill import waits
 from hwtop.job.hang.tree import HangCause, collective_groups
@@ -26,6 +27,7 @@ from hwtop.symptoms.standing import HANG, HangLimits, standing
 ALLOWED_S = 60.0
 """An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
 _BUSY_PCT = 10.0
+_ANSWER = "Answer in the terminal that the job was started from; next time give the answer by a flag, or start with < /dev/null"
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
 
 
@@ -42,7 +44,7 @@ def check_hang(history: History, limits: HangLimits = HANG) -> Observation | Non
     return Observation(
         severity="critical",
         confidence=0.8,
-        title=f"Stuck for {cause.still_s:.0f} s: {conclusion(job)}",
+        title=f"Stuck for {cause.still_s:.0f} s: {_asks(ranks) or conclusion(job)}",
         evidence=(*_evidence(job, ranks, cause), *_of_the_wait(job)),
         next_steps=_hang_steps(ranks, cause),
         ranks=cause.culprits or tuple(rank.rank for rank in ranks),
@@ -164,13 +166,25 @@ def _logged_mismatch(job: Job) -> Observation | None:
 
 def _evidence(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
     kind = "communication" if cause.is_communication else "non-communication"
-    lines = [f"{cause.why} ({kind} hang)"]
+    lines = list(_asked(ranks))
+    lines.append(f"{cause.why} ({kind} hang)" if cause.trail[-1].is_it else f"a {kind} hang")
     if parting(job.stack_groups):
         lines.append(parting(job.stack_groups))
     if job.flight is not None:
         lines += job.flight.evidence
     lines += stillness(ranks, cause.still_s)
     return (*lines, *((cause.ruled_out,) if len(cause.trail) > 1 else ()))
+
+
+def _asks(ranks: Sequence[Rank]) -> str:
+    """Who waits for an answer; "" where nobody does."""
+    asked = [(rank, frame) for rank in ranks if (frame := prompt_of(rank)) is not None]
+    return f"rank {asked[0][0].rank} waits for somebody to type ({place(asked[0][1])})" if asked else ""
+
+
+def _asked(ranks: Sequence[Rank]) -> tuple[str, ...]:
+    frames = [(rank, frame) for rank in ranks if (frame := prompt_of(rank)) is not None]
+    return tuple(f"rank {rank.rank} asks: {frame.code} ({place(frame)})" for rank, frame in frames[:2])
 
 
 def _of_the_wait(job: Job) -> tuple[str, ...]:
@@ -213,6 +227,7 @@ def _missing_steps(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[s
     first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
     log = f"tail -n 50 {first.log}" if first.log else f"the log of rank {first.rank}"
     return (
+        *((_ANSWER,) if any(prompt_of(rank) for rank in ranks) else ()),
         f"hwtop stacks {first.pid}   # where rank {first.rank} stands, and the others",
         f"py-spy dump --native --pid {first.pid}   # C++ frames as well; pauses the process for about a second",
         f"{log}   # what it did last",
@@ -224,6 +239,8 @@ def _missing_steps(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[s
 def _hang_steps(ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
     first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
     steps = [f"hwtop stacks {first.pid}   # every rank's stack, grouped"]
+    if any(prompt_of(rank) for rank in ranks):
+        steps.insert(0, _ANSWER)
     if cause.kind == "transport":
         steps.append("NCCL_DEBUG=INFO; ibstat; sudo dmesg -T | grep -iE 'xid|nvlink|mlx5'   # link, adapter or GPU")
     if cause.kind == "elsewhere":
@@ -231,7 +248,8 @@ def _hang_steps(ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
     return (
         *steps,
         f"py-spy dump --native --pid {first.pid}   # C++ frames as well; pauses the process for about a second",
-        "If it does not come back: kill the job, restart from the last checkpoint with TORCH_NCCL_DUMP_ON_TIMEOUT=1",
+        "If it does not come back: kill the job, restart from the last checkpoint"
+        + (" with TORCH_NCCL_DUMP_ON_TIMEOUT=1" if len(ranks) > 1 else ""),
     )
 
 

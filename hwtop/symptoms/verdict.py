@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from hwtop.job.hang.rank_state import STUCK_S, idle_s
 from hwtop.job.rank_set import named
+from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import Moment, StallClass, Verdict
 from hwtop.model.job import Job
 from hwtop.model.rank import RankState
@@ -64,9 +66,10 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
         more = len(serious) - 1
         tail = f" (and {more} more)" if more else ""
         first = serious[0]
-        return Verdict(
-            level=first.severity, text=first.title + tail, category=first.category, stall=stall_of(first.symptom)
+        stall = (
+            "non-communication hang" if first.symptom == "hang" and _is_alone(moment.job) else stall_of(first.symptom)
         )
+        return Verdict(level=first.severity, text=first.title + tail, category=first.category, stall=stall)
     job = moment.job
     if job is None:
         return _without_job(moment)
@@ -92,6 +95,11 @@ def stall_of(symptom: str) -> StallClass | None:
     return next((name for name, symptoms in _STALLS.items() if symptom in symptoms), None)
 
 
+def _is_alone(job: Job | None) -> bool:
+    """There is nobody it could wait for."""
+    return job is not None and (job.world_size or len(job.ranks)) == 1
+
+
 def _without_job(moment: Moment) -> Verdict:
     if moment.candidates is None:
         return Verdict(level="unknown", text="Looking for the job")
@@ -104,6 +112,10 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
     """Nothing is proven, but too little was seen to call it well, or what the ranks do does not look well."""
     if watched_s < EARLY_S:
         return Verdict(level="unknown", text=f"Too early to judge after {watched_s:.0f} s{_pace(job)}")
+    live = [rank for rank in job.ranks if rank.is_alive]
+    if live and (still_s := min(idle_s(rank) for rank in live)) >= STUCK_S:
+        text = f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {still_s:.0f} s: {conclusion(job)}"
+        return Verdict(level="info", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
     if not waiting:
         return None

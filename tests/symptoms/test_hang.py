@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hwtop.model.gpu import Gpu
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.member import Launcher
-from hwtop.model.stack import StackFrame
+from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.hang import check_hang, check_mismatch, check_missing
 from hwtop.symptoms.history import History
 from tests.symptoms.moments import (
@@ -230,3 +230,14 @@ def test_an_endless_loop_while_the_others_wait(seconds: float, fields: dict[str,
 def test_all_ranks_computing_on_one_line_is_a_long_step() -> None:
     groups = (stack_group((0, 1), ACQUIRE, phase="other"),)
     assert check_hang(constant(job(still(0, 60, **SPINS), still(1, 60, **SPINS), stack_groups=groups))) is None
+
+
+def test_a_job_that_asks_and_is_not_answered() -> None:
+    ask = replace(ACQUIRE, name="<module>", code='input("Overwrite? [y/N] ")')
+    main = ThreadStack(name="MainThread", os_thread_id=1, is_active=False, owns_gil=False, frames=(ask,))
+    asks = still(0, **LOCKED, stack=StackDump(pid=1000, at_s=1.0, threads=(main,)), progress=None, step_age_s=None)
+    seen = check_hang(constant(job(asks)))
+    assert seen is not None
+    assert seen.title == "Stuck for 20 s: rank 0 waits for somebody to type (train.py:40 <module>)"
+    assert seen.evidence[0] == 'rank 0 asks: input("Overwrite? [y/N] ") (train.py:40 <module>)'
+    assert seen.next_steps[0].startswith("Answer in the terminal")

@@ -82,6 +82,14 @@ def test_a_rank_that_waits_for_data_is_not_called_well() -> None:
     assert verdict(job(waiting[0], rank(1)))[1].endswith("rank 0 waits mostly for data")
 
 
+def test_a_rank_that_has_not_moved_is_not_called_well() -> None:
+    lazy = rank(same_stack_for_s=31.0, idle_for_s=36.0, progress=None, step_time_s=None)
+    level, text = verdict(job(lazy))
+    assert level == "info"
+    assert text.startswith("Nothing proven wrong in 12 s; nothing has moved for 31 s")
+    assert verdict(job(lazy, rank(1)))[0] == "ok"
+
+
 def test_a_log_that_is_late_is_not_called_well() -> None:
     late = [rank(number, log_age_s=14.0 + number, log_interval_s=0.3) for number in range(2)]
     told = ("info", "Nothing proven wrong in 12 s; no log line for 14 s, usually every 0.3 s")
@@ -140,6 +148,11 @@ def test_the_class_of_the_problem_is_said(symptom: str, stall: str | None) -> No
     found = verdict_of(moment(12.0, job(rank())), [replace(finding("it is so"), symptom=symptom)], 12.0)
 
     assert (found.category, found.stall) == ("stability", stall)
+
+
+def test_one_rank_alone_waits_for_nobody_in_a_collective() -> None:
+    assert verdict_of(moment(1.0, job(rank())), [finding("It hangs")], 12.0).stall == "non-communication hang"
+    assert verdict_of(moment(1.0, job(rank(), rank(1))), [finding("It hangs")], 12.0).stall == "communication hang"
 
 
 def test_what_is_well_has_no_class() -> None:

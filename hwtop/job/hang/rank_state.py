@@ -70,6 +70,11 @@ def is_still(rank: Rank) -> bool:
     return is_idle or is_blocked(rank) or (rank.phase in ("collective", "sync") and bool(rank.is_waiting))
 
 
+def idle_s(rank: Rank) -> float:
+    """How long it has stood at the same place and done no work; 0 where one of the two is not known."""
+    return min(rank.same_stack_for_s or 0.0, rank.idle_for_s or 0.0)
+
+
 def is_blocked(rank: Rank) -> bool:
     """Its main thread is in D state for `STUCK_S` and was not woken once."""
     blocked = rank.blocked

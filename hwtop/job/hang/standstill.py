@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hwtop.job.hang.prompt import prompt_of
 from hwtop.job.hang.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_loop, is_still, is_stuck
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Phase, Rank
@@ -110,9 +111,14 @@ def waits(rank: Rank) -> bool:
 
 
 def _trains(rank: Rank) -> bool:
-    """It told a step, or stands in something that only a training does: else it may be a notebook or a server that idles."""
-    has_step = rank.progress is not None and rank.progress.step is not None
-    return has_step or (rank.phase not in (None, "other", "logging", "startup") and not is_idle_loop(rank))
+    """It told a step or an epoch, asks for input, or stands in something that only a training does: else it may be a notebook or a
+    server that idles."""
+    progress = rank.progress
+    if progress is not None and (progress.step is not None or progress.epoch is not None):
+        return True
+    return prompt_of(rank) is not None or (
+        rank.phase not in (None, "other", "logging", "startup") and not is_idle_loop(rank)
+    )
 
 
 def _is_halted(rank: Rank, live: Sequence[Rank]) -> bool:

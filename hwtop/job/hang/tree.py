@@ -99,8 +99,8 @@ class HangCause(Struct, frozen=True, kw_only=True):
 
     @property
     def ruled_out(self) -> str:
-        """ "ruled out: no rank dead, no fault reported, ..."."""
-        return "ruled out: " + ", ".join(step.answer for step in self.trail[:-1])
+        """ "ruled out: no rank dead, no fault reported, ..."; where no question was answered with yes, all of them."""
+        return "ruled out: " + ", ".join(step.answer for step in self.trail if not step.is_it)
 
 
 class _Scene(Struct, frozen=True):

@@ -8,6 +8,7 @@ import pytest
 
 from hwtop.job.hang.standstill import Patience, is_standing_still, silent_s
 from hwtop.model.gpu import Gpu
+from hwtop.model.log import Progress
 from tests.job.hang.test_rank_state import dump
 from tests.symptoms.moments import rank, still
 
@@ -44,6 +45,10 @@ def test_a_stopped_rank_stands_still() -> None:
 def test_a_process_that_never_trained_is_no_training_that_hangs(phase: str) -> None:
     idle = still(0, 600.0, phase=phase, is_waiting=False, progress=None, step_age_s=None)
     assert not is_standing_still([idle])
+
+
+def test_who_told_an_epoch_trains() -> None:
+    assert is_standing_still([still(0, 600.0, **LOCKED, progress=Progress(epoch=3), step_age_s=None)])
 
 
 @pytest.mark.parametrize("phase", ["data", "collective", "backward"])
