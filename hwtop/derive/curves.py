@@ -6,6 +6,7 @@ from collections import Counter
 from typing import get_args
 
 from hwtop.job.progress.curve_series import CurveSeries
+from hwtop.job.progress.told import Measured
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.log import Progress
 
@@ -23,14 +24,12 @@ class CurveBook:
 
     def __init__(self) -> None:
         self._books: dict[CurveName, _Quantity] = {name: _Quantity() for name in _NAMES}
-        self._measured = _Quantity()
+        self._measured: dict[CurveName, _Quantity] = {name: _Quantity() for name in _NAMES}
 
     @property
     def curves(self) -> tuple[Curve, ...]:
         """Those that have points."""
-        made = [self._books[name].curve(name) for name in _NAMES]
-        if self._books["step_time_s"].curve("step_time_s") is None:
-            made.append(self._measured.curve("step_time_s"))
+        made = [self._books[name].curve(name) or self._measured[name].curve(name) for name in _NAMES]
         return tuple(curve for curve in made if curve is not None)
 
     def take(self, teller: Teller, progress: Progress, step: int | None, at_s: float, is_past: bool) -> None:
@@ -44,9 +43,9 @@ class CurveBook:
             point = CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past)
             self._books[name].take(teller, unit, point, is_mean)
 
-    def take_step_time(self, teller: Teller, point: CurvePoint) -> None:
-        """Take in a step time that was measured by the arrival of lines; it counts where the lines tell none."""
-        self._measured.take(teller, "", point, False)
+    def take_measured(self, teller: Teller, measured: Measured) -> None:
+        """Take in a pace that was measured by the arrival of lines; it counts where the lines tell none."""
+        self._measured[measured.name].take(teller, measured.unit, measured.point, False)
 
 
 def _is_of_epoch(progress: Progress) -> bool:

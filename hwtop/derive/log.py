@@ -142,8 +142,8 @@ class LogBook:
         if progress is not None:
             step = voice.run_step if voice.run_step is not None else self._step_elsewhere(voice.rank)
             self._curves.take(voice.key, progress, step, line.at_s, line.is_past)
-            if voice.measured_step is not None:
-                self._curves.take_step_time(voice.key, voice.measured_step)
+            if voice.measured is not None:
+                self._curves.take_measured(voice.key, voice.measured)
         if is_step and (line.is_past or attempt_of(line.path) is not None):
             self._overcome(line)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hwtop.job.progress.told import ProgressTracker
-from hwtop.model.curve import CurvePoint
+from hwtop.job.progress.told import Measured, ProgressTracker
 from hwtop.model.log import LogLine, Progress
 
 MOST_VOICES = 4096
@@ -40,9 +39,9 @@ class Voice:
         return self._tracker.run_step
 
     @property
-    def measured_step(self) -> CurvePoint | None:
-        """A step time that was measured by the arrival of the newest line."""
-        return self._tracker.measured_step
+    def measured(self) -> Measured | None:
+        """A pace that was measured by the arrival of the newest line."""
+        return self._tracker.measured
 
     @property
     def step_time_s(self) -> float | None:

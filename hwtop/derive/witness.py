@@ -13,6 +13,7 @@ from hwtop.derive.heartbeat import HeartbeatBook
 from hwtop.derive.seat import Crew
 from hwtop.job.progress.curve_series import CurveSeries, curves_of
 from hwtop.job.progress.reader import merged
+from hwtop.job.progress.step_count import StepCount
 from hwtop.job.witness.files import kind_of
 from hwtop.job.witness.folders import folders_of
 from hwtop.model.aim import LogTarget
@@ -74,6 +75,8 @@ class _FileBook:
         self._is_past = True
         self._read_at_s = 0.0
         self._series: dict[CurveName, CurveSeries] = {}
+        self._counts: dict[CurveName, StepCount] = {}
+        """One a quantity: some files tell one after the other."""
         self._curves: tuple[Curve, ...] | None = ()
         self._progress = Progress()
         self._steps: deque[tuple[float, int]] = deque(maxlen=_WINDOW + 1)
@@ -88,7 +91,9 @@ class _FileBook:
 
     def _take(self, point: WitnessPoint) -> None:
         self._curves = None
-        axis = point.step if point.step is not None else _whole(point.epoch)
+        axis = _whole(point.epoch)
+        if point.step is not None:  # a batch that starts over with each epoch goes on
+            axis = self._counts.setdefault(point.name, StepCount()).take(point.step, None, point.epoch, None)
         told = CurvePoint(step=axis, at_s=point.at_s, value=point.value, is_past=point.is_past)
         self._series.setdefault(point.name, CurveSeries()).add(told)
         changes: dict[str, object] = {point.name: point.value}

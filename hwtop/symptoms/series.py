@@ -11,6 +11,7 @@ from statistics import median
 from msgspec import Struct
 
 from hwtop.model.curve import Curve, CurveName, CurvePoint
+from hwtop.model.log import Progress
 from hwtop.symptoms.history import History
 
 _BEGINNING = 5
@@ -66,16 +67,29 @@ def newest_run(points: Sequence[CurvePoint]) -> Sequence[CurvePoint]:
     return points[begin:]
 
 
-def total_steps(history: History) -> int | None:
-    """How many steps the training is to have, where its log tells."""
-    told = [rank.progress.total_steps for rank in (history.job.ranks if history.job else ()) if rank.progress]
+def total_steps(history: History, at_step: int | None = None) -> int | None:
+    """How many steps the training is to have, where its log tells. `at_step` is one that it has reached, over all epochs."""
+    ranks = history.job.ranks if history.job else ()
+    told = [_total_of(rank.progress, at_step) for rank in ranks if rank.progress]
     return max((steps for steps in told if steps is not None), default=None)
 
 
 def share_done(history: History, point: CurvePoint) -> float | None:
     """Of the whole training at this point; None where its length or the step is not told."""
-    total = total_steps(history)
-    return None if not total or point.step is None else point.step / total
+    total = total_steps(history, point.step)
+    return None if not total or point.step is None else min(1.0, point.step / total)
+
+
+def _total_of(progress: Progress, at_step: int | None) -> int | None:
+    """The told total may be that of one epoch: the steps have gone past it, or are further in it than the epoch in the training."""
+    total, epochs = progress.total_steps, progress.total_epochs
+    if not total:
+        return None
+    if at_step is not None and at_step > total:
+        return total * epochs if epochs else None
+    if epochs is None or epochs == 0 or progress.step is None or progress.epoch is None:
+        return total
+    return total * epochs if progress.step / total > (progress.epoch + 1) / epochs else total
 
 
 def learning_rates(history: History) -> Series | None:

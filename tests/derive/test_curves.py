@@ -69,6 +69,16 @@ def test_step_times_are_measured_where_no_line_tells_them() -> None:
     assert [(point.step, point.value) for point in curve.points] == [(25, 0.1), (35, 0.1), (45, 0.1)]
 
 
+def test_samples_a_second_are_measured_where_the_counter_counts_samples() -> None:
+    logs = LogBook()
+    for second in range(6):
+        text = f"Train Epoch: 1 [{640 * second}/60000 (1%)]\tLoss: 1.5"
+        line = LogLine(path="a.log", line_no=None, text=text, at_s=float(second))
+        logs.advance(LogReading(at_s=float(second), files=(), lines=(line,)), {}, {})
+    assert [(curve.name, curve.unit) for curve in logs.curves] == [("loss", ""), ("throughput", "samples/s")]
+    assert {point.value for point in logs.curves[1].points} == {640.0}
+
+
 def test_a_running_mean_is_marked() -> None:
     book = CurveBook()
     book.take(("a.log", 0), Progress(step=1, loss=2.0, lr=0.1, means=("loss",)), 1, 0.0, False)

@@ -85,6 +85,16 @@ def test_epochs_are_no_steps() -> None:
     assert job.curves[0].points[0].step == 3
 
 
+def test_batches_of_a_file_go_on_over_the_epochs() -> None:
+    points = [
+        WitnessPoint(name="loss", value=1.0, at_s=110.0, step=step, epoch=epoch)
+        for epoch in (0.0, 1.0, 2.0)
+        for step in (0, 10, 20)
+    ]
+    (curve,) = advance(JobTracker(), 110.0, witness=told(110.0, *points)).curves
+    assert [point.step for point in curve.points] == [0, 10, 20, 21, 31, 41, 42, 52, 62]
+
+
 def test_a_log_is_never_overridden_but_filled_in() -> None:
     tracker = JobTracker()
     logs = readings.logs(110.0, *readings.log_lines("/logs/rank_0.log", 110.0, "step 500 | loss 2.5"))

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from hwtop.model.curve import Curve, CurvePoint
+from hwtop.model.log import Progress
 from hwtop.symptoms.series import (
     curve_of,
     is_whole,
@@ -17,7 +18,7 @@ from hwtop.symptoms.series import (
     when,
 )
 from tests.symptoms.curves import curve, watched
-from tests.symptoms.moments import constant, job
+from tests.symptoms.moments import constant, job, rank
 
 
 def points(*numbers: int | None) -> tuple[CurvePoint, ...]:
@@ -63,6 +64,24 @@ def test_how_far_the_training_is() -> None:
     assert total_steps(history) == 400
     assert share_done(history, CurvePoint(100, 0.0, 0.0)) == 0.25
     assert share_done(watched(), CurvePoint(100, 0.0, 0.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("progress", "run_step", "share"),
+    [
+        (Progress(step=300, total_steps=400), 300, 0.75),
+        (Progress(step=300, total_steps=400, epoch=2.0), 700, None),
+        (Progress(step=300, total_steps=400, epoch=1.0, total_epochs=50), 300, 0.015),
+        (Progress(step=20, total_steps=400, epoch=46.0, total_epochs=50), 18_020, 0.901),
+        (Progress(step=300, total_steps=400, epoch=2.2, total_epochs=3), 300, 0.75),
+        (Progress(step=400, total_steps=400, epoch=3.0, total_epochs=3), 400, 1.0),
+    ],
+)
+def test_the_length_of_an_epoch_is_not_that_of_the_training(
+    progress: Progress, run_step: int, share: float | None
+) -> None:
+    history = constant(job(rank(0, progress=progress)))
+    assert share_done(history, CurvePoint(run_step, 0.0, 0.0)) == share
 
 
 def test_when_it_was() -> None:

@@ -40,7 +40,7 @@ _UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[k
 """Units of `datasets` and of downloads."""
 _OF_EPOCHS = re.compile(r"\W*(?:training )?epochs?(?: progress)?\W*$", re.IGNORECASE)
 _MOST_EPOCHS = 1_000
-_KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+|Unknown)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
+_KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+|[Uu]nknown)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
 """Keras 2 and 3 progbar; verbose=2 draws no bar. All that it prints are means since the start of the epoch (keras
 utils/progbar.py, stateful metrics of callbacks)."""
 _YOLO = re.compile(
@@ -126,8 +126,8 @@ def _take_rate(found: Found, speed: float, unit: str) -> None:
 
 
 def _with_counts(bar: re.Match[str], found: Found) -> Progress | None:
-    found.name_sole_loss()
     found.values["step"] = _count(bar.group("n"))
+    found.name_sole_loss()
     if total := whole(_count(bar.group("total"))):
         found.totals["step"] = total
     return found.progress()

@@ -31,6 +31,7 @@ _STEP = """step, global step, train step, training step, completed step, current
  steps global step/max steps, time/total timesteps, step in epoch, current steps, global steps, training/global step, optim step, opt step"""
 _ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, batch idx, itr, training iteration, train iter, up,
  trained batches, learning iteration, iters, batch id, train iteration, iter train, train batch, micro step"""
+_ROUND = "episode, round, server round, comm round, communication round, global round, federated round"
 _EPOCH = "epoch, epch, epoch id, epoch idx, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
 _STEP_TIME = """time, step time, iter time, iteration time, time per step, time per iteration, elapsed time per iteration, per step time,
  elapsed time per iteration ms, elapsed time per iteration s, train step timing in s, train step timing, seconds, s/step,
@@ -67,7 +68,7 @@ NAMES: dict[str, str] = {
         "grad_norm": _GRAD_NORM,
         "lr": _LR,
         "step": _STEP,
-        "iteration": _ITERATION,
+        "iteration": f"{_ITERATION}, {_ROUND}",
         "epoch": _EPOCH,
         "step_time": _STEP_TIME,
         "data_time": _DATA_TIME,
@@ -88,7 +89,10 @@ MEANS: dict[str, str] = {
 }
 """Keys of values that are means over the epoch or the run -> the field of Progress."""
 
-WEAK = frozenset({*MEANS, "base lr", "base learning rate"})
+ROUNDS = frozenset(_names(_ROUND))
+"""Counters of whole games or of federated rounds: the step where no other counter is told."""
+
+WEAK = frozenset({*MEANS, *ROUNDS, "base lr", "base learning rate"})
 """Keys whose value gives way to that of another key of the same quantity."""
 
 _COUNTERS = {"step", "iteration", "iter", "it", "epoch", "batch"}
@@ -106,14 +110,25 @@ _OF_NOW = {"cur", "curr", "current", "train", "training", "this", "new", "now", 
 """Words before the name of a quantity that say no more than that it is the newest one of training."""
 _PLAIN = {"loss", "lr", "grad_norm"}
 _LOSS_OF_PART = re.compile(
-    r"(?:.*[ /])?(?:entropy|kl|pg|gradient|value|vf|policy|actor|critic|aux\w*|reg\w*|z|d|g|gen\w*|disc\w*|balanc\w*|best|min|old|prev\w*|last)[ /]loss"
+    r"(?:.*[ /])?(?:entropy|kl|pg|gradient|value|vf|policy|actor|critic|aux\w*|reg\w*|z|d|g|gen\w*|disc\w*|balanc\w*|best|min|old|prev\w*|last)[ /]?loss"
 )
+_OTHER_LOSS = re.compile(r"(?:.*[ /])?(?:best|min|max|last|prev\w*|old|target|delta|baseline)[ /].*")
+_LOSS_BY_NAME = re.compile(
+    r"(?:.*[ /])?(?:bce|mse|rmse|mae|l1|l2|smooth l1|huber|ctc|nce|info ?nce|nelbo|neg elbo|negative elbo|recon|dsm|bpb|bpd|bits/dim)"
+)
+"""What a training may minimise. Not what may be a score that rises (elbo, dice) nor a term of others (kl)."""
 
 
 @lru_cache(maxsize=2048)
 def is_some_loss(key: str) -> bool:
     """The key names a loss of its own making ("mask loss"): the training's, where it is the only one of a line."""
-    return key.endswith((" loss", "/loss")) or key.startswith(("loss ", "loss/"))
+    return key.endswith("loss") or key.startswith(("loss ", "loss/"))
+
+
+@lru_cache(maxsize=2048)
+def is_loss_by_name(key: str) -> bool:
+    """The key is the name of an objective ("bce", "eps mse"): the loss, where a step tells nothing else that is one."""
+    return _LOSS_BY_NAME.fullmatch(key) is not None and _OTHER_LOSS.fullmatch(key) is None
 
 
 @lru_cache(maxsize=2048)
@@ -140,7 +155,7 @@ def name_of(key: str) -> str | None:
 
 
 _FOREIGN = re.compile(
-    r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|ema)(?:[ /_]|$)|.*[ /](?:val|valid|validation|eval|test)(?:[ /]|$)"
+    r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|ema)(?:[ /_]|loss|$)|.*[ /](?:val|valid|validation|eval|test)(?:[ /]|$)"
 )
 
 

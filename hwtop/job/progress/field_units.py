@@ -28,7 +28,7 @@ _RATES = {
     "perf/throughput": "tokens/s/GPU",
 }
 """Keys whose unit the framework's source tells: torchtitan, fairseq, stable-baselines3, DeepSpeed, Megatron-LM, MaxText, InternEvo, verl."""
-_NOUN = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins|global step|steps?|it(?:er(?:ation)?)?s?"
+_NOUN = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins|global step|steps?|batch(?:es)?|it(?:er(?:ation)?)?s?"
 _RATE_KEY = re.compile(
     rf"(?:\w+[ /])*?(?:throughput[ /])?({_NOUN})(?: ?/ ?| per )s(?:ec(?:ond)?)?"
     r"(/gpu| ?/ ?device| per gpu| per device| per npu| ?p )?(?: gpu)?$"
@@ -38,7 +38,7 @@ _NOUNS = {
     "tok": "tokens", "token": "tokens", "toks": "tokens", "sample": "samples", "example": "examples", "frame": "frames",
     "image": "images", "img": "images", "imgs": "images", "seq": "sequences", "seqs": "sequences", "sequence": "sequences",
     "word": "words", "utt": "utts", "utterance": "utts", "utterances": "utts", "clip": "clips", "video": "videos", "graph": "graphs",
-    "row": "rows", "episode": "episodes", "char": "chars", "ins": "instances", "step": "steps", "global step": "steps", "iter": "it", "iters": "it", "its": "it",
+    "row": "rows", "episode": "episodes", "char": "chars", "ins": "instances", "step": "steps", "batch": "it", "batches": "it", "global step": "steps", "iter": "it", "iters": "it", "its": "it",
     "iteration": "it", "iterations": "it", "": "samples",
 }  # fmt: skip
 _PREFERRED = (

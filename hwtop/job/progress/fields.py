@@ -30,7 +30,7 @@ _UNIT_IN_KEY = re.compile(
     re.IGNORECASE,
 )
 _NUMBER_NEXT = re.compile(r"\s+[\d.]")
-_OF_SPEED = re.compile(r"speed|throughput|rate|ips|fps|time|step|loss")
+_OF_SPEED = re.compile(r"speed|throughput|rate|ips|fps|time|step")
 _LONGEST_KEY = 128
 _SCHEDULER = re.compile(r"(?<=\blr)\([A-Z]\w+\)")
 """PaddleClas: "lr(LinearWarmup)"."""

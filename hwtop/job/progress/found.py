@@ -6,7 +6,16 @@ import re
 
 from msgspec.structs import replace
 
-from hwtop.job.progress.field_names import MEANS, WEAK, is_foreign, is_part_loss, is_some_loss, name_of
+from hwtop.job.progress.field_names import (
+    MEANS,
+    ROUNDS,
+    WEAK,
+    is_foreign,
+    is_loss_by_name,
+    is_part_loss,
+    is_some_loss,
+    name_of,
+)
 from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes, whole
 from hwtop.job.progress.fields import fields
 from hwtop.model.log import Progress
@@ -44,6 +53,8 @@ class Found:
         """Quantity -> the key it was told by, where another one counts more."""
         self.some_losses: list[float | None] = []
         """Those that are not known by name; None for one that is no more than a part."""
+        self.objectives: list[float] = []
+        """Those told by the name of an objective, such as mse: beside a loss they are no more than metrics."""
         self.is_per_step = False
         """The duration was told as one of a step: seconds a step, milliseconds an iteration."""
         self.pairs = 0
@@ -68,8 +79,11 @@ class Found:
 
     def name_sole_loss(self) -> None:
         """On a line that tells a step or an epoch the one loss is that of the training, whatever it is called."""
-        if len(self.some_losses) == 1 and self.some_losses[0] is not None:
-            self.values.setdefault("loss", self.some_losses[0])
+        losses = self.some_losses
+        if not losses and self.values.keys() & _COUNTED:  # an epoch with an mse may as well be one of validation
+            losses = [*self.objectives]
+        if len(losses) == 1 and losses[0] is not None:
+            self.values.setdefault("loss", losses[0])
 
     def progress(self) -> Progress | None:
         """What is sure of it; None when that is nothing."""
@@ -142,6 +156,8 @@ def _take(found: Found, field: Field, previous: str) -> str:
             found.rates.append(speed)
         elif is_some_loss(field.key) and not (field.unit or field.per or field.is_percent):
             found.some_losses.append(None if is_part_loss(field.key) else field.value)
+        elif is_loss_by_name(field.key) and not (field.unit or field.per or field.is_percent):
+            found.objectives.append(field.value)
         if field.key not in _TRUNK or not field.value.is_integer():
             return ""
         found.take("epoch", field.value, field.total)  # Train: 0 [  32/33 (100%)]
@@ -186,6 +202,8 @@ def value_of(name: str, field: Field) -> float | None:
         return None if field.is_percent else seconds(field)
     if field.key == "steps" and field.total is None:
         return None  # how many there are, or how many were done
+    if field.key in ROUNDS and not field.value.is_integer():
+        return None
     if name == "epoch" and field.value > _MOST_EPOCHS:
         return None  # seconds since 1970
     if name in _PURE:

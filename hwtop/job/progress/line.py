@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from hwtop.job.log.text import clean, split_prefix
 from hwtop.job.progress.bar import OTHER_BAR, bar_in
 from hwtop.job.progress.boosting import boosting_round
 from hwtop.job.progress.found import Found, found_in
+from hwtop.job.progress.metrics import is_foreign_record, is_record_of_metrics, is_step_with_metrics
 from hwtop.model.log import Progress
 
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = ("loss", "step", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "examples/sec")  # fmt: skip
-_FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn)|.*%\|")
+_KEYS = ("loss", "step", "episode", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "examples/sec")  # fmt: skip
+_FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn|\d+[ |:,]+(?:mse|bce|nll)\b)|.*%\|")
+_SHORT = re.compile(r"(?:^|[\s\]])(?:it|ep?|s|b|k|i)(?:\s?[=:]\s?|\s+)\d")
+_HEAD = 80
+"""Within so many characters stands a counter of one or two letters: `it 70 mse 0.5`."""
 _DIGIT = re.compile(r"[0-9]|nan|inf")
 _LOGGER = re.compile(
     r"^(?:(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):|\(\w+ pid=\d+(?:, ip=[^)]*)?\)|"
-    r"(?:> )?(?:\[[\d/:., -]+\])?\[[\w.]+\]\[(?:INFO|WARNING|DEBUG)\]\s+-)\s*"
+    r"(?:> )?(?:\[[\d/:., -]+\])?\[[\w.]+\]\[(?:INFO|WARNING|DEBUG)\]\s+-|"
+    r"[\[(]?(?:Main(?:Process|Thread)|(?:(?:Fork|Spawn|ForkServer)?Process|Thread)-\d+)[\])]?[\s:|-])\s*"
 )
-"""Python's logging as it comes, Ray's name of a process, Hydra's logging."""
+"""Python's logging as it comes, Ray's name of a process, Hydra's logging, the name of a process or thread."""
 _CARET = re.compile(r"\^M|#015")
 """Carriage returns as `cat -v` and syslog write them."""
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
@@ -78,7 +84,17 @@ _ZEROED = re.compile(r"\s+\w+ = 0(?:\.0*)?\s*")
 _ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
 """VITS, behind the name of its logger."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_REWRITTEN = (
+
+
+def _named(found: re.Match[str]) -> str:
+    epoch = f"epoch: {found.group('e')}, " if found.group("e") else ""
+    return f"{epoch}iter: {found.group('n')}, "
+
+
+_A_LOSS = (
+    r"(?:train(?:ing)?[ _])?(?:[a-z]+_)?(?:loss(?:_\w+)?|bce|mse|mae|nll|ce|xent|l1|l2)\s?[=: ]\s*[-+]?(?:\d|nan|inf)"
+)
+_REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     # InternEvo: one norm a group, the first is that of the model
     ("grad_norm={", re.compile(r"(grad_norm=)\{'\w+': "), r"\1"),
     ("epoch:train:", re.compile(r"\b(\d+)epoch:train:\d+-(\d+)batch:"), r"epoch: \1, batch: \2, "),
@@ -113,13 +129,16 @@ _REWRITTEN = (
     # GluonCV and others: speed: 912.5 [imgs/sec]
     ("sec]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
     ("[ms]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
+    # prints of few letters: `s 70 | loss 0.5`, `ep=0 b=25/130 mse=0.5`, `k=70 l=0.125`
+    ("", re.compile(rf"^\W*(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)\W+)?[sbki](?:\s?[=:]\s?|\s+)(?P<n>\d+(?:/\d+)?)[\s|,:)\]]+(?={_A_LOSS})", re.IGNORECASE), _named),
+    ("l=", re.compile(r"^(\W*(?:epoch: \d+, )?)[sbki]=(\d+),? l=(?=\d+\.\d)"), r"\1iter: \2, loss="),
     # DeepSpeed's pipeline engine and others: a counter in the plural, with fields behind it
     ("steps: ", re.compile(r"^(.{0,40}?)\b(step)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
     ("iterations:", re.compile(r"^(.{0,40}?)\b(iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
     # ms-swift: several records on one line
     ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
     # a count without a name before the loss
-    ("loss", re.compile(r"^\s*\[?(\d+)\]?\s*[|:,]\s+(?=(?:train(?:ing)?[ _])?loss\b)", re.IGNORECASE), r"step: \1, "),
+    ("", re.compile(rf"^\s*\[?(\d+)\]?(?:\s*[|:,])?\s+(?={_A_LOSS})", re.IGNORECASE), r"step: \1, "),
     (".item()", re.compile(r"\.item\(\)"), ""),
     # tinygrad: numbers before their names
     (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
@@ -159,16 +178,22 @@ def parse(text: str) -> Progress | None:
         return None if bar == OTHER_BAR else bar
     if row := _TABLE.match(text) or _COQUI.fullmatch(text):
         return found_in(f"{row.group('key')}: {row.group('value')}").progress()
-    if _CONFIG.match(text) or len(_FLAG.findall(text)) >= 2:
+    if _CONFIG.match(text) or len(_FLAG.findall(text)) >= 2 or is_foreign_record(text):
         return None
     text = _rewritten(text)
     return _judge(text, found_in(text))
 
 
+def row_key(text: str) -> str | None:
+    """The key of a row of a table of two columns, None for every other line."""
+    row = _TABLE.match(split_prefix(clean(text))[1])
+    return None if row is None else row.group("key")
+
+
 def _may_be_progress(text: str) -> bool:
     """Cheap: it is asked of every line."""
     lower = text.lower()
-    if not any(map(lower.__contains__, _KEYS)) and _FIRST.match(text) is None:
+    if not any(map(lower.__contains__, _KEYS)) and _FIRST.match(text) is None and _SHORT.search(lower[:_HEAD]) is None:
         return False
     return _DIGIT.search(lower) is not None
 
@@ -198,6 +223,8 @@ def _is_metrics(text: str, found: Found) -> bool:
         pairs = len(_PAIR.findall(text))
         return (found.numbers >= 2 and pairs >= found.numbers) or _COUNTED_LOSS.match(text) is not None
     if _COUNT_FIRST.match(text) or _MXNET.match(text):
+        return True
+    if found.values.keys() & {"step", "iteration"} and (is_step_with_metrics(text) or is_record_of_metrics(text)):
         return True
     first = _STEP_FIRST.match(text)
     if first is None:

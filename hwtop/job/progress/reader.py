@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from hwtop.job.log.text import clean, split_prefix
 from hwtop.job.progress.elapsed_clock import ElapsedClock
 from hwtop.job.progress.field_units import preference
-from hwtop.job.progress.line import parse
+from hwtop.job.progress.line import parse, row_key
 from hwtop.job.progress.record import Record
 from hwtop.job.progress.table import Columns, heading, heading_of_two
 from hwtop.model.log import Progress
@@ -19,6 +19,8 @@ _LONGEST_ROW = 4096
 _RETURN = re.compile(r"\r|\^M|#015")
 """As it is, and as `cat -v` and syslog write it."""
 _MOST_PARTS = 4
+_ROUND = re.compile(r"\b(?:episode|round)\W{0,3}\d", re.IGNORECASE)
+_STEP = re.compile(r"(?:step|iter(?:ation)?|batch|update|\bit)\W{0,3}\d|\d/\d+ *\[", re.IGNORECASE)
 _BARE_BAR = re.compile(r"\s*\d{1,3}%\|")
 
 
@@ -44,6 +46,9 @@ class ProgressReader:
         self._record = Record()
         self._foreign_left = 0
         self._above = ""
+        self._has_steps = False
+        self._row_counter: str | None = None
+        """Of tables of two columns: the key of the first counter, which is followed."""
         self._trained_total: int | None = None
         """The length of the bar that told a loss."""
 
@@ -69,6 +74,9 @@ class ProgressReader:
         self._record.see(text, progress)
         if progress is None or self._is_under_foreign_heading(progress) or self._is_other_bar(progress, text):
             return None
+        if self._is_other_counter(progress, text):
+            return None
+        progress = self._without_round(progress, text)
         if progress.step is not None and progress.step_time_s is not None:
             progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
         return self._in_one_unit(progress)
@@ -102,6 +110,22 @@ class ProgressReader:
             self._trained_total = progress.total_steps
         is_bare = progress.loss is None and progress.epoch is None and _BARE_BAR.match(text) is not None
         return is_bare and self._trained_total not in (None, progress.total_steps)
+
+    def _is_other_counter(self, progress: Progress, text: str) -> bool:
+        """A table that tells an iteration in one row and the frames of the environment in another: one of them is the step."""
+        key = row_key(text) if progress.step is not None and progress.loss is None else None
+        if key is None:
+            return False
+        self._row_counter = self._row_counter or key
+        return key != self._row_counter
+
+    def _without_round(self, progress: Progress, text: str) -> Progress:
+        """An episode or a round is the step only in a file that tells no steps: the two would take turns."""
+        if progress.step is None:
+            return progress
+        is_round = _ROUND.search(text) is not None and _STEP.search(text) is None
+        self._has_steps = self._has_steps or not is_round
+        return replace(progress, step=None, total_steps=None) if is_round and self._has_steps else progress
 
     def _by_name(self, progress: Progress, text: str, columns: Columns) -> Progress:
         """YOLO's row with its bar: which loss is the whole one is told by the heading."""

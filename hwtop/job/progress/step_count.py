@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from hwtop.job.progress.field_units import whole
+
 _FULL = 0.9
 """A counter that falls back from this share of its total or more has finished a round (engineering default)."""
 
 
 class StepCount:
-    """Takes each told step in order. A count that falls back without a new epoch is a restart, and stays as told."""
+    """Takes each told step in order. A count that falls back without a new epoch is a restart, and stays as told.
+
+    An epoch that comes again begins where it began: the run was resumed in it, or this is the line of a rank that is behind.
+    """
 
     def __init__(self) -> None:
         self._base = 0
         self._step: int | None = None
         self._epoch: float | None = None
         self._epoch_of_step: float | None = None
+        self._bases: dict[int, int] = {}
+        """Epoch -> the steps before it."""
 
     def take(self, step: int, total: int | None, epoch: float | None, told_epoch: float | None) -> int:
         """The step over all epochs seen.
@@ -21,8 +28,15 @@ class StepCount:
         `total` is the length of the counter's round, `epoch` the newest one known, `told_epoch` the one that the same line or the
         heading above it tells.
         """
-        if self._step is not None and (step < self._step or self._is_next_round(step, told_epoch)):
+        number, before = whole(epoch), whole(self._epoch)
+        has_fallen = self._step is not None and step < self._step
+        if number is not None and number in self._bases and (has_fallen or number != before):
+            self._base = self._bases[number]
+            self._bases = {each: base for each, base in self._bases.items() if each <= number + 1}
+        elif self._step is not None and (has_fallen or self._is_next_round(step, told_epoch)):
             self._base = self._fallen_back(step, self._step, total, epoch)
+        if number is not None:
+            self._bases.setdefault(number, self._base)
         self._step = step
         self._epoch = epoch if epoch is not None else self._epoch
         self._epoch_of_step = told_epoch

@@ -9,8 +9,9 @@ from msgspec import Struct, structs
 
 from hwtop.job.progress.line import parse
 from hwtop.job.progress.reader import ProgressReader, merged
+from hwtop.job.progress.sample_count import SampleCount
 from hwtop.job.progress.step_count import StepCount
-from hwtop.model.curve import CurvePoint
+from hwtop.model.curve import CurveName, CurvePoint
 from hwtop.model.log import LogLine, Progress
 
 __all__ = ["ProgressReader", "ProgressTracker", "StepSample", "parse"]
@@ -18,6 +19,7 @@ __all__ = ["ProgressReader", "ProgressTracker", "StepSample", "parse"]
 _WINDOW = 20
 """Step times and gaps over which the medians are taken (diagnosis: median of the last 20)."""
 _SERIES = 512
+_MEASURED_UNIT = "samples/s"
 _FOREIGN_BAR_S = 300.0
 """A bar of another length takes over when the known one has been silent for that long."""
 
@@ -29,6 +31,14 @@ class StepSample(Struct, frozen=True, kw_only=True):
     step: int
     loss: float | None
     step_time_s: float | None
+
+
+class Measured(Struct, frozen=True):
+    """What the arrival of lines tells: the time of a step, or how much work a second, where the counter counts samples."""
+
+    name: CurveName
+    unit: str
+    point: CurvePoint
 
 
 class _Arrival(Struct, frozen=True):
@@ -54,7 +64,9 @@ class ProgressTracker:
         self._count = StepCount()
         self._run_step: int | None = None
         self._heading_epoch: float | None = None
-        self._measured: CurvePoint | None = None
+        self._measured: Measured | None = None
+        self._samples = SampleCount()
+        self._counts_samples = False
         self._suspect: int | None = None
         self._trusted: int | None = None
         self._live: _Arrival | None = None
@@ -69,7 +81,7 @@ class ProgressTracker:
     @property
     def step_time_s(self) -> float | None:
         """Median of the last 20: as the lines tell it, else from their arrival."""
-        times = self._told or self._arrived
+        times = self._told or (() if self._counts_samples else self._arrived)
         return median(times) if times else None
 
     @property
@@ -88,8 +100,8 @@ class ProgressTracker:
         return self._run_step
 
     @property
-    def measured_step(self) -> CurvePoint | None:
-        """A step time from the arrival of lines, once: after the line that shows that all lines of a read have been taken."""
+    def measured(self) -> Measured | None:
+        """A pace from the arrival of lines, once: after the line that shows that all lines of a read have been taken."""
         return self._measured
 
     @property
@@ -112,6 +124,8 @@ class ProgressTracker:
         self._line_at_s = line.at_s
         if progress.step is None and progress.loss is None and progress.epoch is not None:
             self._heading_epoch = progress.epoch
+        if progress.step is not None:
+            self._counts_samples = self._samples.take(line.text, progress)
         if progress.step is not None and self._is_new_step(progress, progress.step, previous):
             self._step(line, progress, progress.step)
         elif progress.loss is not None and self._series and self._series[-1].loss is None:
@@ -150,13 +164,25 @@ class ProgressTracker:
         since_s = self._live.at_s - self._anchor.at_s
         self._gaps.append(since_s / self._live.lines)
         self._arrived.append(since_s / (step - self._anchor.step))
+        self._tell_samples()
 
-    def _last_read(self) -> CurvePoint | None:
+    def _tell_samples(self) -> None:
+        """The samples of a second, where the counter counts them and no line tells a rate."""
+        known = self._newest
+        if not self._counts_samples or known is None or known.throughput_unit not in (None, _MEASURED_UNIT):
+            return
+        self._newest = structs.replace(known, throughput=1.0 / median(self._arrived), throughput_unit=_MEASURED_UNIT)
+
+    def _last_read(self) -> Measured | None:
         live, anchor = self._live, self._anchor
         if live is None or anchor is None or live.step <= anchor.step:
             return None
         value = (live.at_s - anchor.at_s) / (live.step - anchor.step)
-        return CurvePoint(step=live.run_step, at_s=live.at_s, value=value)
+        if self._counts_samples:
+            return Measured(
+                "throughput", _MEASURED_UNIT, CurvePoint(step=live.run_step, at_s=live.at_s, value=1.0 / value)
+            )
+        return Measured("step_time_s", "", CurvePoint(step=live.run_step, at_s=live.at_s, value=value))
 
     def _is_other_bar(self, progress: Progress, at_s: float) -> bool:
         """A bar of another length without loss: evaluation, a download, a data map.

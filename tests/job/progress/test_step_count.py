@@ -40,3 +40,14 @@ def test_an_epoch_that_is_told_after_the_step_is_no_new_round() -> None:
     count = StepCount()
     assert count.take(50, 50, 4.0, None) == 50
     assert count.take(50, 50, 5.0, 5.0) == 50
+
+
+def test_a_run_that_is_resumed_in_an_earlier_epoch() -> None:
+    told = [(30, 40, 1), (30, 40, 2), (20, 40, 3), (0, 40, 2), (30, 40, 2), (20, 40, 3), (0, 40, 4)]
+    assert counted(*told) == [30, 70, 100, 40, 70, 100, 120]
+    assert counted((5, None, 1), (10, None, 1), (5, None, 2), (5, None, 1), (10, None, 1)) == [5, 10, 15, 5, 10]
+
+
+def test_a_rank_that_is_behind_is_in_its_own_epoch() -> None:
+    told = [(0, 40, 5), (30, 40, 5), (0, 40, 6), (30, 40, 5), (10, 40, 6), (0, 40, 6), (20, 40, 6)]
+    assert counted(*told) == [0, 30, 40, 30, 50, 40, 60]

@@ -53,6 +53,27 @@ def test_values_that_are_no_numbers_are_kept() -> None:
     assert inf == Progress(step=5, loss=math.inf)
 
 
+EPOCHS = {
+    "of PyTorch's MNIST example": ("Train Epoch: {0} [{1}/400 ({1}%)]\tLoss: 0.5", 400),
+    "with a total": ("Epoch {0} Batch {1}/400 loss 0.5", 400),
+    "without a total": ("epoch: {0}, iter: {1}, loss: 0.5", 380),
+    "of a dict": ("{{'epoch': {0}, 'batch': {1}, 'loss': 0.5}}", 380),
+    "of a bar": ("Epoch {0}:  10%|#   | {1}/400 [00:10<00:40,  2.50it/s, loss=1.25]", 400),
+}
+
+
+@pytest.mark.parametrize("name", EPOCHS)
+def test_a_counter_that_starts_over_with_each_epoch_is_one_run(name: str) -> None:
+    form, length = EPOCHS[name]
+    tracker = ProgressTracker()
+    steps: list[int | None] = []
+    for epoch in (1, 2, 3):
+        for step in (20, 200, 380):
+            tracker.add(line(form.format(epoch, step), at_s=float(len(steps))))
+            steps.append(tracker.run_step)
+    assert steps == [length * epoch + step for epoch in range(3) for step in (20, 200, 380)]
+
+
 def line(text: str, at_s: float, is_past: bool = False) -> LogLine:
     return LogLine(path="a.log", line_no=None, text=text, at_s=at_s, is_past=is_past)
 
