@@ -37,6 +37,7 @@ _HOLDS_A_RANK = (
     "gpu-driver-hang",
 )
 """Why one rank does not come: all that the others do is wait for it."""
+_NAMES_A_RANK = ("rank-dead", "rank-missing-from-collective")
 _STANDS_STILL = ("collective-mismatch", "rank-missing-from-collective", "hang")
 
 _HOLDS_A_GPU = ("gpu-thermal-throttle", "gpu-hw-slowdown", "gpu-power-cap", "pcie-degraded")
@@ -170,15 +171,25 @@ ROOTS: dict[str, tuple[str, ...]] = {
 def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Each cascade disappears into the `folded` list of its root; order is kept."""
     by_symptom = {finding.symptom: finding for finding in findings}
-    folded: dict[str, list[str]] = {}
+    folded: dict[str, list[Finding]] = {}
     for finding in findings:
         root = _root(finding.symptom, by_symptom)
         if root != finding.symptom:
-            folded.setdefault(root, []).append(f"{finding.symptom}: {finding.title}")
+            folded.setdefault(root, []).append(finding)
     return tuple(
-        replace(finding, folded=tuple(folded.get(finding.symptom, ())))
+        _with(finding, folded.get(finding.symptom, ()))
         for finding in findings
         if _root(finding.symptom, by_symptom) == finding.symptom
+    )
+
+
+def _with(root: Finding, cascades: Sequence[Finding]) -> Finding:
+    """The end of a rank that is not known (several write into one log) is that of the rank that the others miss."""
+    missed = next((each.ranks for each in cascades if each.symptom in _NAMES_A_RANK and each.ranks), ())
+    return replace(
+        root,
+        ranks=root.ranks or (missed if root.symptom in _ENDS_A_RANK else ()),
+        folded=tuple(f"{finding.symptom}: {finding.title}" for finding in cascades),
     )
 
 

@@ -23,6 +23,9 @@ WARM_STEPS = 10
 """Compiling in the first steps that hwtop sees is no storm: shapes, evaluation and the last batch differ once."""
 WARM_S = 60.0
 """The same where no step is told."""
+EACH_STEPS, EACH_SHARE, EACH_WINDOW_S = 5, 0.5, 120.0
+"""So many told steps, each half in the compiler, and half of all: each is compiled anew. Shapes that differ are compiled with dynamic
+ones from their second time on. Engineering defaults."""
 
 
 class CheckpointLimits(Limits, frozen=True, kw_only=True):
@@ -171,9 +174,25 @@ def _recompiles(history: History, rank: Rank, limits: CompileLimits) -> Recurren
     spells = [spell for spell in rank.spells if spell.phase == "compile"]
     warm_s = _warm_at_s(history, rank) if len(spells) > limits.periods else None
     if warm_s is None:
-        return None
+        return _in_each_step(history, rank)
     spells = [spell for spell in spells if spell.from_s > warm_s]
     return _often(history, spells, limits.share, limits.periods)
+
+
+def _in_each_step(history: History, rank: Rank) -> Recurrence | None:
+    """It compiles during most of the steps that it has told: then nothing divides one compilation from the next."""
+    window = history.over(EACH_WINDOW_S)
+    looks: dict[int, list[bool]] = {}
+    for moment in window:
+        for seen in moment.job.ranks if moment.job is not None else ():
+            if seen.pid == rank.pid and seen.progress is not None and seen.progress.step is not None:
+                looks.setdefault(seen.progress.step, []).append(seen.phase == "compile")
+    compiled = [each for each in looks.values() if sum(each) >= EACH_SHARE * len(each)]
+    if len(compiled) < EACH_STEPS or len(compiled) < EACH_SHARE * len(looks):
+        return None
+    every = [is_compiling for each in looks.values() for is_compiling in each]
+    seconds = history.now.at_s - window[0].at_s
+    return Recurrence(share=sum(every) / len(every), looks=len(every), periods=len(compiled), seconds=seconds)
 
 
 def _warm_at_s(history: History, rank: Rank) -> float | None:
@@ -211,7 +230,7 @@ RULES = (
         category="performance",
         threshold=lambda limits: (
             f"{limits.periods} or more compilations after {WARM_STEPS} steps (or {WARM_S:.0f} s), surely over {100 * limits.share:.3g}% of "
-            "the time from one to the next; or the compiler says in the log that it gives up"
+            f"the time from one to the next; or {EACH_STEPS} told steps, and half of all, that are compiling for half of their time; or the compiler says in the log that it gives up"
         ),
         raise_s=1.0,
         clear_s=60.0,

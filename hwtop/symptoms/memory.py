@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+
 from msgspec import Struct
 
 from hwtop.job.hang.rank_state import STARTING
@@ -14,6 +18,10 @@ MIN_WINDOW_S = 12.0
 MAX_WINDOW_S = 600.0
 FIT = 0.9
 """On a straight line (R squared). Engineering default."""
+SLICES = 6
+SLICE_SHARE = 0.3
+"""In each of so many equal parts of the time at least this share of the mean is gained: allocators and caches warm up in bursts that
+lie near a line, too. Engineering defaults."""
 
 
 class LeakLimits(Limits, frozen=True, kw_only=True):
@@ -21,8 +29,7 @@ class LeakLimits(Limits, frozen=True, kw_only=True):
 
     mb_per_min: Positive = 50
     gained_mb: Positive = 150
-    """A window of less than 10 minutes counts when this much was gained in it, in each half at least a quarter of it: a fast
-    leak is seen in seconds, a buffer that fills up or one large allocation is not taken for one."""
+    """A window of less than 10 minutes counts when this much was gained in it: a fast leak is seen in seconds."""
     warning_h: Positive = 2
     """In a short look only a leak that fills the memory within this time is worth a warning."""
 
@@ -80,17 +87,23 @@ def growth_of(history: History, rank: Rank, limits: LeakLimits = LEAK) -> Growth
     points = points[max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > 5.0), default=0) :]
     if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S:
         return None
-    half = len(points) // 2
-    first_gain = points[half][1] - points[0][1]
-    second_gain = points[-1][1] - points[half][1]
     slope, fit = line_fit(points)
-    gained = first_gain + second_gain
+    gained = points[-1][1] - points[0][1]
     is_large = slope >= 1e6 * limits.mb_per_min / 60 and gained >= 1e6 * limits.gained_mb
-    if not is_large or fit < FIT or min(first_gain, second_gain) < gained / 4:
+    if not is_large or fit < FIT or min(_gains(points)) < SLICE_SHARE * gained / SLICES:
         return None
     return Growth(
         rank=rank, slope_bytes_per_s=slope, gained_bytes=gained, seconds=points[-1][0] - points[0][0], fit=fit
     )
+
+
+def _gains(points: Sequence[tuple[float, float]]) -> list[float]:
+    """What was gained in each slice of the time."""
+    first_s, last_s = points[0][0], points[-1][0]
+    ends = [first_s + (last_s - first_s) * number / SLICES for number in range(SLICES)] + [last_s]
+    times = [at_s for at_s, _ in points]
+    values = [points[bisect_right(times, end) - 1][1] for end in ends]
+    return [after - before for before, after in pairwise(values)]
 
 
 def room_bytes(history: History) -> float | None:

@@ -12,6 +12,7 @@ from hwtop.symptoms.statistics import line_fit
 LEAST_S = 20.0
 FIT = 0.9
 """On a straight line (R squared)."""
+_URGENT_S = 30.0
 _OWN = ("rank", "loader-worker")
 """Whose leak is the job's own: a server that it talks to holds the other end of each connection that is not closed."""
 _FIRST_LOOKS = 30
@@ -29,6 +30,8 @@ class FilesLimits(Limits, frozen=True, kw_only=True):
     used_share: Share = 0.25
     """A limit that is reached within this time, and used up to a quarter, is worth a warning: a dataset that opens its shards
     once ends before."""
+    urgent_min: Positive = 10
+    """One that is reached within this time at the rate of the last half minute is one in any case."""
 
 
 FILES = FilesLimits()
@@ -49,9 +52,9 @@ def check_fd_leak(history: History, limits: FilesLimits = FILES) -> Observation 
         return None
     worst = min(rises, key=lambda rise: (rise.process.role not in _OWN, _left_s(rise)))
     process, left_s = worst.process, _left_s(worst)
-    is_soon = left_s < 3600 * limits.warning_h and (process.fd_count or 0) >= limits.used_share * (
-        process.fd_limit or 0
-    )
+    is_used = (process.fd_count or 0) >= limits.used_share * (process.fd_limit or 0)
+    is_urgent = left_s < 60 * limits.urgent_min and worst.seconds >= _URGENT_S
+    is_soon = is_urgent or (is_used and left_s < 3600 * limits.warning_h)
     who = (
         f"rank {process.rank}"
         if process.rank is not None and process.role == "rank"
@@ -127,7 +130,7 @@ RULES = (
         category="stability",
         threshold=lambda limits: (
             f"open files of a process rise by {limits.gained} or more on a line (R² > {FIT:g}) over {LEAST_S:.0f} to {limits.window_s:g} s; "
-            f"a warning when {100 * limits.used_share:.3g}% of the limit is used and the rest gone within {limits.warning_h:g} hours"
+            f"a warning when {100 * limits.used_share:.3g}% of the limit is used and the rest gone within {limits.warning_h:g} hours, or after {_URGENT_S:.0f} s within {limits.urgent_min:g} minutes"
         ),
         raise_s=5.0,
         clear_s=30.0,

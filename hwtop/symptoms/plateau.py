@@ -186,7 +186,7 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
         told = told[-zeros:]
     is_whole_run = zeros == len(lr.points)
     least = ZERO_ALWAYS_POINTS if is_whole_run else needed
-    if len(told) < least or (_may_move(told) if is_whole_run else _falls(told) or len(set(lr.values)) <= _ROUNDED):
+    if len(told) < least or (_may_move(told) if is_whole_run else _falls(told) or _is_rounded(lr.values, zeros)):
         return None
     highest = max(lr.values)
     return Observation(
@@ -208,6 +208,11 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
         ),
         ranks=lr.ranks(),
     )
+
+
+def _is_rounded(rates: Sequence[float], zeros: int) -> bool:
+    """Few distinct rates that come down to the last digit that is told; one that fell from far above it in one step is 0."""
+    return rates[-zeros - 1] < _FALL * resolution(rates) and len(set(rates)) <= _ROUNDED
 
 
 def _falls(values: Sequence[float]) -> bool:

@@ -68,6 +68,10 @@ def test_a_leak_that_has_days_of_room_is_only_told() -> None:
         ("a buffer that fills up", lambda second: 1e9 + min(second, 8) * 100e6),
         ("sawtooth", lambda second: 1e9 + (second % 5) * 100e6),
         ("slow", lambda second: 1e9 + second * 5e6),
+        (
+            "warms up in bursts",
+            lambda second: 1e9 + 300e6 * (second > 2) + 300e6 * (second > 9) + 300e6 * (second > 16),
+        ),
         ("shrinks", lambda second: 9e9 - second * 50e6),
     ],
 )

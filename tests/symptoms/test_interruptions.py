@@ -120,6 +120,29 @@ def test_without_steps_a_minute_must_have_passed() -> None:
     assert check_recompile(compiling(found, steps_per_s=None, seconds=120)) is not None
 
 
+@pytest.mark.parametrize(
+    ("compiles_until", "steps_per_s", "expected"),
+    [
+        (60, 0.25, True),  # each step, one look like the other: a single spell
+        (60, 0.05, False),  # three steps only
+        (40, 0.5, True),
+        (16, 0.5, False),  # eight steps at first, then 22 that do not
+        (30, 10.0, False),  # the second step took long, then they are quick
+    ],
+)
+def test_every_step_compiles(compiles_until: int, steps_per_s: float, expected: bool) -> None:
+    def at(second: int) -> Any:
+        is_compiling = second < compiles_until
+        is_slow = steps_per_s > 1 and is_compiling
+        progress = Progress(step=2 if is_slow else int(2 + (second if steps_per_s < 1 else second - 30) * steps_per_s))
+        found = (one(0.0, float(compiles_until), phase="compile"),)
+        return moment(
+            float(second), job(rank(spells=found, progress=progress, phase="compile" if is_compiling else "forward"))
+        )
+
+    assert (check_recompile(history(60, at)) is not None) is expected
+
+
 def test_a_long_first_compilation_is_no_storm() -> None:
     assert check_recompile(compiling((one(0.0, 50.0, phase="compile"),))) is None
 

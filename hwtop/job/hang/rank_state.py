@@ -167,7 +167,8 @@ def rank_state(rank: Rank) -> RankState:
         return "training" if _told_step(rank) else "unknown"
     if _is_overdue(rank):
         return "stalled"
-    if rank.phase in STARTING:
+    is_once_more = rank.phase == "compile" and rank.step_time_s is not None
+    if rank.phase in STARTING and not is_once_more:
         return "starting"
     if rank.phase == "checkpoint":
         return "checkpoint"
