@@ -18,6 +18,7 @@ from hwtop.symptoms.loading import (
     Cause,
     at,
     cause_of,
+    has_begun,
     hot_spot,
     state_share,
     thread_spot,
@@ -72,14 +73,8 @@ def _is_starved(rank: Rank, limits: DataLimits) -> bool:
         rank.samples >= MIN_SAMPLES
         and share_at_least(share, rank.samples) > limits.data_share
         and rank.state != "starting"
-        and _has_begun(rank)
+        and has_begun(rank)
     )
-
-
-def _has_begun(rank: Rank) -> bool:
-    """It trains: what reads or makes the data set before looks like a loader, too."""
-    has_loss = rank.progress is not None and rank.progress.loss is not None
-    return has_loss or share_of(rank, "data") > 0 or share_of(rank, "forward", "backward", "optimizer") > 0
 
 
 def _title(cause: Cause, share: float, what: str, ranks: Sequence[Rank]) -> str:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name, training_thread, user_frame
+from hwtop.job.stacks.traffic import reads
 from hwtop.model.rank import HotSpot, Rank, Worker
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
@@ -79,6 +80,12 @@ def at(spot: HotSpot) -> str:
     return f"{spot.file.rsplit('/', 1)[-1]}:{spot.line}"
 
 
+def has_begun(rank: Rank) -> bool:
+    """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too."""
+    has_loss = rank.progress is not None and rank.progress.loss is not None
+    return has_loss or share_of(rank, "data") > 0 or share_of(rank, "forward", "backward", "optimizer") > 0
+
+
 def cause_of(history: History, rank: Rank) -> Cause:
     """What the loading itself waits for: its CPU, its storage, or nothing but (more, or less sleepy) workers."""
     if state_share(history, rank, "D") > WORKER_BLOCKED_SHARE:
@@ -88,11 +95,17 @@ def cause_of(history: History, rank: Rank) -> Cause:
     if waits_at_queue(rank):
         return "io" if _threads_read(history, rank) else "workers"
     if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
-        return "io" if rank.hot and _is_read(rank.hot[0].function) and not _computes(history, rank) else "workers"
+        return "io" if _reads_itself(rank) and not _computes(history, rank) else "workers"
     busy = worker_pct(history, rank)
     if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
         return "cpu"
     return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
+
+
+def _reads_itself(rank: Rank) -> bool:
+    """Its hottest function is named so, or the line that loads most says so."""
+    line = next((line for line in rank.hot_lines if line.phase == "data-main"), None)
+    return (bool(rank.hot) and _is_read(rank.hot[0].function)) or (line is not None and reads(line.code))
 
 
 def _computes(history: History, rank: Rank) -> bool:

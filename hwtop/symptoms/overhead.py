@@ -12,7 +12,7 @@ from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.symptoms.gpu_idle import GPU_IDLE_PCT
 from hwtop.symptoms.gpu_load import gpu_util
 from hwtop.symptoms.history import History
-from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S
+from hwtop.symptoms.loading import MIN_SAMPLES, WINDOW_S, has_begun
 from hwtop.symptoms.rule import Limits, Observation, Percent, Rule, Share, Window
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
@@ -75,7 +75,7 @@ def told(line: HotLine) -> str:
 
 def check_logging(history: History, limits: LoggingLimits = LOGGING) -> Observation | None:
     """Ranks that spend much of their time writing logs and metrics."""
-    hit = [rank for rank in history.live_ranks if _proves(rank, limits.logging_share, "logging")]
+    hit = [rank for rank in history.live_ranks if _proves(rank, limits.logging_share, "logging") and has_begun(rank)]
     if not hit:
         return None
     numbers = [rank.rank for rank in hit]
@@ -275,7 +275,7 @@ RULES = (
         symptom="logging-overhead",
         category="performance",
         threshold=lambda limits: (
-            f"surely over {100 * limits.logging_share:.3g}% of the samples in logging libraries or print()"
+            f"surely over {100 * limits.logging_share:.3g}% of the samples in logging libraries, print(), lines that write to a log or send over the network"
         ),
         raise_s=3.0,
         clear_s=20.0,

@@ -72,6 +72,24 @@ def test_what_the_loading_waits_for(fields: dict[str, Any], expected: str) -> No
     assert causes(constant(job(starved(**fields)))) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('rows = self.c.execute("SELECT a FROM f").fetchall()', "io"),  # waits for another writer's lock
+        ("x = requests.get(url).content", "io"),
+        ("buf = os.pread(fd, 4096, k)", "io"),
+        ("time.sleep(0.5)", "workers"),
+        ("batch = collate(rows)", "workers"),
+        (None, "workers"),
+    ],
+)
+def test_the_text_of_the_line_tells_a_read_whatever_its_function_is_called(code: str | None, expected: str) -> None:
+    line = HotLine(function="rows_of", file="data.py", line=7, code=code, phase="data-main", share=0.6, samples=12)
+    loads: dict[str, Any] = {"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("rows_of"),)}
+    one = starved(**loads, hot_lines=(line,), os_state="S", main_thread_cpu_pct=4.0)
+    assert causes(constant(job(one))) == [expected]
+
+
 SELECT = (("select", "selectors.py"), ("_run_once", "asyncio/base_events.py"), ("run", "asyncio/runners.py"))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu import Gpu
+from hwtop.model.log import Progress
 from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.symptoms.overhead import check_launch, check_logging, check_sync
 from tests.symptoms.moments import constant, job, rank, shares, spot
@@ -50,6 +51,19 @@ def test_the_line_that_logs_is_named() -> None:
 @pytest.mark.parametrize("state", ["starting", "stopped", "stuck"])
 def test_a_rank_that_does_not_train_is_left_alone(state: str) -> None:
     assert check_logging(constant(job(rank(phase_shares=shares(logging=0.9), state=state)))) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"progress": None, "phase_shares": shares(logging=1.0)}, False),  # it writes its data set as CSV first
+        ({"progress": Progress(step=9, total_steps=40), "phase_shares": shares(logging=1.0)}, False),  # a bar over that
+        ({"progress": Progress(step=9, loss=2.0), "phase_shares": shares(logging=1.0)}, True),
+        ({"progress": None, "phase_shares": shares(logging=0.9, backward=0.1)}, True),
+    ],
+)
+def test_what_is_written_before_the_training_costs_no_step(fields: dict[str, Any], expected: bool) -> None:
+    assert (check_logging(constant(job(rank(**fields)))) is not None) is expected
 
 
 def syncing(share: float = 0.6, **fields: Any) -> Rank:

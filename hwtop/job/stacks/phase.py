@@ -4,21 +4,23 @@ Two steps. `OUTER` rules come first, in order: such a frame anywhere on the stac
 below it (a data set may call torch.load, the compiler may run a module's forward). Then the frame nearest the leaf that
 any `INNER` rule knows decides (an all_reduce inside save_checkpoint is a collective; a backward inside Lightning's
 optimizer closure is a backward). A call into C leaves no frame: there the text of the user's line decides, where it is known.
+Where no name tells, what the line does with files and the network does (`hwtop.job.stacks.traffic`); that a step's function or a
+module's forward is around it does not hide it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hwtop.job.stacks.code_line import prints, waits_for_device
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name
+from hwtop.job.stacks.name_words import words
 from hwtop.job.stacks.phase_rules import COLLECTIVES, FORWARD, INNER, OUTER, PREPARING, QUEUE_WAITS, QUEUE_WORDS, Rule
+from hwtop.job.stacks.traffic import traffic_phase
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _COMPUTING: frozenset[Phase] = frozenset({"backward", "sync", "optimizer"})
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def phase_of(stack: ThreadStack, *, has_device: bool = False) -> Phase:
@@ -47,9 +49,11 @@ def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Ph
         or _by_code(frames, has_device)
         or _innermost(frames)
     )
-    if found is not None:
+    if found is not None and found[0] != "forward":
         return found
-    return _first(FORWARD, frames) or _first(PREPARING, frames) or ("other", None)
+    found = found or _first(FORWARD, frames)
+    prepares = _first(PREPARING, frames)
+    return (None if prepares else traffic_phase(frames)) or found or prepares or ("other", None)
 
 
 def _by_code(frames: Sequence[StackFrame], has_device: bool) -> tuple[Phase, StackFrame] | None:
@@ -113,7 +117,7 @@ def _queue_wait(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None
         return None
     for frame in frames[waits + 1 :]:
         if is_user_frame(frame):
-            speaks = bool(_words(frame.name) & QUEUE_WORDS)
+            speaks = bool(words(frame.name) & QUEUE_WORDS)
             is_collective = short_name(frame.name) in COLLECTIVES
             if speaks or is_collective:
                 return ("collective" if is_collective else "data"), frame
@@ -137,7 +141,7 @@ def _fits(rule: Rule, frame: StackFrame) -> bool:
     if rule.files and not any(_is_in(frame.short_filename, file) for file in rule.files):
         return False
     if rule.user_name is not None:
-        return is_user_frame(frame) and rule.user_name(_words(name))
+        return is_user_frame(frame) and rule.user_name(words(name))
     if rule.names:
         return name in rule.names
     return name != "<module>"
@@ -145,13 +149,3 @@ def _fits(rule: Rule, frame: StackFrame) -> bool:
 
 def _is_in(short_filename: str, file: str) -> bool:
     return file[1:] in short_filename if file.startswith("*") else short_filename.startswith(file)
-
-
-def _words(name: str) -> frozenset[str]:
-    """ "BatchLoader.next_batch" -> batch, loader, next."""
-    return frozenset(_split(name))
-
-
-def _split(name: str) -> Iterator[str]:
-    for match in _WORD.finditer(name.replace("<locals>", "")):
-        yield match.group().lower()

@@ -263,7 +263,6 @@ INNER: tuple[Rule, ...] = (
     Rule("eval", user_name=_speaks_of_eval),
     Rule("data-main", ("transformers/trainer.py",), _names("get_batch_samples")),
     Rule("data-main", user_name=_speaks_of_data),
-    Rule("logging", ("requests/",)),
 )
 
 FORWARD: tuple[Rule, ...] = (

@@ -22,8 +22,13 @@ _BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
 _OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
 """Once a process was seen in one of these, what it did while it started no longer counts in its shares."""
 _LEARNS: frozenset[Phase] = frozenset({"forward", "backward", "optimizer"})
-_PREPARES: frozenset[Phase] = frozenset({"startup", "rendezvous", "compile", "data-main", "other", "logging"})
-"""All that was seen before the first of `_LEARNS`: then a data set was read or made before the training, and that does not count."""
+_PREPARES: frozenset[Phase] = frozenset(
+    {"startup", "rendezvous", "compile", "data-main", "other", "logging", "checkpoint"}
+)
+"""All that was seen before the first of `_LEARNS`: then a data set was read or made (and its cache written), or a checkpoint loaded,
+before the training, and that does not count."""
+_STEPS: frozenset[Phase] = _LEARNS | {"data", "sync"}
+"""Only a training loop is seen in these."""
 T = TypeVar("T")
 
 
@@ -80,6 +85,7 @@ class Series:
         self.started_until_s = float("-inf")
         self.has_trained = False
         self.has_only_prepared = True
+        self.has_stepped = False
         self.spells = Spells()
         self.known: dict[str, tuple[tuple[int, int], object]] = {}
         """Answers, with the (number of looks, length of the window) that they hold for."""
@@ -99,13 +105,15 @@ class Series:
         if said.phase in _LEARNS:
             self.begin()
         self.has_only_prepared = self.has_only_prepared and said.phase in _PREPARES
-        if self.has_trained:  # what a start loads and compiles interrupts nothing
+        if (
+            self.has_trained and not self.has_only_prepared
+        ):  # what a start loads, writes and compiles interrupts nothing
             self.spells.add(sample.at_s, said.phase)
         self.samples.append(sample)
 
     def begin(self) -> None:
         """The training runs by now. Where all before was preparation, that does not count."""
-        self.has_trained = True
+        self.has_trained = self.has_stepped = True
         if self.has_only_prepared and self.samples:
             self.started_until_s = self.samples[-1].at_s
         self.has_only_prepared = False

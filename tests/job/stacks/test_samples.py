@@ -165,6 +165,21 @@ def test_what_was_prepared_before_the_first_told_step_does_not_count() -> None:
     assert samples.shares(7, 13.0).phases == (PhaseShare(phase="other", share=1.0),)
 
 
+SAVES = stack("save_checkpoint train.py 7", "main train.py 9", "<module> train.py 20", active=True)
+
+
+def test_what_is_written_before_the_training_is_no_interruption_and_does_not_count() -> None:
+    samples = StackSamples()
+    prepares = stack("tokenize data.py 5", "main train.py 9", "<module> train.py 20", active=True)
+    for second in range(20):  # a converted data set, shard by shard; or a checkpoint that is loaded
+        samples.add(dump(7, float(second), SAVES if second % 4 == 3 else prepares))
+    assert samples.spells(7) == ()
+    for second in range(20, 40):
+        samples.add(dump(7, float(second), SAVES if second == 30 else FORWARD))
+    assert [spell.from_s for spell in samples.spells(7)] == [30.0]
+    assert [entry.phase for entry in samples.shares(7, now=39.0).phases] == ["forward", "checkpoint"]
+
+
 def test_a_barrier_is_no_waiting_for_a_slow_rank() -> None:
     barrier = stack("barrier torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
     samples = StackSamples()
