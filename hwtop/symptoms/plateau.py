@@ -35,6 +35,8 @@ _FINE = 0.2
 _LOOKED_AT = 50
 _FALL = 100
 """Times the last digit that is told: from there to 0 in one step is no rounding."""
+_CLIFF = 20
+"""The same of a learning rate: schedules fall by a tenth at a time, not to a fortieth."""
 _ROUNDED = 20
 """A learning rate that had no more distinct values before may be 0 because it is printed with too few digits."""
 
@@ -212,7 +214,7 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
 
 def _is_rounded(rates: Sequence[float], zeros: int) -> bool:
     """Few distinct rates that come down to the last digit that is told; one that fell from far above it in one step is 0."""
-    return rates[-zeros - 1] < _FALL * resolution(rates) and len(set(rates)) <= _ROUNDED
+    return rates[-zeros - 1] < _CLIFF * resolution(rates) and len(set(rates)) <= _ROUNDED
 
 
 def _falls(values: Sequence[float]) -> bool:

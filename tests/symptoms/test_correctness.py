@@ -236,7 +236,7 @@ def test_a_loss_that_is_the_same_in_all_digits(values: list[float], expected: bo
 # lr-stuck
 
 DECAYED = [1e-3 * (1 - step / 200) for step in range(200)]
-WARMED = [round(0.004 * step / 12, 6) for step in range(1, 12)]
+WARMED = [round(0.0002 + 0.0004 * step, 6) for step in range(10)]
 STILL = noisy([2.0] * 400, 0.01)
 
 
@@ -246,7 +246,7 @@ STILL = noisy([2.0] * 400, 0.01)
         ([*DECAYED, *[0.0] * RATE.zeros], STILL[:220], None, "warning"),
         ([*DECAYED, *[0.0] * (RATE.zeros - 1)], STILL[:219], None, None),
         ([*DECAYED, *[0.0] * RATE.zeros], STILL[:220], 220, None),  # the end of the schedule
-        ([*WARMED, *[0.004] * 100, *[0.0] * RATE.zeros], STILL[:131], None, "warning"),  # few values, but no rounding
+        ([*WARMED, *[0.004] * 100, *[0.0] * RATE.zeros], STILL[:130], None, "warning"),  # few values, but no rounding
         ([0.04] * 20 + [0.02] * 20 + [0.01] * 20 + [0.0] * RATE.zeros, STILL[:80], None, None),  # told in two digits
         ([0.0] * 300, [5.0 + NOISE.gauss(0, 0.005) for _ in range(300)], None, "warning"),
         ([0.0] * 99, [5.0 + NOISE.gauss(0, 0.005) for _ in range(99)], None, None),
