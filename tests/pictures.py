@@ -39,7 +39,7 @@ def _healthy(page: Page) -> str:
 
 
 def _sick(page: Page, size: tuple[int, int] = FULL) -> str:
-    return svg(screens.sick(page), size)
+    return svg(screens.sick(page, size), size)
 
 
 def _overview(recording: str) -> str:

@@ -70,6 +70,11 @@ SESSIONS = {
         seconds=105.0,
     ),
     "gpu-errors": Session(LIGHT, BUSY + NODE, ILL, turn_s=25.0, seconds=55.0),
+    "oom": Session(
+        ("--fault", "cuda-oom", "--fault-rank", "1", "--fault-step", "60", *LIGHT),
+        BUSY + "[gpu 1]\nmem_used = 80100~300\n",
+        seconds=34.0,
+    ),
     "gpu-lost": Session(LIGHT, BUSY, "[gpu 3]\nfail * = GPU_IS_LOST\n", turn_s=40.0),
 }
 

@@ -17,6 +17,7 @@ from hwtop.config import Config
 from hwtop.feed.feed import frames as judged
 from hwtop.model.frame import Frame
 from hwtop.ui import help_lines, palette, themes
+from hwtop.ui.moves import moves
 from hwtop.ui.moves import time as time_moves
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
@@ -37,9 +38,12 @@ _OWN_SICK: dict[Page, str] = {
     "curves": "input-bound",
     "gpu": "gpu-errors",
     "host": "input-bound",
+    "logs": "oom",
 }
 """Pages that have more to show of another job than of one that hangs."""
 _STUCK_RANK = 5
+_FULL_RANK = 1
+"""Whose GPU is out of memory."""
 _AGO_S = 85.0
 """Before the ranks of that job stood still."""
 _SETTINGS_FILE = "~/.config/hwtop/config.toml"
@@ -73,11 +77,14 @@ def last(recording: str) -> Frame:
     return told(recording)[-1]
 
 
-def sick(page: Page) -> View:
+def sick(page: Page, size: tuple[int, int]) -> View:
     """A job that is ill, as somebody looks at it who wants to know why."""
     view = View(frame=last(_OWN_SICK.get(page, _HANG)), page=page)
     if page == "curves":
         return replace(view, curve="step_time_s")
+    if page == "logs":
+        flagged = moves.jumped(replace(view, selected=_FULL_RANK), -1, size)
+        return moves.inside(flagged, "context", size)
     return replace(view, selected=_STUCK_RANK) if page == "processes" else view
 
 
@@ -96,7 +103,7 @@ def no_job() -> View:
 
 
 def _page(page: Page, size: tuple[int, int]) -> str:
-    return _joined(picture(sick(page), *size))
+    return _joined(picture(sick(page, size), *size))
 
 
 def _no_job() -> str:

@@ -20,6 +20,7 @@ def symptoms(frame: Frame) -> list[str]:
         ("hang", "rank-missing-from-collective", (5,)),
         ("gpu-lost", "gpu-lost", (3,)),
         ("gpu-errors", "xid", (1,)),
+        ("oom", "cuda-oom", (1,)),
     ],
 )
 def test_a_faulty_recording(name: str, expected: str, ranks: tuple[int, ...] | None) -> None:
