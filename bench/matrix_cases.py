@@ -34,6 +34,8 @@ STYLES = (
     Case("collate_main", "input-bound-workers", (0,), launch="python", cores=BUSY),
     Case("async_store", "input-bound-io", (0,), ready=r"batch 3\b", launch="python", seconds=24),
     Case("gc_in_dataset", "gc-thrash", (0,), ready="loss", launch="python", seconds=24, cores=BUSY),
+    Case("keeps_best", "checkpoint-stall", (0,), ready=r"\|   10 ", launch="python", cores=BUSY),
+    Case("locked_store", "input-bound-io", (0,), ready="logloss", launch="python", seconds=24),
     Case("rank0_extras", "straggler-rank", (0,), cores=HEAVY),
     Case("pinned_neighbour", "straggler-rank", (1,), seconds=24, cores=HEAVY, also=("cpu-oversubscribed",)),
 )
@@ -43,6 +45,7 @@ STANDSTILLS = (
     Case("eval_on_rank0", "collective-mismatch", (0, 1), ready=r'"step": 39', seconds=25),
     Case("pool_hang", "hang", ready="step 000049", launch="python", seconds=35, also=("rank-missing-from-collective",)),
     Case("queue_full", "hang", (0,), ready=r"step 30\b", launch="python", seconds=35),
+    Case("prompt_left", "hang", (0,), ready="Overwrite", launch="python", seconds=35),
     Case("async_hang", "hang", (0,), ready="step=58", launch="python", seconds=40),
     Case("died_early", "rank-dead", (2,), ready="lost a peer", launch="python"),
     Case("breakpoint_left", "rank-missing-from-collective", (1,), ready="step 55 ", seconds=30),
