@@ -11,8 +11,8 @@ from hwtop.job.hang.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Phase, Rank
 
-UNKNOWN_INTERVAL_S = 15.0
-"""Silence that is asked of a job whose logging interval nobody knows. Engineering default."""
+UNKNOWN_INTERVAL_S = 13.0
+"""Silence that is asked of a job whose logging interval nobody knows. Engineering default: so that, raised, it is told within 15 s."""
 BUSY_GPU_QUIET_S = 60.0
 """While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
 (engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
