@@ -19,6 +19,7 @@ from hwtop.job.stacks.frames import place
 from hwtop.job.stacks.groups import call_site, parting
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Rank
+from hwtop.model.stack import StackFrame
 from hwtop.symptoms.history import History
 from hwtop.symptoms.ranks import check_dead
 from hwtop.symptoms.rule import Observation, Rule
@@ -166,7 +167,7 @@ def _logged_mismatch(job: Job) -> Observation | None:
 
 def _evidence(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
     kind = "communication" if cause.is_communication else "non-communication"
-    lines = list(_asked(ranks))
+    lines = [f"rank {rank.rank} asks: {frame.code} ({place(frame)})" for rank, frame in _questions(ranks)[:2]]
     lines.append(f"{cause.why} ({kind} hang)" if cause.trail[-1].is_it else f"a {kind} hang")
     if parting(job.stack_groups):
         lines.append(parting(job.stack_groups))
@@ -176,15 +177,20 @@ def _evidence(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[str, .
     return (*lines, *((cause.ruled_out,) if len(cause.trail) > 1 else ()))
 
 
+def _questions(ranks: Sequence[Rank]) -> list[tuple[Rank, StackFrame]]:
+    """Who waits for an answer, and the line that asks."""
+    return [(rank, frame) for rank in ranks if (frame := prompt_of(rank)) is not None]
+
+
 def _asks(ranks: Sequence[Rank]) -> str:
-    """Who waits for an answer; "" where nobody does."""
-    asked = [(rank, frame) for rank in ranks if (frame := prompt_of(rank)) is not None]
-    return f"rank {asked[0][0].rank} waits for somebody to type ({place(asked[0][1])})" if asked else ""
+    """The first of them in words; "" where nobody does."""
+    return next(
+        (f"rank {rank.rank} waits for somebody to type ({place(frame)})" for rank, frame in _questions(ranks)), ""
+    )
 
 
-def _asked(ranks: Sequence[Rank]) -> tuple[str, ...]:
-    frames = [(rank, frame) for rank in ranks if (frame := prompt_of(rank)) is not None]
-    return tuple(f"rank {rank.rank} asks: {frame.code} ({place(frame)})" for rank, frame in frames[:2])
+def _answer_step(ranks: Sequence[Rank]) -> tuple[str, ...]:
+    return (_ANSWER,) if _questions(ranks) else ()
 
 
 def _of_the_wait(job: Job) -> tuple[str, ...]:
@@ -227,7 +233,7 @@ def _missing_steps(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[s
     first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
     log = f"tail -n 50 {first.log}" if first.log else f"the log of rank {first.rank}"
     return (
-        *((_ANSWER,) if any(prompt_of(rank) for rank in ranks) else ()),
+        *_answer_step(ranks),
         f"hwtop stacks {first.pid}   # where rank {first.rank} stands, and the others",
         f"py-spy dump --native --pid {first.pid}   # C++ frames as well; pauses the process for about a second",
         f"{log}   # what it did last",
@@ -238,9 +244,7 @@ def _missing_steps(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[s
 
 def _hang_steps(ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
     first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
-    steps = [f"hwtop stacks {first.pid}   # every rank's stack, grouped"]
-    if any(prompt_of(rank) for rank in ranks):
-        steps.insert(0, _ANSWER)
+    steps = [*_answer_step(ranks), f"hwtop stacks {first.pid}   # every rank's stack, grouped"]
     if cause.kind == "transport":
         steps.append("NCCL_DEBUG=INFO; ibstat; sudo dmesg -T | grep -iE 'xid|nvlink|mlx5'   # link, adapter or GPU")
     if cause.kind == "elsewhere":
