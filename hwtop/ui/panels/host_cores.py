@@ -30,7 +30,7 @@ def lines(cores: Sequence[CoreRates], room: int) -> list[Line]:
     nodes = _by_node(cores)
     if len(nodes) == 1 and (meters := _meters(cores, room)):
         return [*meters, *_words(cores, room)]
-    digits = len(str(max(_number(cores, at) for at in range(len(cores)))))
+    digits = _digits(cores)
     per_row = _per_row(room - digits - 1)
     each = 1
     while len(cores) > each * per_row * _ROWS_MOST:
@@ -50,7 +50,7 @@ def _meters(cores: Sequence[CoreRates], room: int) -> list[Line]:
     columns = min(len(cores), max(1, room // _METER))
     if len(cores) > _METER_ROWS * columns:
         return []
-    digits = len(str(max(_number(cores, at) for at in range(len(cores)))))
+    digits = _digits(cores)
     width = (room + 2) // columns - 2
     rows = [Line() for _ in range(-(-len(cores) // columns))]
     for at, core in enumerate(cores):
@@ -96,6 +96,11 @@ def _per_row(room: int) -> int:
 def _number(cores: Sequence[CoreRates], at: int) -> int:
     number = cores[at].number
     return at if number is None else number
+
+
+def _digits(cores: Sequence[CoreRates]) -> int:
+    """Of the highest number."""
+    return len(str(max(_number(cores, at) for at in range(len(cores)))))
 
 
 def _words(cores: Sequence[CoreRates], room: int) -> list[Line]:
