@@ -16,6 +16,7 @@ from hwtop.ui import host_view
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.moves.moves import scrolled
 from hwtop.ui.pages.layout import arrange, picture, scrollable
+from hwtop.ui.panels import cpu as cpu_panel
 from hwtop.ui.panels import host_cores
 from hwtop.ui.panels.host_trend import past
 from hwtop.ui.view import View
@@ -192,6 +193,15 @@ def test_few_cores_have_a_bar_each(count: int, room: int, rows: int) -> None:
     assert [word for word in flat if word.isdigit()] == [str(number) for number in range(count)]
     assert sum(word.endswith("%") for word in flat) == count
     assert lines[-2].endswith("▲100%")
+
+
+@pytest.mark.parametrize("width", range(24, 80))
+def test_the_overview_leaves_no_core_out(width: int) -> None:
+    cpu = frames.healthy().moment.cpu
+    assert cpu is not None
+    told = having(frames.healthy(), cpu=replace(cpu, cores=cores(16, 50.0)))
+    rows = [line.text for line in cpu_panel.draw(View(frame=told), width, 40)]
+    assert sum(row.count("▄") for row in rows) == 16
 
 
 def test_one_full_core_is_named_and_never_averaged_away() -> None:

@@ -21,6 +21,7 @@ def least(view: View, width: int) -> int:
 
 
 _TREND_MOST = 8
+_GAP = "  "
 MORE = 8
 """Rows that the trend takes beyond that where they are left over."""
 
@@ -107,8 +108,8 @@ def _cores(view: View, room: int) -> list[Line]:
     full = sum(util >= 90 for util in utils)
     words = Line("cores ", "label").add(f"{full} of {len(utils)} full")
     words.add(f"  hottest {max(utils):.0f}%" if room >= 34 else "", "dim")
-    if words.width + 1 + len(utils) <= room:
-        return [words.add("  ").extend(blocks(utils, 100, _load_role)).fitted(room)]
+    if words.width + len(_GAP) + len(utils) <= room:
+        return [words.add(_GAP).extend(blocks(utils, 100, _load_role))]
     if len(utils) > 3 * room:
         return [words]
     return [words, *(blocks(utils[start : start + room], 100, _load_role) for start in range(0, len(utils), room))]
