@@ -127,6 +127,25 @@ def test_a_pattern_that_explains_the_exception_gets_its_place() -> None:
     ]
 
 
+GLOO = "[rank0]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:537] "
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("Connection closed by peer [127.0.0.1]:14739. This is typically caused by a remote worker", "nccl-error"),
+        ("Read error [127.0.0.1]:32450: Connection reset by peer. This is typically caused by a", "rank-crash"),
+        ("writev [127.0.0.1]:32450: Broken pipe", "rank-crash"),
+    ],
+)
+def test_who_only_felt_that_a_peer_died_is_no_root(words: str, told: str) -> None:
+    """Which of these texts a rank prints when another one is killed is a matter of microseconds."""
+    frame = '[rank0]:   File "/lib/torch/autograd/graph.py", line 979, in _engine_run_backward\n'
+    (event,) = match(lines("[rank0]: Traceback (most recent call last):\n" + frame + GLOO + words))
+    assert (event.pattern, event.role, event.rank) == (told, "cascade", 0)
+    assert event.explanation.endswith(("Another rank failed or left; look for what came first there.", "has gone."))
+
+
 @pytest.mark.parametrize(
     "text",
     [

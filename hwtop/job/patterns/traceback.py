@@ -110,7 +110,9 @@ class Tracebacks:
             if explained:
                 return [_joined(one, opened) for one in found]
             event = _event(line, opened, rest)
-            return found if event is None else [*(one for one in found if one.pattern != "rank-crash"), event]
+            if event is None:
+                return found
+            return [*(one for one in found if one.pattern != "rank-crash"), _felt(event, found)]
         if not found and self._may_be_bare(line) and (bare := _BARE.match(split_rank(line.text)[1])):
             event = _event(line, None, bare.string)
             return found if event is None else [event]
@@ -213,6 +215,14 @@ def _place(text: str) -> str:
 def _joined(event: LogEvent, opened: _Open) -> LogEvent:
     groups = {**event.groups, "at": opened.at} if opened.at else event.groups
     return replace(event, groups=groups, lines=opened.lines)
+
+
+def _felt(crash: LogEvent, found: list[LogEvent]) -> LogEvent:
+    """A crash whose last line says that the process at the other end has gone is no root, whatever exception it is."""
+    other = next((one for one in found if one.pattern == "rank-crash" and one.role == "cascade"), None)
+    if other is None:
+        return crash
+    return replace(crash, role="cascade", explanation=f"{crash.explanation} {other.explanation}")
 
 
 def _harmless(event: LogEvent) -> LogEvent:
