@@ -1,6 +1,6 @@
 """The detection matrix: real jobs with planted faults and healthy ones; what hwtop says of each, and how soon.
 
-    python bench/matrix.py [NAME_OR_GLOB ...] [--repeat N] [--jobs N] [--json FILE] [--list]
+    python bench/matrix.py [NAME_OR_GLOB ...] [--repeat N] [--jobs N] [--json FILE] [--live] [--list]
 
 Needs the test extra, torch and a C compiler (for the fake GPU driver). A job counts for as many cores as it keeps busy, so that
 light ones run side by side. Exit code: 0 if every fault was found with the right rank and nothing else was raised, else 1.
@@ -51,7 +51,7 @@ def chosen(patterns: Sequence[str]) -> list[tuple[str, Case]]:
     return sorted(rows, key=lambda row: -row[1].cores)
 
 
-def run(family: str, case: Case, library: Path, cores: Cores) -> Outcome:
+def run(family: str, case: Case, library: Path, cores: Cores, *, live: bool) -> Outcome:
     """Start the job, watch it, end it."""
     with (
         cores.held(STARTING + WATCHING, max(case.cores, WATCHING)) as settle,
@@ -65,16 +65,18 @@ def run(family: str, case: Case, library: Path, cores: Cores) -> Outcome:
                     gpus(SICK_GPUS[case], job, library) as (env, meanwhile),
                 ):
                     settle()
-                    fault_at, said = look(case, job.launcher_pid, env, meanwhile)
+                    fault_at, said = look(case, job.launcher_pid, env, meanwhile, live=live)
             else:
-                fault_at, said = watch(case, folder, library, settle)
+                fault_at, said = watch(case, folder, library, settle, live=live)
         except (AssertionError, TimeoutError, subprocess.TimeoutExpired, msgspec.DecodeError, OSError) as error:
             text = str(error).strip().replace("\n", " | ")
             return Outcome(name=case.name, expected=case.symptom, family=family, error=text[-300:])
     return judge(case.name, family, case.symptom, case.also, case.ranks, fault_at, said)
 
 
-def watch(case: Case, folder: Path, library: Path, on_ready: Callable[[], None]) -> tuple[float, list[Said]]:
+def watch(
+    case: Case, folder: Path, library: Path, on_ready: Callable[[], None], *, live: bool
+) -> tuple[float, list[Said]]:
     """One job of the table."""
     with start(case, folder) as job:
         if case.ready:
@@ -83,15 +85,16 @@ def watch(case: Case, folder: Path, library: Path, on_ready: Callable[[], None])
         pid = next(iter(job.rank_pids().values()), job.launcher_pid)
         happens = case.meanwhile
         with environment(case, job, library) as env:
-            return look(case, pid, env, None if happens is None else lambda: happens(job))
+            return look(case, pid, env, None if happens is None else lambda: happens(job), live=live)
 
 
 def look(
-    case: Case, pid: int, env: Mapping[str, str], meanwhile: Callable[[], None] | None
+    case: Case, pid: int, env: Mapping[str, str], meanwhile: Callable[[], None] | None, *, live: bool
 ) -> tuple[float, list[Said]]:
     """When the fault was there for hwtop to see (seconds since the epoch), and what was said."""
     seconds = case.seconds if case.symptom is None else 2 * case.seconds
     command = [sys.executable, str(ROOT / "bench" / "matrix_watch.py"), str(pid), str(seconds), case.symptom or ""]
+    command += ["--live"] if live else []
     path = os.pathsep.join(part for part in (str(ROOT), env.get("PYTHONPATH")) if part)
     fault_at = 0.0
     with subprocess.Popen(command, env={**env, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True) as child:
@@ -111,6 +114,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each so often")
     parser.add_argument("--jobs", type=float, default=float(os.cpu_count() or 1), metavar="N", help="cores to fill")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every outcome to a file")
+    parser.add_argument(
+        "--live", action="store_true", help="look as the live screen does: 1 s a tick, 1 %% of a core for stacks"
+    )
     parser.add_argument("--list", action="store_true", help="print the cases and exit")
     return parser.parse_args()
 
@@ -131,7 +137,10 @@ def main() -> int:
         subprocess.run(["make", "-s", "-C", str(fake), f"DIR={library}"], check=True, capture_output=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         pool = ThreadPoolExecutor(4 * max(1, round(options.jobs)))
-        work = [pool.submit(run, family, case, Path(library), cores) for family, case in rows * options.repeat]
+        work = [
+            pool.submit(run, family, case, Path(library), cores, live=options.live)
+            for family, case in rows * options.repeat
+        ]
         try:
             for done in as_completed(work):
                 outcomes.append(done.result())

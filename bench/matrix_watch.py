@@ -1,9 +1,9 @@
 """One look of the detection matrix: what hwtop says of a job, frame by frame.
 
-    python bench/matrix_watch.py PID SECONDS [SYMPTOM]
+    python bench/matrix_watch.py PID SECONDS SYMPTOM [--live]
 
 Prints a JSON line whenever the findings change: the time, and the findings, most important first. Ends early, a few seconds
-after SYMPTOM came to stand on top.
+after SYMPTOM ("" = none) came to stand on top. `--live`: as often, and with as few stacks, as the live screen looks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import json
 import sys
 import time
 
-from hwtop.feed.watch import watch
+from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
+from hwtop.feed.watch import HEADLESS_STACK_BUDGET_PCT, watch
 from hwtop.model.symptom import Finding
 
 STAYS_S = 4.0
@@ -26,10 +27,12 @@ def said_of(finding: Finding) -> dict[str, object]:
 
 def main() -> None:
     pid, seconds = int(sys.argv[1]), float(sys.argv[2])
-    symptom = sys.argv[3] if len(sys.argv) > 3 else None
+    symptom = sys.argv[3] or None
+    is_live = "--live" in sys.argv[4:]
+    interval_s, budget_pct = (1.0, LIVE_STACK_BUDGET_PCT) if is_live else (0.5, HEADLESS_STACK_BUDGET_PCT)
     said, top_since_s = "[]", None
     print(json.dumps({"at": time.time(), "findings": []}), flush=True)
-    for frame in watch(pid, seconds=seconds):
+    for frame in watch(pid, seconds=seconds, interval_s=interval_s, stack_budget_pct=budget_pct):
         findings = json.dumps([said_of(finding) for finding in frame.findings])
         if findings != said:
             said = findings

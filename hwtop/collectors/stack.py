@@ -87,7 +87,7 @@ class StackSource:
         """Take on the processes to look at."""
         threads = {pid: count for pid in aim.stack_pids if (count := _thread_count(pid, self._proc)) is not None}
         with self._changed:
-            self._schedule.want(aim.stack_pids, aim.focus_pid, threads)
+            self._schedule.want(aim.stack_pids, aim.focus_pid, threads, aim.asleep_since_s)
             self._seen &= {*aim.stack_pids}
             self._focus = aim.focus_pid
             self._changed.notify_all()

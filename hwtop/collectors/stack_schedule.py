@@ -27,7 +27,7 @@ WINDOW_RETRY_S = 20.0
 _LONGEST_ROUND_S = 120.0
 """Where one round of windows over all processes would take longer, breadth comes before depth."""
 _FIRST_LOOKS = 2
-"""First dumps of many processes are taken two at a time: a job on a full machine must not feel them."""
+"""Dumps of many processes are taken two at a time: a job on a full machine must not feel them."""
 _DUE_BUT_DEAR_S = 0.25
 """What is due but beyond the allowance is asked again so often."""
 _MOST_OUT = 12
@@ -58,7 +58,8 @@ class StackSchedule:
     stacks within seconds. After that the orders are spaced so that their measured CPU time keeps to the budget, whatever
     the number of processes. The focused process is looked at without a pause, a window after the other, in at most
     `FOCUS_SHARE` of the budget. Where one round of windows would take over `_LONGEST_ROUND_S`, all but the focused process
-    are looked at by dumps alone: seeing all of them comes before seeing some of them closely.
+    are looked at by dumps alone: seeing all of them comes before seeing some of them closely. While the whole job sleeps each
+    process gets one dump at once, within what the minute has left.
     """
 
     def __init__(self, budget_pct: float, random: Callable[[], float], *, window_s: int | None = WINDOW_S) -> None:
@@ -78,14 +79,22 @@ class StackSchedule:
         self._spent: deque[tuple[float, float]] = deque()
         self._cost = LookCost()
         self._threads: Mapping[int, int] = {}
+        self._asleep_since_s: Mapping[int, float] = {}
         self._opening_left_s = self._allowance_s * OPENING_SHARE
         self._began_s: float | None = None
         self._next_s = 0.0
         self._focus_next_s = 0.0
 
-    def want(self, pids: Sequence[int], focus: int | None, threads: Mapping[int, int] | None = None) -> None:
-        """New aim, the most wanted first. `threads`: how many OS threads a process has, where known."""
+    def want(
+        self,
+        pids: Sequence[int],
+        focus: int | None,
+        threads: Mapping[int, int] | None = None,
+        asleep_since_s: Mapping[int, float] | None = None,
+    ) -> None:
+        """New aim, the most wanted first. `threads`: how many OS threads a process has, where known; `asleep_since_s`: as in `Aim`."""
         self._threads = threads or {}
+        self._asleep_since_s = asleep_since_s or {}
         self._wanted = tuple(dict.fromkeys(pids if focus is None or focus in pids else (focus, *pids)))
         if focus != self._focus:
             self._focus_next_s = 0.0
@@ -107,7 +116,7 @@ class StackSchedule:
         ready = [pid for pid in self._wanted if pid not in self._out and self._not_before_s.get(pid, 0.0) <= now]
         if not ready or len(self._out) >= _MOST_OUT:
             return None
-        order = self._opening(ready, now) or self._paced(ready, now)
+        order = self._opening(ready, now) or self._of_sleeper(ready, now) or self._paced(ready, now)
         if order is not None:
             self._out[order.pid] = order
         return order
@@ -146,9 +155,8 @@ class StackSchedule:
     def _opening(self, ready: Sequence[int], now: float) -> Order | None:
         """A first dump or a first window, on top of the pace."""
         new = [pid for pid in ready if pid not in self._looked_s]
-        dumps_out = sum(not order.has_window for order in self._out.values())
         if new:
-            order = Order(new[0]) if dumps_out < _FIRST_LOOKS else None
+            order = Order(new[0]) if self._dumps_out < _FIRST_LOOKS else None
         else:
             unseen = [pid for pid in ready if pid not in self._windowed]
             order = next((each for pid in unseen if (each := self._closest(pid, now)).has_window), None)
@@ -156,6 +164,18 @@ class StackSchedule:
             return None
         self._opening_left_s -= self._cost_s(order)
         return order
+
+    def _of_sleeper(self, ready: Sequence[int], now: float) -> Order | None:
+        """A dump of a process that nobody has looked at since the whole job sleeps, on top of the pace."""
+        if self._dumps_out >= _FIRST_LOOKS:
+            return None
+        unseen = (pid for pid, since_s in self._asleep_since_s.items() if self._looked_s.get(pid, since_s) <= since_s)
+        order = next((Order(pid) for pid in unseen if pid in ready), None)
+        return order if order is not None and self._can_afford(order, now) else None
+
+    @property
+    def _dumps_out(self) -> int:
+        return sum(not order.has_window for order in self._out.values())
 
     def _paced(self, ready: Sequence[int], now: float) -> Order | None:
         due = [pid for pid in ready if self._due_s(pid) <= now]

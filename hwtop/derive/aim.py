@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hwtop.job.hang.rank_state import share_of
 from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Moment
@@ -10,6 +12,8 @@ from hwtop.model.rank import Rank
 
 _DATA_WAIT = 0.1
 """From this share of samples in data loading on, the loader workers are looked at too."""
+_ASLEEP_S = 3.0
+"""Longer than most steps: then one of the ranks would have been woken."""
 _WORKERS_A_RANK = 2
 """Workers of one rank do the same thing: two tell the story ..."""
 _WORKERS_OF_A_STILL_RANK = 32
@@ -32,6 +36,7 @@ def aim_of(moment: Moment, wish: Wish) -> Aim | None:
     return Aim(
         target_pid=job.target_pid,
         stack_pids=(*pids, *(worker.pid for worker in workers if worker.state not in ("Z", "X"))),
+        asleep_since_s=_asleep_since_s(ranks, moment.at_s),
         focus_pid=focus,
         logs=job.log_targets,
         detail_pid=wish.detail_pid,
@@ -39,6 +44,13 @@ def aim_of(moment: Moment, wish: Wish) -> Aim | None:
         flight=job.flight_targets,
         witness=job.witness_targets,
     )
+
+
+def _asleep_since_s(ranks: Sequence[Rank], now_s: float) -> dict[int, float]:
+    """Of all ranks, where every one sleeps for so long that nothing may be going on."""
+    since = {rank.pid: rank.asleep_since_s for rank in ranks if rank.asleep_since_s is not None}
+    is_whole = len(since) == len(ranks) and all(now_s - since_s >= _ASLEEP_S for since_s in since.values())
+    return since if is_whole else {}
 
 
 def _waiting_launcher(job: Job) -> list[int]:

@@ -13,6 +13,7 @@ from hwtop.job.gpu_owner import gpus_of
 from hwtop.job.stacks.frames import leaf_of
 from hwtop.job.stacks.samples import StackSamples
 from hwtop.job.stacks.series import Standing
+from hwtop.job.stacks.sleep import Sleep
 from hwtop.model.disk import MountReading
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Rank, Worker
@@ -53,7 +54,7 @@ def rank_now(
         log_interval_s=log.log_interval_s,
     )
     if seat.is_alive:
-        rank = _with_process(rank, seat, snapshot)
+        rank = _with_process(rank, seat, samples.sleepers.of(rank.pid), snapshot)
         rank = replace(rank, workers=_workers(seat, samples, snapshot))
         rank = _with_stack(rank, samples, snapshot.at_s)
     return rank
@@ -85,7 +86,11 @@ def _workers(seat: Seat, samples: StackSamples, snapshot: Snapshot) -> tuple[Wor
 
 def _standing_now(pid: int, samples: StackSamples, at_s: float) -> Standing | None:
     standing = samples.standing(pid)
-    return standing if standing is not None and at_s - standing.dump.at_s < _DUMP_IS_NEW_S else None
+    if standing is None:
+        return None
+    sleep = samples.sleep(pid)
+    known_to_s = standing.dump.at_s if sleep is None else sleep.seen_s
+    return standing if at_s - known_to_s < _DUMP_IS_NEW_S else None
 
 
 def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
@@ -112,7 +117,7 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
     )
 
 
-def _with_process(rank: Rank, seat: Seat, snapshot: Snapshot) -> Rank:
+def _with_process(rank: Rank, seat: Seat, sleep: Sleep | None, snapshot: Snapshot) -> Rank:
     reading = snapshot.process
     assert reading is not None
     process, rates = seat.crew.process, seat.crew.rates
@@ -138,6 +143,7 @@ def _with_process(rank: Rank, seat: Seat, snapshot: Snapshot) -> Rank:
         tree_anon_bytes=_sum(each.anon_bytes for each in everyone),
         read_bytes_per_s=rates.read_bytes_per_s,
         written_bytes_per_s=rates.written_bytes_per_s,
+        asleep_since_s=None if sleep is None else sleep.since_s,
         idle_for_s=None if rates.cpu_pct is None else reading.at_s - (seat.idle_since_s or reading.at_s),
     )
 

@@ -32,6 +32,8 @@ from hwtop.model.snapshot import Snapshot
 _FIRST_TICKS_S = 0.4
 """Distance of the first ticks, so that rates and stacks are there within a second."""
 _FIRST_TICKS = 3
+LIVE_STACK_BUDGET_PCT = 1.0
+"""Share of one core for stacks while somebody watches, for hours perhaps."""
 
 
 class LiveSource:
@@ -45,7 +47,7 @@ class LiveSource:
         log_globs: tuple[str, ...] = (),
         gpus: tuple[int, ...] | None = None,
         gpu_costs: bool = False,
-        stack_budget_pct: float = 1.0,
+        stack_budget_pct: float = LIVE_STACK_BUDGET_PCT,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         sources = machine_sources(gpus, costs=gpu_costs) + (

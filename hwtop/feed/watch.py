@@ -27,6 +27,7 @@ def watch(
     gpu_costs: bool = False,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
+    stack_budget_pct: float = HEADLESS_STACK_BUDGET_PCT,
 ) -> Iterator[Frame]:
     """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended."""
     source = LiveSource(
@@ -35,7 +36,7 @@ def watch(
         log_globs=log_globs,
         gpus=gpus,
         gpu_costs=gpu_costs,
-        stack_budget_pct=HEADLESS_STACK_BUDGET_PCT,
+        stack_budget_pct=stack_budget_pct,
     )
     try:
         for frame in frames(source, symptoms=symptoms, learner=learner):

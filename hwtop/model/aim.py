@@ -63,6 +63,9 @@ class Aim(Struct, frozen=True, kw_only=True):
     target_pid: int | None = None
     stack_pids: tuple[int, ...] = ()
     """Processes to take stacks of, the most wanted first: focused rank, ranks, then workers while data is waited for."""
+    asleep_since_s: dict[int, float] = {}
+    """While the whole job sleeps: since when each rank does, by PID. A look from before then is worth nothing now, and one dump
+    tells all until it is woken: that one is due at once."""
     focus_pid: int | None = None
     """The rank on screen: sampled at 1 Hz or faster."""
     logs: tuple[LogTarget, ...] = ()

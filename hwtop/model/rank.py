@@ -215,8 +215,11 @@ class Rank(Struct, frozen=True, kw_only=True):
     stack: StackDump | None = None
     """The newest dump."""
     same_stack_for_s: float | None = None
-    """How long every dump showed the same main-thread stack; 0 after a change, None before two dumps."""
+    """How long every dump showed the same main-thread stack, and the sleep that began with it; 0 after a change, None before two
+    dumps."""
     held: Held | None = None
+    asleep_since_s: float | None = None
+    """Since when the kernel has not let its main thread run once; None while it runs, or where nobody counts."""
     idle_for_s: float | None = None
     """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
     hot: tuple[HotSpot, ...] = ()

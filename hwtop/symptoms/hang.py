@@ -27,6 +27,8 @@ from hwtop.symptoms.standing import HANG, HangLimits, standing
 
 ALLOWED_S = 60.0
 """An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
+_ONE_MORE_LOOK_S = 0.5
+"""The time is in what the rules ask for; one more look must agree, however far looks are apart."""
 _BUSY_PCT = 10.0
 _ANSWER = "Answer in the terminal that the job was started from; next time give the answer by a flag, or start with < /dev/null"
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
@@ -38,7 +40,7 @@ def check_hang(history: History, limits: HangLimits = HANG) -> Observation | Non
     if job is None:
         return None
     if cause is None:
-        return _check_long_wait(job, history.live_ranks)
+        return _check_long_wait(history, job)
     if _is_mismatch(job, cause) or _is_missing(cause) or (cause.kind == "unknown" and check_dead(history)):
         return None
     ranks = history.live_ranks
@@ -46,7 +48,7 @@ def check_hang(history: History, limits: HangLimits = HANG) -> Observation | Non
         severity="critical",
         confidence=0.8,
         title=f"Stuck for {cause.still_s:.0f} s: {_asks(ranks) or conclusion(job)}",
-        evidence=(*_evidence(job, ranks, cause), *_of_the_wait(job)),
+        evidence=(*_evidence(history, job, cause), *_of_the_wait(job)),
         next_steps=_hang_steps(ranks, cause),
         ranks=cause.culprits or tuple(rank.rank for rank in ranks),
     )
@@ -65,7 +67,7 @@ def check_mismatch(history: History, limits: HangLimits = HANG) -> Observation |
         severity="critical",
         confidence=0.97 if job.flight is not None else 0.9,
         title=f"Ranks wait in different collectives: {conclusion(job)}",
-        evidence=(*_evidence(job, history.live_ranks, cause), *_of_the_wait(job)),
+        evidence=(*_evidence(history, job, cause), *_of_the_wait(job)),
         next_steps=(
             f"Compare {sites}: all ranks must call the same collectives in the same order and with the same sizes",
             "Look for `if rank == 0:`, data-dependent branches or an early `break` around them",
@@ -87,13 +89,13 @@ def check_missing(history: History, limits: HangLimits = HANG) -> Observation | 
         severity="critical",
         confidence=0.97 if job.flight is not None else 0.93,
         title=f"{who} {do(cause.culprits, 'be')} missing from the collective for {cause.still_s:.0f} s: {conclusion(job)}",
-        evidence=(*_evidence(job, ranks, cause), *_of_culprits(ranks, cause.culprits), *_of_the_wait(job)),
+        evidence=(*_evidence(history, job, cause), *_of_culprits(ranks, cause.culprits), *_of_the_wait(job)),
         next_steps=_missing_steps(job, ranks, cause),
         ranks=cause.culprits,
     )
 
 
-def stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
+def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str, ...]:
     """What proves that nothing moves."""
     looks = min((rank.samples for rank in ranks), default=0)
     lines = [f"no live rank's stack has changed for {still_s:.0f} s ({len(ranks)} ranks, {looks} looks at each)"]
@@ -102,6 +104,10 @@ def stillness(ranks: Sequence[Rank], still_s: float) -> tuple[str, ...]:
         lines.append(
             f"no CPU time (under 2 % of a core) and no disk traffic in any rank or worker for {min(idle):.0f} s"
         )
+    asleep = {rank.rank: rank.asleep_since_s for rank in ranks if rank.asleep_since_s is not None}
+    for_s = min(still_s, now_s - max(asleep.values(), default=now_s))
+    if for_s >= STUCK_S:
+        lines.append(f"the kernel has not woken the main thread of {named(asleep)} once in {for_s:.0f} s")
     ages = [rank.log_age_s for rank in ranks if rank.log_age_s is not None]
     if ages:
         usual = [rank.log_interval_s for rank in ranks if rank.log_interval_s is not None and rank.told_by is None]
@@ -127,8 +133,9 @@ def _is_missing(cause: HangCause) -> bool:
     return bool(cause.culprits and cause.waiting) and cause.kind not in ("dead", "event", "mismatch")
 
 
-def _check_long_wait(job: Job, ranks: Sequence[Rank]) -> Observation | None:
+def _check_long_wait(history: History, job: Job) -> Observation | None:
     """Others wait for a rank that does nothing visible in its checkpoint or evaluation: worth knowing, no fault yet."""
+    ranks = history.live_ranks
     idle = [rank for rank in ranks if rank.phase in _ALLOWED and (rank.idle_for_s or 0.0) >= ALLOWED_S]
     others = [rank for rank in ranks if rank not in idle]
     if not idle or not others or not all(waits(rank) and is_still(rank) for rank in others):
@@ -139,7 +146,7 @@ def _check_long_wait(job: Job, ranks: Sequence[Rank]) -> Observation | None:
         confidence=0.4,
         title=f"{named(numbers).capitalize()} {_ALLOWED[idle[0].phase]} for {idle[0].phase_for_s or 0.0:.0f} s "
         f"without CPU time or disk traffic, the others wait: {conclusion(job)}",
-        evidence=stillness(ranks, min(rank.same_stack_for_s or 0.0 for rank in ranks)),
+        evidence=stillness(ranks, min(rank.same_stack_for_s or 0.0 for rank in ranks), history.now.at_s),
         next_steps=(f"hwtop stacks {idle[0].pid}   # does it move?",),
         ranks=tuple(numbers),
     )
@@ -165,7 +172,8 @@ def _logged_mismatch(job: Job) -> Observation | None:
     )
 
 
-def _evidence(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[str, ...]:
+def _evidence(history: History, job: Job, cause: HangCause) -> tuple[str, ...]:
+    ranks = history.live_ranks
     kind = "communication" if cause.is_communication else "non-communication"
     lines = [f"rank {rank.rank} asks: {frame.code} ({place(frame)})" for rank, frame in _questions(ranks)[:2]]
     lines.append(f"{cause.why} ({kind} hang)" if cause.trail[-1].is_it else f"a {kind} hang")
@@ -173,7 +181,7 @@ def _evidence(job: Job, ranks: Sequence[Rank], cause: HangCause) -> tuple[str, .
         lines.append(parting(job.stack_groups))
     if job.flight is not None:
         lines += job.flight.evidence
-    lines += stillness(ranks, cause.still_s)
+    lines += stillness(ranks, cause.still_s, history.now.at_s)
     return (*lines, *((cause.ruled_out,) if len(cause.trail) > 1 else ()))
 
 
@@ -264,7 +272,7 @@ RULES = (
         threshold=lambda limits: (
             f"{limits.says}; all ranks wait in a collective at two or more places, or the Flight Recorder shows it"
         ),
-        raise_s=1.0,
+        raise_s=_ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_mismatch,
         limits=HANG,
@@ -273,7 +281,7 @@ RULES = (
         symptom="rank-missing-from-collective",
         category="stability",
         threshold=lambda limits: f"{limits.says}; some wait in a collective and others are outside of any",
-        raise_s=1.0,
+        raise_s=_ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_missing,
         limits=HANG,
@@ -282,7 +290,7 @@ RULES = (
         symptom="hang",
         category="stability",
         threshold=lambda limits: f"{limits.says}; no rank can be blamed",
-        raise_s=1.0,
+        raise_s=_ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_hang,
         limits=HANG,

@@ -178,7 +178,7 @@ RULES = (
             f"the main thread waits for a lock for {STUCK_S:.0f} s without work, and the stacks show that its holder waits for it;"
             " or no thread of the process can release it while the whole job stands still"
         ),
-        raise_s=1.0,
+        raise_s=0.5,
         clear_s=3.0,
         check=check_locks,
     ),

@@ -54,7 +54,7 @@ _STALLS: dict[StallClass, tuple[str, ...]] = {
 EARLY_S = 10.0
 """Seconds of watching from which "nothing wrong found" means something: most rules want so much of samples and rates."""
 
-SILENT_TIMES, SILENT_S = 5, 10.0
+SILENT_TIMES, SILENT_S = 5, 5.0
 """A log is late after so many of its usual intervals and these seconds."""
 _QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
 

@@ -173,3 +173,23 @@ def test_nothing_is_due_when_nothing_is_wanted() -> None:
     assert schedule.next(0.0) is None
     assert schedule.wait_s(0.0) == 1.0
     assert not schedule.is_first_pass
+
+
+@pytest.mark.parametrize(("ranks", "seen"), [(8, 8), (24, 20), (64, 20)])
+def test_while_the_whole_job_sleeps_each_rank_gets_one_dump_at_once(ranks: int, seen: int) -> None:
+    sampling = Sampling(ranks).run(90.0)
+    for _ in range(5):  # said again with each tick
+        sampling.schedule.want(range(ranks), None, sampling.threads, dict.fromkeys(range(ranks), 85.0))
+        sampling.run(1.0)
+    dumps = Counter(order.pid for at_s, order, _ in sampling.done if at_s > 90.0 and not order.has_window)
+    looks = {order.pid for at_s, order, _ in sampling.done if at_s > 85.0}
+    assert len(looks) >= seen, "as far as the minute's budget goes"
+    assert set(dumps.values()) == {1}
+    assert sampling.run(60.0).worst_minute_pct() <= 1.05
+
+
+def test_who_was_looked_at_in_its_sleep_is_not_looked_at_more_often() -> None:
+    sleeping, awake = Sampling(2).run(30.0), Sampling(2).run(30.0)
+    sleeping.schedule.want(range(2), None, None, {0: 5.0, 1: 5.0})
+    awake.schedule.want(range(2), None)
+    assert sleeping.run(30.0).samples(30.0, 60.0) == awake.run(30.0).samples(30.0, 60.0)

@@ -48,3 +48,15 @@ def test_a_launcher_that_has_started_no_rank_is_looked_at() -> None:
     aim = aim_of(moment(1.0, job(rank(0), launcher=Launcher(pid=900, kind="torchrun", command="torchrun"))), Wish())
     assert aim is not None
     assert aim.stack_pids == (1000,)
+
+
+def test_where_the_whole_job_sleeps_each_rank_is_to_be_looked_at_once() -> None:
+    def told(*since_s: float | None) -> dict[int, float]:
+        ranks = [rank(number, asleep_since_s=each) for number, each in enumerate(since_s)]
+        aim = aim_of(moment(20.0, job(*ranks)), Wish())
+        assert aim is not None
+        return aim.asleep_since_s
+
+    assert told(10.0, 12.0) == {1000: 10.0, 1001: 12.0}
+    assert told(10.0, 17.5) == {}, "one was awake a moment ago"
+    assert told(10.0, None) == {}, "one works"

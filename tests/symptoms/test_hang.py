@@ -150,7 +150,7 @@ def test_a_job_that_logs_every_ten_seconds_is_given_three_intervals(silent_s: fl
     assert (check_hang(constant(watched)) is not None) is expected
 
 
-@pytest.mark.parametrize(("silent_s", "expected"), [(12.0, False), (13.0, True)])
+@pytest.mark.parametrize(("silent_s", "expected"), [(11.0, False), (12.0, True)])
 def test_a_job_whose_interval_is_unknown_is_given_longer(silent_s: float, expected: bool) -> None:
     ranks = [still(n, silent_s, log_interval_s=None) for n in range(2)]
     watched = job(*ranks, stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),))
@@ -241,3 +241,18 @@ def test_a_job_that_asks_and_is_not_answered() -> None:
     assert seen.title == "Stuck for 20 s: rank 0 waits for somebody to type (train.py:40 <module>)"
     assert seen.evidence[0] == 'rank 0 asks: input("Overwrite? [y/N] ") (train.py:40 <module>)'
     assert seen.next_steps[0].startswith("Answer in the terminal")
+
+
+def test_that_nobody_woke_the_ranks_is_told() -> None:
+    def told(*since_s: float | None) -> list[str]:
+        ranks = [still(number, asleep_since_s=each) for number, each in enumerate(since_s)]
+        watched = job(*ranks, stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),))
+        seen = check_hang(History([moment(100.0, watched)]))
+        assert seen is not None
+        return [line for line in seen.evidence if "woken" in line]
+
+    assert told(70.0, 85.0) == ["the kernel has not woken the main thread of ranks 0-1 once in 15 s"]
+    assert told(70.0, None) == ["the kernel has not woken the main thread of rank 0 once in 20 s"], (
+        "not more than still"
+    )
+    assert told(95.0, 96.0) == []

@@ -85,7 +85,7 @@ def test_the_order_of_the_rules_stays() -> None:
         ({"hang": {"seconds": 3}}, "hang has no threshold 'seconds': there are "),
         ({"hang": {"raise_sec": 3}}, "hang has no threshold 'raise_sec': did you mean 'raise_s'?"),
         ({"no-such-thing-at-all": {}}, "`hwtop symptoms` lists them"),
-        ({"hang": {"raise_s": -1}}, "hang.raise_s = -1: it must be at least 0, at most 3600; the default is 1"),
+        ({"hang": {"raise_s": -1}}, "hang.raise_s = -1: it must be at least 0, at most 3600; the default is 0.5"),
         ({"shm-nearly-full": {"usedpct": 80}}, "has no threshold 'usedpct': did you mean 'used_pct'"),
         (
             {"shm-nearly-full": {"used_pct": 0}},

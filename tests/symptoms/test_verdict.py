@@ -98,6 +98,7 @@ def test_a_log_that_is_late_is_not_called_well() -> None:
     assert verdict(job(late[0], rank(1, log_age_s=0.1, log_interval_s=0.3)))[0] == "ok"
     assert verdict(job(*late, rank(2, state="eval", log_age_s=14.0, log_interval_s=0.3)))[0] == "ok"
     assert verdict(job(rank(log_age_s=14.0, log_interval_s=5.0)))[0] == "ok"
+    assert [verdict(job(rank(log_age_s=age_s, log_interval_s=0.2)))[0] for age_s in (5.9, 6.1)] == ["ok", "info"]
 
 
 @pytest.mark.parametrize("state", ["stalled", "stuck"])

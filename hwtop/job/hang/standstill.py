@@ -11,7 +11,7 @@ from hwtop.job.hang.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_
 from hwtop.model.gpu import Gpu
 from hwtop.model.rank import Phase, Rank
 
-UNKNOWN_INTERVAL_S = 13.0
+UNKNOWN_INTERVAL_S = 12.0
 """Silence that is asked of a job whose logging interval nobody knows. Engineering default: so that, raised, it is told within 15 s."""
 BUSY_GPU_QUIET_S = 60.0
 """While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
@@ -30,6 +30,8 @@ STARTING_STILL_S = 60.0
 GPU_SPINS_PCT = 98.0
 """A collective or a synchronisation that waits keeps its GPU at (nearly) 100 %: the kernel spins."""
 GPU_BUSY_PCT = 10.0
+_AMONG_RANKS: frozenset[Phase | None] = frozenset({"collective", "backward"})
+"""Who sleeps there waits for what other ranks send."""
 _LONG_BY_NATURE: frozenset[Phase | None] = frozenset({None, "checkpoint", "eval", "compile", "startup", "rendezvous"})
 
 
@@ -126,7 +128,7 @@ def _is_halted(rank: Rank, live: Sequence[Rank]) -> bool:
     if is_stuck(rank) or (rank.stopped_for_s or 0.0) >= STUCK_S:
         return True
     if is_still(rank) and is_idle_loop(rank):
-        return any(other.phase == "collective" and other.is_waiting for other in live)
+        return any(other.phase in _AMONG_RANKS and other.is_waiting and is_still(other) for other in live)
     if rank.phase != "rendezvous" or (rank.phase_for_s or 0.0) < STARTING_STILL_S:
         return False
     others = [other for other in live if other.phase not in STARTING]

@@ -18,13 +18,17 @@ from hwtop.job.stacks.hot_lines import hot_lines
 from hwtop.job.stacks.in_time import LOOK_EVERY_S, LOOKS, held
 from hwtop.job.stacks.meaning import meaning
 from hwtop.job.stacks.series import WINDOW_S, Sample, Series, Standing
+from hwtop.job.stacks.sleep import Sleep, Sleepers
 from hwtop.model.flame import FlameNode
+from hwtop.model.process import ProcessReading
 from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseShare, Spell
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
 _HOT_SPOTS = 5
 _MOST_HALTS = 16
 _MOSTLY = 0.5
+_SURE_S = 0.5
+"""A look so soon after a thread was first read as asleep may have shown it before: reading all processes takes time."""
 
 
 class Shares(Struct, frozen=True, kw_only=True):
@@ -45,6 +49,7 @@ class StackSamples:
 
     def __init__(self) -> None:
         self._series: dict[int, Series] = {}
+        self.sleepers = Sleepers()
         self._halts: deque[tuple[float, float]] = deque(maxlen=_MOST_HALTS)
 
     def add(self, dump: StackDump, *, has_device: bool = False) -> None:
@@ -71,6 +76,10 @@ class StackSamples:
                 self.add_profile(look, has_device=look.pid in on_device)
             else:
                 self.add(look, has_device=look.pid in on_device)
+
+    def see(self, reading: ProcessReading) -> None:
+        """Who sleeps: what the newest look showed of a thread holds until it is woken."""
+        self.sleepers.see(reading)
 
     def leave_out(self, from_s: float, to_s: float) -> None:
         """The job could not go on between these times (a rank was stopped): what its ranks did says nothing of how they train."""
@@ -125,19 +134,39 @@ class StackSamples:
         return () if series is None else series.spells.all()
 
     def same_stack_for_s(self, pid: int, now: float) -> float | None:
-        """How long every look has shown the same main-thread stack; counted to the newest look, not to `now`.
+        """How long every look has shown the same main-thread stack; counted to the newest look, not to `now`, unless the
+        thread has not been woken since.
 
-        None before two looks, and when the newest one is older than the window: what is not looked at is not known.
+        None before two looks (one, of a thread that sleeps), and when the newest one is older than the window: what is not
+        looked at is not known.
         """
-        series = self._series.get(pid)
-        if series is None or series.looks < 2 or now - series.seen_s > WINDOW_S:
+        series, sleep = self._series.get(pid), self.sleep(pid)
+        if series is None or now - self.known_to_s(pid) > WINDOW_S or (series.looks < 2 and sleep is None):
             return None
-        return series.seen_s - series.same_since_s
+        since_s = series.same_since_s if sleep is None else min(series.same_since_s, sleep.since_s)
+        return self.known_to_s(pid) - since_s
 
     def phase_for_s(self, pid: int) -> float | None:
         """For which every look up to the newest has shown the same phase; None before the first."""
         series = self._series.get(pid)
-        return None if series is None else series.seen_s - series.phase_since_s
+        return None if series is None else self.known_to_s(pid) - series.phase_since_s
+
+    def sleep(self, pid: int) -> Sleep | None:
+        """That of its thread that trains, where the newest look fell into it; None: it was awake, or nobody knows."""
+        series, sleep = self._series.get(pid), self.sleepers.of(pid)
+        standing = None if series is None else series.standing
+        if series is None or sleep is None or standing is None or standing.thread.os_thread_id != pid:
+            return None
+        sure_from_s = sleep.since_s + _SURE_S
+        is_newest = standing.dump.at_s >= series.seen_s
+        is_contradicted = series.elsewhere_s >= sure_from_s  # by a look into the same sleep: a torn stack
+        return sleep if is_newest and standing.dump.at_s >= sure_from_s and not is_contradicted else None
+
+    def known_to_s(self, pid: int) -> float:
+        """Until when what the newest look showed is known to hold; -inf before the first."""
+        series, sleep = self._series.get(pid), self.sleep(pid)
+        seen_s = float("-inf") if series is None else series.seen_s
+        return seen_s if sleep is None else max(seen_s, sleep.seen_s)
 
     def standing(self, pid: int) -> Standing | None:
         """Where the newest dump that succeeded showed it."""

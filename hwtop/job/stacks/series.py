@@ -79,6 +79,8 @@ class Series:
         self.looks = 0
         self.place: tuple[tuple[str, str, int], ...] = ()
         self.same_since_s = 0.0
+        self.elsewhere_s = 0.0
+        """When a look last showed another place."""
         self.phase: Phase | None = None
         self.phase_since_s = 0.0
         self.seen_s = 0.0
@@ -94,7 +96,7 @@ class Series:
         """Take in the next one in time."""
         said = sample.meaning
         if self.looks == 0 or said.place != self.place:
-            self.place, self.same_since_s = said.place, sample.at_s
+            self.place, self.same_since_s, self.elsewhere_s = said.place, sample.at_s, self.seen_s
         if said.phase != self.phase or sample.at_s - self.seen_s > _GAP_S:
             self.phase, self.phase_since_s = said.phase, sample.at_s
         self.looks += 1

@@ -1,0 +1,52 @@
+"""Main threads that sleep and are not woken: what one look showed of such a thread holds as long as it sleeps. Pure."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hwtop.model.process import ProcessInfo, ProcessReading
+
+_ASLEEP = ("S", "D")
+
+
+class Sleep(Struct, frozen=True):
+    """In every reading from `since_s` to `seen_s` the thread slept, and it was not switched in between."""
+
+    since_s: float
+    seen_s: float
+    switches: int
+
+
+class Sleepers:
+    """Takes in every process reading, in order.
+
+    A thread that was woken must be switched out again before it can be seen asleep, which the kernel counts
+    (`*_ctxt_switches` of /proc/PID/status, kernel/sched/core.c `__schedule`): the same count proves that it did not run. Where
+    the kernel tells no count nothing is known.
+    """
+
+    def __init__(self) -> None:
+        self._sleeps: dict[int, Sleep] = {}
+
+    def see(self, reading: ProcessReading) -> None:
+        """Who still sleeps, and who does now."""
+        before, self._sleeps = self._sleeps, {}
+        for process in reading.processes:
+            switches = _switches(process)
+            if switches is None:
+                continue
+            known = before.get(process.pid)
+            since_s = known.since_s if known is not None and known.switches == switches else reading.at_s
+            self._sleeps[process.pid] = Sleep(since_s, reading.at_s, switches)
+
+    def of(self, pid: int) -> Sleep | None:
+        """None: its main thread runs, or nobody knows."""
+        return self._sleeps.get(pid)
+
+
+def _switches(process: ProcessInfo) -> int | None:
+    """Of a main thread that sleeps."""
+    told = (process.voluntary_switches, process.involuntary_switches)
+    if process.state not in _ASLEEP or told[0] is None or told[1] is None:
+        return None
+    return told[0] + told[1]
