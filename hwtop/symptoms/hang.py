@@ -22,13 +22,11 @@ from hwtop.model.rank import Rank
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.history import History
 from hwtop.symptoms.ranks import check_dead
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import ONE_MORE_LOOK_S, Observation, Rule
 from hwtop.symptoms.standing import HANG, HangLimits, standing
 
 ALLOWED_S = 60.0
 """An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
-_ONE_MORE_LOOK_S = 0.5
-"""The time is in what the rules ask for; one more look must agree, however far looks are apart."""
 _BUSY_PCT = 10.0
 _ANSWER = "Answer in the terminal that the job was started from; next time give the answer by a flag, or start with < /dev/null"
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
@@ -272,7 +270,7 @@ RULES = (
         threshold=lambda limits: (
             f"{limits.says}; all ranks wait in a collective at two or more places, or the Flight Recorder shows it"
         ),
-        raise_s=_ONE_MORE_LOOK_S,
+        raise_s=ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_mismatch,
         limits=HANG,
@@ -281,7 +279,7 @@ RULES = (
         symptom="rank-missing-from-collective",
         category="stability",
         threshold=lambda limits: f"{limits.says}; some wait in a collective and others are outside of any",
-        raise_s=_ONE_MORE_LOOK_S,
+        raise_s=ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_missing,
         limits=HANG,
@@ -290,7 +288,7 @@ RULES = (
         symptom="hang",
         category="stability",
         threshold=lambda limits: f"{limits.says}; no rank can be blamed",
-        raise_s=_ONE_MORE_LOOK_S,
+        raise_s=ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_hang,
         limits=HANG,

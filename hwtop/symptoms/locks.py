@@ -17,7 +17,7 @@ from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.rule import ONE_MORE_LOOK_S, Observation, Rule
 from hwtop.symptoms.standing import standing
 
 GIL_DUMPS = 3
@@ -178,7 +178,7 @@ RULES = (
             f"the main thread waits for a lock for {STUCK_S:.0f} s without work, and the stacks show that its holder waits for it;"
             " or no thread of the process can release it while the whole job stands still"
         ),
-        raise_s=0.5,
+        raise_s=ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_locks,
     ),

@@ -20,6 +20,8 @@ Window = Annotated[float, Meta(ge=1, le=600)]
 """Seconds that are looked back on: hwtop remembers ten minutes."""
 Hold = Annotated[float, Meta(ge=0, le=3600)]
 """Seconds that something must last."""
+ONE_MORE_LOOK_S = 0.5
+"""To be raised where the time is in what a rule asks for: one more look must agree, however far looks are apart."""
 
 
 class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

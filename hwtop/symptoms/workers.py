@@ -14,7 +14,7 @@ from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History
 from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.rule import Hold, Limits, Observation, Percent, Positive, Rule
+from hwtop.symptoms.rule import ONE_MORE_LOOK_S, Hold, Limits, Observation, Percent, Positive, Rule
 
 _REMEMBERED_S = 120.0
 _NAMED = 4
@@ -301,7 +301,7 @@ RULES = (
             f"the rank waits for a batch at one place for {limits.still_s:g} s (and {limits.intervals:g} of its usual step intervals), "
             f"while a worker that is at work used under {limits.cpu_pct:g} % of a core and read nothing, or is in D state"
         ),
-        raise_s=1.0,
+        raise_s=ONE_MORE_LOOK_S,
         clear_s=3.0,
         check=check_stuck,
         limits=STUCK,
