@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import takewhile
 
 from msgspec import Struct
@@ -104,7 +105,10 @@ def _evidence(rank: Rank, found: Deadlock) -> tuple[str, ...]:
     code = f": `{found.wait.site.code}`" if found.wait.site is not None and found.wait.site.code else ""
     return (
         f"rank {rank.rank} (PID {rank.pid}): {found.wait.thread} {waits_text(found.wait)}{code}, for {seconds:.0f} s",
-        *(f"rank {rank.rank}: {other}" for other in found.others),
+        *(
+            f"rank {rank.rank}: {other}" + (f" ({count} threads of that name)" if count > 1 else "")
+            for other, count in Counter(found.others).items()
+        ),
         *((f"its main thread sleeps in the kernel's {rank.wchan}",) if rank.wchan else ()),
     )
 

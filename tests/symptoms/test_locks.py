@@ -93,6 +93,15 @@ def test_a_lock_whose_holder_is_unknown_counts_only_when_all_stands_still() -> N
     assert "no thread of the process runs that could release it" in seen.title
 
 
+def test_threads_of_one_name_that_wait_alike_are_one_line() -> None:
+    feeder = frame("wait", "with self.notempty:", 355)
+    several = dump(thread(WAITS), *(thread(feeder, name="feeder", os_thread_id=tid) for tid in (5, 6)))
+    seen = check_locks(constant(job(still(0), locked(several), stack_groups=GROUPS)))
+    assert seen is not None
+    (line,) = (line for line in seen.evidence if "feeder" in line)
+    assert line.endswith("(2 threads of that name)")
+
+
 def test_a_lock_that_a_forked_worker_inherited() -> None:
     wait = LockWait(kind="lock", thread="the main thread", lock="Cache._lock", site=WAITS)
     starved = still(
