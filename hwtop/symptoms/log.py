@@ -25,10 +25,17 @@ _HOLDS_A_RANK = frozenset(
     {"host-oom-kill", "cuda-oom", "nccl-timeout", "nccl-error", "collective-mismatch", "rendezvous-timeout"}
 )
 """After which a rank trains on only if the error was caught."""
+_CAUGHT = "its process lives: the exception may have been caught"
+_TALK = "the training goes on: the error was caught, or the line is a text about such an error"
 _LOOSE = "common wording"
 """Source of the patterns that know no program's own message: a sample that a language model wrote may read like it."""
 DOUBT_S = 30.0
 """... so its rank gets two of its usual intervals, and so long at most, to tell another step. Engineering default."""
+CAUGHT_S = 6.0
+"""An exception in the log of a rank that lives may have been caught and logged: two of its usual intervals may pass without a step,
+or so long where nobody knows them, and so long at most twice. Engineering default."""
+DISPROVED_S = 2.0
+"""A crash that is not observed any more was none: its rank has told a step since."""
 CRASH_RAISE_S = 2.0
 """A launcher tells in its log that a rank failed a moment before one can see how: by an exception, or by a signal."""
 
@@ -100,7 +107,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
         return None
     first = telling[0]
     is_doubted = all(_is_doubted(job, event, history.now.at_s) for event in telling)
-    doubt = ("the training goes on: the error was caught, or the line is a text about such an error",)
+    doubt = (_CAUGHT if symptom in _ENDS_A_RANK else _TALK,)
     return Observation(
         severity="info" if is_doubted else first.severity,
         confidence=0.3 if is_doubted else {"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
@@ -158,14 +165,16 @@ def _went_on(job: Job, event: LogEvent) -> bool:
 
 def _is_doubted(job: Job, event: LogEvent, now_s: float) -> bool:
     """It reads like an error that holds a rank, but nothing proves that it does: a step came after it, or may still come."""
-    if event.pattern not in _HOLDS_A_RANK or _LOOSE not in event.source:
+    may_be_caught = event.pattern in _ENDS_A_RANK
+    if not may_be_caught and (event.pattern not in _HOLDS_A_RANK or _LOOSE not in event.source):
         return False
     concerned = _concerned(job, event)
     if not all(rank.is_alive for rank in concerned) or not any(rank.progress for rank in concerned):
         return False
     usual_s = [rank.log_interval_s for rank in concerned if rank.log_interval_s is not None]
-    wait_s = max(CRASH_RAISE_S, 2 * max(usual_s)) if usual_s else DOUBT_S / 2
-    return _went_on(job, event) or now_s - event.at_s < min(DOUBT_S, wait_s)
+    unknown_s, most_s = (CAUGHT_S, 2 * CAUGHT_S) if may_be_caught else (DOUBT_S / 2, DOUBT_S)
+    wait_s = max(CRASH_RAISE_S, 2 * max(usual_s)) if usual_s else unknown_s
+    return _went_on(job, event) or now_s - event.at_s < min(most_s, wait_s)
 
 
 def _concerned(job: Job, event: LogEvent) -> list[Rank]:
@@ -208,7 +217,7 @@ def _rule(symptom: str, category: Category) -> Rule:
         category=category,
         threshold="a line of the job's log matches (`hwtop scan` tells which)",
         raise_s=CRASH_RAISE_S if symptom in _ENDS_A_RANK else 0.0,
-        clear_s=60.0,
+        clear_s=DISPROVED_S if symptom in _ENDS_A_RANK else 60.0,
         check=partial(check_pattern, symptom),
     )
 

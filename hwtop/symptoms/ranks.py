@@ -79,9 +79,7 @@ def check_dead(history: History) -> Observation | None:
             for z in zombies
         ]
     elif missing:
-        evidence.append(
-            f"LOCAL_WORLD_SIZE is {job.local_world_size}, but live rank processes are only {len(live)}: {named(missing)} missing"
-        )
+        evidence.append(f"{_size_here(job)}, but live rank processes are only {len(live)}: {named(missing)} missing")
     others = [rank.rank for rank in live]
     if live:
         evidence.append(
@@ -242,14 +240,21 @@ def _left_quietly(job: Job, bad: list[Rank]) -> tuple[int, ...]:
 
 
 def _missing(job: Job) -> tuple[int, ...]:
-    """Local rank numbers that never had a process while hwtop watched."""
-    if job.local_world_size is None or any(rank.local_rank is None for rank in job.ranks):
+    """Numbers of ranks of this machine that never had a process while hwtop watched: where no size is told, the gaps."""
+    if any(rank.local_rank is None for rank in job.ranks):
         return ()
     offset = {rank.rank - (rank.local_rank or 0) for rank in job.ranks}
     if len(offset) != 1:
         return ()
-    seen = {rank.local_rank for rank in job.ranks}
-    return tuple(local + min(offset) for local in range(job.local_world_size) if local not in seen)
+    seen = {rank.local_rank or 0 for rank in job.ranks}
+    size = max(seen) + 1 if job.local_world_size is None else job.local_world_size
+    return tuple(local + min(offset) for local in range(size) if local not in seen)
+
+
+def _size_here(job: Job) -> str:
+    if job.local_world_size is not None:
+        return f"LOCAL_WORLD_SIZE is {job.local_world_size}"
+    return f"LOCAL_RANK {max(rank.local_rank or 0 for rank in job.ranks)} is on this machine"
 
 
 def _unread_zombies(job: Job) -> tuple[JobProcess, ...]:

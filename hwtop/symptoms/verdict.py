@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from hwtop.job.hang.rank_state import STUCK_S, idle_s
-from hwtop.job.rank_set import named
+from hwtop.job.hang.rank_state import STUCK_S, idle_s, share_of
+from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import Moment, StallClass, Verdict
 from hwtop.model.job import Job
-from hwtop.model.rank import RankState
+from hwtop.model.rank import Phase, Rank, RankState
 from hwtop.model.symptom import Finding
 
 _STALLS: dict[StallClass, tuple[str, ...]] = {
@@ -56,6 +56,11 @@ EARLY_S = 10.0
 
 SILENT_TIMES, SILENT_S = 5, 5.0
 """A log is late after so many of its usual intervals and these seconds."""
+INSTEAD_S = 30.0
+"""An evaluation or a save that has gone on for so long is worth a word. Engineering default."""
+_INSTEAD: dict[RankState, str] = {"eval": "has been evaluating", "checkpoint": "has been saving"}
+_BESIDE: dict[Phase, str] = {"compile": "compiles", "checkpoint": "saves", "logging": "logs"}
+_MOSTLY = 0.5
 _QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
 
 
@@ -117,11 +122,19 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
         text = f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {still_s:.0f} s: {conclusion(job)}"
         return Verdict(level="info", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
-    if not waiting:
-        return None
-    wait = "waits" if len(waiting) == 1 else "wait"
-    text = f"Nothing proven wrong in {watched_s:.0f} s; {named(waiting)} {wait} mostly for data"
-    return Verdict(level="info", text=text)
+    what = f"{named(waiting)} {do(waiting, 'wait')} mostly for data" if waiting else _interrupted(live)
+    return None if what is None else Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {what}")
+
+
+def _interrupted(live: Sequence[Rank]) -> str | None:
+    """Something beside the training takes long, which it may; or takes most of the time."""
+    for rank in live:
+        if rank.state in _INSTEAD and (rank.phase_for_s or 0.0) >= INSTEAD_S:
+            return f"rank {rank.rank} {_INSTEAD[rank.state]} for {rank.phase_for_s:.0f} s"
+        for phase, verb in _BESIDE.items():
+            if rank.step_time_s is not None and share_of(rank, phase) >= _MOSTLY:
+                return f"rank {rank.rank} {verb} {share_of(rank, phase):.0%} of the time"
+    return None
 
 
 def _overdue(job: Job) -> Verdict | None:
@@ -156,6 +169,8 @@ def _pace(job: Job) -> str:
     parts = [f"step {max(steps)}"] if steps else []
     if times:
         parts.append(f"{median(times):.3g} s/step")
+    if not parts and not any(rank.progress for rank in job.ranks):
+        return "; no step or loss is told in a log"
     return ": " + ", ".join(parts) if parts else ""
 
 

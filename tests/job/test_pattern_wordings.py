@@ -46,6 +46,8 @@ SAID = [
     ("import-or-version-error", "CUDA SETUP: CUDA detection failed! Possible reasons:"),
     ("hub-network", "fsspec.exceptions.FSTimeoutError"),
     ("loss-nan", "Loss is inf, stopping training"),
+    ("loss-nan", "ep   141  ret  -29.130  len  35.1  pi_loss nan  v_loss 106.6858  (0.24s)"),
+    ("loss-nan", "[3/20]\tLoss_D: nan\tLoss_G: nan"),
 ]  # fmt: skip
 QUIET = [
     "ERROR: ld.so: object 'libgomp.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored.",

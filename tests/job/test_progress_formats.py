@@ -949,6 +949,11 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         '{"step": 10, "train": {"loss": 0.5, "lr": 0.001}, "val": {"loss": 0.75}, "epoch": 2}',
         {"step": 10, "loss": 0.5, "lr": 0.001, "epoch": 2},
     ),
+    "gan-one-count": (
+        "[335/100000]\tLoss_D: 0.5000\tLoss_G: 1.5000\t0.250 s/it",
+        {"step": 335, "total_steps": 100000, "step_time_s": 0.25},
+    ),
+    "rl-episode": ("ep   141  ret  -29.130  len  35.1  pi_loss 0.2500  v_loss 106.50  (0.24s)", {"epoch": 141}),
     "dcgan": (
         "[2/25][100/1583]\tLoss_D: 1.2500\tLoss_G: 0.6250\tD(x): 0.5000\tD(G(z)): 0.4500 / 0.2500",
         {"epoch": 2, "total_epochs": 25, "step": 100, "total_steps": 1583},

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from hwtop.symptoms.log import check_pattern
-from tests.symptoms.moments import constant, event, job, rank
+from typing import Any
+
+import pytest
+
+from hwtop.symptoms.history import History
+from hwtop.symptoms.log import RULES, check_pattern
+from hwtop.symptoms.rule import Observation
+from tests.symptoms.moments import constant, event, job, moment, rank
 
 KILLED = "Rank 1 (python, PID 1001) was killed by the kernel: memory cgroup /slurm/job_1 is full at 64 GB"
 
@@ -26,6 +32,39 @@ def test_no_rank_trains_on_after_a_crash_in_native_code() -> None:
     """So a line about one is a text, where the rank does: a language model's sample, an example in a help page."""
     told = event("segfault", "root", at_s=5.0)
     alive, gone = rank(0, step_told_at_s=9.0), rank(1, is_alive=False)
-    assert check_pattern("segfault", constant(job(rank(0, step_told_at_s=4.0), events=(told,)))) is not None
+    in_time = rank(0, step_told_at_s=4.0)
+    assert check_pattern("segfault", constant(job(in_time, events=(told,)))) is not None
     assert check_pattern("segfault", constant(job(alive, events=(told,)))) is None
     assert check_pattern("segfault", constant(job(alive, gone, events=(told,)))) is not None
+
+
+@pytest.mark.parametrize(
+    ("interval_s", "since_s", "severity"),
+    [
+        (None, 5.0, "info"),
+        (None, 7.0, "critical"),
+        (2.5, 4.0, "info"),
+        (2.5, 6.0, "critical"),
+        (30.0, 13.0, "critical"),
+    ],
+)
+def test_an_exception_of_a_rank_that_lives_may_have_been_caught(
+    interval_s: float | None, since_s: float, severity: str
+) -> None:
+    """Who retries a download logs the traceback and goes on; steps that come late tell it."""
+    told = event("rank-crash", rank=0, at_s=20.0)
+
+    def seen(**fields: Any) -> Observation | None:
+        watched = job(rank(0, log_interval_s=interval_s, **fields), events=(told,))
+        return check_pattern("rank-crash", History([moment(20.0 + since_s, watched)]))
+
+    alive, ended = seen(), seen(is_alive=False)
+    assert alive is not None
+    assert ended is not None
+    assert (alive.severity, ended.severity) == (severity, "critical")
+    assert seen(step_told_at_s=21.0) is None
+
+
+def test_a_crash_that_was_none_is_cleared_soon() -> None:
+    rule = next(rule for rule in RULES if rule.symptom == "rank-crash")
+    assert rule.clear_s <= 3.0

@@ -49,6 +49,16 @@ def test_a_rank_that_died_before_hwtop_came_is_missed() -> None:
     assert any("LOCAL_WORLD_SIZE is 3" in line for line in seen.evidence)
 
 
+def test_where_nobody_tells_how_many_ranks_are_here_a_gap_does() -> None:
+    seen = check_dead(constant(job(still(0), still(2), world_size=4)))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert any(line.startswith("LOCAL_RANK 2 is on this machine, but") for line in seen.evidence)
+    assert check_dead(constant(job(still(0), still(1), world_size=4))) is None, "the others may be elsewhere"
+    other_node = [still(number, local_rank=None) for number in (0, 2)]
+    assert check_dead(constant(job(*other_node, world_size=4))) is None
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [

@@ -12,7 +12,7 @@ from hwtop.model.process import JobCandidate
 from hwtop.model.rank import RankState
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of
-from tests.symptoms.moments import job, moment, rank
+from tests.symptoms.moments import job, moment, rank, shares
 
 
 def verdict(watched: Job | None, *findings: Finding, watched_s: float = 12.0, **fields: Any) -> tuple[str, str]:
@@ -56,7 +56,10 @@ def test_what_is_only_worth_knowing_is_not_what_is_wrong() -> None:
 def test_a_healthy_job_tells_its_pace() -> None:
     ranks = [rank(number, progress=Progress(step=100 + number), step_time_s=0.2 + number / 10) for number in range(3)]
     assert verdict(job(*ranks)) == ("ok", "Nothing wrong found in 12 s: step 102, 0.3 s/step")
-    assert verdict(job(rank(progress=None, step_time_s=None))) == ("ok", "Nothing wrong found in 12 s")
+    assert verdict(job(rank(progress=None, step_time_s=None))) == (
+        "ok",
+        "Nothing wrong found in 12 s; no step or loss is told in a log",
+    )
 
 
 def test_a_job_that_starts() -> None:
@@ -80,6 +83,18 @@ def test_a_rank_that_waits_for_data_is_not_called_well() -> None:
     waiting = [rank(number, state="data-wait") for number in range(2)]
     assert verdict(job(*waiting)) == ("info", "Nothing proven wrong in 12 s; ranks 0-1 wait mostly for data")
     assert verdict(job(waiting[0], rank(1)))[1].endswith("rank 0 waits mostly for data")
+
+
+def test_what_takes_long_beside_the_training_is_said() -> None:
+    evaluates = rank(0, state="eval", phase="eval", phase_for_s=38.0)
+    assert verdict(job(evaluates, rank(1))) == (
+        "info",
+        "Nothing proven wrong in 12 s; rank 0 has been evaluating for 38 s",
+    )
+    assert verdict(job(rank(0, state="eval", phase="eval", phase_for_s=20.0)))[0] == "ok"
+    compiles = rank(0, phase_shares=shares(compile=0.9, forward=0.1))
+    assert verdict(job(compiles))[1] == "Nothing proven wrong in 12 s; rank 0 compiles 90% of the time"
+    assert verdict(job(rank(0, phase_shares=shares(compile=0.4, forward=0.6))))[0] == "ok"
 
 
 def test_a_rank_that_has_not_moved_is_not_called_well() -> None:

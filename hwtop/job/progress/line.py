@@ -143,7 +143,7 @@ _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], st
     # tinygrad: numbers before their names
     (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
     # a count without a name: of steps where there are too many of them for epochs
-    ("] ", re.compile(r"^\s*\[\s*(\d+)/(\d{4,})\]\s+(?=[\w/]*loss\s?[:=])", re.IGNORECASE), r"step: \1/\2, "),
+    ("]", re.compile(r"^\s*\[\s*(\d+)/(\d{4,})\]\s+(?=[\w/]*loss\w*\s?[:=])", re.IGNORECASE), r"step: \1/\2, "),
     # clu
     ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip
@@ -224,7 +224,9 @@ def _is_metrics(text: str, found: Found) -> bool:
         return (found.numbers >= 2 and pairs >= found.numbers) or _COUNTED_LOSS.match(text) is not None
     if _COUNT_FIRST.match(text) or _MXNET.match(text):
         return True
-    if found.values.keys() & {"step", "iteration"} and (is_step_with_metrics(text) or is_record_of_metrics(text)):
+    if found.values.keys() & {"step", "iteration", "epoch"} and (
+        is_step_with_metrics(text) or is_record_of_metrics(text)
+    ):
         return True
     first = _STEP_FIRST.match(text)
     if first is None:

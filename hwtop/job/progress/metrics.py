@@ -9,7 +9,7 @@ from hwtop.job.progress.field_names import is_foreign, spaced
 _NUMBER = r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
 _STEP = re.compile(
     r"(?:\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*)?(?:[a-z][\w.]*:\s?)?\W{0,4}(?:(?:train(?:ing)?|global)[ _:|]\s*)?(?:(?:ep|epoch)\s?[=: ]\s?\d+(?:/\d+)?\W+)?"
-    r"(?:step|iter(?:ation)?|itr|it|update|batch|episode|round)\s*[=:#]?\s*\d+(?:\s?/\s?\d+)?(?=\W)[\])>]?(?:\s*\(\s*\d+(?:\.\d+)?\s?%\))?",
+    r"(?:step|iter(?:ation)?|itr|it|update|batch|episode|ep|round)\s*[=:#]?\s*\d+(?:\s?/\s?\d+)?(?=\W)[\])>]?(?:\s*\(\s*\d+(?:\.\d+)?\s?%\))?",
     re.IGNORECASE,
 )
 """The line begins with the step, if need be behind a clock, the word for training, or the epoch."""
@@ -18,7 +18,8 @@ _PAIR = re.compile(
     rf"(?P<value>{_NUMBER}|nan|-?inf)(?P<unit>%| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
     re.IGNORECASE,
 )
-_END = re.compile(r"[\s,;|)\].-]*")
+_END = re.compile(r"[\s,;|)\].-]*(?:[(\[]\d+(?:\.\d+)?\s?m?s(?:ec)?[)\]]\s*)?")
+"""It may close with how long it took: `(0.24s)`."""
 _MEASURED = re.compile(r".*\.\d\d|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
 """Numbers that were measured: instructions and settings hold whole ones, versions have one decimal."""
 _FINELY = re.compile(r".*\.\d{3}|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
