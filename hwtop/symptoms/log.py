@@ -140,7 +140,7 @@ def check_loss_nan(history: History) -> Observation | None:
         title=f"Loss is {bad[0].progress.loss if bad[0].progress else 'nan'} on {named(rank.rank for rank in bad)}"
         + (f" at step {step}" if step is not None else ""),
         evidence=tuple(f"rank {rank.rank}: {(rank.last_line or '')[:_WIDTH]}" for rank in bad[:4])
-        + ((f"first bad line: {event.text[:_WIDTH]}",) if event else ()),
+        + ((f"a bad line: {event.text[:_WIDTH]}",) if event else ()),
         next_steps=playbooks()["loss-nan"].steps,
         ranks=tuple(rank.rank for rank in bad),
         log_line=event.text if event else bad[0].last_line,

@@ -68,7 +68,7 @@ def check_fd_leak(history: History, limits: FilesLimits = FILES) -> Observation 
         evidence=(
             f"PID {process.pid}: +{worst.gained} in {worst.seconds:.0f} s, now {process.fd_count}{limit}",
             *(
-                (f"the limit is reached in {left_s / 60:.0f} minutes: then every open() and every new batch fails",)
+                (f"the limit is reached in {_left(left_s)}: then every open() and every new batch fails",)
                 if is_soon
                 else ()
             ),
@@ -122,6 +122,10 @@ def _rise(history: History, process: JobProcess, limits: FilesLimits) -> _Rise |
 def _left_s(rise: _Rise) -> float:
     limit, count = rise.process.fd_limit, rise.process.fd_count
     return (limit - count) / rise.per_s if limit is not None and count is not None else float("inf")
+
+
+def _left(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
 RULES = (

@@ -220,7 +220,7 @@ def _joined(event: LogEvent, opened: _Open) -> LogEvent:
 def _felt(crash: LogEvent, found: list[LogEvent]) -> LogEvent:
     """A crash whose last line says that the process at the other end has gone is no root, whatever exception it is."""
     other = next((one for one in found if one.pattern == "rank-crash" and one.role == "cascade"), None)
-    if other is None:
+    if other is None or crash.role == "cascade":
         return crash
     return replace(crash, role="cascade", explanation=f"{crash.explanation} {other.explanation}")
 
