@@ -13,6 +13,7 @@ from hwtop.job.hang.prompt import prompt_of
 from hwtop.job.hang.rank_state import STUCK_S, is_still
 from hwtop.job.hang.standstill import waits
 from hwtop.job.hang.tree import HangCause, collective_groups
+from hwtop.job.kernel.wait import waits_for
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion, workers_do
 from hwtop.job.stacks.frames import place
@@ -132,20 +133,22 @@ def _is_missing(cause: HangCause) -> bool:
 
 
 def _check_long_wait(history: History, job: Job) -> Observation | None:
-    """Others wait for a rank that does nothing visible in its checkpoint or evaluation: worth knowing, no fault yet."""
+    """Others wait long for a rank that saves or evaluates: worth knowing, no fault yet."""
     ranks = history.live_ranks
-    idle = [rank for rank in ranks if rank.phase in _ALLOWED and (rank.idle_for_s or 0.0) >= ALLOWED_S]
-    others = [rank for rank in ranks if rank not in idle]
-    if not idle or not others or not all(waits(rank) and is_still(rank) for rank in others):
+    chores = [rank for rank in ranks if rank.phase in _ALLOWED and (rank.phase_for_s or 0.0) >= ALLOWED_S]
+    others = [rank for rank in ranks if rank not in chores]
+    if not chores or not others or not all(waits(rank) and is_still(rank) for rank in others):
         return None
-    numbers = [rank.rank for rank in idle]
+    is_idle = all((rank.idle_for_s or 0.0) >= ALLOWED_S for rank in chores)
+    still_s = min(rank.same_stack_for_s or 0.0 for rank in others)
+    numbers = [rank.rank for rank in chores]
     return Observation(
         severity="info",
         confidence=0.4,
-        title=f"{named(numbers).capitalize()} {_ALLOWED[idle[0].phase]} for {idle[0].phase_for_s or 0.0:.0f} s "
-        f"without CPU time or disk traffic, the others wait: {conclusion(job)}",
-        evidence=stillness(ranks, min(rank.same_stack_for_s or 0.0 for rank in ranks), history.now.at_s),
-        next_steps=(f"hwtop stacks {idle[0].pid}   # does it move?",),
+        title=f"{named(numbers).capitalize()} {_ALLOWED[chores[0].phase]} for {chores[0].phase_for_s or 0.0:.0f} s"
+        f"{' without CPU time or disk traffic' if is_idle else ''}, the others wait: {conclusion(job)}",
+        evidence=(f"no stack of {named(rank.rank for rank in others)} has changed for {still_s:.0f} s",),
+        next_steps=(f"hwtop stacks {chores[0].pid}   # does it move?",),
         ranks=tuple(numbers),
     )
 
@@ -214,7 +217,8 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
     for rank in ranks:
         if rank.rank not in culprits:
             continue
-        wchan = f", sleeps in the kernel's {rank.wchan}" if rank.wchan not in (None, "0") else ""
+        meaning = f": it waits for {what}" if (what := waits_for(rank.wchan)) else ""
+        wchan = f", sleeps in the kernel's {rank.wchan}{meaning}" if rank.wchan not in (None, "0") else ""
         load = f", {rank.cpu_pct:.0f} % of a core" if rank.cpu_pct is not None and rank.cpu_pct >= _BUSY_PCT else ""
         lines.append(
             f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.os_state}{wchan}{load}"

@@ -223,9 +223,16 @@ def hot_spot(ranks: Sequence[Rank]) -> HotSpot | None:
 
 
 def _spot(rank: Rank) -> HotSpot | None:
-    if not waits_at_queue(rank):
-        return next(iter(rank.worker_hot or rank.hot), None)
-    line = next((line for line in rank.hot_lines if line.phase == "data"), None)
-    if line is None:
-        return None
-    return HotSpot(function=line.function, file=line.file, line=line.line, share=line.share, samples=line.samples)
+    if rank.worker_hot:
+        return rank.worker_hot[0]
+    phase = "data" if waits_at_queue(rank) else "data-main"
+    lines = [line for line in rank.hot_lines if line.phase == phase]
+    if not lines:
+        return next(iter(rank.hot), None) if phase == "data-main" else None
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        counts[line.function, line.file] += line.samples
+    function, file = counts.most_common(1)[0][0]
+    first = next(line for line in lines if (line.function, line.file) == (function, file))
+    share = sum(line.share for line in lines if (line.function, line.file) == (function, file))
+    return HotSpot(function=function, file=file, line=first.line, share=share, samples=counts[function, file])

@@ -16,6 +16,8 @@ from hwtop.symptoms.statistics import block_medians, change_point, trend
 AFTER_POINTS = 10
 """Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are told as one step."""
 BEFORE_POINTS = 50
+FEW_BEFORE_POINTS = 25
+"""... where it has doubled, which few values prove."""
 WARM_POINTS = 10
 """The first values of a run: compilation, autotuning, caches that fill."""
 WINDOW = 500
@@ -55,7 +57,7 @@ def pace_of(history: History, is_throughput: bool) -> Pace | None:
         return None
     points = tuple(point for point in series.points[WARM_POINTS:] if point.value > 0)[-WINDOW:]
     values = [1 / point.value if is_throughput else point.value for point in points]
-    return Pace(series, points, values, is_throughput) if len(points) >= BEFORE_POINTS + AFTER_POINTS else None
+    return Pace(series, points, values, is_throughput) if len(points) >= FEW_BEFORE_POINTS + AFTER_POINTS else None
 
 
 def paces(history: History) -> list[tuple[Pace, Pace | None]]:

@@ -14,6 +14,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.pace import (
     AFTER_POINTS,
     BEFORE_POINTS,
+    FEW_BEFORE_POINTS,
     PACE,
     Pace,
     PaceLimits,
@@ -26,6 +27,7 @@ from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.series import step_distance, when
 from hwtop.symptoms.statistics import change_point, spread
 
+DOUBLED = 2.0
 AFTER_S = 20.0
 """The change must be so long ago: with quick steps ten are over in a moment. Neighbours, caches and importing processes come and go."""
 SURE = 5.0
@@ -77,12 +79,13 @@ def _changes(values: Sequence[float], begin: int, depth: int) -> list[tuple[int,
 
 def _proven(pace: Pace, at: int, score: float, limits: PaceLimits) -> _Drop | None:
     values = pace.values
-    if score < 0 or at < BEFORE_POINTS or lasted_s(pace, at) < AFTER_S:
+    if score < 0 or at < FEW_BEFORE_POINTS or lasted_s(pace, at) < AFTER_S:
         return None
+    least = 1 + limits.slower_share if at >= BEFORE_POINTS else max(DOUBLED, 1 + limits.slower_share)
     before, after = median(values[:at]), median(values[at:])
     now = median(values[-AFTER_POINTS:])
     step = after - before
-    is_slower = min(after, now) >= (1 + limits.slower_share) * before and step > SPREADS * spread(values[:at])
+    is_slower = min(after, now) >= least * before and step > SPREADS * spread(values[:at])
     if not is_slower or _was_usual(values[:at], len(values) - at, before + USUAL_REACH * step):
         return None
     slow = sum(value > before + USUAL_REACH * step for value in values[at:])
@@ -149,7 +152,7 @@ RULES = (
         category="performance",
         threshold=lambda limits: (
             f"one change by {100 * limits.slower_share:.3g}% or more ({SURE:.0f} standard scores, rank sums), {AFTER_POINTS} values and {AFTER_S:.0f} s ago or more and still so, "
-            f"after {BEFORE_POINTS} values of which no stretch was as slow"
+            f"after {BEFORE_POINTS} values ({FEW_BEFORE_POINTS} where it has doubled) of which no stretch was as slow"
         ),
         raise_s=2.0,
         clear_s=15.0,

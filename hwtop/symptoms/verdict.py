@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.job.hang.rank_state import STUCK_S, idle_s, share_of
+from hwtop.job.hang.standstill import waits
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import Moment, StallClass, Verdict
@@ -59,7 +60,7 @@ SILENT_TIMES, SILENT_S = 5, 5.0
 INSTEAD_S = 30.0
 """An evaluation or a save that has gone on for so long is worth a word. Engineering default."""
 _INSTEAD: dict[RankState, str] = {"eval": "has been evaluating", "checkpoint": "has been saving"}
-_BESIDE: dict[Phase, str] = {"compile": "compiles", "checkpoint": "saves", "logging": "logs"}
+_BESIDE: dict[Phase, str] = {"compile": "compiles", "checkpoint": "saves", "logging": "logs", "eval": "evaluates"}
 _MOSTLY = 0.5
 _QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
 
@@ -72,7 +73,9 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
         tail = f" (and {more} more)" if more else ""
         first = serious[0]
         stall = (
-            "non-communication hang" if first.symptom == "hang" and _is_alone(moment.job) else stall_of(first.symptom)
+            "non-communication hang"
+            if first.symptom == "hang" and not _waits_among_ranks(moment.job)
+            else stall_of(first.symptom)
         )
         return Verdict(level=first.severity, text=first.title + tail, category=first.category, stall=stall)
     job = moment.job
@@ -100,9 +103,11 @@ def stall_of(symptom: str) -> StallClass | None:
     return next((name for name, symptoms in _STALLS.items() if symptom in symptoms), None)
 
 
-def _is_alone(job: Job | None) -> bool:
-    """There is nobody it could wait for."""
-    return job is not None and (job.world_size or len(job.ranks)) == 1
+def _waits_among_ranks(job: Job | None) -> bool:
+    """There is somebody it could wait for, and one of the ranks does."""
+    if job is None or (job.world_size or len(job.ranks)) == 1:
+        return False
+    return any(waits(rank) for rank in job.ranks if rank.is_alive)
 
 
 def _without_job(moment: Moment) -> Verdict:

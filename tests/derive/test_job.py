@@ -22,6 +22,7 @@ from tests.derive.readings import (
     launcher,
     log_lines,
     logs,
+    process,
     processes,
     rank,
     snapshot,
@@ -276,6 +277,26 @@ def test_a_rank_that_ended_leaves_its_last_words() -> None:
     assert (now.is_alive, now.exit_code, now.state, now.last_line) == (False, -9, "dead", "step 7 loss 2.5")
     assert (now.cpu_pct, now.workers, now.idle_for_s) == (None, (), None)
     assert not job.has_ended
+
+
+def test_what_a_dead_rank_leaves_behind_is_not_that_rank() -> None:
+    """Forked by it, with its environment; below a shell script it is found again by a scan only."""
+    shell = process(100, command="bash run.sh")
+    left: dict[str, Any] = {"env": rank(1).env, "command": "/opt/bin/python train.py", "cmdline": rank(1).cmdline}
+
+    def seen(at_s: float, *found: ProcessInfo, dead: bool = False) -> Snapshot:
+        ended = [gone(111, at_s)] if dead else []
+        return snapshot(at_s, process=processes(at_s, shell, *found, gone=ended))
+
+    child, orphan = process(130, 111, **left), process(130, 1, **left)
+    job = after(
+        seen(10.0, rank(0), rank(1), child),
+        seen(11.0, rank(0), dead=True),
+        seen(12.0, rank(0)),
+        seen(13.0, rank(0), orphan),
+    )
+    assert (rank_of(job, 1).pid, rank_of(job, 1).is_alive) == (111, False)
+    assert next(row.role for row in job.processes if row.pid == 130) == "loader-worker"
 
 
 def test_a_zombie_is_dead() -> None:

@@ -243,6 +243,19 @@ def test_a_job_that_asks_and_is_not_answered() -> None:
     assert seen.next_steps[0].startswith("Answer in the terminal")
 
 
+def test_who_waits_long_for_an_evaluation_is_told() -> None:
+    def told(for_s: float, idle_s: float) -> str | None:
+        chore = rank(0, phase="eval", state="eval", phase_for_s=for_s, idle_for_s=idle_s)
+        watched = job(chore, still(1, for_s), stack_groups=(stack_group((1,), TRAIN, BARRIER),))
+        seen = check_hang(constant(watched))
+        assert seen is None or seen.severity == "info"
+        return None if seen is None else seen.title
+
+    assert told(50.0, 0.0) is None
+    assert (told(70.0, 0.0) or "").startswith("Rank 0 evaluates for 70 s, the others wait")
+    assert (told(70.0, 70.0) or "").startswith("Rank 0 evaluates for 70 s without CPU time or disk traffic, the others")
+
+
 def test_that_nobody_woke_the_ranks_is_told() -> None:
     def told(*since_s: float | None) -> list[str]:
         ranks = [still(number, asleep_since_s=each) for number, each in enumerate(since_s)]

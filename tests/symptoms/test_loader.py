@@ -8,12 +8,12 @@ import pytest
 
 from hwtop.model.gpu import Gpu
 from hwtop.model.log import Progress
-from hwtop.model.rank import HotLine, Rank
+from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.gpu_idle import check_gpu_idle
 from hwtop.symptoms.history import History
 from hwtop.symptoms.loader import check_cause
-from hwtop.symptoms.loading import Cause
+from hwtop.symptoms.loading import Cause, hot_spot
 from tests.symptoms.moments import constant, job, rank, shares, spot, worker
 
 READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)
@@ -147,6 +147,30 @@ def frames(*pairs: tuple[str, str]) -> tuple[StackFrame, ...]:
 def test_few_samples_must_prove_more(share: float, samples: int, expected: bool) -> None:
     one = starved(phase_shares=shares(data=share, forward=1 - share), samples=samples)
     assert bool(causes(constant(job(one)))) is expected
+
+
+def test_what_loads_is_named_and_not_what_computes() -> None:
+    def at(function: str, number: int, phase: Phase, share: float) -> HotLine:
+        return HotLine(
+            function=function,
+            file="train.py",
+            line=number,
+            code=None,
+            phase=phase,
+            share=share,
+            samples=int(100 * share),
+        )
+
+    lines = (
+        at("<module>", 24, "backward", 0.5),
+        at("elastic", 9, "data-main", 0.2),
+        at("resize", 7, "data-main", 0.15),
+        at("elastic", 12, "data-main", 0.1),
+    )
+    loads: dict[str, Any] = {"phase_shares": shares(backward=0.5, data_main=0.45), "hot": (spot("<module>", 0.5),)}
+    found = hot_spot([starved(workers=(), worker_hot=(), hot_lines=lines, **loads)])
+    assert found is not None
+    assert (found.function, found.line, found.samples) == ("elastic", 9, 30)
 
 
 def test_a_loader_that_collects_garbage_is_slow_for_that() -> None:

@@ -52,6 +52,8 @@ def said(*curves: Curve, **fields: Any) -> str | None:
         ([*QUICK, *SLOW, *steps(20)], False),  # over
         ([*QUICK, *SLOW, *steps(60, 6.0)], True),
         ([*QUICK[:45], *SLOW], False),  # too little is known of before
+        ([*QUICK[:45], *steps(40, 8.0)], True),  # but where it is more than twice as long
+        ([*QUICK[:30], *steps(40, 8.0)], False),  # ten warm it up
         ([*SLOW, *QUICK], False),  # quicker
         ([*COMPILING, *QUICK], False),
         ([*QUICK, *[30.0] * 4, *QUICK], False),

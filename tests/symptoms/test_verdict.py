@@ -168,7 +168,9 @@ def test_the_class_of_the_problem_is_said(symptom: str, stall: str | None) -> No
 
 def test_one_rank_alone_waits_for_nobody_in_a_collective() -> None:
     assert verdict_of(moment(1.0, job(rank())), [finding("It hangs")], 12.0).stall == "non-communication hang"
-    assert verdict_of(moment(1.0, job(rank(), rank(1))), [finding("It hangs")], 12.0).stall == "communication hang"
+    waits = rank(1, phase="collective", is_waiting=True)
+    assert verdict_of(moment(1.0, job(rank(), waits)), [finding("It hangs")], 12.0).stall == "communication hang"
+    assert verdict_of(moment(1.0, job(rank(), rank(1))), [finding("It hangs")], 12.0).stall == "non-communication hang"
 
 
 def test_what_is_well_has_no_class() -> None:

@@ -14,6 +14,7 @@ _WAITS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("folio_wait", "wait_on_page", "io_schedule", "blk_", "bio_", "submit_bio", "rq_qos"), "a block device"),
     (("rwsem_down", "mutex_lock", "__mutex"), "a lock of the kernel that another task holds"),
     (("kernel_clone", "wait_for_vfork", "do_fork", "_do_fork"), VFORK),
+    (("locks_lock", "flock_lock", "posix_lock", "fcntl_setlk"), "a file lock that another process holds (/proc/locks)"),
     (("nvidia", "uvm", "os_acquire", "_nv"), "the NVIDIA driver"),
 )
 """Start of the function's name (fs/nfs, net/sunrpc, fs/fuse/dev.c, mm/filemap.c, kernel/fork.c, ... of Linux)."""

@@ -62,7 +62,7 @@ _ITEMS = _names(
     item items file files feature features"""
 )
 _NO_DATA_WORDS = _names("model loss losses optimizer weights weight checkpoint state params metrics grad grads log")
-_EVAL_WORDS = _names("evaluate evaluation eval validate validation")
+_EVAL_WORDS = _names("evaluate evaluation eval validate validation heldout holdout")
 _SAVE_WORDS = _names("save saves saving load write restore resume dump")
 _STORING = _names("save saves saving persist dump upload backup")
 _OF_A_MODEL = _names("model models weights state states params parameters optimizer best last latest")

@@ -89,6 +89,19 @@ def test_an_explicit_step_time_beats_the_arrival_of_lines() -> None:
     assert [sample.step for sample in tracker.series] == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize(("told_s", "expected"), [(3.5, 0.7), (0.7, 0.7), (0.4, 0.4), (35.0, 35.0)])
+def test_a_told_time_that_is_of_all_steps_since_the_line_before(told_s: float, expected: float) -> None:
+    """`update 40 mae 0.8922 took 3.5`, each fifth update; what fits neither is left as it is told."""
+    tracker, told = ProgressTracker(), []
+    for index in range(6):
+        told.append(tracker.add(line(f"update {5 * index} mae 0.89 took {told_s}", at_s=3.5 * index)))
+    assert tracker.step_time_s == pytest.approx(expected)
+    assert tracker.newest is not None
+    assert tracker.newest.step_time_s == pytest.approx(expected)
+    assert told[-1] is not None
+    assert told[-1].step_time_s == pytest.approx(expected), "its curve too"
+
+
 def test_a_job_that_logs_every_50_steps() -> None:
     tracker = ProgressTracker()
     for index in range(4):
