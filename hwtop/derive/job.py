@@ -32,9 +32,6 @@ from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 
-_REMEMBERED_S = 15.0
-"""Some scans of all processes; not so long that its PID may be another's."""
-
 
 class JobTracker:
     """Remembers seats, samples and logs; `advance` takes each snapshot in order."""
@@ -42,8 +39,6 @@ class JobTracker:
     def __init__(self, patterns: Registry | None = None) -> None:
         self._reading: ProcessReading | None = None
         self._members: tuple[Member, ...] = ()
-        self._known: dict[int, tuple[float, Member]] = {}
-        """By PID: when a process was last seen, and what it was then."""
         self._spawners: set[int] = set()
         self._rates: dict[int, ProcessRates] = {}
         self._seats: dict[int, Seat] = {}
@@ -88,8 +83,7 @@ class JobTracker:
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)
-        self._members = members(reading.processes, self._remembered(reading.at_s), self._spawners)
-        self._known |= {member.pid: (reading.at_s, member) for member in self._members}
+        self._members = members(reading.processes, self._members, self._spawners)
         processes = {process.pid: process for process in reading.processes}
         seen = set()
         workers_of: dict[int | None, list[Member]] = {}
@@ -119,11 +113,6 @@ class JobTracker:
         self._see_halt(reading)
         self._place = place_of(reading, self._members) or self._place
         self._reading = reading
-
-    def _remembered(self, now_s: float) -> list[Member]:
-        """Who was seen a moment ago: a process whose parent has died may be found again only by the next scan of all."""
-        self._known = {pid: known for pid, known in self._known.items() if now_s - known[0] <= _REMEMBERED_S}
-        return [member for _, member in self._known.values()]
 
     def _crew(self, member: Member, workers: Sequence[Member], processes: Mapping[int, ProcessInfo]) -> Crew:
         rated = [(processes[each.pid], self._rates.get(each.pid, ProcessRates())) for each in (member, *workers)]

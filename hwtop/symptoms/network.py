@@ -97,6 +97,8 @@ def check_retransmits(history: History, limits: RetransmitLimits = RETRANSMITS) 
     spans_machines = (
         job is not None and job.world_size is not None and job.world_size > max(here, job.local_world_size or 0)
     )
+    if share < limits.warning_pct and not spans_machines:
+        return None  # others' connections, or its data's: not worth a word
     drops = [
         f"{nic.name}: {nic.drops_per_s:.1f} packets dropped a second"
         for nic in (history.now.network.nics if history.now.network else ())
@@ -220,8 +222,8 @@ RULES = (
         symptom="network-retransmits",
         category="performance",
         threshold=lambda limits: (
-            f"over {limits.sent_again_pct:g} % of the TCP segments sent again over {limits.window_s:g} s; "
-            f"a warning over {limits.warning_pct:g} % when the job spans several machines"
+            f"over {limits.warning_pct:g} % of the TCP segments sent again over {limits.window_s:g} s; where the job spans several "
+            f"machines from {limits.sent_again_pct:g} % on, and then a warning over {limits.warning_pct:g} %"
         ),
         raise_s=0.0,
         clear_s=30.0,

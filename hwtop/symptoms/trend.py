@@ -15,6 +15,8 @@ RISE_POINTS = 120
 DOUBLED_POINTS = 60
 """... where it has doubled. The first values of a run, which warm it up, are left out before. Engineering defaults."""
 RISE_S = 60.0
+TRIPLED, TRIPLED_S = 3.0, 25.0
+"""... where it has tripled, over as many values. Engineering defaults."""
 RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): 1 = each is above all before it."""
 _ENDS = 5
@@ -24,12 +26,13 @@ def check_rising(history: History, limits: PaceLimits = PACE) -> Observation | N
     """Steps take longer and longer, with no single change that explains it."""
     for pace, other in paces(history):
         values = pace.values
-        if len(values) < DOUBLED_POINTS or lasted_s(pace, 0) < RISE_S:
+        seconds = lasted_s(pace, 0)
+        if len(values) < DOUBLED_POINTS or seconds < TRIPLED_S:
             continue
         blocks = block_medians(values, BLOCKS)
         line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
         start, now = median(blocks[:_ENDS]), median(blocks[-_ENDS:])
-        least = 1 + limits.slower_share if len(values) >= RISE_POINTS else 2.0
+        least = _least(len(values), seconds, limits)
         is_rising = now >= least * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
         if not is_rising or not is_steadier(values):
             continue
@@ -38,6 +41,13 @@ def check_rising(history: History, limits: PaceLimits = PACE) -> Observation | N
             return None
         return _rising(history, pace, start, now)
     return None
+
+
+def _least(count: int, seconds: float, limits: PaceLimits) -> float:
+    """By how much so few values in so short a time must have risen."""
+    if seconds < RISE_S:
+        return TRIPLED if count >= RISE_POINTS else float("inf")
+    return 1 + limits.slower_share if count >= RISE_POINTS else 2.0
 
 
 def _rising(history: History, pace: Pace, start: float, now: float) -> Observation:
@@ -69,7 +79,7 @@ RULES = (
         symptom="step-time-rising",
         category="performance",
         threshold=lambda limits: (
-            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({DOUBLED_POINTS} where it doubles; {RISE_S:.0f} s) rises by {100 * limits.slower_share:.3g}% (95 % sure, tau {RISE_TAU:g}), and "
+            f"line through {BLOCKS} medians of at least {RISE_POINTS} values ({DOUBLED_POINTS} where it doubles) over {RISE_S:.0f} s ({TRIPLED_S:.0f} s where it triples) rises by {100 * limits.slower_share:.3g}% (95 % sure, tau {RISE_TAU:g}), and "
             "explains them better than one change"
         ),
         raise_s=5.0,

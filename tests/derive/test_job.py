@@ -280,7 +280,7 @@ def test_a_rank_that_ended_leaves_its_last_words() -> None:
 
 
 def test_what_a_dead_rank_leaves_behind_is_not_that_rank() -> None:
-    """Forked by it, with its environment; below a shell script it is found again by a scan only."""
+    """Forked by it, with its environment; a shell script is no launcher that would tell."""
     shell = process(100, command="bash run.sh")
     left: dict[str, Any] = {"env": rank(1).env, "command": "/opt/bin/python train.py", "cmdline": rank(1).cmdline}
 
@@ -291,8 +291,8 @@ def test_what_a_dead_rank_leaves_behind_is_not_that_rank() -> None:
     child, orphan = process(130, 111, **left), process(130, 1, **left)
     job = after(
         seen(10.0, rank(0), rank(1), child),
-        seen(11.0, rank(0), dead=True),
-        seen(12.0, rank(0)),
+        seen(11.0, rank(0), orphan, dead=True),
+        seen(12.0, rank(0), orphan),
         seen(13.0, rank(0), orphan),
     )
     assert (rank_of(job, 1).pid, rank_of(job, 1).is_alive) == (111, False)

@@ -194,7 +194,7 @@ def test_a_link_is_at_its_limit_near_its_speed(interface: NicRates, watched: Any
 
 @pytest.mark.parametrize(
     ("share", "world_size", "expected"),
-    [(None, 16, None), (0.05, 16, None), (0.3, 16, "info"), (2.0, 16, "warning"), (2.0, 1, "info")],
+    [(None, 16, None), (0.05, 16, None), (0.3, 16, "info"), (2.0, 16, "warning"), (2.0, 1, "info"), (0.3, 1, None)],
 )
 def test_retransmits_matter_between_machines(share: float | None, world_size: int, expected: str | None) -> None:
     watched = job(rank(), world_size=world_size)

@@ -82,7 +82,7 @@ class Tree:
         if kind is not None:
             return Place("launcher", launcher_kind=kind)
         member = self.earlier.get(process.pid)
-        if member is not None and member.ppid != process.ppid and member.role != "wrapper":
+        if member is not None and self._has_lost_parent(process, member):
             return self._as_before(member)
         role = helper_kind(process) or self._fixed_role(process)
         if role is not None:
@@ -236,6 +236,12 @@ class Tree:
         if served is None or served.rank_pid is None:
             return Place(role, self.number(process) if role == "loader-worker" else None)
         return Place(role, served.rank, served.rank_pid)
+
+    def _has_lost_parent(self, process: ProcessInfo, member: Member) -> bool:
+        """Just now; or earlier, when it served a rank: it is not that rank because it is all that the rank has left."""
+        if member.ppid != process.ppid:
+            return member.role != "wrapper"
+        return member.role == "loader-worker" and process.ppid not in self.by_pid
 
     def _as_before(self, member: Member) -> Place:
         return Place(member.role, member.rank, member.pid if member.role == "rank" else None, member.launcher_kind)
