@@ -8,7 +8,13 @@ from typing import Annotated
 from msgspec import Meta
 
 from hwtop.job.hang.rank_state import LOG_INTERVALS, STUCK_S
-from hwtop.job.hang.standstill import BUSY_GPU_QUIET_S, HOLLOW_QUIET_S, HOLLOW_STEPS, Patience
+from hwtop.job.hang.standstill import (
+    BUSY_GPU_QUIET_S,
+    HOLLOW_QUIET_S,
+    HOLLOW_STEPS,
+    UNKNOWN_INTERVAL_S,
+    Patience,
+)
 from hwtop.job.hang.tree import HangCause, hang_cause
 from hwtop.symptoms.gpu_spin import SPIN_MOMENTS, looks_idle_inside
 from hwtop.symptoms.history import History
@@ -32,8 +38,8 @@ class HangLimits(Limits, frozen=True, kw_only=True):
         """The condition in words."""
         return (
             f"every live rank: same stack for {STUCK_S:.0f} s and no work; no log line for {LOG_INTERVALS:.0f} of its usual "
-            f"intervals, at least {self.quiet_s:g} s ({self.busy_gpu_quiet_s:g} s while a GPU is busy, {HOLLOW_STEPS:.0f} median steps "
-            f"and {HOLLOW_QUIET_S:.0f} s where it is full and hardly uses memory and PCIe)"
+            f"intervals, at least {self.quiet_s:g} s ({UNKNOWN_INTERVAL_S:g} s where nobody knows them, "
+            f"{self.busy_gpu_quiet_s:g} s while a GPU is busy, {HOLLOW_STEPS:.0f} median steps and {HOLLOW_QUIET_S:.0f} s where it is full and hardly uses memory and PCIe)"
         )
 
 
