@@ -159,10 +159,8 @@ class HangWatch:
 
 
 def _work(process: ProcessInfo, thread: ThreadInfo) -> int:
-    switches = (process.voluntary_switches, process.involuntary_switches)
-    if thread.tid == process.pid and None not in switches:
-        return sum(count for count in switches if count is not None)
-    return thread.cpu_ticks
+    switches = process.switches if thread.tid == process.pid else None
+    return thread.cpu_ticks if switches is None else switches
 
 
 def _worker_locks(rank: Rank, samples: StackSamples) -> tuple[WorkerLock, ...]:

@@ -109,7 +109,7 @@ class JobTracker:
         is_over = reading.root_pid is None or not any(process.state not in ("Z", "X") for process in reading.processes)
         self._ended_at_s = (self._ended_at_s or reading.at_s) if is_over else None
         self._hang.see(reading)
-        self._samples.see(reading)
+        self._samples.sleepers.see(reading)
         self._see_halt(reading)
         self._place = place_of(reading, self._members) or self._place
         self._reading = reading

@@ -87,6 +87,13 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     """Only of a zombie, where readable: as wait(2) would give, negative = signal."""
     missing: dict[str, str] = {}
 
+    @property
+    def switches(self) -> int | None:
+        """All context switches of the main thread; None where the kernel does not tell them."""
+        if self.voluntary_switches is None or self.involuntary_switches is None:
+            return None
+        return self.voluntary_switches + self.involuntary_switches
+
 
 class GoneProcess(Struct, frozen=True, kw_only=True):
     """A process of the job that has ended since the last reading."""

@@ -233,6 +233,6 @@ def _spot(rank: Rank) -> HotSpot | None:
     for line in lines:
         counts[line.function, line.file] += line.samples
     function, file = counts.most_common(1)[0][0]
-    first = next(line for line in lines if (line.function, line.file) == (function, file))
-    share = sum(line.share for line in lines if (line.function, line.file) == (function, file))
-    return HotSpot(function=function, file=file, line=first.line, share=share, samples=counts[function, file])
+    own = [line for line in lines if (line.function, line.file) == (function, file)]
+    share = sum(line.share for line in own)
+    return HotSpot(function=function, file=file, line=own[0].line, share=share, samples=counts[function, file])

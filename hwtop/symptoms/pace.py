@@ -16,8 +16,9 @@ from hwtop.symptoms.statistics import block_medians, change_point, trend
 AFTER_POINTS = 10
 """Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are told as one step."""
 BEFORE_POINTS = 50
+DOUBLED = 2.0
 FEW_BEFORE_POINTS = 25
-"""... where it has doubled, which few values prove."""
+"""... where it has doubled, which few values prove. Engineering defaults."""
 WARM_POINTS = 10
 """The first values of a run: compilation, autotuning, caches that fill."""
 WINDOW = 500

@@ -14,6 +14,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.pace import (
     AFTER_POINTS,
     BEFORE_POINTS,
+    DOUBLED,
     FEW_BEFORE_POINTS,
     PACE,
     Pace,
@@ -27,7 +28,6 @@ from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.series import step_distance, when
 from hwtop.symptoms.statistics import change_point, spread
 
-DOUBLED = 2.0
 AFTER_S = 20.0
 """The change must be so long ago: with quick steps ten are over in a moment. Neighbours, caches and importing processes come and go."""
 SURE = 5.0

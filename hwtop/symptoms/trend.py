@@ -6,7 +6,7 @@ from statistics import median
 
 from hwtop.symptoms.earlier import earlier_evidence
 from hwtop.symptoms.history import History
-from hwtop.symptoms.pace import BLOCKS, PACE, Pace, PaceLimits, agrees, is_steadier, lasted_s, paces
+from hwtop.symptoms.pace import BLOCKS, DOUBLED, PACE, Pace, PaceLimits, agrees, is_steadier, lasted_s, paces
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.series import when
 from hwtop.symptoms.statistics import block_medians, trend
@@ -47,7 +47,7 @@ def _least(count: int, seconds: float, limits: PaceLimits) -> float:
     """By how much so few values in so short a time must have risen."""
     if seconds < RISE_S:
         return TRIPLED if count >= RISE_POINTS else float("inf")
-    return 1 + limits.slower_share if count >= RISE_POINTS else 2.0
+    return 1 + limits.slower_share if count >= RISE_POINTS else DOUBLED
 
 
 def _rising(history: History, pace: Pace, start: float, now: float) -> Observation:

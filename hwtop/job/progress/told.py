@@ -158,9 +158,9 @@ class ProgressTracker:
         """Told times against the clock: are they of one step, or of all since the line before?"""
         if self._steps_a_time > 1 or progress.step_time_s is None or len(self._arrived) < _SURE_LINES:
             return
-        steps = median(self._gaps) / median(self._arrived)
-        told_steps = median(self._told) / median(self._arrived)
-        if steps < 2 or abs(told_steps / steps - 1) > _LIKE:
+        gap_s = median(self._gaps)
+        steps = gap_s / median(self._arrived)
+        if steps < 2 or abs(median(self._told) / gap_s - 1) > _LIKE:
             return
         self._steps_a_time = steps
         self._told = deque((each / steps for each in self._told), maxlen=_WINDOW)

@@ -20,7 +20,6 @@ from hwtop.job.stacks.meaning import meaning
 from hwtop.job.stacks.series import WINDOW_S, Sample, Series, Standing
 from hwtop.job.stacks.sleep import Sleep, Sleepers
 from hwtop.model.flame import FlameNode
-from hwtop.model.process import ProcessReading
 from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseShare, Spell
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
@@ -50,6 +49,7 @@ class StackSamples:
     def __init__(self) -> None:
         self._series: dict[int, Series] = {}
         self.sleepers = Sleepers()
+        """To be shown every process reading: what the newest look showed of a thread holds until it is woken."""
         self._halts: deque[tuple[float, float]] = deque(maxlen=_MOST_HALTS)
 
     def add(self, dump: StackDump, *, has_device: bool = False) -> None:
@@ -76,10 +76,6 @@ class StackSamples:
                 self.add_profile(look, has_device=look.pid in on_device)
             else:
                 self.add(look, has_device=look.pid in on_device)
-
-    def see(self, reading: ProcessReading) -> None:
-        """Who sleeps: what the newest look showed of a thread holds until it is woken."""
-        self.sleepers.see(reading)
 
     def leave_out(self, from_s: float, to_s: float) -> None:
         """The job could not go on between these times (a rank was stopped): what its ranks did says nothing of how they train."""
@@ -140,11 +136,10 @@ class StackSamples:
         None before two looks (one, of a thread that sleeps), and when the newest one is older than the window: what is not
         looked at is not known.
         """
-        series, sleep = self._series.get(pid), self.sleep(pid)
-        if series is None or now - self.known_to_s(pid) > WINDOW_S or (series.looks < 2 and sleep is None):
+        series, sleep, known_to_s = self._series.get(pid), self.sleep(pid), self.known_to_s(pid)
+        if series is None or now - known_to_s > WINDOW_S or (series.looks < 2 and sleep is None):
             return None
-        since_s = series.same_since_s if sleep is None else min(series.same_since_s, sleep.since_s)
-        return self.known_to_s(pid) - since_s
+        return known_to_s - (series.same_since_s if sleep is None else min(series.same_since_s, sleep.since_s))
 
     def phase_for_s(self, pid: int) -> float | None:
         """For which every look up to the newest has shown the same phase; None before the first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from hwtop.model.process import ProcessInfo, ProcessReading
+from hwtop.model.process import ProcessReading
 
 _ASLEEP = ("S", "D")
 
@@ -32,8 +32,8 @@ class Sleepers:
         """Who still sleeps, and who does now."""
         before, self._sleeps = self._sleeps, {}
         for process in reading.processes:
-            switches = _switches(process)
-            if switches is None:
+            switches = process.switches
+            if process.state not in _ASLEEP or switches is None:
                 continue
             known = before.get(process.pid)
             since_s = known.since_s if known is not None and known.switches == switches else reading.at_s
@@ -42,11 +42,3 @@ class Sleepers:
     def of(self, pid: int) -> Sleep | None:
         """None: its main thread runs, or nobody knows."""
         return self._sleeps.get(pid)
-
-
-def _switches(process: ProcessInfo) -> int | None:
-    """Of a main thread that sleeps."""
-    told = (process.voluntary_switches, process.involuntary_switches)
-    if process.state not in _ASLEEP or told[0] is None or told[1] is None:
-        return None
-    return told[0] + told[1]

@@ -19,7 +19,7 @@ def slept(*states: tuple[float, str, int | None], look_at_s: float) -> StackSamp
         if at_s >= look_at_s > at_s - 1.0:
             samples.add(dump(PID, look_at_s, WAIT, is_active=False))
         counts: dict[str, Any] = {"voluntary_switches": switches, "involuntary_switches": switches and 3}
-        samples.see(processes(at_s, process(PID, state=state, **counts)))
+        samples.sleepers.see(processes(at_s, process(PID, state=state, **counts)))
     return samples
 
 
@@ -70,7 +70,7 @@ def test_a_newer_look_that_shows_another_place_counts() -> None:
 
 def test_only_the_main_thread_is_counted() -> None:
     samples = StackSamples()
-    samples.see(processes(10.0, process(PID, voluntary_switches=1, involuntary_switches=1)))
+    samples.sleepers.see(processes(10.0, process(PID, voluntary_switches=1, involuntary_switches=1)))
     samples.add(dump(PID + 1, 12.0, WAIT))
-    samples.see(processes(24.0, process(PID, voluntary_switches=1, involuntary_switches=1)))
+    samples.sleepers.see(processes(24.0, process(PID, voluntary_switches=1, involuntary_switches=1)))
     assert samples.same_stack_for_s(PID + 1, 24.0) is None
