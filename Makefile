@@ -1,28 +1,33 @@
-# Everything a newcomer needs: `make demo`, `make test`, `make check`.
+# Everything a newcomer needs: `make demo`, `make dev`, `make check`.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test check format lint bench matrix screenshots clean
+.PHONY: demo dev fast test check format lint bench matrix screenshots docs clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
 
+dev: $(VENV)/.dev ## install what `make lint` and `make fast` need: seconds, no torch
+
+fast: $(VENV)/.dev ## the tests that start no jobs
+	$(BIN)/python -m pytest
+
 test: $(VENV)/.test ## install what the tests need and run all of them
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore tests/diagnosis
-	$(BIN)/python -m pytest tests/diagnosis # real jobs that share out the cores among themselves
+	$(BIN)/python -m pytest -m "" --ignore tests/diagnosis
+	$(BIN)/python -m pytest -m "" --numprocesses 0 tests/diagnosis # real jobs that share out the cores among themselves
 
 check: lint test ## what CI runs
 
-lint: $(VENV)/.test
+lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.test
+format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -30,6 +35,7 @@ bench: $(VENV)/.test ## what hwtop costs
 	$(BIN)/python bench/cold_start.py
 	$(BIN)/python bench/frame_cost.py
 	$(BIN)/python bench/monitor_cost.py
+	$(BIN)/python bench/psutil_cost.py
 	$(BIN)/python bench/stack_grouping.py
 	$(BIN)/python bench/attach_cost.py
 
@@ -40,16 +46,28 @@ screenshots: $(VENV)/.test ## every page of healthy and sick jobs, as SVG and PN
 	$(BIN)/python -m tests.pictures
 	$(BIN)/python -m tests.web_picture
 
+docs: $(VENV)/.docs ## the documentation as a site in build/docs
+	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+
 $(BIN)/hwtop: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "hwtop needs Python 3.10 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --editable .
 	touch $@
 
-$(VENV)/.test: $(BIN)/hwtop pyproject.toml tests/install_needs.sh
+$(VENV)/.dev: $(BIN)/hwtop pyproject.toml
+	$(PIP) install --quiet --editable ".[dev]"
+	touch $@
+
+$(VENV)/.test: $(VENV)/.dev tests/install_needs.sh
 	tests/install_needs.sh
 	$(PIP) install --quiet --editable ".[test]" "$(TORCH)" setuptools
 	$(PIP) install --quiet --no-build-isolation deepspeed # a source package whose build imports torch
+	touch $@
+
+$(VENV)/.docs: $(BIN)/hwtop pyproject.toml
+	$(PIP) install --quiet --editable ".[docs]"
 	touch $@
 
 clean:

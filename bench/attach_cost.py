@@ -171,13 +171,13 @@ def idle_ranks(ranks: int, folder: Path) -> Iterator[list[int]]:
 
 def sample(arguments: list[str]) -> None:
     """Sample these processes for a minute and print what that took, hwtop's own threads included."""
-    from hwtop.collectors.stack import StackSource
-    from hwtop.model.aim import Aim
+    from hwtop.collectors.stacks.source import StackSource
+    from hwtop.model.plan import SamplingPlan
 
     has_focus = arguments[-1] == "focus"
     pids = tuple(int(each) for each in arguments if each != "focus")
     source = StackSource()
-    source.aim(Aim(stack_pids=pids, focus_pid=pids[0] if has_focus else None))
+    source.set_plan(SamplingPlan(stack_pids=pids, focus_pid=pids[0] if has_focus else None))
     before, began = cpu_s(), time.monotonic()
     samples = dict.fromkeys(pids, 0)
     while time.monotonic() - began < SAMPLED_S:
@@ -189,9 +189,9 @@ def sample(arguments: list[str]) -> None:
         time.sleep(1.0)
     share = 100 * (cpu_s() - before) / (time.monotonic() - began)
     others = sorted(samples[pid] for pid in pids[has_focus:])
-    told = f"{samples[pids[0]]} samples of the focused rank, " if has_focus else ""
+    reported = f"{samples[pids[0]]} samples of the focused rank, " if has_focus else ""
     print(
-        f"{len(pids)} ranks: {share:.2f} % of a core in the first minute; {told}{others[0]} to {others[-1]} of the others"
+        f"{len(pids)} ranks: {share:.2f} % of a core in the first minute; {reported}{others[0]} to {others[-1]} of the others"
     )
     source.close()
 

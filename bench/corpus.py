@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any
 
 from hwtop.job.patterns.match import match
-from hwtop.job.progress.told import ProgressReader, parse
+from hwtop.job.progress.tracker import ProgressReader, parse
 from hwtop.model.log import LogEvent, LogLine
 
 ALTERNATIVES = {
@@ -43,8 +43,8 @@ def last_progress(text: str) -> dict[str, Any]:
     for line in text.split("\n"):
         progress = reader.read(line)
         if progress is not None:
-            told = {name: getattr(progress, name) for name in progress.__struct_fields__}
-            merged.update({name: value for name, value in told.items() if value is not None})
+            reported = {name: getattr(progress, name) for name in progress.__struct_fields__}
+            merged.update({name: value for name, value in reported.items() if value is not None})
     return merged
 
 
@@ -73,19 +73,19 @@ def main(path: str, is_verbose: bool) -> None:
                 print("FALSE", row["id"], sorted(raised))
             measure_progress(row, fields, is_verbose)
             continue
-        told = {event.pattern for event in events}
+        reported = {event.pattern for event in events}
         allowed = set(wanted(row["label"]))
         for label in row.get("also") or ():
             allowed |= wanted(label)
         total[row["label"]] += 1
-        is_found = bool(wanted(row["label"]) & told)
+        is_found = bool(wanted(row["label"]) & reported)
         found[row["label"]] += is_found
         extra.update(raised - allowed)
         if row.get("xid"):
             total["(xid code)"] += 1
             found["(xid code)"] += any(event.xid == row["xid"] for event in events)
         if is_verbose and (not is_found or raised - allowed):
-            print("MISS " if not is_found else "EXTRA", row["id"], sorted(told - allowed))
+            print("MISS " if not is_found else "EXTRA", row["id"], sorted(reported - allowed))
     for label in sorted(total):
         print(f"{label:28} {found[label]:3}/{total[label]}")
     print(f"{'recall':28} {sum(found.values())}/{sum(total.values())}")

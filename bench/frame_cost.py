@@ -40,7 +40,7 @@ RATE_HZ = 10.0
 
 def play(page: str, report_fd: int) -> None:
     """In the child: show the frames, report CPU seconds a frame."""
-    from hwtop.model.aim import Wish
+    from hwtop.model.plan import UserFocus
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.options import Publish
     from tests.recording import replay
@@ -50,7 +50,7 @@ def play(page: str, report_fd: int) -> None:
     class Feed:
         def attach(self, pid: int) -> None: ...
 
-        def look(self, wish: Wish) -> None: ...
+        def look(self, user_focus: UserFocus) -> None: ...
 
         def interval(self, seconds: float) -> None: ...
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import smi_xml
 
-from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
+from hwtop.collectors.gpu.nvidia.vendor import GpuNvidiaSource
 from hwtop.errors import CannotError
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu.device import Gpu
 
 READS = 20
 

@@ -32,7 +32,7 @@ WARM_UP_S = 12.0
 TICKS = 30
 
 HWTOP_READS = """
-from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
+from hwtop.collectors.gpu.nvidia.vendor import GpuNvidiaSource
 source = GpuNvidiaSource(deadline_s=5.0)
 read = source.read
 """

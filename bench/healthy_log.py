@@ -63,9 +63,9 @@ def healthy_log(size_bytes: int, seed: int = 1) -> bytes:
     chance = random.Random(seed)
     progress, every = _PROGRESS.splitlines(), _EVERY.splitlines()
     parts = [_START]
-    told = len(_START)
+    reported = len(_START)
     step = 0
-    while told < size_bytes:
+    while reported < size_bytes:
         step += 1
         template = chance.choice(every) if step % 97 == 0 else progress[step // 500 % len(progress)]
         line = template.format(
@@ -81,5 +81,5 @@ def healthy_log(size_bytes: int, seed: int = 1) -> bytes:
             second=step % 60,
         )
         parts.append(line + "\n")
-        told += len(line) + 1
+        reported += len(line) + 1
     return "".join(parts).encode()

@@ -19,9 +19,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from hwtop.collectors.log import LogSource
-from hwtop.derive.log import LogBook
-from hwtop.model.aim import Aim, LogTarget
+from hwtop.collectors.logs.source import LogSource
+from hwtop.derive.logs.log import LogBook
+from hwtop.model.plan import LogTarget, SamplingPlan
 
 HIDDEN = 200
 INTERVAL_S = 1.0
@@ -70,7 +70,7 @@ def watch(folder: Path, files: int, start: Callable[[], subprocess.Popen[bytes]]
     """Start the writer, read once a second until the writer has ended and nothing is left in the files."""
     paths = [folder / f"rank{number}.log" for number in range(files)]
     source, book = LogSource(), LogBook()
-    source.aim(Aim(logs=tuple(LogTarget(path=str(path)) for path in paths)))
+    source.set_plan(SamplingPlan(logs=tuple(LogTarget(path=str(path)) for path in paths)))
     while any(file.size_bytes is None for file in source.read().files):
         time.sleep(0.1)
     writer = start()

@@ -32,7 +32,7 @@ from matrix_score import Outcome, Said, judge, line, totals  # noqa: E402
 
 from tests.diagnosis.case import Case, environment, start  # noqa: E402
 from tests.diagnosis.cores import STARTING, Cores  # noqa: E402
-from tests.training import JOBS, start_python  # noqa: E402
+from tests.training import job_file, start_python  # noqa: E402
 
 WATCHING = 0.3
 """Cores that hwtop itself needs in its first half minute, with room to spare: seconds to detection are measured."""
@@ -61,7 +61,7 @@ def run(family: str, case: Case, library: Path, cores: Cores, *, live: bool) -> 
         try:
             if case in SICK_GPUS:
                 with (
-                    start_python(JOBS / "eight_ranks.py", folder) as job,
+                    start_python(job_file("eight_ranks"), folder) as job,
                     gpus(SICK_GPUS[case], job, library) as (env, meanwhile),
                 ):
                     settle()

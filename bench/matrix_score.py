@@ -71,7 +71,7 @@ def judge(
     right = {expected, *also}
     last = said[-1].serious
     top = last[0]["symptom"] if last else None
-    newest = {each["symptom"]: each for moment in said for each in moment.serious}
+    newest = {each["symptom"]: each for derived in said for each in derived.serious}
     culprits = tuple(last[0]["ranks"]) if last else ()
     wrong = [each for each in newest.values() if each["symptom"] not in right]
     stays = {each["symptom"] for each in last} if expected is not None else newest.keys()
@@ -91,10 +91,10 @@ def judge(
 def _seconds(said: Sequence[Said], expected: str, fault_at: float) -> float:
     """When the expected symptom came on top for good."""
     since = said[-1].at
-    for moment in reversed(said):
-        if not moment.serious or moment.serious[0]["symptom"] != expected:
+    for derived in reversed(said):
+        if not derived.serious or derived.serious[0]["symptom"] != expected:
             break
-        since = moment.at
+        since = derived.at
     return max(0.0, since - fault_at)
 
 

@@ -64,8 +64,8 @@ def run(name: str, command: list[str], env: dict[str, str], seconds: float) -> N
 
 
 def main() -> None:
+    from hwtop.demo.catalogue import find
     from hwtop.demo.run import DemoJob
-    from hwtop.demo.scenarios import find
 
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
     scenario = find("healthy")

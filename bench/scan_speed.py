@@ -19,7 +19,7 @@ from pathlib import Path
 
 from healthy_log import healthy_log
 
-from hwtop.collectors.log_file import read_file
+from hwtop.collectors.logs.file import read_file
 from hwtop.job.log.block import all_lines
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.prefilter import Prefilter
@@ -101,7 +101,7 @@ def measure(path: str) -> None:
     size = Path(path).stat().st_size
     patterns, literals = builtin().patterns, builtin().literals()
 
-    def told(name: str, seconds: float, note: str = "") -> float:
+    def reported(name: str, seconds: float, note: str = "") -> float:
         speed = size / 1e6 / seconds
         print(f"{name:44} {speed:8,.0f} MB/s  {note}")
         return speed
@@ -109,18 +109,18 @@ def measure(path: str) -> None:
     print(f"{size / 1e6:,.0f} MB, {len(patterns)} patterns with {len(literals)} literals, one core, processor time")
     scan(path)  # compiles the literals, and warms the page cache
     alarms = scan(path)[1]
-    speed = told("hwtop scan, files in blocks", best_s(lambda: scan(path)), f"{alarms} false alarms")
+    speed = reported("hwtop scan, files in blocks", best_s(lambda: scan(path)), f"{alarms} false alarms")
     lines = [line for block in read_file(path) for line in all_lines(block)][:200_000]
     share = sum(len(line.text) + 1 for line in lines) / size
     live = Matcher()
-    told(
+    reported(
         "hwtop live, lines that are there already",
         best_s(lambda: [live.match(lines[at : at + 4096]) for at in range(0, len(lines), 4096)]) / share,
     )
     if grep := shutil.which("grep"):
-        told("grep -c -i -F, the same literals", children_s([grep, "-c", "-i", "-F", "\n".join(literals), path]))
+        reported("grep -c -i -F, the same literals", children_s([grep, "-c", "-i", "-F", "\n".join(literals), path]))
         alternation = "|".join(map(_extended, literals))
-        told("grep -c -i -E, an alternation of them", children_s([grep, "-c", "-i", "-E", alternation, path]))
+        reported("grep -c -i -E, an alternation of them", children_s([grep, "-c", "-i", "-E", alternation, path]))
     print(f"{'reached' if speed >= BAR_MB_S else 'MISSED'}: {BAR_MB_S:.0f} MB/s")
     raise SystemExit(speed < BAR_MB_S or alarms > 0)
 

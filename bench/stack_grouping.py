@@ -11,8 +11,9 @@ import random
 import statistics
 import time
 
+from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.groups import group, parting, sentence
-from hwtop.job.stacks.slow_vote import outliers
+from hwtop.job.stacks.outlier_vote import outliers
 from hwtop.job.stacks.trie import trie
 from hwtop.model.stack import StackFrame, ThreadStack
 
@@ -63,7 +64,7 @@ def main() -> None:
         for _ in range(ROUNDS):
             stacks = {rank: dump(shape(rank)) for rank in range(RANKS)}
             begin = time.thread_time()
-            groups = group(stacks)
+            groups = group({rank: classified(thread.frames) for rank, thread in stacks.items()})
             trie(groups), sentence(groups), parting(groups), outliers(groups)
             took_ms.append(1000 * (time.thread_time() - begin))
         print(

@@ -6,4 +6,4 @@ from hwtop.heartbeat import heartbeat
 
 __all__ = ["__version__", "heartbeat"]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

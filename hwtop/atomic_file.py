@@ -1,4 +1,4 @@
-"""Atomic file: what hwtop writes of its own stands there whole or not at all, for the person's eyes only."""
+"""Atomic file: files that hwtop writes are complete or not there at all, and only the user can read them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 
 def write(place: Path, content: bytes) -> None:
-    """Put `content` at `place` in one step; a file that was there passes on its rights and owner. Folders are made.
+    """Put `content` at `place` in one step; an existing file passes on its mode and owner. Folders are created.
 
-    Written first is a new file of another name: never through a link that somebody else has put there.
+    The content goes to a new file of another name first: never through a link that somebody else has created.
 
     Raises:
-        OSError: it cannot be written; what was there is as it was.
+        OSError: it cannot be written; an existing file is unchanged.
     """
     old = _rights(place)
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -38,10 +38,10 @@ def write(place: Path, content: bytes) -> None:
 
 
 def _rights(place: Path) -> os.stat_result | None:
-    """Those of the file that is there; None where there is none, or a link, which is replaced.
+    """Mode and owner of the existing file; None if there is none, or only a link, which is replaced.
 
     Raises:
-        OSError: it is no file. For root, `--config /dev/null` must not end that device.
+        OSError: it is not a regular file: for root, `--config /dev/null` must not replace that device.
     """
     try:
         old = place.lstat()
@@ -51,4 +51,4 @@ def _rights(place: Path) -> os.stat_result | None:
         return old
     if stat.S_ISLNK(old.st_mode):
         return None
-    raise OSError(errno.EINVAL, "no ordinary file")
+    raise OSError(errno.EINVAL, "not a regular file")

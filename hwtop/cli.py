@@ -13,23 +13,23 @@ from hwtop import __version__
 from hwtop.errors import HwtopError
 
 COMMANDS = {
-    "completion": "Print the script with which your shell completes hwtop.",
-    "baseline": "Store what a good run is like; is a later one slower, and where?",
-    "config": "Your settings: write, show and check the file.",
-    "demo": "Start a small real training job with a planted fault, and watch it.",
-    "diagnose": "Watch a job without a screen, judge it, print what is wrong.",
-    "explain": "What a symptom means, when it is raised, what to do.",
-    "heartbeat": "Print a file that lets a training tell hwtop its step, without installing hwtop.",
+    "completion": "Print a shell completion script.",
+    "baseline": "Save a good run as a baseline, and compare later runs with it.",
+    "config": "Write, show and check the settings file.",
+    "demo": "Start a small training job with a planted fault, and watch it.",
+    "diagnose": "Watch a job without a screen, then print what is wrong.",
+    "explain": "Explain a symptom: what it means, when it is raised, what to do.",
+    "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
     "man": "Print the manual page.",
-    "patterns": "What hwtop looks for in logs, and patterns of your own.",
-    "scan": "Look for known errors and progress in log files.",
-    "screenshot": "The screen as a picture or text, without a terminal.",
-    "snapshot": "Read everything once and print it.",
-    "symptoms": "All symptoms that hwtop looks for, with thresholds.",
-    "stacks": "Python stacks of all ranks, grouped: who differs.",
-    "web": "The screen in a browser on this machine.",
+    "patterns": "List, show and test log patterns, built-in and your own.",
+    "scan": "Search log files for known errors and progress.",
+    "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",
+    "snapshot": "Read all metrics once and print them.",
+    "symptoms": "List all symptoms with their thresholds.",
+    "stacks": "Print the Python stacks of all ranks, grouped.",
+    "web": "Show the screen in a browser on this machine.",
 }
-"""name -> help line. `live` is what runs when none is named."""
+"""Name -> help line. `live` runs when no command is given."""
 
 
 class _Commands(click.Group):
@@ -45,21 +45,21 @@ class _Commands(click.Group):
         return command
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write_usage("hwtop", "[PID] [FLAG]...")
+        formatter.write_usage("hwtop", "[PID] [OPTIONS]")
         formatter.write_usage("hwtop", "COMMAND ...", prefix="       ")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The screen has no name of its own on the command line, so its flags are told here."""
+        """The screen has no command name, so its options are listed here."""
         screen = self.get_command(ctx, "live")
         params = [*(screen.params if screen else ()), *self.get_params(ctx)]
         options = [param for param in params if isinstance(param, click.Option)]
         records = [record for option in options if (record := option.get_help_record(ctx)) is not None]
-        with formatter.section("Flags of the screen"):
+        with formatter.section("Screen options"):
             formatter.write_dl(records)
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands (hwtop COMMAND -h for each)"):
+        with formatter.section("Commands (see hwtop COMMAND -h)"):
             formatter.write_dl([(name, COMMANDS[name]) for name in sorted(COMMANDS)])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -76,19 +76,19 @@ def _names_a_command(args: list[str]) -> bool:
     epilog="""\b
     hwtop             choose a training job and watch it
     hwtop PID         watch the job that this process belongs to
-    hwtop demo        see it at work on a small job with a planted fault
-    HWTOP_DEBUG=1     shows where an internal error came from""",
+    hwtop demo        try it on a small job with a planted fault
+    HWTOP_DEBUG=1     print a traceback for internal errors""",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="hwtop")
 def cli() -> None:
-    """Why is my training job slow or stuck? PID is any process of it; without one, choose."""
+    """Find out why a training job is slow or stuck. PID is any process of the job; without PID, choose from a list."""
 
 
 def main(args: list[str] | None = None) -> None:
     """Run hwtop. Exits 2 with one line on standard error for anything that cannot be done."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a file name or log line that it cannot hold is no reason to fail
+            stream.reconfigure(errors="replace")  # an unencodable file name or log line must not end the program
     try:
         code = cli.main(args=args, prog_name="hwtop", standalone_mode=False)
     except HwtopError as error:
@@ -99,12 +99,14 @@ def main(args: list[str] | None = None) -> None:
     except click.Abort:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone: nothing is left to tell
+        sys.stderr.close()  # the reader of our output is gone: nothing left to report
         sys.exit(141)
     except Exception as error:
         if os.environ.get("HWTOP_DEBUG"):
             raise
-        _fail(f"internal error: {type(error).__name__}: {error}. Set HWTOP_DEBUG=1 to see where; please report it", 2)
+        _fail(
+            f"internal error: {type(error).__name__}: {error}. Set HWTOP_DEBUG=1 for a traceback; please report it", 2
+        )
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -1,8 +1,8 @@
-"""Everything that hwtop itself reports to the person at the keyboard.
+"""Errors that hwtop reports to the user.
 
 HwtopError
-├── UsageError      wrong input: a bad PID, flag or file
-└── CannotError     right input, but this machine does not allow it
+├── UsageError      invalid input: a bad PID, flag or file
+└── CannotError     valid input, but not possible on this machine
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ class HwtopError(Exception):
 
 
 class UsageError(HwtopError):
-    """What was typed cannot be right: no such process, no such file, an impossible value."""
+    """The input is invalid: no such process, no such file, a value out of range."""
 
 
 class CannotError(HwtopError):
-    """What was typed is right, but cannot be done here: no permission, a missing extra."""
+    """The input is valid, but cannot be done here: no permission, a missing extra."""

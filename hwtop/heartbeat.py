@@ -1,4 +1,4 @@
-"""The heartbeat: a training tells hwtop its step, loss and other numbers, without a log.
+"""The heartbeat: a training reports its step, loss and other numbers to hwtop, without a log.
 
     from hwtop import heartbeat             # or, where hwtop is not installed: hwtop heartbeat > hwtop_heartbeat.py
 
@@ -6,20 +6,19 @@
         ...
         heartbeat(step=step, loss=value, lr=schedule.get_last_lr()[0], tokens_per_s=rate)
 
-Needs nothing but the standard library. A call takes about a microsecond, never raises, never blocks, and does nothing where
-it cannot work. The numbers go to a page of shared memory, /dev/shm/hwtop-NAMESPACE-PID (else in /run/user/UID), which only
-the same user can read, and which is removed when the process ends. A process that is forked has a page of its own, from its
-own first call on.
+Needs only the standard library. A call takes about a microsecond, never raises, never blocks, and does nothing where it cannot
+work. The numbers go to a page of shared memory, /dev/shm/hwtop-NAMESPACE-PID (else in /run/user/UID), which only the same user
+can read and which is removed when the process ends. A forked process gets its own page with its first call.
 
-Only plain numbers are taken (NumPy's too). A tensor is not: to read it would make the program wait for its device. Give
-`loss.item()` where you have it anyway.
+Only plain numbers are accepted (NumPy scalars included). Tensors are ignored: reading one would make the program wait for its
+device. Pass `loss.item()` where you compute it anyway.
 
 The page (native byte order), version 1: a head of 1,024 bytes, then 56 places for the newest beats, 128 bytes each.
-Head: 0 "hwtop-beat-1\\n", 16 int64 PID, 24 int64 start of the process (clock ticks after boot, as /proc/PID/stat tells it; 0 =
-unknown), 32 int64 how many names, 64 ten names of 48 bytes, 544 ten names of numbers that are not taken.
+Head: 0 "hwtop-beat-1\\n", 16 int64 PID, 24 int64 start of the process (clock ticks after boot, as in /proc/PID/stat; 0 = unknown),
+32 int64 how many names, 64 ten names of 48 bytes, 544 ten names of values that were not accepted.
 Place: int64 number of the beat (1 is the first), int64 CLOCK_MONOTONIC in ns, uint64 bits for which values are there (0 step,
 1 loss, 2... the named ones), int64 step, float64 loss, ten float64 of the names, int64 number of the beat again. The two
-numbers differ while it is written; so a place is whole when it looks the same twice, with both numbers alike.
+numbers differ while it is written: a place is complete when two reads are equal and both numbers match.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class _Page:
     """The page of this process."""
 
     def __init__(self) -> None:
-        """Raises OSError where there is no room for it."""
+        """Raises OSError if there is no space for it."""
         import struct
         from itertools import count
         from mmap import mmap
@@ -50,7 +49,7 @@ class _Page:
         self.pid = os.getpid()
         self.path, fd = _create(self.pid)
         try:
-            # Room is taken here and now: a page that is missing when it is written to would kill the process (SIGBUS).
+            # Space is allocated now: a page that is missing when it is written to would kill the process (SIGBUS).
             os.posix_fallocate(fd, 0, PAGE_BYTES)
             self.memory = mmap(fd, PAGE_BYTES)
         except BaseException:
@@ -79,13 +78,13 @@ class _Page:
         return index
 
     def refuse(self, name: str) -> None:
-        """Note for hwtop that what came as `name` is no number."""
+        """Note for hwtop that the value of `name` is not a number."""
         if name not in self.refused and len(self.refused) < NAMES:
             self._write_name(REFUSED_AT, len(self.refused), name)
             self.refused.add(name)
 
     def remove(self) -> None:
-        """The process ends. What was forked off it has no business with its page."""
+        """The process ends. Its forked children must not touch its page."""
         if self.pid == os.getpid():
             _remove(self.path)
 
@@ -97,11 +96,11 @@ class _Page:
 
 _page: _Page | None = None
 _chance = allocate_lock()
-"""Taken by the first who makes the page, and never given back: one that cannot be made is not tried again."""
+"""Acquired by the first caller, who creates the page, and never released: a page that cannot be created is not tried again."""
 
 
 def heartbeat(step: object = None, loss: object = None, **numbers: object) -> None:
-    """Tell hwtop where the training is: call it once a step. Up to ten numbers more, by name (lr, grad_norm, ...)."""
+    """Report to hwtop where the training is: call it once per step. Up to ten more numbers by name (lr, grad_norm, ...)."""
     page = _page
     try:
         if page is None:
@@ -111,27 +110,27 @@ def heartbeat(step: object = None, loss: object = None, **numbers: object) -> No
             at = HEAD_BYTES + number % PLACES * PLACE_BYTES
             page.put(page.memory, at, number, monotonic_ns(), 3, step, loss, *_NOTHING, number)
         else:
-            _tell(page, step, loss, numbers)
-    except Exception:  # noqa: S110 - whatever it is, it must not disturb the training
+            _report(page, step, loss, numbers)
+    except Exception:  # noqa: S110 - nothing may disturb the training
         pass
 
 
-def _tell(page: _Page, step: object, loss: object, numbers: dict[str, object]) -> None:
+def _report(page: _Page, step: object, loss: object, numbers: dict[str, object]) -> None:
     bits = 0
-    told_step, told_loss = 0, 0.0
+    plain_step, plain_loss = 0, 0.0
     values = [0.0] * NAMES
     if step is not None:
         number = _plain(step)
         if number is None:
             page.refuse("step")
         else:
-            told_step, bits = int(number), 1
+            plain_step, bits = int(number), 1
     if loss is not None:
         number = _plain(loss)
         if number is None:
             page.refuse("loss")
         else:
-            told_loss, bits = number, bits | 2
+            plain_loss, bits = number, bits | 2
     for name, value in numbers.items():
         number = value if type(value) is float else _plain(value)
         if number is None:
@@ -146,11 +145,11 @@ def _tell(page: _Page, step: object, loss: object, numbers: dict[str, object]) -
         bits |= 4 << index
     beat = next(page.numbers)
     at = HEAD_BYTES + beat % PLACES * PLACE_BYTES
-    page.put(page.memory, at, beat, monotonic_ns(), bits, told_step, told_loss, *values, beat)
+    page.put(page.memory, at, beat, monotonic_ns(), bits, plain_step, plain_loss, *values, beat)
 
 
 def _plain(value: object) -> float | None:
-    """As a number if that costs nothing; None for a tensor, whose device would have to be waited for."""
+    """As a number if that costs nothing; None for a tensor: reading it waits for its device."""
     if isinstance(value, (int, float)):
         return value
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
@@ -159,10 +158,10 @@ def _plain(value: object) -> float | None:
 
 
 def _open() -> _Page:
-    """Make the page at the first call. Raises OSError where it cannot be made."""
+    """Create the page at the first call. Raises OSError if it cannot be created."""
     global _page
     if not _chance.acquire(False):
-        raise OSError("another thread makes it, or it cannot be made")
+        raise OSError("another thread is creating it, or it cannot be created")
     import atexit
 
     page = _Page()
@@ -190,16 +189,16 @@ def _remove(path: str) -> None:
 
 
 def _create(pid: int) -> tuple[str, int]:
-    """(path, descriptor) of a new file that is nobody else's."""
+    """(path, descriptor) of a new file of our own."""
     refusal: OSError | None = None
     for folder in ("/dev/shm", f"/run/user/{os.getuid()}"):
         path = f"{folder}/hwtop-{_namespace()}-{pid}"
-        _remove(path)  # of a process that had this PID before
+        _remove(path)  # left by a process that had this PID before
         try:
             return path, os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
             refusal = error
-    raise refusal or OSError("no place for the page")
+    raise refusal or OSError("no folder for the page")
 
 
 def _namespace() -> str:
@@ -219,7 +218,7 @@ def _start_ticks() -> int:
 
 
 def _clean(folder: str, own: str) -> None:
-    """Remove pages of processes that were killed before they could: of this user and this PID namespace alone."""
+    """Remove pages of processes that were killed before they could: only of this user and this PID namespace."""
     head = own.rpartition("-")[0] + "-"
     for name in os.listdir(folder):
         pid = name[len(head) :]

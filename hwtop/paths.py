@@ -1,4 +1,4 @@
-"""Where a person's own files of hwtop lie (XDG base directory specification)."""
+"""Where hwtop keeps the user's files (XDG Base Directory Specification)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """`~/.local/state/hwtop`, whether it exists or not: what hwtop itself has written down and a person may delete."""
+    """`~/.local/state/hwtop`, whether it exists or not: what hwtop has written itself; the user may delete all of it."""
     home = Path(environ.get("XDG_STATE_HOME", ""))
     if not home.is_absolute():
         home = _home(environ) / ".local" / "state"
@@ -25,7 +25,7 @@ def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def _home(environ: Mapping[str, str]) -> Path:
-    """A user without a home, as in some containers, gets one that is not there: nothing is read, and writing tells why not."""
+    """A user without a home, as in some containers, gets a path that does not exist: nothing is read, and writing fails with the reason."""
     home = Path(environ.get("HOME") or "~")
     with contextlib.suppress(RuntimeError):
         return home.expanduser()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from msgspec.structs import replace
-
 from hwtop.model.frame import Frame, Verdict
 from hwtop.model.job import StackGroup
 from hwtop.model.log import Progress
@@ -13,20 +11,21 @@ from hwtop.model.rank import Phase, PhaseShare, Rank
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from tests import frames
+from tests.parts import replace
 
 
 @cache
 def healthy(count: int) -> Frame:
     """All in step; they wait for each other a little."""
     base = frames.healthy()
-    moment = frames.moment(frames.SECONDS - 1, ranks=count)
-    assert moment.job is not None
-    ranks = tuple(replace(rank, gpus=(rank.rank % 8,)) for rank in moment.job.ranks)
-    moment = replace(moment, job=replace(moment.job, ranks=ranks))
+    derived = frames.derived(frames.SECONDS - 1, ranks=count)
+    assert derived.job is not None
+    ranks = tuple(replace(rank, gpus=(rank.rank % 8,)) for rank in derived.job.ranks)
+    derived = replace(derived, job=replace(derived.job, ranks=ranks))
     return replace(
         base,
-        moment=moment,
-        history=(moment,),
+        derived=derived,
+        history=(derived,),
         verdict=Verdict(level="ok", text=f"training normally: 0.312 s/step, {count} of {count} ranks in step"),
     )
 
@@ -35,7 +34,7 @@ def healthy(count: int) -> Frame:
 def sick(count: int) -> Frame:
     """A rank of the middle writes a summary, so all others wait; one is slow, one loads data, the last is dead."""
     base = healthy(count)
-    job = base.moment.job
+    job = base.derived.job
     assert job is not None
     writer, slow, loader, dead = count // 2 + 5, 17, 42, count - 1
     odd = {writer: "stuck", slow: "slow", loader: "data-wait", dead: "dead"}
@@ -47,7 +46,7 @@ def sick(count: int) -> Frame:
         _group((loader,), "data", frames.DATA),
         _group((writer,), "logging", frames.SAVE),
     )
-    moment = replace(base.moment, job=replace(job, ranks=ranks, stack_groups=groups))
+    derived = replace(base.derived, job=replace(job, ranks=ranks, stack_groups=groups))
     finding = Finding(
         symptom="hang",
         severity="critical",
@@ -62,8 +61,8 @@ def sick(count: int) -> Frame:
     text = f"the job hangs since 50 s: rank {writer} is not in the all_reduce that {len(waiting)} ranks wait in"
     return replace(
         base,
-        moment=moment,
-        history=(moment,),
+        derived=derived,
+        history=(derived,),
         verdict=Verdict(level="critical", text=text),
         findings=(finding,),
     )
@@ -94,7 +93,7 @@ def _sick(item: Rank, state: str | None) -> Rank:
             stack=None,
             workers=(),
         )
-    progress = item.progress or Progress()
+    progress = item.progress.newest or Progress()
     if state == "slow":
         return replace(item, state="slow", wait_share=0.04, progress=replace(progress, step=(progress.step or 0) - 12))
     phase: Phase

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec.structs import replace
-
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.frame import Frame
 from hwtop.model.log import LogEvent
 from tests import frames
+from tests.parts import replace
 
 AT_S = 1_000.0 + frames.SECONDS - 1
 """The time of the frame."""
@@ -18,14 +17,14 @@ LOG = "/scratch/runs/42/logs/rank_0.log"
 
 def curve(
     name: CurveName,
-    told: Iterable[tuple[int | None, float]],
+    reported: Iterable[tuple[int | None, float]],
     *,
     source: str = LOG,
     is_past: bool = False,
     unit: str = "",
 ) -> Curve:
     """One value a second, the last one now."""
-    pairs = list(told)
+    pairs = list(reported)
     points = tuple(
         CurvePoint(step=step, at_s=AT_S - (len(pairs) - 1 - index), value=value, is_past=is_past)
         for index, (step, value) in enumerate(pairs)
@@ -36,9 +35,9 @@ def curve(
 def with_curves(*curves: Curve, events: tuple[LogEvent, ...] = ()) -> Frame:
     """A healthy job that told these."""
     frame = frames.healthy()
-    assert frame.moment.job is not None
-    job = replace(frame.moment.job, curves=curves, events=events)
-    return replace(frame, moment=replace(frame.moment, job=job))
+    assert frame.derived.job is not None
+    job = replace(frame.derived.job, curves=curves, events=events)
+    return replace(frame, derived=replace(frame.derived, job=job))
 
 
 def broken() -> Frame:

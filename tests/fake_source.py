@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from hwtop.model.aim import Aim
+from hwtop.model.plan import SamplingPlan
 
 
 class FakeClock:
@@ -33,7 +33,7 @@ class FakeSource:
         self.gate.set()
         self.entered = threading.Event()
         self.closed = threading.Event()
-        self.aims: list[Aim] = []
+        self.aims: list[SamplingPlan] = []
 
     def probe(self) -> str | None:
         return self.refusal
@@ -43,8 +43,8 @@ class FakeSource:
         self.gate.wait()
         return self.answer()
 
-    def aim(self, aim: Aim) -> None:
-        self.aims.append(aim)
+    def set_plan(self, plan: SamplingPlan) -> None:
+        self.aims.append(plan)
 
     def close(self) -> None:
         self.closed.set()

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
-from hwtop.collectors.flight_folder import dumps_in
+from hwtop.collectors.flight.folder import dumps_in
 from hwtop.job.flight.dump import flight_dump
 from hwtop.model.flight import FlightDump
+from tests.parts import replace
 
 FOLDER = Path(__file__).parent / "data" / "flight_recorder"
 TAKEN_S = 1_800_000_000.0
@@ -52,8 +51,8 @@ def op(
 ) -> dict[str, Any]:
     """One entry as NCCL records it; `sizes` None = no tensors. `at`: function and line in train.py."""
     function, line = at.split()
-    told = [] if sizes is None else [list(sizes)]
-    outs = told if out is None else [list(out)]
+    reported = [] if sizes is None else [list(sizes)]
+    outs = reported if out is None else [list(out)]
     return {
         "frames": [
             {"name": name, "filename": f"{_SITE}/distributed_c10d.py", "line": 3245},
@@ -69,8 +68,8 @@ def op(
         "op_id": sequence,
         "profiling_name": f"nccl:{name}",
         "time_created_ns": int((TAKEN_S - age_s) * 1e9),
-        "input_sizes": told,
-        "input_dtypes": [dtype] * len(told),
+        "input_sizes": reported,
+        "input_dtypes": [dtype] * len(reported),
         "output_sizes": outs,
         "output_dtypes": [dtype] * len(outs),
         "state": state,

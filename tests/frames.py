@@ -7,25 +7,24 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from msgspec.structs import replace
-
-from hwtop.model.cgroup import CgroupRates
-from hwtop.model.cpu import CoreRates, CpuRates, Pressure, PressureLine
 from hwtop.model.curve import Curve, CurveName, CurvePoint
-from hwtop.model.disk import DiskRates, MountReading
 from hwtop.model.flame import Flame, FlameNode
-from hwtop.model.frame import Frame, Moment, Verdict
-from hwtop.model.gpu import Gpu, GpuProcess
+from hwtop.model.frame import DerivedState, Frame, Verdict
+from hwtop.model.gpu.device import Gpu, GpuProcess
+from hwtop.model.host.cgroup import CgroupRates
+from hwtop.model.host.cpu import CoreRates, CpuRates, Pressure, PressureLine
+from hwtop.model.host.disk import DiskRates, MountReading
+from hwtop.model.host.memory import MemoryRates
+from hwtop.model.host.network import NetworkRates, NicRates
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.member import JobProcess, Launcher
-from hwtop.model.memory import MemoryRates
-from hwtop.model.network import NetworkRates, NicRates
 from hwtop.model.process import JobCandidate
 from hwtop.model.rank import PhaseShare, Rank, Worker
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.model.symptom import Blind, Finding
+from tests.parts import job_of, rank_of, replace
 
 G = 1024**3
 M = 1024**2
@@ -161,7 +160,7 @@ def dump(rank: int, leaf_first: tuple[StackFrame, ...], at_s: float) -> StackDum
 
 def rank(number: int, second: int, *, gpus: bool = True) -> Rank:
     step = 12_400 + int(second / 0.312)
-    return Rank(
+    return rank_of(
         rank=number,
         pid=pid_of(number),
         local_rank=number,
@@ -243,7 +242,16 @@ def _processes(ranks: tuple[Rank, ...]) -> tuple[JobProcess, ...]:
     ]
     for item in ranks:
         rows.append(
-            row(item.pid, LAUNCHER, 1, "rank", item.rank, item.cpu_pct or 0, 6.1, "python train.py --config gpt2-1.5b")
+            row(
+                item.pid,
+                LAUNCHER,
+                1,
+                "rank",
+                item.rank,
+                item.process.cpu_pct or 0,
+                6.1,
+                "python train.py --config gpt2-1.5b",
+            )
         )
         rows += [
             row(w.pid, item.pid, 2, "loader-worker", item.rank, w.cpu_pct or 0, 0.9, "python train.py (pt_data_worker)")
@@ -255,7 +263,7 @@ def _processes(ranks: tuple[Rank, ...]) -> tuple[JobProcess, ...]:
 def _lines(ranks: tuple[Rank, ...], second: int, step_s: float) -> tuple[LogLine, ...]:
     return tuple(
         LogLine(
-            path=item.log or "",
+            path=item.log.path or "",
             line_no=4_000 + 10 * (second - back),
             text=f"iter {12_400 + int((second - back) / step_s)}: loss {2.44 - (second - back) * 0.0005:.4f}, time {step_s * 1000:.2f}ms, mfu {13.45 / step_s:.2f}%",
             at_s=1_000.0 + second - back,
@@ -269,7 +277,7 @@ def _lines(ranks: tuple[Rank, ...], second: int, step_s: float) -> tuple[LogLine
 def job(ranks: tuple[Rank, ...], second: int, *, groups: tuple[StackGroup, ...] = ()) -> Job:
     everyone = tuple(item.rank for item in ranks)
     here = (StackGroup(ranks=everyone, frames=BACKWARD[::-1], phase="backward", user_frame=MAIN[0], leaf=BACKWARD[0]),)
-    return Job(
+    return job_of(
         target_pid=LAUNCHER,
         launcher=Launcher(pid=LAUNCHER, kind="torchrun", command="torchrun train.py"),
         world_size=len(ranks),
@@ -277,16 +285,17 @@ def job(ranks: tuple[Rank, ...], second: int, *, groups: tuple[StackGroup, ...] 
         processes=_processes(ranks),
         stack_groups=groups or here,
         log_files=tuple(
-            LogFile(path=item.log or "", pids=(item.pid,), size_bytes=4 * M, age_s=item.log_age_s) for item in ranks
+            LogFile(path=item.log.path or "", pids=(item.pid,), size_bytes=4 * M, age_s=item.log.age_s)
+            for item in ranks
         ),
-        lines=_lines(ranks, second, ranks[0].step_time_s or 1),
+        lines=_lines(ranks, second, ranks[0].progress.step_time_s or 1),
         curves=curves(second),
         flame=flame(ranks[0].rank),
     )
 
 
 @cache
-def _told() -> dict[CurveName, tuple[CurvePoint, ...]]:
+def _reported() -> dict[CurveName, tuple[CurvePoint, ...]]:
     """Every tenth step from 0 on: the first 12,400 were told before hwtop came, the rest one each 3.12 s."""
     points: dict[CurveName, list[CurvePoint]] = {}
     for step in range(0, 13_600, 10):
@@ -315,7 +324,7 @@ def curves(second: int) -> tuple[Curve, ...]:
             rank=0,
             points=points[:count],
         )
-        for name, points in _told().items()
+        for name, points in _reported().items()
     )
 
 
@@ -348,8 +357,8 @@ def cpu(second: int, *, cores: int = 96, util: float = 34, iowait: float = 0.4, 
 
 
 @cache
-def moment(second: int, *, gpus: int = 8, ranks: int = 8, cores: int = 96) -> Moment:
-    return Moment(
+def derived(second: int, *, gpus: int = 8, ranks: int = 8, cores: int = 96) -> DerivedState:
+    return DerivedState(
         time_s=T0 + second,
         at_s=1_000.0 + second,
         host="gpu-node-07",
@@ -469,12 +478,15 @@ def moment(second: int, *, gpus: int = 8, ranks: int = 8, cores: int = 96) -> Mo
 
 
 def _frame(
-    moments: list[Moment], verdict: Verdict, findings: tuple[Finding, ...] = (), blind: tuple[Blind, ...] = ()
+    derived_states: list[DerivedState],
+    verdict: Verdict,
+    findings: tuple[Finding, ...] = (),
+    blind: tuple[Blind, ...] = (),
 ) -> Frame:
     return Frame(
-        number=len(moments),
-        moment=moments[-1],
-        history=tuple(moments),
+        number=len(derived_states),
+        derived=derived_states[-1],
+        history=tuple(derived_states),
         verdict=verdict,
         findings=findings,
         blind=blind,
@@ -485,13 +497,13 @@ def _frame(
 @cache
 def healthy() -> Frame:
     return _frame(
-        [moment(second) for second in range(SECONDS)],
+        [derived(second) for second in range(SECONDS)],
         Verdict(level="ok", text="training normally: 0.312 s/step, 8 of 8 ranks in step"),
     )
 
 
-def _starved(second: int) -> Moment:
-    base = moment(second)
+def _starved(second: int) -> DerivedState:
+    base = derived(second)
     assert base.job is not None
     share = min(1.0, second / 20)
     ranks = tuple(
@@ -554,8 +566,8 @@ def input_bound() -> Frame:
     )
 
 
-def _hung(second: int) -> Moment:
-    base = moment(min(second, 9))
+def _hung(second: int) -> DerivedState:
+    base = derived(min(second, 9))
     base = replace(base, time_s=T0 + second, at_s=1_000.0 + second)
     assert base.job is not None
     stuck = max(0, second - 9)
@@ -589,7 +601,7 @@ def _hung(second: int) -> Moment:
     watched = job(ranks, min(second, 9), groups=groups)
     if stuck > 40:
         line = LogLine(
-            path=ranks[0].log or "",
+            path=ranks[0].log.path or "",
             line_no=4_100,
             text="[rank0]:[W1121 11:40:02] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8812, OpType=ALLREDUCE) ran for 40012 milliseconds",
             at_s=base.at_s,
@@ -607,7 +619,7 @@ def _hung(second: int) -> Moment:
             explanation="a collective did not finish in time",
             rank=0,
         )
-        watched = replace(watched, lines=(*watched.lines, line), events=(event,))
+        watched = replace(watched, lines=(*watched.logs.lines, line), events=(event,))
     gpus = tuple(
         gpu(index, second, util=100 if index != 5 else 0, power=186 if index != 5 else 118, temp=48)
         if stuck
@@ -679,9 +691,9 @@ def hang() -> Frame:
 
 @cache
 def gpu_lost() -> Frame:
-    moments = []
+    derived_states = []
     for second in range(SECONDS):
-        base = moment(second)
+        base = derived(second)
         gpus = list(base.gpus)
         if second > 30:
             gpus[3] = Gpu(
@@ -694,7 +706,7 @@ def gpu_lost() -> Frame:
             )
             gpus[6] = replace(gpus[6], status="stale", age_s=12.0, reason="NVML not answering")
         gpus[1] = replace(gpus[1], throttle=("sw_thermal", "sw_power_cap"), temp_c=88, sm_clock_mhz=1_210)
-        moments.append(replace(base, gpus=tuple(gpus)))
+        derived_states.append(replace(base, gpus=tuple(gpus)))
     finding = Finding(
         symptom="gpu-lost",
         severity="critical",
@@ -709,15 +721,17 @@ def gpu_lost() -> Frame:
         ranks=(3,),
         first_seen_s=100,
     )
-    return _frame(moments, Verdict(level="critical", text="GPU 3 is lost (Xid 79): rank 3 cannot go on"), (finding,))
+    return _frame(
+        derived_states, Verdict(level="critical", text="GPU 3 is lost (Xid 79): rank 3 cannot go on"), (finding,)
+    )
 
 
 @cache
 def dead_rank() -> Frame:
     """Two ranks on a box without a GPU; one was killed."""
-    moments = []
+    derived_states = []
     for second in range(SECONDS):
-        base = moment(second, gpus=0, ranks=2, cores=8)
+        base = derived(second, gpus=0, ranks=2, cores=8)
         assert base.job is not None
         if second > 40:
             first, second_rank = base.job.ranks
@@ -737,7 +751,7 @@ def dead_rank() -> Frame:
             waiting = replace(first, state="collective-wait", phase="collective", log_age_s=19.0)
             base = replace(base, job=job((waiting, gone), second))
         status = SourceStatus(name="gpu", status="unavailable", reason="no NVIDIA driver: libnvidia-ml.so.1 not found")
-        moments.append(replace(base, sources=(status,)))
+        derived_states.append(replace(base, sources=(status,)))
     finding = Finding(
         symptom="rank-dead",
         severity="critical",
@@ -754,7 +768,7 @@ def dead_rank() -> Frame:
         first_seen_s=115,
     )
     return _frame(
-        moments,
+        derived_states,
         Verdict(level="critical", text="rank 1 is dead (signal 9); rank 0 waits for it in all_reduce"),
         (finding,),
         (Blind(source="gpu", reason="no NVIDIA driver: libnvidia-ml.so.1 not found"),),
@@ -785,15 +799,15 @@ def picker() -> Frame:
         ),
         candidate(7_410, "python", "jupyter-lab --no-browser", 0),
     )
-    moments = [replace(moment(second), job=None, candidates=found) for second in range(SECONDS)]
-    return _frame(moments, Verdict(level="info", text="pick a job to watch: 2 training jobs run here"))
+    derived_states = [replace(derived(second), job=None, candidates=found) for second in range(SECONDS)]
+    return _frame(derived_states, Verdict(level="info", text="pick a job to watch: 2 training jobs run here"))
 
 
 @cache
 def nothing_to_pick() -> Frame:
     frame = picker()
-    moments = [replace(item, candidates=()) for item in frame.history]
-    return _frame(moments, Verdict(level="info", text="no training job runs on this machine"))
+    derived_states = [replace(item, candidates=()) for item in frame.history]
+    return _frame(derived_states, Verdict(level="info", text="no training job runs on this machine"))
 
 
 ALL = {

@@ -8,9 +8,9 @@ from functools import cache
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
-from hwtop.model.gpu import Gpu, GpuActivity, GpuCounters, GpuProcess, GpuRates, MigInstance
-from hwtop.model.gpu_health import EccErrors, RemappedRows, RetiredPages, XidEvent
-from hwtop.model.gpu_link import NvLink, Path, Topology
+from hwtop.model.gpu.device import Gpu, GpuActivity, GpuCounters, GpuProcess, GpuRates, MigInstance
+from hwtop.model.gpu.health import EccErrors, RemappedRows, RetiredPages, XidEvent
+from hwtop.model.gpu.link import NvLink, Path, Topology
 from tests import frames
 from tests.frames import G, M
 
@@ -101,8 +101,8 @@ def matrix(count: int, near: Path = "NVLINK", far: Path = "NVLINK", number: int 
 def with_gpus(frame: Frame, gpus: Sequence[Gpu], topology: Topology | None = None) -> Frame:
     """The frame with these devices, now and in its history."""
     rates = tuple(GpuRates(index=gpu.index) for gpu in gpus)
-    history = tuple(replace(moment, gpus=tuple(gpus), gpu_rates=rates, topology=topology) for moment in frame.history)
-    return replace(frame, moment=history[-1], history=history)
+    history = tuple(replace(derived, gpus=tuple(gpus), gpu_rates=rates, topology=topology) for derived in frame.history)
+    return replace(frame, derived=history[-1], history=history)
 
 
 def changed(frame: Frame, index: int, **fields: object) -> Frame:
@@ -111,8 +111,8 @@ def changed(frame: Frame, index: int, **fields: object) -> Frame:
     def others(gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
         return tuple(replace(gpu, **fields) if gpu.index == index else gpu for gpu in gpus)
 
-    history = tuple(replace(moment, gpus=others(moment.gpus)) for moment in frame.history)
-    return replace(frame, moment=history[-1], history=history)
+    history = tuple(replace(derived, gpus=others(derived.gpus)) for derived in frame.history)
+    return replace(frame, derived=history[-1], history=history)
 
 
 @cache
@@ -120,18 +120,18 @@ def training(count: int = 8) -> Frame:
     """Ranks on fully known GPUs, all well."""
     frame = frames.healthy()
     history = []
-    for second, moment in enumerate(frame.history):
+    for second, derived in enumerate(frame.history):
         gpus = tuple(full(frames.gpu(index, second)) for index in range(count))
         rates = tuple(GpuRates(index=gpu.index, power_violation_share=0.0) for gpu in gpus)
-        history.append(replace(moment, gpus=gpus, gpu_rates=rates, topology=matrix(count)))
-    return replace(frame, moment=history[-1], history=tuple(history))
+        history.append(replace(derived, gpus=gpus, gpu_rates=rates, topology=matrix(count)))
+    return replace(frame, derived=history[-1], history=tuple(history))
 
 
 @cache
 def ill() -> Frame:
-    """One GPU with memory errors and Xids, one with links down, one that is held back, one lost."""
+    """One GPU with memory errors and Xids, one with links down, one that throttles, one lost."""
     frame = training()
-    at_s = frame.moment.at_s
+    at_s = frame.derived.at_s
     frame = changed(
         frame,
         1,
@@ -195,7 +195,7 @@ def mig() -> Frame:
         mig=parts,
         util_pct=None,
         processes=(),
-        missing={"util_pct": "not told while MIG is on", "mem_util_pct": "not told while MIG is on"},
+        missing={"util_pct": "not reported while MIG is on", "mem_util_pct": "not reported while MIG is on"},
     )
     return with_gpus(frames.healthy(), [split, whole[1]], matrix(2, number=12))
 
@@ -244,7 +244,7 @@ def tpu() -> Frame:
             mem_used_bytes=61 * G,
             mem_total_bytes=95 * G,
             activity=GpuActivity(tensor_active_pct=48.0),
-            missing={"power_w": "libtpu does not tell it", "temp_c": "libtpu does not tell it"},
+            missing={"power_w": "not reported by libtpu", "temp_c": "not reported by libtpu"},
         )
         for index in range(4)
     ]

@@ -35,7 +35,9 @@ def _candidates(minor: int) -> list[str]:
 
 def _runs(path: str, minor: int) -> bool:
     try:
-        told = subprocess.run([path, "-c", "import sys; print(sys.version_info[1])"], capture_output=True, timeout=20)
+        reported = subprocess.run(
+            [path, "-c", "import sys; print(sys.version_info[1])"], capture_output=True, timeout=20
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return told.stdout.decode().strip() == str(minor)
+    return reported.stdout.decode().strip() == str(minor)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hwtop.collectors.kernel_record import parse_kmsg
-from hwtop.model.kernel import KernelLine, KernelReading
+from hwtop.collectors.kernel.record import parse_kmsg
+from hwtop.model.host.kernel import KernelLine, KernelReading
 
 DATA = Path(__file__).parent / "data" / "kernel"
 

@@ -16,14 +16,15 @@ from PIL import Image
 
 from hwtop.ui import themes
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.screenshot import drawing, png, svg
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.pictures.screenshot import drawing, png, svg
+from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from tests import screens
 
 GALLERY = Path(__file__).parent.parent / "screenshots"
 FULL, MIDDLE, SMALL = (160, 50), (120, 40), (80, 24)
-_MAIN: tuple[Page, ...] = ("overview", "ranks", "stacks", "gpu", "symptoms")
+_MAIN: tuple[str, ...] = ("overview", "ranks", "stacks", "gpu", "symptoms")
 """Pages that are shown small, too."""
 _COLOURS = 128
 """Of a PNG: less than half the bytes of true colour, and the eye sees no difference."""
@@ -34,11 +35,11 @@ WEB = "web"
 Draw = Callable[[], str]
 
 
-def _healthy(page: Page) -> str:
+def _healthy(page: str) -> str:
     return svg(View(frame=screens.last("healthy"), page=page), FULL)
 
 
-def _sick(page: Page, size: tuple[int, int] = FULL) -> str:
+def _sick(page: str, size: tuple[int, int] = FULL) -> str:
     return svg(screens.sick(page, size), size)
 
 

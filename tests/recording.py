@@ -20,8 +20,8 @@ import zstandard
 from hwtop.feed.feed import frames
 from hwtop.feed.live import LiveSource
 from hwtop.feed.watch import HEADLESS_STACK_BUDGET_PCT
-from hwtop.model.aim import Aim
 from hwtop.model.frame import Frame
+from hwtop.model.plan import SamplingPlan
 from hwtop.model.snapshot import Snapshot
 
 RECORDINGS = Path(__file__).parent / "data" / "recordings"
@@ -79,8 +79,8 @@ class _Kept:
             self.snapshots.append(snapshot)
             yield snapshot
 
-    def aim(self, aim: Aim) -> None:
-        self._source.aim(aim)
+    def set_plan(self, plan: SamplingPlan) -> None:
+        self._source.set_plan(plan)
 
 
 def record(pid: int, seconds: float, interval_s: float = 1.0) -> list[Snapshot]:

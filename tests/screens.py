@@ -17,23 +17,24 @@ from hwtop.config import Config
 from hwtop.feed.feed import frames as judged
 from hwtop.model.frame import Frame
 from hwtop.ui import help_lines, palette, themes
-from hwtop.ui.moves import moves
-from hwtop.ui.moves import time as time_moves
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.screenshot import text
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.pictures.screenshot import text
+from hwtop.ui.reducers import reducers as moves
+from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings.view import SettingsView
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from tests import frames
 from tests.recording import load
-from tests.worn import worn
+from tests.worn import themed
 
 FOLDER = Path(__file__).parent / "data" / "screens"
 ANEW = "python -m tests.screens"
 SIZES = ((80, 24), (120, 40), (200, 60))
 _HANG = "hang"
-_OWN_SICK: dict[Page, str] = {
+_OWN_SICK: dict[str, str] = {
     "flame": "input-bound",
     "curves": "input-bound",
     "gpu": "gpu-errors",
@@ -67,34 +68,34 @@ def in_utc() -> Iterator[None]:
 
 
 @cache
-def told(recording: str) -> list[Frame]:
+def reported(recording: str) -> list[Frame]:
     """A recording, as hwtop judges it now; anew, as others may have replayed it in another time zone."""
     return list(judged(load(recording)))
 
 
 def last(recording: str) -> Frame:
     """Its last moment."""
-    return told(recording)[-1]
+    return reported(recording)[-1]
 
 
-def sick(page: Page, size: tuple[int, int]) -> View:
+def sick(page: str, size: tuple[int, int]) -> View:
     """A job that is ill, as somebody looks at it who wants to know why."""
     view = View(frame=last(_OWN_SICK.get(page, _HANG)), page=page)
     if page == "curves":
         return replace(view, curve="step_time_s")
     if page == "logs":
-        flagged = moves.jumped(replace(view, selected=_FULL_RANK), -1, size)
-        return moves.inside(flagged, "context", size)
+        flagged = moves.pressed(replace(view, selected=_FULL_RANK), "previous-flagged", size)
+        return moves.chosen(flagged, size)
     return replace(view, selected=_STUCK_RANK) if page == "processes" else view
 
 
 def past() -> View:
     """The hang before it was one, while newer pictures are there."""
-    story = told(_HANG)
+    story = reported(_HANG)
     view = View(frame=story[0])
     for frame in story:
         view = time_moves.arrived(view, frame)
-    return time_moves.sought(view, story[-1].moment.time_s - _AGO_S)
+    return time_moves.sought(view, story[-1].derived.time_s - _AGO_S)
 
 
 def no_job() -> View:
@@ -102,7 +103,7 @@ def no_job() -> View:
     return View(frame=frames.picker(), is_first=True)
 
 
-def _page(page: Page, size: tuple[int, int]) -> str:
+def _page(page: str, size: tuple[int, int]) -> str:
     return _joined(picture(sick(page, size), *size))
 
 
@@ -147,7 +148,7 @@ def _joined(lines: list[Line]) -> str:
 
 @cache
 def _worn() -> dict[str, str]:
-    return worn(last(_HANG), SIZES[0])
+    return themed(last(_HANG), SIZES[0])
 
 
 def _theme(name: str) -> str:

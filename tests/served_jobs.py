@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from hwtop.collectors.debug_server import DebugServer
+from hwtop.collectors.stacks.debug_server import DebugServer
 from tests.stack_jobs import running, until
 
 SCRIPT = Path(__file__).parent / "data" / "attach" / "served_trainer.py"

@@ -9,11 +9,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from hwtop.collectors.pyspy import parse
+from hwtop.collectors.stacks.pyspy import parse
+from hwtop.job.stacks.classified import classified
+from hwtop.job.stacks.groups import group
+from hwtop.model.job import StackGroup
 from hwtop.model.stack import StackFrame, ThreadStack
 
 FOLDER = Path(__file__).parent / "data" / "stacks"
@@ -37,6 +40,11 @@ def stack(*frames: str, active: bool = False) -> ThreadStack:
         owns_gil=False,
         frames=tuple(frame(text) for text in frames),
     )
+
+
+def grouped(stacks: Mapping[int, ThreadStack]) -> tuple[StackGroup, ...]:
+    """The groups of ranks with these main threads."""
+    return group({rank: classified(thread.frames) for rank, thread in stacks.items()})
 
 
 def frame(text: str) -> StackFrame:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from hwtop.collectors.heartbeat import HeartbeatSource, parse_page
-from hwtop.collectors.process_files import read_stat
+from hwtop.collectors.metrics.heartbeat import HeartbeatSource, parse_page
+from hwtop.collectors.process.files import read_stat
 from hwtop.heartbeat import PAGE_BYTES
-from hwtop.model.aim import Aim
 from hwtop.model.heartbeat import Pulse
-from hwtop.model.witness import WitnessTarget
+from hwtop.model.metrics import MetricsTarget
+from hwtop.model.plan import SamplingPlan
 
 ROOT = Path(__file__).parent.parent
 
@@ -50,13 +50,13 @@ def go_on(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
-def target(pid: int) -> WitnessTarget:
+def target(pid: int) -> MetricsTarget:
     stat = read_stat(f"/proc/{pid}")
-    return WitnessTarget(pid=pid, own_pid=pid, rank=3, uid=os.getuid(), start_ticks=stat.start_ticks)
+    return MetricsTarget(pid=pid, own_pid=pid, rank=3, uid=os.getuid(), start_ticks=stat.start_ticks)
 
 
 def read(source: HeartbeatSource, *pids: int) -> tuple[Pulse, ...]:
-    source.aim(Aim(witness=tuple(target(pid) for pid in pids)))
+    source.set_plan(SamplingPlan(metrics=tuple(target(pid) for pid in pids)))
     reading = source.read()
     assert reading is not None
     assert reading.missing == {}
@@ -95,7 +95,7 @@ def test_steps_and_numbers_arrive_once() -> None:
         assert not pulse.is_first
         assert [path.stat().st_mode & 0o777 for path in pages(process.pid)] == [0o600]
         go_on(process)
-        process.wait(10)
+        process.wait(60)
         assert pages(process.pid) == []
 
 
@@ -165,7 +165,7 @@ def test_the_page_of_a_killed_process_is_removed_by_the_next() -> None:
     with job('heartbeat(step=1)\nprint("told", flush=True)\nsys.stdin.readline()') as killed:
         assert line(killed) == "told"
         killed.send_signal(signal.SIGKILL)
-        killed.wait(10)
+        killed.wait(60)
         assert len(pages(killed.pid)) == 1
         with job('heartbeat(step=1)\nprint("told", flush=True)\nsys.stdin.readline()') as later:
             assert line(later) == "told"
@@ -176,9 +176,9 @@ def test_the_page_of_a_killed_process_is_removed_by_the_next() -> None:
 def test_a_page_of_an_earlier_process_is_none_of_this_one() -> None:
     with job('heartbeat(step=1)\nprint("told", flush=True)\nsys.stdin.readline()') as process:
         assert line(process) == "told"
-        earlier = WitnessTarget(pid=process.pid, own_pid=process.pid, uid=os.getuid(), start_ticks=1)
+        earlier = MetricsTarget(pid=process.pid, own_pid=process.pid, uid=os.getuid(), start_ticks=1)
         source = HeartbeatSource()
-        source.aim(Aim(witness=(earlier,)))
+        source.set_plan(SamplingPlan(metrics=(earlier,)))
         reading = source.read()
         assert reading is not None
         assert reading.pulses == ()
@@ -194,7 +194,7 @@ def test_links_and_files_of_others_are_not_read(tmp_path: Path) -> None:
         place.symlink_to(victim)
         try:
             source = HeartbeatSource()
-            source.aim(Aim(witness=(target(process.pid),)))
+            source.set_plan(SamplingPlan(metrics=(target(process.pid),)))
             reading = source.read()
             assert reading is not None
             assert reading.pulses == ()

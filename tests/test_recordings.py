@@ -6,6 +6,7 @@ import pytest
 
 from hwtop.feed.feed import frames
 from hwtop.model.frame import Frame
+from tests import findings_of
 from tests.recording import load, replay
 
 
@@ -13,6 +14,7 @@ def symptoms(frame: Frame) -> list[str]:
     return [finding.symptom for finding in frame.findings if finding.severity != "info"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "expected", "ranks"),
     [
@@ -29,31 +31,39 @@ def test_a_faulty_recording(name: str, expected: str, ranks: tuple[int, ...] | N
     assert last.verdict.level in ("warning", "critical")
     if ranks is not None:
         assert last.findings[0].ranks == ranks
-    assert last.moment.job is not None
-    assert [rank.gpus for rank in last.moment.job.ranks] == [(rank.rank,) for rank in last.moment.job.ranks]
+    assert last.derived.job is not None
+    assert [rank.gpus for rank in last.derived.job.ranks] == [(rank.rank,) for rank in last.derived.job.ranks]
 
 
+@pytest.mark.slow
 def test_the_healthy_recording_raises_nothing_at_any_moment() -> None:
     for frame in replay("healthy"):
         assert symptoms(frame) == [], f"{frame.watched_s:.0f} s: {frame.findings}"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", findings_of.NAMES)
+def test_a_recording_gives_the_findings_that_were_written_down(name: str) -> None:
+    assert findings_of.changes(name) == findings_of.stored(name)
+
+
 def test_an_ordinary_hour_raises_nothing_at_any_moment() -> None:
-    watched_s = 0.0
-    for frame in frames(load("hour")):
-        watched_s = frame.watched_s
-        assert symptoms(frame) == [], f"{frame.watched_s:.0f} s: {frame.findings}"
-    assert watched_s > 3550
+    stored = findings_of.stored("hour")
+    assert stored[-1][0] > 1750  # type: ignore[operator]
+    for number, state in stored:
+        severities = [finding[1] for finding in state["findings"]]  # type: ignore[index]
+        assert set(severities) <= {"info"}, f"frame {number}: {state}"
 
 
 def test_the_hang_is_not_called_before_the_job_stands_still() -> None:
     for frame in replay("hang"):
-        job = frame.moment.job
-        silent = [rank.step_age_s for rank in job.ranks if rank.step_age_s is not None] if job else []
+        job = frame.derived.job
+        silent = [rank.progress.step_age_s for rank in job.ranks if rank.progress.step_age_s is not None] if job else []
         if silent and min(silent) < 10:
             assert not {"hang", "rank-missing-from-collective"} & set(symptoms(frame))
 
 
+@pytest.mark.slow
 def test_a_recording_is_replayed_like_a_live_source() -> None:
     snapshots = load("healthy")
     numbers = [frame.number for frame in frames(snapshots)]

@@ -1,4 +1,4 @@
-"""Starts real training jobs (the scripts of hwtop/demo/jobs, or any other) and leaves nothing of them behind."""
+"""Starts real training jobs (the scripts of tests/jobs and hwtop/demo/jobs, or any other) and leaves nothing of them behind."""
 
 from __future__ import annotations
 
@@ -13,12 +13,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-import hwtop
+from hwtop.demo import catalogue
 
-JOBS = Path(hwtop.__file__).parent / "demo" / "jobs"
+FOLDERS = (Path(__file__).parent / "jobs", catalogue.JOBS)
+"""Of the jobs of one file: those of the tests, and those that `hwtop demo` runs as well."""
 MARKER = "HWTOP_TEST_JOB"
 POLL_S = 0.1
-GRACE_S = 10.0
+GRACE_S = 60.0
+
+
+def job_file(name: str) -> Path:
+    """The job of one file that is called so; FileNotFoundError where there is none."""
+    for folder in FOLDERS:
+        if (path := folder / f"{name}.py").exists():
+            return path
+    raise FileNotFoundError(f"no job {name!r} in {' or '.join(map(str, FOLDERS))}")
 
 
 class TrainingJob:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hwtop.commands.web import listen
 from hwtop.model.frame import Frame
 from hwtop.ui.options import ScreenOptions
-from hwtop.web.door import Door
+from hwtop.web.access import Access
 from hwtop.web.hub import Hub
 from hwtop.web.server import Server
 from tests import pictures, screens
@@ -21,13 +21,13 @@ _SIZE = (1280, 800)
 
 async def taken(frame: Frame, file: Path) -> None:
     """The page with this frame, read-only."""
-    door = Door()
+    access = Access()
     with listen("127.0.0.1", None) as listening:
-        address = door.address(*listening.getsockname()[:2])
+        address = access.address(*listening.getsockname()[:2])
         options = ScreenOptions(is_readonly=True)
         is_ready = asyncio.Event()
         served = asyncio.create_task(
-            Server(Hub(FakeFeed(frame).start, options), door, options).run(listening, is_ready.set)
+            Server(Hub(FakeFeed(frame).start, options), access, options).run(listening, is_ready.set)
         )
         await is_ready.wait()
         async with chromium() as browser:

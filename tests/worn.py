@@ -22,13 +22,13 @@ Cell = tuple[str, str]
 """A character and the letters under it."""
 
 
-def worn(frame: Frame, size: tuple[int, int]) -> dict[str, str]:
+def themed(frame: Frame, size: tuple[int, int]) -> dict[str, str]:
     """Own theme -> the screen in it."""
     found: dict[str, str] = {}
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         for name in themes.OWN:
-            app.wear(name)
+            app.apply_theme(name)
             await pilot.pause()
             found[name] = "".join([*_rows(app), *_legend(app)])
 

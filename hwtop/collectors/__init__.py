@@ -1,6 +1,6 @@
-"""READ: one file a source, `source` is their contract, `sampler` runs them, `abandon` leaves behind what may hang.
+"""READ: one file a source, `source` is their contract, `sampler` runs them, `abandon` abandons what may hang.
 
-Of the host: `cpu`, `cgroup`, `memory`, `disk`, `network` read /proc and /sys with the parts they share: `procfs` (a whole file,
-reasons), `pressure` (PSI), `mounts` (mountinfo), `cgroup_files` (limits of v2 and v1), `infiniband` (ports of adapters).
-A source reads counters and levels as the kernel shows them; nothing is judged, and no rate is made, here.
+psutil reads what it reads well (`host/system` lists it). /proc and /sys are read here where psutil has no answer, or where
+bench/psutil_cost.py shows that it costs too much; each such place says which. A source reads counters and levels as the kernel
+reports them; nothing is judged, and no rate is derived, here.
 """

@@ -1,4 +1,4 @@
-"""Run what may never return (a dead NFS mount, a wedged driver) where it can be left behind."""
+"""Run what may never return (a dead NFS mount, a wedged driver) where it can be abandoned."""
 
 from __future__ import annotations
 

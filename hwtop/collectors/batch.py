@@ -11,7 +11,7 @@ from hwtop.collectors.abandon import Abandonable
 K = TypeVar("K", bound=Hashable)
 
 _SLICE_S = 0.05
-"""How long one key may hold up the others unless told otherwise; a read of /proc takes 0.05 ms."""
+"""How long one key may hold up the others by default; a read of /proc takes 0.05 ms."""
 
 
 class Batch(Generic[K]):
@@ -71,7 +71,7 @@ class _Run(Generic[K]):
                     return
 
     def is_over(self) -> bool:
-        """Whether the thread has ended by now."""
+        """Whether the thread has ended."""
         if not self._is_over:
             try:
                 self._call.poll(0)
@@ -92,7 +92,7 @@ class _Run(Generic[K]):
         while self._keys:
             try:
                 self._current = self._keys.popleft()
-            except IndexError:  # left behind between the two lines
+            except IndexError:  # abandoned between the two lines
                 return
             self._function(self._current)
             self._current = None

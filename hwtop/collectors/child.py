@@ -1,4 +1,4 @@
-"""Child processes that look at other processes: with a deadline, and left behind where they cannot be killed."""
+"""Child processes that inspect other processes: with a deadline, and abandoned where they cannot be killed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Children:
     def __init__(self, *, end_at_exit: bool = False) -> None:
         """`end_at_exit`: kill those that are out when the program leaves. Not those that hold another process stopped."""
         self.abandoned: list[subprocess.Popen[bytes]] = []
-        """Killed at their deadline and not gone yet: one in uninterruptible sleep dies later, and nobody waits for it."""
+        """Killed at their deadline and not gone yet: one in uninterruptible sleep dies later, and is not waited for."""
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
         self._is_closed = False
@@ -90,7 +90,7 @@ class Children:
         return child
 
     def _await(self, child: subprocess.Popen[bytes], ends_s: float) -> tuple[int | None, float]:
-        """(exit status, CPU seconds); at the deadline its process group is killed and left behind."""
+        """(exit status, CPU seconds); at the deadline its process group is killed and abandoned."""
         _sleep_until_end(child.pid, ends_s)
         pause_s = _POLL_S
         while (cpu_s := _reaped(child)) is None and time.monotonic() < ends_s:
@@ -109,7 +109,7 @@ class Children:
 
 
 def _sleep_until_end(pid: int, ends_s: float) -> None:
-    """Until the child has ended or its time is over; at once where the kernel (before Linux 5.3) cannot tell."""
+    """Until the child has ended or its time is over; at once where the kernel (before Linux 5.3) cannot report it."""
     try:
         handle = os.pidfd_open(pid)
     except (AttributeError, OSError):

@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hwtop.collectors.lane import Lane
+import psutil
+
 from hwtop.collectors.source import Source
-from hwtop.model.aim import Aim
+from hwtop.collectors.source_runner import SourceRunner
+from hwtop.model.plan import SamplingPlan
 from hwtop.model.snapshot import OwnCost, Snapshot
 
-_EVENTS = frozenset({"stacks", "deep", "logs", "kernel", "witness", "heartbeat"})
+_EVENTS = frozenset({"stacks", "deep", "logs", "kernel", "metrics", "heartbeat"})
 """Sources whose readings carry events: each reading goes into one snapshot only."""
 
 
@@ -36,7 +38,7 @@ class Sampler:
         self._finished = threading.Condition()
         self._now = now
         self._wall = wall
-        self._lanes = [Lane(source, self._finished, now) for source in sources]
+        self._runners = [SourceRunner(source, self._finished, now) for source in sources]
         self._host = host
         self.interval_s = interval_s
         self._own_cost = own_cost or (lambda: read_own_cost(now()))
@@ -45,12 +47,12 @@ class Sampler:
         """One snapshot. Takes at most 40 % of the interval (and never over 0.5 s) plus assembling."""
         started_s = self._now()
         late_s = 0.0 if planned_at_s is None else max(0.0, started_s - planned_at_s)
-        asked = [lane for lane in self._lanes if lane.ask()]
+        asked = [runner for runner in self._runners if runner.ask()]
         self._wait(asked, started_s + min(0.5, 0.4 * self.interval_s))
         fields: dict[str, Any] = {}
-        for lane in self._lanes:
-            name = lane.source.name
-            fields[name] = lane.take() if name in _EVENTS else lane.reading()
+        for runner in self._runners:
+            name = runner.source.name
+            fields[name] = runner.take() if name in _EVENTS else runner.reading()
         return Snapshot(
             time_s=self._wall(),
             at_s=started_s,
@@ -59,36 +61,35 @@ class Sampler:
             late_ms=late_s * 1000,
             cost_ms=(self._now() - started_s) * 1000,
             own=self._own_cost(),
-            sources=tuple(lane.status() for lane in self._lanes),
+            sources=tuple(runner.status() for runner in self._runners),
             **fields,
         )
 
-    def aim(self, aim: Aim) -> None:
-        """Tell all sources where to look from now on."""
-        for lane in self._lanes:
-            lane.aim(aim)
+    def set_plan(self, plan: SamplingPlan) -> None:
+        """Pass the sampling plan to all sources."""
+        for runner in self._runners:
+            runner.set_plan(plan)
 
     def close(self) -> None:
         """Let all threads end. Does not wait."""
-        for lane in self._lanes:
-            lane.close()
+        for runner in self._runners:
+            runner.close()
 
-    def _wait(self, lanes: Sequence[Lane], deadline_s: float) -> None:
+    def _wait(self, runners: Sequence[SourceRunner], deadline_s: float) -> None:
         with self._finished:
-            while any(lane.is_busy for lane in lanes):
+            while any(runner.is_busy for runner in runners):
                 left_s = deadline_s - self._now()
                 if left_s <= 0 or not self._finished.wait(left_s):
                     return
 
 
-def read_own_cost(at_s: float, statm: str = "/proc/self/statm") -> OwnCost:
+def read_own_cost(at_s: float) -> OwnCost:
     """What this process and its finished children have used so far."""
     own = resource.getrusage(resource.RUSAGE_SELF)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        with open(statm) as file:
-            rss_bytes: int | None = int(file.read().split()[1]) * resource.getpagesize()
-    except (OSError, ValueError, IndexError):
+        rss_bytes: int | None = psutil.Process().memory_info().rss
+    except (OSError, psutil.Error):
         rss_bytes = None
     cpu_s = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
     return OwnCost(cpu_s=cpu_s, rss_bytes=rss_bytes, at_s=at_s)

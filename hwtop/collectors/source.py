@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from hwtop.model.aim import Aim
+from hwtop.model.plan import SamplingPlan
 
 
 class Source(Protocol):
@@ -26,10 +26,10 @@ class Source(Protocol):
         """Why this source cannot run on this machine, or None. Called once, in the source's own thread, before `read`."""
 
     def read(self) -> Struct | None:
-        """The `*Reading` of now; None where nobody asks for one. Roots ("/proc") and clocks are constructor arguments."""
+        """The `*Reading` of now; None where it is not asked for. Roots ("/proc") and clocks are constructor arguments."""
 
-    def aim(self, aim: Aim) -> None:
-        """Take note of what the job looks like by now. Called between two reads; most sources ignore it."""
+    def set_plan(self, plan: SamplingPlan) -> None:
+        """Take over the newest sampling plan. Called between two reads; most sources ignore it."""
 
     def close(self) -> None:
-        """Let go of handles and children. Must not block."""
+        """Release handles and children. Must not block."""

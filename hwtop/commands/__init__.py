@@ -1,1 +1,1 @@
-"""One file a command: thin, no logic of its own."""
+"""One file per command, without logic of its own."""

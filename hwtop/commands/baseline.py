@@ -1,4 +1,4 @@
-"""`hwtop baseline`: is it slower than a good run, and where."""
+"""`hwtop baseline`: whether a run is slower than a good one, and where."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ if TYPE_CHECKING:
     from hwtop.model.baseline import Baseline
 
 _TARGETS = click.argument("targets", nargs=-1, required=True, metavar="PID|FILE...")
-_NAME = click.option("--name", metavar="NAME", help="Of the baseline; else made of script and number of ranks.")
+_NAME = click.option("--name", metavar="NAME", help="Name of the baseline.  [default: script name and number of ranks]")
 _FOR = click.option(
-    "--for", "seconds", type=Seconds(5, 600), default="60s", show_default=True, help="How long to watch a process."
+    "--for", "seconds", type=Seconds(5, 600), default="60s", show_default=True, help="How long to watch the job."
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.group()
 def command() -> None:
-    """Store what a good run is like, and compare later runs with it: slower, and where?
+    """Save a good run as a baseline, and compare later runs with it: slower or not, and where.
 
-    Stored in ~/.local/state/hwtop/baselines: medians and what identifies the job, no arguments, paths or environment.
+    Baselines are in ~/.local/state/hwtop/baselines. They hold medians and what identifies the job; no arguments, paths or
+    environment variables.
     """
 
 
-@command.command("save", short_help="Store a run that goes well.")
+@command.command("save", short_help="Save a good run as a baseline.")
 @_TARGETS
 @_NAME
 @_FOR
 @reading
 @_JSON
-@click.option("--force", is_flag=True, help="Overwrite a baseline of that name.")
+@click.option("--force", is_flag=True, help="Overwrite an existing baseline of that name.")
 def save(
     targets: tuple[str, ...],
     name: str | None,
@@ -46,16 +47,16 @@ def save(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Watch the job of PID for a while, or read logs of a good run (pace only), and store it as a baseline."""
+    """Watch the job of PID, or read logs of a good run (step time and throughput only), and save it as a baseline."""
     from hwtop.report import json_report
     from hwtop.report.baseline import saved_text
     from hwtop.state import baselines
 
     if name is not None and baselines.checked_name(name) in baselines.names() and not force:
-        raise UsageError(f"there is a baseline {name!r} already: overwrite it with --force, or give another --name")
+        raise UsageError(f"baseline {name!r} already exists: overwrite it with --force, or choose another --name")
     found = _measured(targets, seconds, logs, gpus)
     if not found.levels:
-        raise CannotError("nothing could be measured: watch longer, with --for 2m")
+        raise CannotError("nothing could be measured: watch longer, e.g. --for 2m")
     chosen = name or baselines.derived_name(found.identity)
     place = baselines.save(found, chosen, force=force)
     if as_json:
@@ -64,10 +65,12 @@ def save(
     for line in saved_text(found, chosen):
         print(line)
     if not {"step_time_s", "throughput"} & found.levels.keys():
-        print("no step time or throughput is told: it cannot answer whether a run is slower; try --logs GLOB")
+        print(
+            "no step time or throughput in it, so it cannot show whether a run is slower: name the log with --logs GLOB"
+        )
 
 
-@command.command("compare", short_help="Is a run slower than its baseline, and where?")
+@command.command("compare", short_help="Compare a run with its baseline.")
 @_TARGETS
 @_NAME
 @_FOR
@@ -83,14 +86,14 @@ def compare(
     gpus: tuple[int, ...] | None,
     as_json: bool,
 ) -> None:
-    """Watch the job of PID for a while, or read logs, and tell what differs clearly from the baseline.
+    """Watch the job of PID, or read logs, and print what clearly differs from the baseline.
 
-    Exit code: 0 not slower, 1 clearly slower, 2 cannot tell (with the reason).
+    Exit code: 0 not slower, 1 clearly slower, 2 unknown (with the reason).
     """
     from hwtop.report import json_report
     from hwtop.report.baseline import comparison_json, comparison_text
     from hwtop.state import baselines
-    from hwtop.symptoms.baseline import compare as compared
+    from hwtop.symptoms.runs.baseline import compare as compared
 
     then = baselines.load(name) if name is not None else None
     now = _measured(targets, seconds, logs, gpus)
@@ -104,14 +107,17 @@ def compare(
     sys.stdout.flush()
     if found.is_slower is None:
         raise CannotError(
-            "no step time or throughput (in one unit) is known of both runs: name the log with --logs GLOB, or see `hwtop heartbeat -h`"
+            "the two runs have no step time and no throughput in the same unit: name the log with --logs GLOB, or see `hwtop heartbeat -h`"
         )
     ctx.exit(1 if found.is_slower else 0)
 
 
-@command.command("list", short_help="The stored baselines.")
+@command.command("list", short_help="List the baselines.")
 def list_() -> None:
-    """The stored baselines, one a line; then what hwtop has learned by itself of quiet runs ([baselines] learn = false ends that)."""
+    """List the baselines, one per line, then what hwtop has learned from runs without problems.
+
+    Setting: [baselines] learn = false turns learning off.
+    """
     from hwtop.report.baseline import list_line
     from hwtop.state import baselines, learned
 
@@ -119,13 +125,13 @@ def list_() -> None:
         print(_line(name))
     runs = learned.everything()
     if runs:
-        print(f"learned, in {learned.folder()} (may be deleted):")
+        print(f"learned, in {learned.folder()} (can be deleted):")
     for run in runs:
         print(f"  {list_line(baselines.derived_name(run.identity), run)}")
 
 
 def _line(name: str) -> str:
-    """Of one that cannot be read, why."""
+    """Its line, or why it cannot be read."""
     from hwtop.report.baseline import list_line
     from hwtop.state import baselines
 
@@ -146,8 +152,8 @@ def _measured(
     if not any(are_pids):
         return of_logs(targets, time.time())
     if len(targets) > 1:
-        raise UsageError("give one PID, or log files, not both: a PID stands for its whole job")
+        raise UsageError("give one PID or log files, not both; a PID stands for its whole job")
     target_pid = resolve_target(targets[0], None, None, required=True)
     if target_pid is None:
-        raise UsageError("which job? Give the PID of any of its processes")
+        raise UsageError("no job given: pass the PID of any of its processes")
     return of_job(target_pid, seconds=seconds, log_globs=logs, gpus=gpus)

@@ -1,4 +1,4 @@
-"""`hwtop completion`: what makes the Tab key know hwtop, and what it offers."""
+"""`hwtop completion`: shell completion of commands, flags and PIDs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLACES = {
     "fish": "~/.config/fish/completions/hwtop.fish",
     "zsh": "~/.zfunc/_hwtop   (with fpath+=~/.zfunc before compinit in ~/.zshrc)",
 }
-"""Where each shell looks for it by itself."""
+"""Where each shell looks for completion scripts."""
 
 _EPILOG = "\b\n" + "\n".join(f"hwtop completion {shell} > {place}" for shell, place in _PLACES.items())
 
@@ -21,9 +21,9 @@ _EPILOG = "\b\n" + "\n".join(f"hwtop completion {shell} > {place}" for shell, pl
 @click.argument("shell", type=click.Choice(sorted(_PLACES)))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the script with which SHELL completes hwtop's commands, flags and the PIDs of training jobs.
+    """Print the script that lets SHELL complete hwtop's commands, flags and the PIDs of training jobs.
 
-    A new shell reads it from where you write it:
+    New shells read it from these files:
     """
     found = get_completion_class(shell)
     if found is None:
@@ -32,8 +32,8 @@ def command(ctx: click.Context, shell: str) -> None:
 
 
 def jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """PIDs of the training jobs on this machine; first the commands, where one may stand."""
-    from hwtop.collectors.candidates import CandidateSource
+    """PIDs of the training jobs on this machine, after the commands where a command is possible."""
+    from hwtop.collectors.process.candidates import CandidateSource
     from hwtop.job.log.text import visible
 
     found = [
@@ -60,13 +60,13 @@ def themes(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str
 
 def symptoms(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Ids of symptoms."""
-    from hwtop.symptoms.playbooks import playbooks
+    from hwtop.symptoms.records import records
 
-    return [name for name in playbooks() if name.startswith(incomplete)]
+    return [name for name in records() if name.startswith(incomplete)]
 
 
 def scenarios(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of demo jobs."""
-    from hwtop.demo.scenarios import SCENARIOS
+    from hwtop.demo.catalogue import demos
 
-    return [CompletionItem(job.name, help=job.description) for job in SCENARIOS if job.name.startswith(incomplete)]
+    return [CompletionItem(job.name, help=job.description) for job in demos() if job.name.startswith(incomplete)]

@@ -1,22 +1,22 @@
-"""`hwtop config`: the person's settings."""
+"""`hwtop config`: the user's settings."""
 
 from __future__ import annotations
 
 import click
 
-_FILE = click.option("--config", "path", metavar="FILE", help="This file instead of the usual one.")
+_FILE = click.option("--config", "path", metavar="FILE", help="Use this settings file instead of the default one.")
 
 
 @click.group()
 def command() -> None:
-    """Your settings: ~/.config/hwtop/config.toml. F2 in the screen changes them, too."""
+    """Write, show and check the settings file, ~/.config/hwtop/config.toml. F2 in the screen also changes it."""
 
 
 @command.command("init")
 @_FILE
-@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def init(path: str | None, force: bool) -> None:
-    """Write a commented settings file to begin with."""
+    """Write a settings file with all defaults as comments."""
     from pathlib import Path
 
     from hwtop import atomic_file
@@ -26,12 +26,12 @@ def init(path: str | None, force: bool) -> None:
 
     place = Path(path) if path is not None else default_path()
     if place.exists() and not force:
-        raise UsageError(f"{place} is there already: edit it, or write it anew with --force")
+        raise UsageError(f"{place} already exists: edit it, or overwrite it with --force")
     try:
         atomic_file.write(place.resolve(), template().encode())
     except OSError as error:
         raise CannotError(
-            f"{place} cannot be written: {error.strerror or error}; name another with --config FILE"
+            f"cannot write {place}: {error.strerror or error}; choose another file with --config FILE"
         ) from error
     print(place)
 
@@ -39,7 +39,7 @@ def init(path: str | None, force: bool) -> None:
 @command.command("show")
 @_FILE
 def show(path: str | None) -> None:
-    """Print the settings that hold, with what the file has set."""
+    """Print the settings in effect; those set in the file are marked."""
     from hwtop.config import load
     from hwtop.report.config import config_text
     from hwtop.ui.keys.keymap import toml_lines
@@ -51,11 +51,11 @@ def show(path: str | None) -> None:
 @command.command("check")
 @_FILE
 def check(path: str | None) -> None:
-    """Tell whether hwtop understands the file. Exit code 2 when it does not."""
+    """Check the settings file. Exit code: 0 valid, 2 invalid (with the reason)."""
     from hwtop.config import load
     from hwtop.report.config import check_text
     from hwtop.ui.settings import rows as settings_rows
 
-    told = check_text(path)
+    reported = check_text(path)
     settings_rows.check(load(path))
-    print(told)
+    print(reported)

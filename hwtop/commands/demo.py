@@ -17,7 +17,7 @@ from hwtop.commands import completion, screen
 from hwtop.commands.options import Seconds
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
-from hwtop.demo.scenarios import DEFAULT, SCENARIOS, Scenario, find
+from hwtop.demo.scenarios import DEFAULT, Scenario
 from hwtop.errors import CannotError, UsageError
 
 ENDING_SIGNALS = (signal.SIGHUP, signal.SIGTERM)
@@ -26,24 +26,24 @@ ENDING_SIGNALS = (signal.SIGHUP, signal.SIGTERM)
 @click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("scenario", default=DEFAULT, shell_complete=completion.scenarios)
 @click.option("--list", "is_list", is_flag=True, help="Print the scenarios and exit.")
-@click.option("--stdlib", "is_stdlib_forced", is_flag=True, help="Do not use torch where it is installed.")
-@click.option("--for", "for_s", type=Seconds(1, 86400), help="Leave after this time.")
+@click.option("--stdlib", "is_stdlib_forced", is_flag=True, help="Do not use torch, even if it is installed.")
+@click.option("--for", "for_s", type=Seconds(1, 86400), help="Exit after this time.")
 @screen.flags
 @click.pass_context
 def command(
     ctx: click.Context, /, scenario: str, is_list: bool, is_stdlib_forced: bool, for_s: float | None, **_: Any
 ) -> None:
-    """Start a small two-rank training job and watch it; leaving the screen ends the job.
+    """Start a small training job with two ranks and watch it. The job ends when you leave the screen.
 
-    SCENARIO is one of those that --list shows, or a symptom that one of them plants.
+    SCENARIO is a name from --list, or a symptom that one of the scenarios causes.
     """
     if is_list:
         click.echo(table())
         return
-    chosen = find(scenario) or catalogue.find(scenario) or catalogue.showing(scenario)
+    chosen = catalogue.find(scenario) or catalogue.showing(scenario)
     if chosen is None:
-        names = ", ".join(known.name for known in SCENARIOS)
-        raise UsageError(f"no scenario {scenario!r}: choose one of {names}, or of the jobs of `hwtop demo --list`")
+        names = ", ".join(known.name for known in catalogue.demos())
+        raise UsageError(f"no scenario {scenario!r}: choose one of {names}")
     lacking = catalogue.lacking(chosen)
     if lacking:
         raise CannotError(
@@ -53,9 +53,9 @@ def command(
 
 
 def table() -> str:
-    """The scenarios, and the jobs of the detection matrix, with the symptom that each should raise and what it needs."""
-    rows = [("SCENARIO", "SYMPTOM", "NEEDS", "WHAT IS PLANTED")]
-    for entry in (*SCENARIOS, *catalogue.scenarios()):
+    """The scenarios, with the symptom that each causes and what it needs."""
+    rows = [("SCENARIO", "SYMPTOM", "NEEDS", "DESCRIPTION")]
+    for entry in catalogue.demos():
         needs = ", ".join(entry.script.needs) if entry.script else ""
         rows.append((entry.name, entry.symptom or "none", needs or "-", entry.description))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -65,7 +65,7 @@ def table() -> str:
 
 
 def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool, for_s: float | None) -> None:
-    """Run the job in a folder of its own for as long as the screen lives; nothing of it is left afterwards."""
+    """Run the job in a temporary folder while the screen is open; nothing is left behind."""
     from hwtop.commands import live
 
     with (
@@ -78,7 +78,7 @@ def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Leave through the open contexts, instead of at once, when the terminal goes away or somebody ends hwtop."""
+    """Exit through the open contexts, not immediately, when the terminal closes or hwtop is terminated."""
     before = [(number, signal.signal(number, exit_by_signal)) for number in ENDING_SIGNALS]
     try:
         yield
@@ -88,5 +88,5 @@ def exit_on_signals() -> Iterator[None]:
 
 
 def exit_by_signal(number: int, _frame: FrameType | None) -> None:
-    """End with the exit code that a shell gives to a process that this signal ended."""
+    """Exit with the code that a shell reports for a process that this signal ended."""
     sys.exit(128 + number)

@@ -15,15 +15,17 @@ from hwtop.errors import CannotError
 @reading
 @settings
 @click.option("--for", "seconds", type=Seconds(1, 86400), default="20s", show_default=True, help="How long to watch.")
-@click.option("-i", "--interval", type=Seconds(0.1, 60), default="500ms", show_default=True, help="Between two looks.")
+@click.option(
+    "-i", "--interval", type=Seconds(0.1, 60), default="500ms", show_default=True, help="Time between two samples."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--markdown", is_flag=True, help="Print Markdown.")
+@click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
 @click.option(
     "--fail-on",
     type=click.Choice(["info", "warning", "critical", "never"]),
     default="warning",
     show_default=True,
-    help="Exit with 1 from this severity on.",
+    help="Exit with code 1 if a finding has this severity or above.",
 )
 @click.pass_context
 def command(
@@ -39,9 +41,9 @@ def command(
     markdown: bool,
     fail_on: str,
 ) -> None:
-    """Watch the job that PID belongs to, judge it, and print what is wrong.
+    """Watch the job that PID belongs to, then print what is wrong.
 
-    Exit code: 0 nothing found, 1 findings of warning or above (or as --fail-on says), 2 cannot tell (with the reason).
+    Exit code: 0 nothing found, 1 findings of severity warning or above (see --fail-on), 2 not possible (with the reason).
     """
     from hwtop.feed.learn import learner
     from hwtop.feed.watch import last_frame, watch
@@ -62,14 +64,14 @@ def command(
             learner=learner(config.baselines.learn),
         )
     )
-    if frame.moment.job is None:
+    if frame.derived.job is None:
         reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
-        why = "; ".join(reasons) or "it ended, or /proc does not answer"
-        raise CannotError(f"process {target_pid} could not be read: {why}")
+        why = "; ".join(reasons) or "it has ended, or /proc does not answer"
+        raise CannotError(f"cannot read process {target_pid}: {why}")
     if as_json:
         print(json_report.encode(json_report.diagnosis(frame)))
     else:
         print(text_report.diagnosis(frame, markdown=markdown), end="")
     sys.stdout.flush()
-    grave = AT_LEAST.get(fail_on, ())  # "never" is no severity
+    grave = AT_LEAST.get(fail_on, ())  # "never" is not a severity
     ctx.exit(1 if any(finding.severity in grave for finding in frame.findings) else 0)

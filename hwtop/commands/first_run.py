@@ -1,4 +1,4 @@
-"""Whether this person has used the screen before: an empty file in hwtop's state folder, which may be deleted."""
+"""Whether the user has opened the screen before: an empty file in hwtop's state folder, which may be deleted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hwtop.paths import state_folder
 
 
 def is_first(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether this is the first time; from now on it is not. Where nothing can be written every time is the first."""
+    """Whether this is the first time, which the next call no longer is. If nothing can be written, every time is the first."""
     marker = state_folder(environ) / "greeted"
     try:
         marker.parent.mkdir(parents=True, exist_ok=True)

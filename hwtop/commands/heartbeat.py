@@ -1,4 +1,4 @@
-"""`hwtop heartbeat`: the one file that a training needs to tell hwtop its step."""
+"""`hwtop heartbeat`: the one file that a training needs to report its step."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import click
 
 @click.command()
 def command() -> None:
-    """Print a Python file to put beside the training script, for environments without hwtop.
+    """Print a Python module with which a training reports its step, for environments without hwtop.
 
     \b
-    hwtop heartbeat > hwtop_heartbeat.py
+    hwtop heartbeat > hwtop_heartbeat.py     # next to the training script
     then, in the training:
         from hwtop_heartbeat import heartbeat
         ...
         heartbeat(step=step, loss=loss_value, lr=lr)
 
-    Where hwtop is installed: from hwtop import heartbeat. It needs only the standard library, takes about a microsecond a
-    call, never raises and never blocks. Numbers only: give loss.item() where you have it anyway, not a tensor.
+    If hwtop is installed, use: from hwtop import heartbeat. The module needs only the standard library. A call takes about a
+    microsecond, never raises and never blocks. It takes numbers, not tensors: pass loss.item() where you compute it anyway.
     """
     from inspect import getsource
     from sys import modules

@@ -21,18 +21,18 @@ from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
-    from hwtop.model.aim import Wish
     from hwtop.model.frame import Frame
+    from hwtop.model.plan import UserFocus
     from hwtop.ui.options import ScreenOptions
 
 _LEAVE_S = 2.0
-"""What a screen whose terminal is gone may take to end by itself."""
+"""How long a screen whose terminal is gone may take to exit."""
 _ONCE_S = 3.0
 """`--once` watches this long: enough for rates and the first stacks."""
 
 
 class Watching:
-    """What the screen holds on to: the feed of the job that is watched now."""
+    """The feed of the job that the screen watches now."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Watching:
         self._publish: Callable[[Frame], None] | None = None
 
     def start(self, publish: Callable[[Frame], None]) -> Watching:
-        """Begin to publish frames, from a thread."""
+        """Start to publish frames, from a thread."""
         self._publish = publish
         self._begin()
         return self
@@ -63,16 +63,16 @@ class Watching:
         self._target_pid = pid
         self._begin()
 
-    def look(self, wish: Wish) -> None:
-        """This is looked at: sample it more often, read its details, serve its request."""
-        self._feed.focus.wish = wish
+    def look(self, user_focus: UserFocus) -> None:
+        """The user looks at this: sample it more often, read its details, carry out the request."""
+        self._feed.focus.user_focus = user_focus
 
     def interval(self, seconds: float) -> None:
-        """Look this often from now on, also at the next job."""
+        """Sample at this interval from now on, also the next job."""
         self._interval_s = self._source.interval_s = seconds
 
     def stop(self) -> None:
-        """Publish nothing any more; does not wait."""
+        """Stop publishing; does not wait."""
         self._feed.stop()
 
     def _begin(self) -> None:
@@ -122,10 +122,10 @@ def run(
     gpus: tuple[int, ...] | None = None,
     seconds: float | None = None,
 ) -> None:
-    """The screen, until the person quits (or for `seconds`). The last verdict stays in the scrollback.
+    """The screen, until the user quits (or for `seconds`). The last verdict stays in the scrollback.
 
     Raises:
-        CannotError: standard output is no terminal, or TERM does not say what terminal it is.
+        CannotError: standard output is not a terminal, or TERM does not name one.
         UsageError: no such theme.
     """
     from hwtop.feed.call import Caller
@@ -167,23 +167,23 @@ def run(
 
 
 def offered(options: ScreenOptions) -> ScreenOptions:
-    """With what changes the job, unless that is not wanted."""
-    from hwtop.collectors.deep_look import find_pystack
-    from hwtop.collectors.signals import send
+    """`options` with the actions that change the job, unless they are read-only."""
+    from hwtop.collectors.process.signals import send
+    from hwtop.collectors.stacks.deep_look import find_pystack
 
     return options if options.is_readonly else replace(options, send=send, has_pystack=find_pystack() is not None)
 
 
 def _takes_text() -> bool:
-    """Whether the terminal does, now: to print to one that sleeps is to wait until it wakes."""
+    """Whether the terminal accepts output now: printing to a suspended one would block."""
     return bool(select.select([], [sys.stdout], [], 0)[1])
 
 
 def _end_with_terminal() -> None:
-    """Leave when the terminal is gone, with or without SIGHUP. Its writer then waits for ever and its reader spins: a screen
+    """Exit when the terminal is gone, with or without SIGHUP. Its writer then blocks for ever and its reader spins: a screen
     that nobody sees must not take a core from the job."""
     gone = select.poll()
-    gone.register(0, 0)  # no event is asked for, so only a hang-up or an error ends the wait
+    gone.register(0, 0)  # no event is requested, so only a hang-up or an error ends the wait
     gone.poll()
     time.sleep(_LEAVE_S)
     os._exit(128 + signal.SIGHUP)
@@ -200,9 +200,10 @@ def print_once(
     import shutil
 
     from hwtop.feed.watch import last_frame, watch
-    from hwtop.ui import screenshot
+    from hwtop.ui import themes
+    from hwtop.ui.pictures import screenshot
 
-    screenshot.check(".txt", options.theme)
+    themes.check(options.theme)
     frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus, symptoms=symptoms))
     width, height = shutil.get_terminal_size((120, 40))
     print(screenshot.text(options.opened(frame), (width, max(height, 40)), ascii=options.is_ascii))

@@ -9,26 +9,26 @@ from inspect import cleandoc
 import click
 
 _EXITS = (
-    ("0", "Done; of diagnose: nothing of warning or above was found."),
-    ("1", "diagnose found something of warning or above."),
-    ("2", "It cannot be done; one line on standard error says what is wrong and what would mend it."),
+    ("0", "Success. diagnose: no finding of severity warning or above."),
+    ("1", "diagnose and scan: findings of severity warning or above. baseline compare: clearly slower."),
+    ("2", "Error. One line on standard error says what is wrong and what to do."),
 )
 _ENVIRONMENT = (
-    ("NO_COLOR", "No colours, when set to anything but nothing."),
-    ("COLORTERM, TERM", 'How many colours the terminal has, for the theme "auto".'),
-    ("HWTOP_DEBUG", "When set, an internal error shows where it came from."),
-    ("XDG_CONFIG_HOME", "Where the settings lie, instead of ~/.config."),
+    ("NO_COLOR", "No colours if set and not empty."),
+    ("COLORTERM, TERM", 'Number of colours of the terminal, for the theme "auto".'),
+    ("HWTOP_DEBUG", "If set, internal errors print a traceback."),
+    ("XDG_CONFIG_HOME", "Directory of the settings, instead of ~/.config."),
 )
 _FILES = (
-    ("~/.config/hwtop/config.toml", "Your settings; hwtop config init writes a commented one."),
-    ("~/.config/hwtop/patterns.d/*.toml", "Your own patterns for logs; see hwtop patterns."),
+    ("~/.config/hwtop/config.toml", "Your settings; hwtop config init writes a file with comments."),
+    ("~/.config/hwtop/patterns.d/*.toml", "Your own log patterns; see hwtop patterns -h."),
 )
 
 
 @click.command(
     epilog="""\b
     hwtop man | man -l -                                 read it
-    hwtop man > ~/.local/share/man/man1/hwtop.1          from then on: man hwtop"""
+    hwtop man > ~/.local/share/man/man1/hwtop.1          install it, for man hwtop"""
 )
 @click.pass_context
 def command(ctx: click.Context) -> None:
@@ -47,7 +47,7 @@ def page(root: click.Context) -> Iterator[str]:
     assert screen is not None
     yield f'.TH HWTOP 1 "" "hwtop {__version__}" "User Commands"'
     yield from (".SH NAME", r"hwtop \- why a training job is slow or stuck")
-    yield from (".SH SYNOPSIS", r".B hwtop", r"[\fIPID\fR] [\fIFLAG\fR]...", ".br", ".B hwtop", r"\fICOMMAND\fR ...")
+    yield from (".SH SYNOPSIS", r".B hwtop", r"[\fIPID\fR] [\fIOPTIONS\fR]", ".br", ".B hwtop", r"\fICOMMAND\fR ...")
     yield ".SH DESCRIPTION"
     yield from _text(cli.help or "")
     yield from _text(screen.help or "")
@@ -100,6 +100,6 @@ def _text(text: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """`text` as roff takes it for what it is."""
+    """`text` escaped for roff."""
     safe = text.replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
     return rf"\&{safe}" if safe.startswith((".", "'")) else safe

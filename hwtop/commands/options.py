@@ -1,4 +1,4 @@
-"""Flags that several commands share, and what they accept."""
+"""Flags that several commands share, and their types."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ else:
 
 F = TypeVar("F", bound=Callable[..., Any])
 _CONFIG = "hwtop.config"
-"""Where the context keeps what --config says."""
+"""Key of the value of --config in the context."""
 
 
 class Seconds(ParamType[float]):
-    """A time: 20, 20s, 500ms, 2m."""
+    """A duration: 20, 20s, 500ms, 2m."""
 
     name = "SECONDS"
 
@@ -44,9 +44,9 @@ class Seconds(ParamType[float]):
             return float(value)
         found = seconds(str(value))
         if found is None:
-            self.fail(f"{value!r} is not a time: write 20s, 500ms or 2m", param, ctx)
+            self.fail(f"{value!r} is not a valid time: use e.g. 20s, 500ms or 2m", param, ctx)
         if not self.least <= found <= self.most:
-            self.fail(f"{value} is out of range: {self.least:g} to {self.most:g} seconds", param, ctx)
+            self.fail(f"{value} is out of range: use {self.least:g} to {self.most:g} seconds", param, ctx)
         return found
 
 
@@ -56,14 +56,14 @@ class Numbers(ParamType[tuple[int, ...]]):
     name = "LIST"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Sorted, each once."""
+        """Sorted, without duplicates."""
         if isinstance(value, tuple):
             return value
         numbers: set[int] = set()
         for part in str(value).split(","):
             match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part.strip())
             if match is None or int(match[2] or match[1]) < int(match[1]):
-                self.fail(f"{value!r} is not a list of numbers: write 0,1 or 0-3", param, ctx)
+                self.fail(f"{value!r} is not a list of numbers: use e.g. 0,1 or 0-3", param, ctx)
             numbers.update(range(int(match[1]), int(match[2] or match[1]) + 1))
         return tuple(sorted(numbers))
 
@@ -71,14 +71,16 @@ class Numbers(ParamType[tuple[int, ...]]):
 def target(function: F) -> F:
     """PID, -p/--pid and --name: which job. Read them with `resolve_target`."""
     for option in (
-        click.option("--name", "name", metavar="PATTERN", help="The job whose command line matches this pattern."),
+        click.option(
+            "--name", "name", metavar="PATTERN", help="The job whose command line matches this regular expression."
+        ),
         click.option(
             "-p",
             "--pid",
             "pid_option",
             metavar="PID",
             shell_complete=completion.jobs,
-            help="Same as PID, which may be slurm:JOBID[.STEP], too.",
+            help="Same as PID. Also slurm:JOBID[.STEP].",
         ),
         click.argument("pid", required=False, metavar="[PID]", shell_complete=completion.jobs),
     ):
@@ -89,27 +91,27 @@ def target(function: F) -> F:
 def reading(function: F) -> F:
     """--logs and --gpus: what to read."""
     for option in (
-        click.option("--gpus", type=Numbers(), help="Only these GPUs, e.g. 0,1 or 0-3."),
-        click.option("--logs", multiple=True, metavar="GLOB", help="Also follow these log files (quote the pattern)."),
+        click.option("--gpus", type=Numbers(), help="Show only these GPUs, e.g. 0,1 or 0-3."),
+        click.option("--logs", multiple=True, metavar="GLOB", help="Also follow log files that match GLOB (quote it)."),
     ):
         function = option(function)
     return function
 
 
 def settings(function: F) -> F:
-    """--config: the person's settings, read before the other flags, whose defaults they are. `settings_of` gives the rest."""
+    """--config: the user's settings. They are read first, as the defaults of the other flags; `settings_of` returns the rest."""
     return click.option(
         "--config",
         metavar="FILE",
         is_eager=True,
         expose_value=False,
         callback=_adopt,
-        help="Your settings, instead of ~/.config/hwtop/config.toml.",
+        help="Settings file, instead of ~/.config/hwtop/config.toml.",
     )(function)
 
 
 def settings_of(ctx: click.Context) -> Config:
-    """What `settings` has read."""
+    """The settings that `settings` has read."""
     config: Config = ctx.obj
     return config
 
@@ -141,26 +143,28 @@ def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
 
 
 def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *, required: bool) -> int | None:
-    """The one PID that was meant, checked to exist.
+    """The PID that was given, checked to exist.
 
     Raises:
-        UsageError: none or several were given, it is neither a number nor slurm:JOBID, or there is no such process.
+        UsageError: none or several were given, it is neither a number nor slurm:JOBID, or no such process exists.
         CannotError: the Slurm job runs elsewhere.
     """
-    from hwtop.collectors.candidates import find_by_name
-    from hwtop.collectors.process import check_target
+    from hwtop.collectors.process.candidates import find_by_name
+    from hwtop.collectors.process.source import check_target
 
     given = [value for value in (pid, pid_option, name) if value is not None]
     if len(given) > 1:
-        raise UsageError("give one of PID, --pid and --name, not several")
+        raise UsageError("give only one of PID, --pid and --name")
     if not given:
         if required:
-            raise UsageError("which job? Give the PID of any of its processes; `hwtop` alone lists the training jobs")
+            raise UsageError(
+                "no job given: pass the PID of any of its processes; `hwtop` without PID lists the training jobs"
+            )
         return None
     if name is not None:
         return find_by_name(name)
     if given[0].startswith("slurm:"):
-        from hwtop.collectors.slurm import find_slurm_job
+        from hwtop.collectors.process.slurm import find_slurm_job
 
         return find_slurm_job(given[0])
     if not re.fullmatch(r"\d{1,10}", given[0]) or int(given[0]) == 0:

@@ -1,4 +1,4 @@
-"""`hwtop patterns`: what hwtop looks for in logs, and the user's own patterns."""
+"""`hwtop patterns`: the log patterns of hwtop and of the user."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ if TYPE_CHECKING:
     from hwtop.job.patterns.registry import Registry
 
 _FORMAT = """\b
-Your own patterns: ~/.config/hwtop/patterns.d/ANY.toml, e.g.
+Your own patterns go to ~/.config/hwtop/patterns.d/ANY.toml, e.g.
     [[pattern]]
-    id = "quota-reached"          # a symptom of hwtop (hwtop patterns list), or any other name
-    literals = ["quota of project"]   # lower case; only lines with one of them are looked at
+    id = "quota-reached"          # a symptom of hwtop (hwtop patterns list) or any other name
+    literals = ["quota of project"]   # lower case; only lines that contain one of them are checked
     regex = 'quota of project (?P<project>\\w+) reached'   # optional, ignores case
-    unless = 'dry run'            # optional: lines that look alike but are not
+    unless = 'dry run'            # optional: lines to exclude
     severity = "critical"         # critical, warning or info
     role = "root"                 # root, cascade, confirmation or context
-    title = "Quota reached"       # for an id that is no symptom of hwtop
+    title = "Quota reached"       # if the id is not a symptom of hwtop
     explanation = "The project's storage quota is used up."
-    playbook = ["quota -s   # what is left"]   # optional: next steps
+    playbook = ["quota -s   # remaining quota"]   # optional: next steps
     source = "cluster handbook"   # optional"""
 
 
 @click.group(epilog=_FORMAT)
 def command() -> None:
-    """What hwtop looks for in logs: its own patterns and yours."""
+    """List, show and test log patterns, built-in and your own."""
 
 
-@command.command("list", short_help="Every id that a log line can raise.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a pattern and line.")
+@command.command("list", short_help="List all ids that a log line can raise.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per pattern, each on one line.")
 def list_(as_json: bool) -> None:
-    """Every id that a log line can raise: patterns, worst severity, title, roles."""
+    """List all ids that a log line can raise: number of patterns, highest severity, title, roles."""
     from hwtop.report.patterns import list_text, pattern_json
 
     patterns = _known().patterns
@@ -40,11 +40,11 @@ def list_(as_json: bool) -> None:
         print(line)
 
 
-@command.command("show", short_help="All patterns of one id.")
+@command.command("show", short_help="Show all patterns of one id.")
 @click.argument("name", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a pattern and line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per pattern, each on one line.")
 def show(name: str, as_json: bool) -> None:
-    """All patterns of one id: what they match, what it means, what to do."""
+    """Show all patterns of one id: what they match, what it means, what to do."""
     from difflib import get_close_matches
 
     from hwtop.errors import UsageError
@@ -60,19 +60,19 @@ def show(name: str, as_json: bool) -> None:
         print(line)
 
 
-@command.command("test", short_help="Check a file of patterns, on a log if you like.")
+@command.command("test", short_help="Check a pattern file, optionally on a log.")
 @click.argument("file", metavar="FILE.toml")
 @click.argument("log", required=False, metavar="[LOG|-]")
 def test(file: str, log: str | None) -> None:
-    """Check a file of patterns, and tell which lines of LOG (or of standard input, -) they match.
+    """Check a pattern file. With LOG (- for standard input), print the lines that match.
 
-    Exits 0 when hwtop can use the file, 2 when it cannot.
+    Exit code: 0 the file is valid, 2 it is not (with the reason).
     """
     import time
     from pathlib import Path
 
-    from hwtop.collectors.log_file import check_file, read_file
-    from hwtop.collectors.user_patterns import read_pattern_file
+    from hwtop.collectors.logs.file import check_file, read_file
+    from hwtop.collectors.logs.user_patterns import read_pattern_file
     from hwtop.job.patterns.match import Matcher
     from hwtop.job.patterns.trial import Trial
     from hwtop.report.patterns import trial_log_text, trial_text
@@ -100,9 +100,9 @@ def _known() -> Registry:
     """All patterns.
 
     Raises:
-        UsageError: a file of the user's cannot be used.
+        UsageError: a file of the user is invalid.
     """
-    from hwtop.collectors.user_patterns import known_patterns
+    from hwtop.collectors.logs.user_patterns import known_patterns
     from hwtop.errors import UsageError
 
     known = known_patterns()

@@ -9,31 +9,31 @@ import click
 
 if TYPE_CHECKING:
     from hwtop.job.log.block import LogBlock
-    from hwtop.job.progress.told import ProgressReader
+    from hwtop.job.progress.tracker import ProgressReader
 
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE...|-]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@click.option("--progress", "with_progress", is_flag=True, help="Print what progress lines tell, too.")
-@click.option("--explain", is_flag=True, help="Tell of each pattern found what it means, why, and what to do.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@click.option("--progress", "with_progress", is_flag=True, help="Also print parsed progress (step, loss, throughput).")
+@click.option("--explain", is_flag=True, help="Explain each pattern found: what it means, its role, what to do.")
 def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain: bool) -> None:
-    """Look for known errors in log files (plain or gzip), or in standard input (-).
+    """Search log files (plain or gzip), or standard input (-), for known errors.
 
-    Your own patterns are read from ~/.config/hwtop/patterns.d/*.toml (see: hwtop patterns -h). Exits 0 when nothing was
-    found, 1 with findings of warning or above (lines that are mere context do not count), 2 when a file cannot be read.
+    Your own patterns are read from ~/.config/hwtop/patterns.d/*.toml (see: hwtop patterns -h). Exit code: 0 nothing found, 1
+    findings of severity warning or above (role "context" does not count), 2 a file cannot be read.
     """
-    from hwtop.collectors.log_file import check_file, read_file
-    from hwtop.collectors.user_patterns import known_patterns
+    from hwtop.collectors.logs.file import check_file, read_file
+    from hwtop.collectors.logs.user_patterns import known_patterns
     from hwtop.errors import UsageError
     from hwtop.job.patterns.match import Matcher
-    from hwtop.job.progress.told import ProgressReader
+    from hwtop.job.progress.tracker import ProgressReader
     from hwtop.report.scan import ScanText, cut_text, event_json
 
     if explain and as_json:
-        raise UsageError("--explain is text for a person: leave out --json")
+        raise UsageError("--explain prints text: leave out --json")
     if not files and sys.stdin.isatty():
-        raise UsageError("no log given: name files, or pipe one in: hwtop scan - < train.log")
+        raise UsageError("no log given: pass files, or pipe one in: hwtop scan - < train.log")
     known = known_patterns()
     if known.problems:
         raise UsageError(known.problems[0])
@@ -52,7 +52,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
                 is_bad = is_bad or (event.severity != "info" and event.role != "context")
                 for row in [event_json(event)] if as_json else text.add(event):
                     print(row)
-            sys.stdout.flush()  # of a pipe that goes on, what is known so far
+            sys.stdout.flush()  # show what is known so far of a pipe that stays open
     for row in () if as_json else text.summary():
         print(row)
     if cut_lines:

@@ -1,4 +1,4 @@
-"""Flags of the commands that open the screen in this terminal, and what they and the settings file make of it together."""
+"""Flags of the commands that open the screen in this terminal, and how they combine with the settings file."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ _FLAGS: dict[str, tuple[str, str, Callable[[Any], Value]]] = {
     "no_mouse": ("mouse", "--no-mouse", lambda is_off: not is_off),
     "readonly": ("readonly", "--readonly", bool),
 }
-"""Parameter -> the setting in [screen] that it goes before, the flag, and its value as the file would say it."""
+"""Parameter -> the setting in [screen] that it overrides, the flag, and its value as written in the file."""
 
 
 interval = click.option(
-    "-i", "--interval", type=Seconds(*INTERVAL_S), default="1s", show_default=True, help="Between two looks."
+    "-i", "--interval", type=Seconds(*INTERVAL_S), default="1s", show_default=True, help="Time between two samples."
 )
-plain = click.option("--ascii", "is_ascii", is_flag=True, help="No block or braille characters.")
+plain = click.option("--ascii", "is_ascii", is_flag=True, help="Use no block or braille characters.")
 
 
 def theme(words: str) -> Callable[[F], F]:
-    """--theme, with what "auto" and a wrong name do in these words."""
+    """--theme, with this help text."""
     return click.option("--theme", default="auto", shell_complete=completion.themes, show_default=True, help=words)
 
 
 def flags(function: F) -> F:
     """How to show, and --config. `opening` reads them."""
     for option in (
-        theme("A theme by name, e.g. light; auto asks the terminal. A wrong name lists them."),
-        click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal."),
+        theme("Theme, e.g. light; auto asks the terminal. An unknown name lists all themes."),
+        click.option("--no-mouse", is_flag=True, help="Do not capture the mouse."),
         plain,
-        click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured, too)."),
-        click.option("--readonly", is_flag=True, help="Offer nothing that changes the job."),
+        click.option("--no-color", is_flag=True, help="Use no colours (as does NO_COLOR)."),
+        click.option("--readonly", is_flag=True, help="Disable all actions that change the job."),
         interval,
         settings,
     ):
@@ -69,12 +69,13 @@ class Opening:
 
 
 def opening(ctx: click.Context) -> Opening:
-    """What the flags and the file say together.
+    """The options from the flags and the settings file.
 
     Raises:
-        UsageError: the file names a theme, an action or a key that there is not.
+        UsageError: the file names a theme, an action or a key that does not exist.
     """
     from hwtop.config import default_path
+    from hwtop.fields import levels
     from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions, SettingsFile
     from hwtop.ui.settings import rows as settings_rows
@@ -90,23 +91,24 @@ def opening(ctx: click.Context) -> Opening:
         alerts=config.alerts,
         panels=config.panels,
         keymap=keymap(config.keys),
+        levels=levels.chosen(config.symptoms.thresholds),
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
     return Opening(options, given["interval"], not given["no_mouse"], config.symptoms, config.baselines.learn)
 
 
 def _given(ctx: click.Context) -> Mapping[tuple[str, ...], tuple[str, Value]]:
-    """What was said on the command line."""
+    """The settings given on the command line."""
     typed = click.core.ParameterSource.COMMANDLINE
     return {
-        ("screen", name): (flag, said(ctx.params[parameter]))
-        for parameter, (name, flag, said) in _FLAGS.items()
+        ("screen", name): (flag, written(ctx.params[parameter]))
+        for parameter, (name, flag, written) in _FLAGS.items()
         if ctx.get_parameter_source(parameter) is typed
     }
 
 
 def _saver(place: Path) -> Callable[[Changes, Saved], None]:
-    """Writes the file from a thread of its own: a home on a server that is gone must not stop the screen."""
+    """Writes the file in a thread of its own: a home directory on a dead server must not block the screen."""
 
     def work(changes: Changes, saved: Saved) -> None:
         from hwtop.config import file
@@ -115,8 +117,8 @@ def _saver(place: Path) -> Callable[[Changes, Saved], None]:
             saved(file.save(place, changes))
         except HwtopError as error:
             saved(error)
-        except Exception as error:  # whatever else a file system can do wrong
-            saved(CannotError(f"{place} cannot be written: {type(error).__name__}: {error}; nothing was saved"))
+        except Exception as error:  # any other failure of a file system
+            saved(CannotError(f"cannot write {place}: {type(error).__name__}: {error}; nothing was saved"))
 
     def save(changes: Changes, saved: Saved) -> None:
         threading.Thread(target=work, args=(changes, saved), name="hwtop-settings", daemon=True).start()

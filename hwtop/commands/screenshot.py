@@ -11,7 +11,7 @@ import click
 from hwtop.commands import completion
 from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, settings, settings_of, target
 from hwtop.errors import CannotError, UsageError
-from hwtop.ui.view import PAGES, Page
+from hwtop.ui.pages.registry import NAMES
 
 
 class Size(ParamType[tuple[int, int]]):
@@ -25,24 +25,32 @@ class Size(ParamType[tuple[int, int]]):
             return value
         columns, _, rows = str(value).lower().partition("x")
         if not (columns.isascii() and columns.isdigit() and rows.isascii() and rows.isdigit()):
-            self.fail(f"{value!r} is not a size: write 120x40", param, ctx)
+            self.fail(f"{value!r} is not a size: use e.g. 120x40", param, ctx)
         size = int(columns), int(rows)
         if not (20 <= size[0] <= 500 and 5 <= size[1] <= 200):
-            self.fail(f"{value} is out of range: 20x5 to 500x200", param, ctx)
+            self.fail(f"{value} is out of range: use 20x5 to 500x200", param, ctx)
         return size
 
 
 @click.command()
 @target
 @reading
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="FILE.svg, FILE.png or FILE.txt.")
-@click.option("--size", type=Size(), default="120x40", show_default=True, help="Of the screen, in characters.")
-@click.option("--for", "seconds", type=Seconds(1, 3600), default="5s", show_default=True, help="Watch this long first.")
-@click.option("--page", type=click.Choice(PAGES), default="overview", show_default=True, help="Of the screen.")
 @click.option(
-    "--theme", default="hwtop", shell_complete=completion.themes, show_default=True, help="Colours of the picture."
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Output file: FILE.svg, FILE.png or FILE.txt.",
 )
-@click.option("--ascii", "is_ascii", is_flag=True, help="Of a .txt: no block or braille characters.")
+@click.option("--size", type=Size(), default="120x40", show_default=True, help="Size of the screen in characters.")
+@click.option(
+    "--for", "seconds", type=Seconds(1, 3600), default="5s", show_default=True, help="How long to watch before."
+)
+@click.option("--page", type=click.Choice(NAMES), default="overview", show_default=True, help="Page to show.")
+@click.option(
+    "--theme", default="hwtop", shell_complete=completion.themes, show_default=True, help="Theme of the picture."
+)
+@click.option("--ascii", "is_ascii", is_flag=True, help="Use no block or braille characters (.txt only).")
 @settings
 @click.pass_context
 def command(
@@ -55,24 +63,28 @@ def command(
     output: Path,
     size: tuple[int, int],
     seconds: float,
-    page: Page,
+    page: str,
     theme: str,
     is_ascii: bool,
 ) -> None:
-    """Watch the job of PID for a while and write the screen to a file."""
+    """Watch the job of PID, then save the screen as a picture or as text."""
     kind = output.suffix.lower()
     if kind not in (".svg", ".png", ".txt"):
-        raise UsageError(f"cannot tell the format from {str(output)!r}: end it in .svg, .png or .txt")
+        raise UsageError(f"unknown format of {str(output)!r}: use a name that ends in .svg, .png or .txt")
     target_pid = resolve_target(pid, pid_option, name, required=True)
 
     from hwtop.feed.watch import last_frame, watch
-    from hwtop.ui import screenshot
+    from hwtop.fields import levels
+    from hwtop.ui import themes
     from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions
+    from hwtop.ui.pictures import screenshot
 
     config = settings_of(ctx)
-    options = ScreenOptions(panels=config.panels, keymap=keymap(config.keys))
-    screenshot.check(kind, theme)  # before the wait, not after it
+    options = ScreenOptions(
+        panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
+    )
+    themes.check(theme)  # before the wait, not after it
     frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus, symptoms=config.symptoms))
     view = replace(options.opened(frame), page=page)
     if kind == ".txt":

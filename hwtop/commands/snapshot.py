@@ -7,21 +7,21 @@ import click
 from hwtop.commands.options import reading, resolve_target, target
 
 _SECONDS = 1.0
-"""Rates need two readings; a second lies between them."""
+"""Rates need two readings, this far apart."""
 _COST_SECONDS = 11.0
-"""What is read most seldom of a GPU, its health, is read every 10 s."""
+"""The slowest readings of a GPU, those of its health, happen every 10 s."""
 _COST_INTERVAL_S = 1.0
-"""As the screen reads."""
+"""As on the screen."""
 
 
 @click.command()
 @target
 @reading
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (the default is a short text).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option(
     "--costs",
     is_flag=True,
-    help=f"Watch for {_COST_SECONDS:.0f} s, then print what each function of the NVIDIA driver costs.",
+    help=f"Watch for {_COST_SECONDS:.0f} s, then print the time spent in each NVML function.",
 )
 def command(
     pid: str | None,

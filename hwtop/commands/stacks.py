@@ -1,4 +1,4 @@
-"""`hwtop stacks`: where all ranks stand in their Python code."""
+"""`hwtop stacks`: where all ranks are in their Python code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hwtop.commands.stacks_export import FORMATS, export
 from hwtop.errors import UsageError
 
 _MOST_S = 15.0
-"""For all processes together; one takes some 10 ms, and one that hangs 5 s beside the others."""
+"""For all processes together; one takes about 10 ms, one that does not answer 5 s in parallel to the others."""
 _EXPORT_S = 10.0
 
 
@@ -22,14 +22,17 @@ _EXPORT_S = 10.0
     "--flight-recorder",
     "flight_folder",
     metavar="DIR",
-    help="Judge the Flight Recorder dumps in DIR instead; no PID then.",
+    help="Analyse the Flight Recorder dumps in DIR; takes no PID.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), help="Sample for some seconds; print what other tools draw."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="Sample for some seconds and print the samples for a flame graph.",
 )
-@click.option("--for", "seconds", type=Seconds(1, 600), help="How long to sample, with --format.  [default: 10s]")
-@click.option("-o", "--output", metavar="FILE", help="Where to write it, with --format; else it is printed.")
-@click.option("--rank", type=click.IntRange(0), help="Sample this rank alone, with --format.")
+@click.option("--for", "seconds", type=Seconds(1, 600), help="With --format: how long to sample.  [default: 10s]")
+@click.option("-o", "--output", metavar="FILE", help="With --format: output file.  [default: standard output]")
+@click.option("--rank", type=click.IntRange(0), help="With --format: sample only this rank.")
 def command(
     pid: str | None,
     pid_option: str | None,
@@ -41,21 +44,20 @@ def command(
     output: str | None,
     rank: int | None,
 ) -> None:
-    """Print the Python stacks of all ranks of PID's job, grouped: who differs, and where.
+    """Print the Python stacks of all ranks of PID's job, grouped: which ranks differ, and where.
 
-    With --format, sample them for a while instead, for a flame graph. PID may be any process of the job. The job is not
-    stopped.
+    PID can be any process of the job. The job is not paused.
     """
     if form is None and (seconds is not None or output is not None or rank is not None):
-        raise UsageError("--for, --output and --rank need --format speedscope or --format collapsed")
+        raise UsageError("--for, --output and --rank require --format speedscope or --format collapsed")
     if form is not None and (as_json or flight_folder is not None):
         raise UsageError(f"--format {form} prints samples: leave out {'--json' if as_json else '--flight-recorder'}")
     if flight_folder is not None:
         _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
         return
-    from hwtop.collectors.mounts import mounts_of
-    from hwtop.collectors.process import ProcessSource
-    from hwtop.collectors.stack import dump_all
+    from hwtop.collectors.host.mounts import mounts_of
+    from hwtop.collectors.process.source import ProcessSource
+    from hwtop.collectors.stacks.source import dump_all
     from hwtop.errors import CannotError
     from hwtop.job.launch.spawner import is_spawner
     from hwtop.job.launch.tree import members
@@ -72,22 +74,22 @@ def command(
     looked_at = watched(members(processes.processes), target_pid)
     dumps = dump_all([member.pid for member in looked_at], ends_s=time.monotonic() + _MOST_S)
     spawners = [dump.pid for dump in dumps if is_spawner(dump)]
-    if spawners:  # what looked like their loader workers are ranks
+    if spawners:  # what looked like loader workers are ranks
         looked_at = watched(members(processes.processes, spawners=spawners), target_pid)
     report = stacks_report(processes, looked_at, dumps, mounts_of(target_pid))
     if not report.groups:
-        raise CannotError(report.blind[0].reason if report.blind else f"no stack of process {target_pid} could be read")
+        raise CannotError(report.blind[0].reason if report.blind else f"cannot read a stack of process {target_pid}")
     print(encode(report) if as_json else stacks_text(report), end="\n" if as_json else "")
 
 
 def _flight(folder: str, given: list[str], as_json: bool) -> None:
-    """Judge dump files alone."""
-    from hwtop.collectors.flight_folder import dumps_in
+    """Report on dump files alone."""
+    from hwtop.collectors.flight.folder import dumps_in
     from hwtop.errors import UsageError
     from hwtop.report.flight import flight_report, flight_text
     from hwtop.report.json_report import encode
 
     if given:
-        raise UsageError(f"--flight-recorder reads files alone: leave out {given[0]}")
+        raise UsageError(f"--flight-recorder reads only files: leave out {given[0]}")
     report = flight_report(folder, dumps_in(folder))
     print(encode(report) if as_json else flight_text(report), end="\n" if as_json else "")

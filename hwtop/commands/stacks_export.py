@@ -1,4 +1,4 @@
-"""`hwtop stacks --format`: samples of all ranks over some seconds, for other tools to draw."""
+"""`hwtop stacks --format`: samples of all ranks over some seconds, as files for flame graph tools."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _OPENED_WITH = {
 
 
 def export(target_pid: int, seconds: float, form: str, output: str | None, rank: int | None) -> None:
-    """Sample, write, and say where it went; without `output` the samples are all that is printed."""
-    from hwtop.collectors.profile import record_all
+    """Sample the ranks and write the file, or print only the samples without `output`."""
+    from hwtop.collectors.stacks.profile import record_all
     from hwtop.job.rank_set import named
 
     if output is not None:
@@ -32,10 +32,10 @@ def export(target_pid: int, seconds: float, form: str, output: str | None, rank:
         windows = taken[member.pid]
         samples[member.rank or 0] = [sample for window in windows for sample in window.samples]
         if not samples[member.rank or 0]:
-            missing += [f"rank {member.rank}: {windows[-1].error or 'no Python frame was seen'}"]
+            missing += [f"rank {member.rank}: {windows[-1].error or 'no Python frame found'}"]
             advice = windows[-1].advice or ""
     if len(missing) == len(ranks):
-        raise CannotError(f"no samples of {missing[0]}" + (f"; {advice}" if advice else ""))
+        raise CannotError(f"no samples: {missing[0]}" + (f"; {advice}" if advice else ""))
     text = _text(samples, seconds, form, target_pid)
     if output is None:
         print(text, end="")
@@ -45,9 +45,9 @@ def export(target_pid: int, seconds: float, form: str, output: str | None, rank:
     print(
         f"wrote {output}: {count} samples of {named(rank for rank, each in samples.items() if each)} over {seconds:g} s"
     )
-    print(f"open it with {_OPENED_WITH[form]}")
+    print(f"open it in {_OPENED_WITH[form]}")
     for line in missing:
-        print(f"not seen: {line}")
+        print(f"no samples: {line}")
 
 
 def _text(samples: dict[int, list[StackSample]], seconds: float, form: str, target_pid: int) -> str:
@@ -60,7 +60,7 @@ def _text(samples: dict[int, list[StackSample]], seconds: float, form: str, targ
 
 
 def _ranks(target_pid: int, rank: int | None) -> list[Member]:
-    from hwtop.collectors.process import ProcessSource
+    from hwtop.collectors.process.source import ProcessSource
     from hwtop.job.launch.tree import members
     from hwtop.job.rank_set import named
     from hwtop.report.stacks import watched
@@ -70,23 +70,23 @@ def _ranks(target_pid: int, rank: int | None) -> list[Member]:
     chosen = [member for member in ranks if rank is None or member.rank == rank]
     if not chosen:
         here = named(member.rank or 0 for member in ranks)
-        raise UsageError(f"no rank {rank} here: process {target_pid} belongs to a job with {here}")
+        raise UsageError(f"no rank {rank} on this machine: process {target_pid} belongs to a job with {here}")
     return chosen
 
 
 def _check(path: Path) -> None:
-    """Before the time is spent: can it be written?"""
+    """Check before sampling that it can be written."""
     if path.is_dir():
         raise UsageError(f"{path} is a directory: name a file in it")
     folder = path.parent
     if not folder.is_dir():
-        raise UsageError(f"there is no directory {folder}: mkdir -p {folder}")
+        raise UsageError(f"no such directory: {folder}: mkdir -p {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise CannotError(f"{path} cannot be written: choose another file with -o")
+        raise CannotError(f"cannot write {path}: permission denied; choose another file with -o")
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
-        raise CannotError(f"{path} cannot be written: {error.strerror}; choose another file with -o") from error
+        raise CannotError(f"cannot write {path}: {error.strerror}; choose another file with -o") from error

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PORT = 8642
 _NEXT_PORTS = 20
-"""So many are tried, the first included, before any free one is taken."""
+"""Number of ports tried, the first included, before any free one is taken."""
 _LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 
 
@@ -33,12 +33,14 @@ _LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 @reading
 @settings
 @screen.interval
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen: 127.0.0.1 or ::1.")
-@click.option("--port", type=click.IntRange(1, 65535), help=f"[default: {_PORT}, or the next that is free]")
-@click.option("--open", "is_opened", is_flag=True, help="Open the browser, too.")
-@click.option("--writable", is_flag=True, help="Offer signals and deep looks, too; each still asks first.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on: 127.0.0.1 or ::1.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help=f"Port to listen on.  [default: {_PORT}, or the next free one]"
+)
+@click.option("--open", "is_opened", is_flag=True, help="Also open the browser.")
+@click.option("--writable", is_flag=True, help="Allow actions that change the job; each asks for confirmation.")
 @screen.plain
-@screen.theme("A theme by name; a wrong name lists them.")
+@screen.theme("Theme; an unknown name lists all themes.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -57,16 +59,17 @@ def command(
 ) -> None:
     """Watch the job that PID belongs to in a browser on this machine; without PID, choose one there.
 
-    Only who has the printed address gets in, and nobody can change the job unless --writable is given. From another
+    The printed address contains a secret: whoever has it gets access. It is read-only unless --writable is given. From another
     machine, forward the port with ssh -L.
     """
     if host not in _LOOPBACK:
         raise UsageError(
             f"--host {host}: hwtop web listens on this machine only (127.0.0.1 or ::1); "
-            f"from another one: {forwarding('127.0.0.1', port or _PORT)}"
+            f"from another machine: {forwarding('127.0.0.1', port or _PORT)}"
         )
     _check_extra()
     from hwtop.feed.call import Caller
+    from hwtop.fields import levels
     from hwtop.ui import themes
     from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions
@@ -80,10 +83,11 @@ def command(
         alerts=config.alerts,
         panels=config.panels,
         keymap=keymap(config.keys),
+        levels=levels.chosen(config.symptoms.thresholds),
     )
     options = replace(live.offered(options), call=Caller(config.alerts, _complain))
-    pid_meant = resolve_target(pid, pid_option, name, required=False)
-    watching = live.Watching(pid_meant, interval, logs, gpus, config.symptoms, config.baselines.learn)
+    target_pid = resolve_target(pid, pid_option, name, required=False)
+    watching = live.Watching(target_pid, interval, logs, gpus, config.symptoms, config.baselines.learn)
     with listen(_LOOPBACK[host], port) as listening:
         serve(watching, options, listening, is_opened=is_opened)
 
@@ -92,28 +96,28 @@ def serve(watching: live.Watching, options: ScreenOptions, listening: socket.soc
     """Until a signal ends it."""
     import asyncio
 
-    from hwtop.web.door import Door
+    from hwtop.web.access import Access
     from hwtop.web.hub import Hub
     from hwtop.web.server import Server
 
-    door = Door()
+    access = Access()
     host, port = listening.getsockname()[:2]
-    address = door.address(host, port)
+    address = access.address(host, port)
 
     def ready() -> None:
         print(f"hwtop: {address}")
-        print(f"       {'signals can be sent from there' if not options.is_readonly else 'read-only'}; Ctrl-C ends it")
+        print(f"       {'writable: it can send signals' if not options.is_readonly else 'read-only'}; Ctrl-C stops it")
         print(f"       from another machine: {forwarding(host, port)}", flush=True)
         if is_opened:
             opened.enter_context(browsed(address))
 
-    # Each tab's app redirects the standard streams while it runs; at the end they are what they were.
+    # Each tab's app redirects the standard streams while it runs; they are restored at the end.
     with (
         contextlib.ExitStack() as opened,
         contextlib.redirect_stdout(sys.stdout),
         contextlib.redirect_stderr(sys.stderr),
     ):
-        asyncio.run(Server(Hub(watching.start, options), door, options).run(listening, ready))
+        asyncio.run(Server(Hub(watching.start, options), access, options).run(listening, ready))
 
 
 def forwarding(host: str, port: int) -> str:
@@ -126,7 +130,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     """A listening socket, on `port` or else on a free one.
 
     Raises:
-        CannotError: it cannot be had.
+        CannotError: the port is in use, or not allowed.
     """
     ports = (port,) if port is not None else (*range(_PORT, _PORT + _NEXT_PORTS), 0)
     listening = next(filter(None, (_listen(host, each, is_only=port is not None) for each in ports)))
@@ -135,32 +139,32 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def _listen(host: str, port: int, *, is_only: bool) -> socket.socket | None:
-    """On this port; None if it is in use and others are left to try."""
+    """Listen on this port; None if it is in use and others are left to try."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             words = os.strerror(error.errno) if error.errno else str(error)
-            raise CannotError(f"cannot listen on {host} port {port}: {words}; try another --port") from error
+            raise CannotError(f"cannot listen on {host} port {port}: {words}; choose another --port") from error
         if is_only:
-            raise CannotError(f"port {port} is in use: leave --port out to get a free one") from error
+            raise CannotError(f"port {port} is in use: leave out --port to get a free one") from error
         return None
 
 
 @contextlib.contextmanager
 def browsed(address: str) -> Iterator[None]:
-    """The browser, shown the way there by a file that only this person can read: others see what stands in a command line."""
+    """Open the browser by a file that only the user can read: a command line, with the token in it, is visible to others."""
     import webbrowser
 
     if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        _complain("--open: there is no desktop here; open the address yourself")
+        _complain("--open: no desktop session here; open the address yourself")
         yield
         return
     with tempfile.TemporaryDirectory(prefix="hwtop-web-", ignore_cleanup_errors=True) as folder:
         way = Path(folder) / "hwtop.html"
         way.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', "utf-8")
         if not webbrowser.open(way.as_uri()):
-            _complain("--open: no browser was found; open the address yourself")
+            _complain("--open: no browser found; open the address yourself")
         yield
 
 
@@ -168,7 +172,7 @@ def _check_extra() -> None:
     try:
         import aiohttp  # noqa: F401
     except ImportError as error:
-        raise CannotError("the screen in a browser needs aiohttp: pip install 'hwtop[web]'") from error
+        raise CannotError("`hwtop web` needs aiohttp: pip install 'hwtop[web]'") from error
 
 
 def _complain(text: str) -> None:

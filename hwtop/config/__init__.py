@@ -1,7 +1,7 @@
-"""Config: what a person has written into `~/.config/hwtop/config.toml`. Flags of the command line go before it.
+"""Config: the user's settings in `~/.config/hwtop/config.toml`. Command-line flags override them.
 
-A field with its description is all that a setting needs: the template of `hwtop config init` and the screen of settings
-(F2) are made from them.
+A setting is a field with its description: the template of `hwtop config init` and the settings screen (F2) are made from
+them.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ else:
     import tomli as tomllib
 
 INTERVAL_S = (0.2, 60.0)
-"""Shortest and longest time between two looks."""
+"""Shortest and longest time between two samples."""
 _LARGEST_BYTES = 1 << 20
 
 
 class ScreenConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the screen looks where no flag says otherwise."""
+    """How the screen looks, unless a flag overrides it."""
 
-    interval: Annotated[str, Meta(description="between two looks: 500ms, 2s, 1m")] = "1s"
-    theme: Annotated[str, Meta(description='"auto", "hwtop", "light", "nord", ...; a wrong name lists all')] = "auto"
+    interval: Annotated[str, Meta(description="time between two samples: 500ms, 2s, 1m")] = "1s"
+    theme: Annotated[str, Meta(description='"auto", "hwtop", "light", "nord", ...; an unknown name lists all')] = "auto"
     ascii: Annotated[bool, Meta(description="no block or braille characters")] = False
-    mouse: Annotated[bool, Meta(description="click and wheel; false leaves the mouse to the terminal")] = True
-    readonly: Annotated[bool, Meta(description="offer nothing that changes the job")] = False
+    mouse: Annotated[bool, Meta(description="capture click and wheel; false leaves them to the terminal")] = True
+    readonly: Annotated[bool, Meta(description="disable all actions that change the job")] = False
 
 
 class SymptomConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which symptoms are looked for, and which of them may call."""
+    """Which symptoms are checked, and which of them may alert."""
 
-    off: Annotated[tuple[str, ...], Meta(description='never judged, e.g. ["loss-plateau", "disk-nearly-full"]')] = ()
+    off: Annotated[tuple[str, ...], Meta(description='never checked, e.g. ["loss-plateau", "disk-nearly-full"]')] = ()
     quiet: Annotated[
-        tuple[str, ...], Meta(description="shown as notes only: no warning, no alert, no exit code 1")
+        tuple[str, ...], Meta(description="reported as info only: no warning, no alert, no exit code 1")
     ] = ()
     thresholds: Annotated[
         dict[str, dict[str, float]],
-        Meta(description="e.g. shm-nearly-full.used_pct = 80; `hwtop config show` lists all that can be set"),
+        Meta(description="e.g. shm-nearly-full.used_pct = 80; `hwtop config show` lists all"),
     ] = {}
     """Symptom -> name -> value, in place of the default."""
 
@@ -61,19 +61,21 @@ EVERY_SYMPTOM = SymptomConfig()
 
 
 class AlertConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the screen calls when something is found: each symptom once until it has cleared."""
+    """How the screen alerts: once per symptom, until it has cleared."""
 
-    severity: Annotated[Severity, Meta(description='from here on: "info", "warning" or "critical"')] = "warning"
-    bell: Annotated[bool, Meta(description="the terminal's bell")] = False
+    severity: Annotated[Severity, Meta(description='lowest severity that alerts: "info", "warning" or "critical"')] = (
+        "warning"
+    )
+    bell: Annotated[bool, Meta(description="ring the terminal bell")] = False
     desktop: Annotated[
         bool,
         Meta(
-            description="a notification by the terminal (OSC 9 and 777: iTerm2, kitty, WezTerm, Windows Terminal, ...)"
+            description="desktop notification by the terminal (OSC 9 and 777: iTerm2, kitty, WezTerm, Windows Terminal, ...)"
         ),
     ] = False
-    webhook: Annotated[str, Meta(description="an address that gets a JSON object by POST, e.g. of a chat")] = ""
+    webhook: Annotated[str, Meta(description="URL that gets a JSON object by POST, e.g. of a chat")] = ""
     command: Annotated[
-        str, Meta(description="run by the shell, with HWTOP_SYMPTOM, HWTOP_SEVERITY, HWTOP_TITLE and HWTOP_PID")
+        str, Meta(description="shell command, with HWTOP_SYMPTOM, HWTOP_SEVERITY, HWTOP_TITLE and HWTOP_PID set")
     ] = ""
 
 
@@ -81,10 +83,10 @@ NO_ALERTS = AlertConfig()
 
 
 class BaselineConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What hwtop remembers of the jobs that it has watched."""
+    """What hwtop stores about the jobs that it has watched."""
 
     learn: Annotated[
-        bool, Meta(description="remember the pace of quiet runs, and tell when the same command is slower")
+        bool, Meta(description="store medians of runs without problems, and report when the same command is slower")
     ] = True
 
 
@@ -92,12 +94,12 @@ LEARN = BaselineConfig()
 
 
 class PanelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which panels the screen shows, and where those of the overview stand (`panel_grid` tells how that is drawn)."""
+    """Which panels the screen shows, and the layout of the overview (see `panel_grid`)."""
 
-    hide: Annotated[tuple[str, ...], Meta(description='not shown beside others, e.g. ["disk", "network"]')] = ()
+    hide: Annotated[tuple[str, ...], Meta(description='panels to hide, e.g. ["disk", "network"]')] = ()
     overview: Annotated[
         tuple[str, ...],
-        Meta(description='lines of panels, as drawn: ["findings findings cpu", "gpu gpu memory", "ranks ranks logs"]'),
+        Meta(description='layout, one string per row: ["findings findings cpu", "gpu gpu memory", "ranks ranks logs"]'),
     ] = ()
 
 
@@ -105,50 +107,51 @@ EVERY_PANEL = PanelConfig()
 
 
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole file. Everything may be left out."""
+    """The whole file. Everything is optional."""
 
-    screen: Annotated[ScreenConfig, Meta(description="flags of the command line go before these")] = ScreenConfig()
+    screen: Annotated[ScreenConfig, Meta(description="command-line flags override these")] = ScreenConfig()
     symptoms: Annotated[SymptomConfig, Meta(description="`hwtop symptoms` lists them")] = SymptomConfig()
     alerts: Annotated[
         AlertConfig,
-        Meta(description="the screen calls when something is found: each symptom once until it has cleared"),
+        Meta(description="when a symptom is raised: once per symptom, until it has cleared"),
     ] = AlertConfig()
     baselines: Annotated[
-        BaselineConfig, Meta(description="medians only, under ~/.local/state/hwtop/learned; see `hwtop baseline`")
+        BaselineConfig,
+        Meta(description="medians only, stored in ~/.local/state/hwtop/learned; see `hwtop baseline -h`"),
     ] = LEARN
     panels: Annotated[
         PanelConfig,
-        Meta(description="a line shares the screen evenly; a panel named more than once covers all its cells"),
+        Meta(description="the names in a row share the width evenly; a panel named several times covers all its cells"),
     ] = EVERY_PANEL
     keys: Annotated[
         dict[str, str | tuple[str, ...]],
-        Meta(description='keys of your own, e.g. pause = "Z", help = ["?", "F1"]; `hwtop config show` lists all'),
+        Meta(description='your own keys, e.g. pause = "Z", help = ["?", "F1"]; `hwtop config show` lists all'),
     ] = {}
-    """Name of an action -> its keys, in place of the usual ones."""
+    """Name of an action -> its keys, in place of the default ones."""
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the file is looked for when no --config names one."""
+    """The settings file, unless --config names another."""
     return config_folder(environ) / "config.toml"
 
 
 def load(path: str | None = None, environ: Mapping[str, str] = os.environ) -> Config:
-    """The settings. Without `path` those of the usual place, or the defaults where there is no file.
+    """The settings. Without `path` those of the default file, or the defaults if it does not exist.
 
     Raises:
-        UsageError: the file cannot be read or understood; the message names the place and what would do.
+        UsageError: the file cannot be read or is invalid; the message names the setting and what is valid.
     """
     place = Path(path) if path is not None else default_path(environ)
     raw = read(place)
     if raw is not None:
         return parse(raw, str(place))
     if path is not None:
-        raise UsageError(f"{path}: no such file: `hwtop config init --config {path}` writes one to begin with")
+        raise UsageError(f"{path}: no such file: `hwtop config init --config {path}` writes one")
     return Config()
 
 
 def read(place: Path) -> bytes | None:
-    """What the file holds; None where there is none.
+    """The content of the file; None if it does not exist.
 
     Raises:
         UsageError: it cannot be read, or is too large.
@@ -160,9 +163,9 @@ def read(place: Path) -> bytes | None:
         return None
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{place}: {reason}: give a settings file that you may read") from error
+        raise UsageError(f"{place}: {reason}: choose a settings file that you can read") from error
     if len(raw) > _LARGEST_BYTES:
-        raise UsageError(f"{place}: larger than 1 MiB: this is no settings file")
+        raise UsageError(f"{place}: larger than 1 MiB, so not a settings file")
     return raw
 
 
@@ -175,9 +178,9 @@ def parse(raw: bytes, name: str) -> Config:
     try:
         config = msgspec.convert(tomllib.loads(raw.decode("utf-8-sig")), Config)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{name}: no UTF-8 text: save it as UTF-8") from error
+        raise UsageError(f"{name}: not UTF-8: save the file as UTF-8") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{name}: no TOML: {error}") from error
+        raise UsageError(f"{name}: invalid TOML: {error}") from error
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {_advice(str(error))}") from error
     for (section, field), problem_of in FORMS.items():
@@ -190,14 +193,14 @@ def parse(raw: bytes, name: str) -> Config:
 def _no_time(text: str) -> str | None:
     found = seconds(text)
     if found is None:
-        return f"{text[:40]!r} is not a time: write 500ms, 2s or 1m"
+        return f"{text[:40]!r} is not a valid time: use e.g. 500ms, 2s or 1m"
     least, most = INTERVAL_S
-    return None if least <= found <= most else f"{text[:40]} is out of range: {least:g} to {most:g} seconds"
+    return None if least <= found <= most else f"{text[:40]} is out of range: use {least:g} to {most:g} seconds"
 
 
 def _no_address(text: str) -> str | None:
     is_fine = not text or re.fullmatch(r"https?://[^\s/]\S*", text)
-    return None if is_fine else f"{text[:40]!r} is no address: write https://..."
+    return None if is_fine else f"{text[:40]!r} is not a URL: use https://..."
 
 
 FORMS: dict[tuple[str, ...], Callable[[Any], str | None]] = {
@@ -206,22 +209,22 @@ FORMS: dict[tuple[str, ...], Callable[[Any], str | None]] = {
     ("panels", "hide"): no_panels,
     ("panels", "overview"): no_drawing,
 }
-"""Values that must have a form: what is wrong with one, in words."""
+"""Settings with a required form -> what is wrong with a value, in words."""
 
 
 _KINDS = {
     "object": "a section",
     "array": "a list",
-    "str": "a text in quotes",
+    "str": "a string in quotes",
     "bool": "true or false",
     "int": "a number",
     "float": "a number",
 }
-"""What a value is."""
+"""msgspec's name of a type -> ours."""
 
 
 def _advice(text: str) -> str:
-    """msgspec's words in those of people, with the name that was meant where one is near."""
+    """msgspec's message in plain words, with the closest valid name if there is one."""
     place = re.search(r" - at `\$\.?([^`\[]*)", text)
     where = f"{place[1]}: " if place is not None and place[1] else ""
     expected = re.search(r"Expected `([^`]*)`, got `([^`]*)`", text)
@@ -229,17 +232,17 @@ def _advice(text: str) -> str:
         wanted, given = (
             " or ".join(_KINDS.get(kind, kind) for kind in each.split(" | ")) for each in expected.groups()
         )
-        return f"{where}{wanted} is wanted, not {given}; `hwtop config init` shows what may stand there"
+        return f"{where}expected {wanted}, not {given}; `hwtop config init` writes a file with all settings"
     unknown = re.search(r"unknown field `([^`]*)`", text)
     if unknown is None:
-        return f"{where}{text.partition(' - at ')[0]}; `hwtop config init` shows what may stand there"
+        return f"{where}{text.partition(' - at ')[0]}; `hwtop config init` writes a file with all settings"
     near = get_close_matches(unknown[1], _names(Config), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "`hwtop config init` shows what may stand there"
+    hint = f"did you mean {near[0]!r}?" if near else "`hwtop config init` writes a file with all settings"
     return f"no setting {unknown[1]!r}: {hint}"
 
 
 def _names(struct: type[Struct]) -> list[str]:
-    """Of all fields, those of the sections too."""
+    """Names of all fields, including those of the sections."""
     names = list(struct.__struct_fields__)
     for value in (getattr(struct(), name) for name in struct.__struct_fields__):
         names += _names(type(value)) if isinstance(value, Struct) else []

@@ -1,4 +1,4 @@
-"""The settings file as it is changed: what a person has written into it stays as it is. The only place that writes TOML."""
+"""Changes to the settings file that keep the user's comments and layout. The only module that writes TOML."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from hwtop.config.settings import value_of
 from hwtop.errors import CannotError, UsageError
 
 Changes = Mapping[SettingPath, Any]
-"""Names of a section and what stands in it -> its new value; None takes it out of the file."""
+"""Names of the section and of the setting -> its new value; None removes it from the file."""
 
 _BOM = "\ufeff"
-_UNSAFE = "written in a way that cannot be changed safely: nothing was saved; edit it by hand"
+_UNSAFE = "hwtop cannot change this file safely: nothing was saved; edit it by hand"
 
 
 def save(place: Path, changes: Changes) -> Config:
-    """Write `changes` into the file at `place`, which is made where there is none. In one step: at any time there is
-    either the old file or the new one.
+    """Write `changes` into the file at `place`, creating it if needed. Atomic: at any time there is either the old file or
+    the new one.
 
     Returns:
-        What the file says now.
+        The settings in the new file.
 
     Raises:
-        UsageError: the file is none that hwtop understands, or a value cannot be; nothing was written.
-        CannotError: it cannot be written; the file is as it was.
+        UsageError: the file or a value is invalid; nothing was written.
+        CannotError: it cannot be written; the file is unchanged.
     """
     raw = read(place)
     text = settings.template() if raw is None else _text(raw, place)
@@ -42,20 +42,20 @@ def save(place: Path, changes: Changes) -> Config:
     config = parse(changed.encode(), str(place))
     if raw is None or changed.encode() != raw:
         try:
-            atomic_file.write(place.resolve(), changed.encode())  # behind a link it is the file that changes
+            atomic_file.write(place.resolve(), changed.encode())  # of a link the target changes
         except OSError as error:
-            message = f"{place} cannot be written: {error.strerror or error}; nothing was saved"
-            raise CannotError(f"{message}; --config FILE names another") from error
+            message = f"cannot write {place}: {error.strerror or error}; nothing was saved"
+            raise CannotError(f"{message}; choose another file with --config FILE") from error
     return config
 
 
 def with_changes(text: str, changes: Changes, name: str) -> str:
-    """The text of a settings file with `changes`; remarks, order, line ends and all else stay.
+    """The text of a settings file with `changes`; comments, order, line endings and everything else are kept.
 
     Raises:
-        UsageError: it is no TOML, or is written in a way that would not survive.
+        UsageError: it is not valid, or cannot be changed without side effects.
     """
-    parse(text.encode(), name)  # what hwtop does not understand it must not touch
+    parse(text.encode(), name)  # hwtop must not touch an invalid file
     mark = _BOM if text.startswith(_BOM) else ""
     body = text.removeprefix(_BOM)
     is_windows = "\r\n" in body and body.count("\r\n") == body.count("\n")
@@ -73,7 +73,7 @@ def _text(raw: bytes, place: Path) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{place}: no UTF-8 text: save it as UTF-8; nothing was saved") from error
+        raise UsageError(f"{place}: not UTF-8: save the file as UTF-8; nothing was saved") from error
 
 
 def _changed(body: str, path: SettingPath, value: Any, name: str) -> str:
@@ -96,7 +96,7 @@ def _changed(body: str, path: SettingPath, value: Any, name: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """As it is written: 70, not 70.0."""
+    """As written in the file: 70, not 70.0."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return list(value) if isinstance(value, tuple) else value
@@ -113,12 +113,12 @@ def _put(table: Any, names: list[str], value: Any) -> None:
         width = len(tomlkit.item(table[key]).as_string()) if key in table else 0
         table[key] = value
         item: Any = table.item(key) if isinstance(table, (Table, TOMLDocument, InlineTable)) else None
-        if item is not None and item.trivia.comment:  # it stays in its column
+        if item is not None and item.trivia.comment:  # keep its column
             item.trivia.comment_ws = " " * max(1, len(item.trivia.comment_ws) + width - len(item.as_string()))
 
 
 def _follows(array: Array, wanted: list[Any]) -> bool:
-    """Whether `array` could be made what is wanted line by line, with the remarks between them."""
+    """Whether `array` could be made `wanted` item by item, which keeps the comments between them."""
     for gone in [each for each in array if each not in wanted]:
         array.remove(gone)
     for new in [each for each in wanted if each not in array]:
@@ -127,7 +127,7 @@ def _follows(array: Array, wanted: list[Any]) -> bool:
 
 
 def _awake(body: str, path: SettingPath) -> str:
-    """`body` in which the remark of the template for this setting has become a line, so that the value stands there."""
+    """`body` with the commented line of the template for this setting uncommented, so that the value goes there."""
     setting = next((each for each in settings.all_settings() if each.path == path), None)
     head = re.search(rf"^\[{re.escape('.'.join(path[:-1]))}\][^\n]*\n", body, re.MULTILINE)
     if head is None or setting is None or value_of(parse(body.encode(), ""), path) != setting.default:
@@ -136,9 +136,9 @@ def _awake(body: str, path: SettingPath) -> str:
     inside = body[head.end() : end.start() if end else len(body)]
     if re.search(rf"^[ \t]*[\"']?{re.escape(path[-1])}\b", inside, re.MULTILINE):
         return body
-    remark = settings.remark(setting)
+    line = settings.commented(setting)
     awake = re.sub(
-        rf"^{re.escape(remark)}(?=[ \t]*(#|$))", lambda _: remark[2:] + "  ", inside, count=1, flags=re.MULTILINE
+        rf"^{re.escape(line)}(?=[ \t]*(#|$))", lambda _: line[2:] + "  ", inside, count=1, flags=re.MULTILINE
     )
     return body[: head.end()] + awake + body[head.end() + len(inside) :]
 

@@ -1,13 +1,13 @@
-"""Panels by name, and the drawing of them that a person lays the overview out with.
+"""Panels by name, and the layout of the overview that the user may set.
 
-The drawing is a list of lines of names, as in
+A layout is a list of rows of names:
 
     "findings findings cpu"
     "gpu      gpu      memory"
     "ranks    ranks    network"
 
-Each line is as wide as the screen, its words share it evenly, and a panel that is named more than once covers all its cells:
-they must make a rectangle. Lines may have different numbers of words.
+Each row spans the screen, its names share the width evenly, and a panel that is named several times covers all its cells, which
+must form a rectangle. Rows can have different numbers of names.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ NAMES = (
     "suspects",
     "symptom-timeline",
 )
-"""Every panel that can be hidden or placed; the verdict and the footer always stay."""
+"""Every panel that can be hidden or placed; the verdict and the footer are always shown."""
 _MOST_LINES, _MOST_WORDS = 40, 12
 
 
 @dataclass(frozen=True)
 class Cells:
-    """What a panel covers of a drawing: from line `top` to before `bottom`, from column `left` to before `right`."""
+    """The cells of a panel: rows `top` to `bottom` and columns `left` to `right`, ends excluded."""
 
     top: int
     bottom: int
@@ -76,7 +76,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Grid:
-    """A drawing that was understood."""
+    """A parsed layout."""
 
     lines: int
     columns: int
@@ -84,17 +84,17 @@ class Grid:
 
 
 def no_panels(names: Iterable[str]) -> str | None:
-    """Why these are not all names of panels; None where they are."""
+    """Which of these is not the name of a panel; None if all are."""
     for name in names:
         if name not in NAMES:
             near = get_close_matches(name, NAMES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES[:10])} and more"
+            hint = f"did you mean {near[0]!r}?" if near else f"panels are {', '.join(NAMES[:10])} and more"
             return f"no panel {name[:40]!r}: {hint}"
     return None
 
 
 def no_drawing(drawing: tuple[str, ...]) -> str | None:
-    """Why this is no drawing of panels; None where it is."""
+    """Why this is not a valid layout; None if it is."""
     try:
         parse(drawing)
     except ValueError as error:
@@ -104,14 +104,14 @@ def no_drawing(drawing: tuple[str, ...]) -> str | None:
 
 @lru_cache(maxsize=8)
 def parse(drawing: tuple[str, ...]) -> Grid:
-    """The grid in a drawing.
+    """The grid of a layout.
 
     Raises:
-        ValueError: an unknown name, cells that make no rectangle, too many lines or words; the message says which.
+        ValueError: an unknown name, cells that form no rectangle, too many rows or names; the message says which.
     """
     words = [line.split() for line in drawing]
     if len(words) > _MOST_LINES or any(not 0 < len(line) <= _MOST_WORDS for line in words):
-        raise ValueError(f"a layout has at most {_MOST_LINES} lines of 1 to {_MOST_WORDS} panels each")
+        raise ValueError(f"a layout has at most {_MOST_LINES} rows of 1 to {_MOST_WORDS} panels")
     if problem := no_panels(name for line in words for name in line):
         raise ValueError(problem)
     columns = lcm(*map(len, words)) if words else 1
@@ -125,6 +125,6 @@ def _cells(name: str, rows: Sequence[Sequence[str]]) -> Cells:
     found = Cells(min(lines), max(lines) + 1, min(columns), max(columns) + 1)
     if len(held) != (found.bottom - found.top) * (found.right - found.left):
         raise ValueError(
-            f"the cells of {name!r} make no rectangle: name it in the same columns of lines below each other"
+            f"the cells of {name!r} do not form a rectangle: put it into the same columns of adjacent rows"
         )
     return found

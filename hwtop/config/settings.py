@@ -1,4 +1,4 @@
-"""Settings: what there is to set, found in the structs of `config`; as text, and back from what a person types."""
+"""Settings: all that can be set, derived from the structs of `config`; to text, and back from what the user types."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hwtop.config import FORMS, Config
 from hwtop.errors import UsageError
 
 Kind = Literal["switch", "choice", "text", "number", "names", "table"]
-"""What a value is: true or false, one of some words, any text, a number, a list of names, names with values of their own."""
+"""Kind of a value: true or false, one of some words, any text, a number, a list of names, a table of names and values."""
 Value = bool | int | float | str | tuple[str, ...]
 Path = tuple[str, ...]
-"""Names of the section and of what stands in it: ("screen", "theme")."""
+"""Names of the section and of the setting: ("screen", "theme")."""
 
 LONGEST = 4096
 """Characters of a value."""
@@ -38,7 +38,7 @@ class Setting:
 
 
 def described(struct: type[Struct] = Config, before: Path = ()) -> Iterator[tuple[Path, str, Setting | None]]:
-    """All sections (path, what it is for, None) each followed by its settings, tables as sections of their own behind them."""
+    """All sections (path, description, None), each followed by its settings; tables are sections of their own, at the end."""
     info = inspect.type_info(struct)
     assert isinstance(info, inspect.StructType)
     hints = get_type_hints(struct)
@@ -57,12 +57,12 @@ def described(struct: type[Struct] = Config, before: Path = ()) -> Iterator[tupl
 
 
 def all_settings() -> tuple[Setting, ...]:
-    """Those that the structs name."""
+    """The settings that the structs declare."""
     return tuple(setting for _, _, setting in described() if setting is not None)
 
 
 def value_of(config: Config, path: Path) -> Any:
-    """What `config` says at `path`; None where a table has no such entry."""
+    """The value of `config` at `path`; None if a table has no such entry."""
     found: Any = config
     for name in path:
         found = found.get(name) if isinstance(found, dict) else getattr(found, name)
@@ -72,10 +72,10 @@ def value_of(config: Config, path: Path) -> Any:
 
 
 def with_value(config: Config, path: Path, value: Any) -> Config:
-    """`config` with `value` at `path`; None takes an entry out of a table.
+    """`config` with `value` at `path`; None removes an entry from a table.
 
     Raises:
-        UsageError: it cannot stand there.
+        UsageError: it is not valid there.
     """
     plain = inner = msgspec.to_builtins(config)
     for name in path[:-1]:
@@ -92,7 +92,7 @@ def with_value(config: Config, path: Path, value: Any) -> Config:
 
 
 def changes(before: Config, after: Config) -> dict[Path, Any]:
-    """What differs, path by path; None where `after` has no such entry any more."""
+    """The differences by path; None if `after` no longer has the entry."""
     old, new = (dict(_leaves(msgspec.to_builtins(config), ())) for config in (before, after))
     return {path: new.get(path) for path in {**old, **new} if old.get(path) != new.get(path)}
 
@@ -106,25 +106,25 @@ def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 
 def toml(value: object) -> str:
-    """`value` as it stands in the file."""
+    """`value` as TOML."""
     return msgspec.json.encode(value).decode()
 
 
 def read(setting: Setting, text: str) -> Value:
-    """What a person has typed as a value of `setting`.
+    """What the user has typed, as a value of `setting`.
 
     Raises:
-        UsageError: it cannot be one; the message says why.
+        UsageError: it is not valid; the message says why.
     """
     text = text.strip()
     if len(text) > LONGEST:
-        raise UsageError(f"{len(text)} characters: at most {LONGEST}")
+        raise UsageError(f"{len(text)} characters are too many: at most {LONGEST}")
     if setting.kind == "number":
         return _number(setting, text)
     if setting.kind in ("choice", "switch") and text not in setting.choices:
         near = get_close_matches(text, setting.choices, n=1)
         raise UsageError(
-            f"{text!r}: " + (f"did you mean {near[0]!r}?" if near else f"one of {', '.join(setting.choices)}")
+            f"{text!r}: " + (f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(setting.choices)}")
         )
     value: Value = text
     if setting.kind == "names":
@@ -139,30 +139,30 @@ def read(setting: Setting, text: str) -> Value:
 
 
 def template() -> str:
-    """A file to begin with: every setting as a remark."""
+    """A new settings file: every setting as a comment."""
     lines = [
-        "# Settings of hwtop. What stands here behind a # is what holds without it. Flags of the command line go before this file.",
-        "# `hwtop config check` tells whether hwtop understands it, `hwtop config show` what holds in the end; F2 in hwtop sets it.",
+        "# Settings of hwtop. Lines that begin with # show the defaults. Command-line flags override this file.",
+        "# `hwtop config check` checks this file, `hwtop config show` prints the settings in effect, F2 in hwtop changes them.",
     ]
     sections: list[list[tuple[str, str]]] = []
     for path, about, setting in described():
         if setting is None:
             sections.append([(f"[{'.'.join(path)}]", about)])
         else:
-            sections[-1].append((remark(setting), about))
+            sections[-1].append((commented(setting), about))
     for section in sections:
         width = max(len(text) for text, _ in section)
         lines += ["", *(f"{text:<{width}}  # {about}".rstrip(" #") for text, about in section)]
     return "\n".join(lines) + "\n"
 
 
-def remark(setting: Setting) -> str:
+def commented(setting: Setting) -> str:
     """Its line in the template."""
     return f"# {setting.path[-1]} = {toml(setting.default)}"
 
 
 def _plain(kind: inspect.Type) -> tuple[str, inspect.Type]:
-    """What is told of a field, and its type without that."""
+    """The description of a field, and its type without it."""
     about = ""
     while isinstance(kind, inspect.Metadata):
         about = about or str((kind.extra_json_schema or {}).get("description", ""))

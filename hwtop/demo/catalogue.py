@@ -1,8 +1,8 @@
-"""The single-file jobs of the detection matrix as scenarios of `hwtop demo`.
+"""The single-file jobs of `jobs/` as scenarios of `hwtop demo`.
 
-Each script of `jobs/` says in its docstring what is planted ("Fault: ..." or "Healthy: ..."), and in the last line of it what
+Each script says in its docstring what is planted ("Fault: ..." or "Healthy: ..."), and in the last line of it which symptom
 must be found and how it is started: "Symptom: input-bound-cpu. Start: 2 ranks, OMP_NUM_THREADS=16." or "Start: python." for a
-script that needs no ranks or starts them itself. Scripts without that line need what only the matrix gives them.
+script that needs no ranks or starts them itself.
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ _DOCSTRING = re.compile(
 _IMPORT = re.compile(r"^\s*(?:import|from) (torch|lightning|accelerate)\b", re.M)
 
 
+def demos() -> tuple[Scenario, ...]:
+    """All that `hwtop demo` can start: the scenarios of the trainer, and the jobs of one file."""
+    return (*SCENARIOS, *scenarios())
+
+
 def scenarios() -> tuple[Scenario, ...]:
-    """All by name, but for those whose name and fault are a scenario's already. Whether what they need is installed is not looked at."""
-    taken = {known.name for known in SCENARIOS}
-    found = (_scenario(path) for path in sorted(JOBS.glob("*.py")) if path.stem not in taken)
+    """All by name. Whether what they need is installed is not looked at."""
+    found = (read(path) for path in sorted(JOBS.glob("*.py")))
     return tuple(scenario for scenario in found if scenario is not None)
 
 
 def find(name: str) -> Scenario | None:
-    """The job of that name, or None."""
-    path = JOBS / f"{name}.py"
-    return _scenario(path) if path in JOBS.glob("*.py") else None
+    """The demo of that name, or None."""
+    return next((scenario for scenario in demos() if scenario.name == name), None)
 
 
 def showing(symptom: str) -> Scenario | None:
     """The first that plants this symptom and can run here; else the first that plants it; None: there is none."""
-    found = [each for each in (*SCENARIOS, *scenarios()) if each.symptom == symptom]
+    found = [each for each in demos() if each.symptom == symptom]
     return next((each for each in found if not lacking(each)), found[0] if found else None)
 
 
@@ -45,7 +48,8 @@ def lacking(scenario: Scenario) -> list[str]:
     return [package for package in needs if importlib.util.find_spec(package) is None]
 
 
-def _scenario(path: Path) -> Scenario | None:
+def read(path: Path) -> Scenario | None:
+    """What the script's docstring says; None where it does not say how it is started."""
     text = path.read_text()
     told = _DOCSTRING.match(text)
     if told is None:

@@ -21,6 +21,7 @@ from hwtop.demo.scenarios import Scenario
 GRACE_S = 3.0
 """Between SIGTERM and SIGKILL."""
 POLL_S = 0.02
+TRAIN = Path(__file__).parent / "train"
 
 Job = TypeVar("Job", bound="DemoJob")
 
@@ -72,7 +73,8 @@ class DemoJob:
         command += ["--log-dir", str(self._log_dir), "--parent", str(os.getpid()), *self._what_to_run()]
         script = self._scenario.script
         package_parent = str(Path(hwtop.__file__).resolve().parent.parent)
-        path = os.pathsep.join(part for part in (package_parent, os.environ.get("PYTHONPATH")) if part)
+        folders = (str(self._log_dir), package_parent, os.environ.get("PYTHONPATH"))
+        path = os.pathsep.join(folder for folder in folders if folder)
         with (self._log_dir / "launcher.log").open("wb") as log:
             self._launcher = subprocess.Popen(
                 command,
@@ -86,10 +88,11 @@ class DemoJob:
         return self._launcher.pid
 
     def _what_to_run(self) -> list[str]:
-        """Arguments of the launcher. A script runs as a copy in the job's folder, as the user's own file that it stands for."""
+        """Arguments of the launcher. All runs as a copy in the job's folder, as the user's own code that it stands for."""
         script = self._scenario.script
         if script is None:
-            trainer = "hwtop.demo.torch_trainer" if self.uses_torch else "hwtop.demo.trainer"
+            shutil.copytree(TRAIN, self._log_dir / TRAIN.name, ignore=shutil.ignore_patterns("__pycache__"))
+            trainer = f"{TRAIN.name}.torch_trainer" if self.uses_torch else f"{TRAIN.name}.trainer"
             return ["--nproc", str(self._rank_count), trainer, *self._scenario.arguments]
         copy = str(shutil.copy(script.path, self._log_dir))
         return ["--nproc", str(script.rank_count), copy]

@@ -30,7 +30,7 @@ class Scenario:
     has_torch_trainer: bool
     """Whether the job runs on torch where torch is installed; the others always use the standard library."""
     arguments: tuple[str, ...] = ()
-    """Arguments of the trainer (`hwtop.demo.settings`)."""
+    """Arguments of the trainer (`train/settings.py`)."""
     script: Script | None = None
     """What runs instead of the trainer."""
 
@@ -120,8 +120,3 @@ SCENARIOS: tuple[Scenario, ...] = (
 )
 
 DEFAULT = "slow-loader"
-
-
-def find(name: str) -> Scenario | None:
-    """The scenario of that name, or None."""
-    return next((scenario for scenario in SCENARIOS if scenario.name == name), None)

@@ -1,1 +1,1 @@
-"""MOVE: one thread takes snapshots and publishes frames. Live, replayed and remote differ only in the source."""
+"""One thread takes snapshots and publishes frames. Live, replayed and remote feeds differ only in their source."""

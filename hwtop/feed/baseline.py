@@ -6,16 +6,16 @@ import os
 from collections.abc import Sequence
 
 from hwtop import __version__
-from hwtop.collectors.log_file import check_file, read_file
+from hwtop.collectors.logs.file import check_file, read_file
 from hwtop.errors import CannotError
 from hwtop.feed.watch import last_frame, watch
 from hwtop.job.log.block import all_lines
-from hwtop.job.progress.told import ProgressReader
+from hwtop.job.progress.tracker import ProgressReader
 from hwtop.model.baseline import Baseline, JobIdentity
 from hwtop.model.log import Progress
 from hwtop.symptoms.history import History
-from hwtop.symptoms.levels import identity_of, levels_of, levels_of_log
-from hwtop.symptoms.series import curve_of
+from hwtop.symptoms.runs.levels import identity_of, levels_of, levels_of_log
+from hwtop.symptoms.training.series import curve_of
 
 
 def of_job(
@@ -30,39 +30,39 @@ def of_job(
     history = History(frame.history)
     if history.job is None:
         reasons = "; ".join(spot.reason for spot in frame.blind if spot.source in ("process", "hwtop"))
-        why = reasons or "it ended, or /proc does not answer"
-        raise CannotError(f"process {target_pid} could not be read: {why}")
-    told = curve_of(history, "throughput")
+        why = reasons or "it has ended, or /proc does not answer"
+        raise CannotError(f"cannot read process {target_pid}: {why}")
+    reported = curve_of(history, "throughput")
     return Baseline(
         hwtop=__version__,
         saved_time_s=history.now.time_s,
         watched_s=round(frame.watched_s, 1),
         identity=identity_of(history),
-        throughput_unit=told.unit if told else None,
+        throughput_unit=reported.unit if reported else None,
         levels=levels_of(history),
     )
 
 
 def of_logs(paths: Sequence[str], time_s: float) -> Baseline:
-    """What logs of earlier runs tell of the pace, all together.
+    """Step time and throughput in the logs of earlier runs, all together.
 
     Raises:
         UsageError: a file cannot be read.
-        CannotError: none tells a step time or a throughput.
+        CannotError: none has a step time or a throughput.
     """
     for path in paths:
         check_file(path)
     step_times: list[float] = []
     throughputs: list[tuple[str, float]] = []
     for path in paths:
-        told = _progress(path)
-        step_times += [each.step_time_s for each in told if each.step_time_s]
-        throughputs += [(each.throughput_unit or "", each.throughput) for each in told if each.throughput]
+        reported = _progress(path)
+        step_times += [each.step_time_s for each in reported if each.step_time_s]
+        throughputs += [(each.throughput_unit or "", each.throughput) for each in reported if each.throughput]
     unit = throughputs[-1][0] if throughputs else None
     levels = levels_of_log(step_times, [value for one, value in throughputs if one == unit])
     if not levels:
         raise CannotError(
-            f"{', '.join(paths)}: no step time or throughput is told there: `hwtop scan --progress FILE` shows what is"
+            f"{', '.join(paths)}: no step time or throughput found: `hwtop scan --progress FILE` shows what hwtop can parse"
         )
     return Baseline(
         hwtop=__version__,

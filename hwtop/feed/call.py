@@ -1,4 +1,4 @@
-"""Call: tells of an alert outside of the terminal, by a webhook or a command of the person's. Never waits for either."""
+"""Call: sends an alert out of the terminal, by a webhook or a command of the user. Never waits for either."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from hwtop.model.symptom import Finding
 
 _TIMEOUT_S = 10.0
 Failed = Callable[[str], None]
-"""Told in one printable line what did not work; may be called from any thread."""
+"""Gets one printable line about what failed; may be called from any thread."""
 
 
 class Caller:
-    """Sends alerts on their way, each in a daemon thread of its own: one that hangs costs nobody anything."""
+    """Sends alerts, each in a daemon thread of its own: one that hangs blocks nothing."""
 
     def __init__(self, config: AlertConfig, failed: Failed) -> None:
         self._config = config
         self._failed = failed
 
     def __call__(self, finding: Finding, frame: Frame) -> None:
-        """Tell of `finding`. Returns at once."""
+        """Send an alert about `finding`. Returns immediately."""
         message = alert(finding, frame)
         if self._config.webhook:
             self._begin(_post, self._config.webhook, message)
@@ -42,21 +42,21 @@ class Caller:
         def work() -> None:
             try:
                 send(to, message)
-            except Exception as error:  # whatever a network or a command can do wrong
+            except Exception as error:  # any failure of a network or a command
                 self._failed(visible(f"alert not delivered: {type(error).__name__}: {error}"))
 
         threading.Thread(target=work, name="hwtop-alert", daemon=True).start()
 
 
 def alert(finding: Finding, frame: Frame) -> dict[str, Any]:
-    """What is sent: it leaves the machine, so secrets are masked."""
-    job = frame.moment.job
+    """The message. It leaves the machine, so secrets are masked."""
+    job = frame.derived.job
     return {
-        "text": masked_text(f"hwtop on {frame.moment.host}: {finding.severity}: {finding.title}"),
+        "text": masked_text(f"hwtop on {frame.derived.host}: {finding.severity}: {finding.title}"),
         "hwtop": __version__,
-        "host": frame.moment.host,
+        "host": frame.derived.host,
         "pid": job.target_pid if job else None,
-        "time": frame.moment.time_s,
+        "time": frame.derived.time_s,
         "symptom": finding.symptom,
         "severity": finding.severity,
         "title": masked_text(finding.title),
@@ -75,11 +75,11 @@ def _post(url: str, message: dict[str, Any]) -> None:
 
 
 def _run(command: str, message: dict[str, Any]) -> None:
-    told = {f"HWTOP_{name.upper()}": str(message[name]) for name in ("symptom", "severity", "title", "pid", "host")}
-    done = subprocess.run(  # noqa: S602 (the command is the person's own; what hwtop knows goes in as variables only)
+    reported = {f"HWTOP_{name.upper()}": str(message[name]) for name in ("symptom", "severity", "title", "pid", "host")}
+    done = subprocess.run(  # noqa: S602 (the command is the user's own; values go in as variables only)
         command,
         shell=True,
-        env=os.environ | told,
+        env=os.environ | reported,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -88,4 +88,4 @@ def _run(command: str, message: dict[str, Any]) -> None:
     )
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip().splitlines()
-        raise RuntimeError(f"the command ended with {done.returncode}{': ' + words[-1][:120] if words else ''}")
+        raise RuntimeError(f"the command exited with {done.returncode}{': ' + words[-1][:120] if words else ''}")

@@ -1,4 +1,4 @@
-"""The feed thread: takes snapshots from any source of them and publishes frames."""
+"""The feed thread: takes snapshots from a source and publishes frames."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
-from hwtop.collectors.user_patterns import watched_patterns
+from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.assemble import Assembler
 from hwtop.feed.learn import Learner
-from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame, Verdict
+from hwtop.model.plan import SamplingPlan, UserFocus
 from hwtop.model.snapshot import Snapshot
 
 
 @runtime_checkable
-class Aimable(Protocol):
-    """A source of snapshots that can be told where to look: live ones. Recordings and other nodes cannot."""
+class PlanFollower(Protocol):
+    """A source of snapshots that follows a sampling plan: live ones do, recordings and other nodes do not."""
 
-    def aim(self, aim: Aim) -> None:
-        """Look there from now on."""
+    def set_plan(self, plan: SamplingPlan) -> None:
+        """Sample by `plan` from now on."""
 
 
 class Focus:
-    """What a person looks at; set by the screen's thread, read by the feed's."""
+    """What the user looks at; set by the screen's thread, read by the feed's."""
 
     def __init__(self) -> None:
-        self.wish = Wish()
+        self.user_focus = UserFocus()
 
 
 def frames(
@@ -38,7 +38,7 @@ def frames(
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
 ) -> Iterator[Frame]:
-    """One frame a snapshot; a live source is aimed after each, and what is learned of the job comes from `learner`."""
+    """One frame per snapshot; a live source gets a new plan after each, and earlier runs come from `learner`."""
     assembler = Assembler(patterns=watched_patterns(), symptoms=symptoms)
     for snapshot in snapshots:
         frame = assembler.advance(snapshot)
@@ -46,12 +46,14 @@ def frames(
         if learner is not None:
             learner.advance(snapshot, frame)
             assembler.earlier = learner.earlier
-        if isinstance(snapshots, Aimable) and (aim := assembler.aim(focus.wish if focus else Wish())):
-            snapshots.aim(aim)
+        if isinstance(snapshots, PlanFollower) and (
+            plan := assembler.set_plan(focus.user_focus if focus else UserFocus())
+        ):
+            snapshots.set_plan(plan)
 
 
 class Feed(threading.Thread):
-    """Runs `frames` and hands each to `publish`. A daemon: a source that hangs must not keep the program from leaving."""
+    """Runs `frames` and hands each to `publish`. A daemon: a source that hangs must not keep the program from exiting."""
 
     def __init__(
         self,
@@ -69,7 +71,7 @@ class Feed(threading.Thread):
         self.focus = Focus()
 
     def run(self) -> None:
-        """Until the source ends or `stop` is called. A failure is published: a picture that stands still must say so."""
+        """Until the source ends or `stop` is called. A failure is published: a screen that is no longer live must show it."""
         last: Frame | None = None
         try:
             for frame in frames(self._snapshots, self.focus, self._symptoms, self._learner):
@@ -80,7 +82,7 @@ class Feed(threading.Thread):
         except Exception as error:
             if last is None or self._stopping.is_set():
                 raise
-            text = f"hwtop itself has failed, what you see is no longer live: {type(error).__name__}: {error}"
+            text = f"hwtop has failed, so this screen is no longer live: {type(error).__name__}: {error}"
             self._publish(replace(last, verdict=Verdict(level="unknown", text=text)))
 
     def stop(self) -> None:
@@ -95,4 +97,4 @@ class Closeable(Protocol):
     """A source of snapshots that holds threads or files."""
 
     def close(self) -> None:
-        """Let go. Must not block."""
+        """Release them. Must not block."""

@@ -1,4 +1,4 @@
-"""Learning: what a job is like while all is well is remembered, and told when the same job is watched again."""
+"""Learning: medians of a job without problems are stored, and compared when the same job is watched again."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from msgspec.structs import replace
 
 from hwtop import __version__
 from hwtop.model.baseline import Baseline
-from hwtop.model.frame import Frame, Moment
+from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.symptom import AT_LEAST
 from hwtop.state import learned
-from hwtop.symptoms.earlier import job_key, quickest, summary
 from hwtop.symptoms.history import History
+from hwtop.symptoms.runs.earlier import job_key, quickest, summary
 
 QUIET_S = 60.0
-"""Without a finding of warning or above, before anything is remembered. Engineering default."""
+"""Without a finding of warning or above, before anything is stored. Engineering default."""
 AGAIN_S = 300.0
-"""From one writing to the next."""
+"""From one write to the next."""
 KNOWN_S = 5.0
-"""From here on ranks and GPUs of the job are known. Engineering default."""
+"""When ranks and GPUs of the job are known. Engineering default."""
 
 Load = Callable[[str], Sequence[Baseline]]
 Save = Callable[[str, Baseline, Sequence[Baseline]], None]
 
 
 class Learner:
-    """Holds, for the job that is watched, its earlier runs and since when it has been quiet.
+    """Holds the earlier runs of the watched job, and since when it has had no problems.
 
-    Reading and writing may take for ever (a home on a dead mount): both are done in daemon threads that nobody waits for.
+    Reading and writing may block for ever (a home directory on a dead mount): both happen in daemon threads.
     """
 
     def __init__(self, load: Load, save: Save) -> None:
@@ -44,12 +44,12 @@ class Learner:
 
     @property
     def earlier(self) -> Baseline | None:
-        """The best of the earlier runs; None while none is known."""
+        """The fastest of the earlier runs; None while none is known."""
         return quickest(self._runs) if self._runs else None
 
     def advance(self, snapshot: Snapshot, frame: Frame) -> None:
-        """See whether this is worth remembering. Returns at once."""
-        now_s = frame.moment.at_s
+        """Store this run if it is due. Returns immediately."""
+        now_s = frame.derived.at_s
         if frame.watched_s >= KNOWN_S:
             self._know(job_key(History(frame.history), snapshot.process.processes if snapshot.process else ()))
         grave = any(finding.severity in AT_LEAST["warning"] for finding in frame.findings)
@@ -75,32 +75,32 @@ class Learner:
         _begin(work)
 
     def _remember(self, frame: Frame, key: str, runs: Sequence[Baseline], since_s: float) -> None:
-        found = summary(_since(frame, since_s), __version__, frame.moment.at_s - since_s)
+        found = summary(_since(frame, since_s), __version__, frame.derived.at_s - since_s)
         if found is not None:
-            self._saved_at_s = frame.moment.at_s
+            self._saved_at_s = frame.derived.at_s
             _begin(lambda: self._save(key, found, runs))
 
 
 def learner(is_wanted: bool) -> Learner | None:
-    """One that remembers on this machine, if the person wants that."""
+    """One that stores on this machine, if the setting is on."""
     return Learner(learned.load, learned.save) if is_wanted else None
 
 
 def _since(frame: Frame, since_s: float) -> History:
-    """What was seen from then on: moments, and steps that were told."""
-    moments = [moment for moment in frame.history if moment.at_s >= since_s]
-    return History([*moments[:-1], _told_since(moments[-1], since_s)])
+    """The history from then on, and the steps reported in it."""
+    derived_states = [derived for derived in frame.history if derived.at_s >= since_s]
+    return History([*derived_states[:-1], _reported_since(derived_states[-1], since_s)])
 
 
-def _told_since(moment: Moment, since_s: float) -> Moment:
-    job = moment.job
+def _reported_since(derived: DerivedState, since_s: float) -> DerivedState:
+    job = derived.job
     if job is None:
-        return moment
+        return derived
     curves = (
         replace(curve, points=tuple(point for point in curve.points if not point.is_past and point.at_s >= since_s))
-        for curve in job.curves
+        for curve in job.metrics.curves
     )
-    return replace(moment, job=replace(job, curves=tuple(curves)))
+    return replace(derived, job=replace(job, metrics=replace(job.metrics, curves=tuple(curves))))
 
 
 def _begin(work: Callable[[], None]) -> None:

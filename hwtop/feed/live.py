@@ -1,4 +1,4 @@
-"""The live source: this machine, one Snapshot a tick."""
+"""The live source: this machine, one Snapshot per tick."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from hwtop.collectors.candidates import CandidateSource
-from hwtop.collectors.cgroup import CgroupSource
-from hwtop.collectors.cpu import CpuSource
-from hwtop.collectors.deep_look import DeepSource
-from hwtop.collectors.disk import DiskSource
-from hwtop.collectors.flight import FlightSource
-from hwtop.collectors.gpu import GpuSource
-from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
-from hwtop.collectors.heartbeat import HeartbeatSource
-from hwtop.collectors.kernel_log import KernelLogSource
-from hwtop.collectors.log import LogSource
-from hwtop.collectors.memory import MemorySource
-from hwtop.collectors.network import NetworkSource
-from hwtop.collectors.process import ProcessSource
-from hwtop.collectors.process_detail import DetailSource
+from hwtop.collectors.flight.source import FlightSource
+from hwtop.collectors.gpu.nvidia.vendor import GpuNvidiaSource
+from hwtop.collectors.gpu.source import GpuSource
+from hwtop.collectors.host.cgroup import CgroupSource
+from hwtop.collectors.host.cpu import CpuSource
+from hwtop.collectors.host.disk import DiskSource
+from hwtop.collectors.host.memory import MemorySource
+from hwtop.collectors.host.network import NetworkSource
+from hwtop.collectors.kernel.source import KernelLogSource
+from hwtop.collectors.logs.source import LogSource
+from hwtop.collectors.metrics.heartbeat import HeartbeatSource
+from hwtop.collectors.metrics.source import MetricsSource
+from hwtop.collectors.process.candidates import CandidateSource
+from hwtop.collectors.process.detail import DetailSource
+from hwtop.collectors.process.source import ProcessSource
 from hwtop.collectors.sampler import Sampler
 from hwtop.collectors.source import Source
-from hwtop.collectors.stack import StackSource
-from hwtop.collectors.witness import WitnessSource
-from hwtop.model.aim import Aim
+from hwtop.collectors.stacks.deep_look import DeepSource
+from hwtop.collectors.stacks.source import StackSource
+from hwtop.model.plan import SamplingPlan
 from hwtop.model.snapshot import Snapshot
 
 _FIRST_TICKS_S = 0.4
-"""Distance of the first ticks, so that rates and stacks are there within a second."""
+"""Interval of the first ticks, so that rates and stacks are available within a second."""
 _FIRST_TICKS = 3
 LIVE_STACK_BUDGET_PCT = 1.0
-"""Share of one core for stacks while somebody watches, for hours perhaps."""
+"""Share of one core for stacks on a screen that may be open for hours."""
 
 
 class LiveSource:
-    """Iterates over snapshots of this machine until closed. The clock is kept: a late tick shortens the next wait."""
+    """Iterates over snapshots of this machine until closed. Ticks do not drift: a late one shortens the next wait."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class LiveSource:
 
     @property
     def interval_s(self) -> float:
-        """Seconds from tick to tick. May be set from any thread; the wait that is under way ends by the new one."""
+        """Seconds from tick to tick. May be set from any thread and applies to the current wait."""
         return self._sampler.interval_s
 
     @interval_s.setter
@@ -79,7 +79,7 @@ class LiveSource:
         self._woken.set()
 
     def _wait(self, last_s: float, *, is_first: bool) -> float:
-        """Until the tick after the one planned at `last_s`; returns when that is."""
+        """Wait for the tick after the one planned at `last_s`; returns its planned time."""
         while True:
             self._woken.clear()  # before the interval is read: one that is set later wakes the wait below
             interval_s = self.interval_s
@@ -91,25 +91,25 @@ class LiveSource:
                 return planned_s
             self._woken.wait(planned_s - now_s)
 
-    def aim(self, aim: Aim) -> None:
-        """Look there from now on."""
-        self._sampler.aim(aim)
+    def set_plan(self, plan: SamplingPlan) -> None:
+        """Sample by `plan` from now on."""
+        self._sampler.set_plan(plan)
 
     def close(self) -> None:
-        """End the iteration and let the source threads go."""
+        """End the iteration and release the source threads."""
         self._closing.set()
         self._woken.set()
         self._sampler.close()
 
 
 def machine_sources(gpus: tuple[int, ...] | None, *, costs: bool = False) -> list[Source]:
-    """What is read of any machine; with `costs` also what each call into NVML costs."""
+    """Sources of any machine; with `costs` also the time spent in each NVML function."""
     nvidia = GpuNvidiaSource(only=gpus, costs=costs)
     return [CpuSource(), MemorySource(), DiskSource(), NetworkSource(), GpuSource(only=gpus, nvidia=nvidia)]
 
 
 def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct: float) -> list[Source]:
-    """What is read of the watched job."""
+    """Sources of the watched job."""
     return [
         CgroupSource(pid=target_pid),
         ProcessSource(target_pid=target_pid),
@@ -117,7 +117,7 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         DeepSource(),
         LogSource(globs=log_globs),
         KernelLogSource(),
-        WitnessSource(),
+        MetricsSource(),
         HeartbeatSource(),
         FlightSource(),
         DetailSource(),

@@ -12,9 +12,9 @@ from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
 
 LAST_WORDS_S = 5.0
-"""How long an ended job is watched on: its launcher writes its summary last."""
+"""How long a job is still watched after its end: its launcher writes the summary last."""
 HEADLESS_STACK_BUDGET_PCT = 4.0
-"""Share of one core for stacks in a short watch: a 20 s look needs its 20 samples a rank now, not over a minute."""
+"""Share of one core for stacks in a short run: 20 s need 20 samples per rank now, not over a minute."""
 
 
 def watch(
@@ -41,7 +41,7 @@ def watch(
     try:
         for frame in frames(source, symptoms=symptoms, learner=learner):
             yield frame
-            job = frame.moment.job
+            job = frame.derived.job
             has_ended = job is not None and (job.ended_for_s or 0.0) > LAST_WORDS_S
             if frame.number >= 2 and (frame.watched_s >= seconds or has_ended):
                 return
@@ -50,5 +50,5 @@ def watch(
 
 
 def last_frame(frames_to_come: Iterator[Frame]) -> Frame:
-    """What the whole watch came to."""
+    """The result of the whole run."""
     return deque(frames_to_come, maxlen=1)[0]

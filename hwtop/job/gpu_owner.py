@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from hwtop.job.gpu_visible import Visible, visible_gpus
-from hwtop.model.gpu import Gpu, GpuProcess, Vendor
+from hwtop.model.gpu.device import Gpu, GpuProcess, Vendor
 from hwtop.model.process import ProcessInfo
 
 _CUDA_THREADS = ("cuda-EvtHandlr", "cuda0000")
@@ -33,9 +33,9 @@ class UsedGpus(Struct, frozen=True, kw_only=True):
 def gpus_of(process: ProcessInfo, local_rank: int | None, gpus: Sequence[Gpu]) -> UsedGpus:
     """The GPUs that the driver says this process has a context on.
 
-    What the environment says counts only where the driver's lists cannot tell: the list of that GPU cannot be read, or PIDs
-    there are of another namespace. Then the process must be seen to use GPUs: by CUDA's threads, or by a variable that
-    only such a process has.
+    The environment counts only where the driver's list cannot decide: the list of that GPU cannot be read, or its PIDs are
+    of another namespace. Then there must be a sign that the process uses GPUs: CUDA's threads, or a variable that only such
+    a process has.
     """
     listed = tuple(gpu.index for gpu in gpus if any(_is(process, entry) for entry in _entries(gpu)))
     if listed:
@@ -49,11 +49,11 @@ def gpus_of(process: ProcessInfo, local_rank: int | None, gpus: Sequence[Gpu]) -
         return UsedGpus()  # it uses none of those that are shown
     env = process.env
     if env is None:
-        return UsedGpus(reason="the driver does not list it, and its environment cannot be read")
+        return UsedGpus(reason="not in the driver's process list, and its environment cannot be read")
     doubt = _renumbered(process, env, own)
     visible = Visible(reason=doubt) if doubt is not None else visible_gpus(vendor, env, gpus)
     if visible.reason is not None:
-        return UsedGpus(reason=f"the driver does not list it, and {visible.reason}")
+        return UsedGpus(reason=f"not in the driver's process list, and {visible.reason}")
     return _chosen(visible.indexes, vendor, local_rank, open_ones)
 
 
@@ -64,14 +64,14 @@ def _chosen(visible: tuple[int | None, ...], vendor: Vendor, local_rank: int | N
         return UsedGpus(indexes=known, reason=None if known else _NOT_SHOWN)
     place = 0 if len(visible) == 1 else local_rank
     if place is None:
-        return UsedGpus(reason=f"the driver does not list it, and it may use any of {len(visible)} GPUs")
+        return UsedGpus(reason=f"not in the driver's process list, and it may use any of {len(visible)} GPUs")
     if place >= len(visible):
-        return UsedGpus(reason=f"the driver does not list it, and its environment shows it {len(visible)} GPUs")
+        return UsedGpus(reason=f"not in the driver's process list, and only {len(visible)} GPUs are visible to it")
     index = visible[place]
     return UsedGpus(reason=_NOT_SHOWN) if index not in open_ones or index is None else UsedGpus(indexes=(index,))
 
 
-_NOT_SHOWN = "its environment names a GPU that is not among those shown"
+_NOT_SHOWN = "its environment names a GPU that hwtop does not show"
 
 
 def _entries(gpu: Gpu) -> list[GpuProcess]:
@@ -104,26 +104,30 @@ def _vendor_in_use(process: ProcessInfo, gpus: Sequence[Gpu]) -> Vendor | None:
     named = [
         vendor
         for vendor in present
-        if vendor != "nvidia" and any(env.get(name) for name in _NAMING[vendor]) and not _is_told(vendor, gpus)
+        if vendor != "nvidia" and any(env.get(name) for name in _NAMING[vendor]) and not _is_reported(vendor, gpus)
     ]
     return named[0] if len(named) == 1 else None
 
 
-def _is_told(vendor: Vendor, gpus: Sequence[Gpu]) -> bool:
-    """Every list of the vendor can be read: who is in none uses none."""
+def _is_reported(vendor: Vendor, gpus: Sequence[Gpu]) -> bool:
+    """Every list of the vendor can be read: a process in none of them uses no GPU."""
     return all(gpu.processes is not None for gpu in gpus if gpu.vendor == vendor)
 
 
 def _renumbered(process: ProcessInfo, env: Mapping[str, str], gpus: Sequence[Gpu]) -> str | None:
-    """Why a number of the process may be another one's here. A UUID is the same everywhere."""
-    told = env.get("CUDA_VISIBLE_DEVICES", "")
-    if told.startswith(("GPU-", "MIG-")):
+    """Why a device number of the process may mean another GPU here. A UUID is the same everywhere."""
+    reported = env.get("CUDA_VISIBLE_DEVICES", "")
+    if reported.startswith(("GPU-", "MIG-")):
         return None
     if any(entry.name is not None and _MPS_SERVER in entry.name for gpu in gpus for entry in _entries(gpu)):
-        return "under MPS its numbers count the devices of the MPS server"
+        return "under MPS its device numbers are those of the MPS server"
     if len(process.ns_pids) > 1 and env.get("NVIDIA_VISIBLE_DEVICES", "") != "all":
-        return "in its container numbers count the container's devices"
+        return "its device numbers are those of its container"
     granted = (env.get("SLURM_STEP_GPUS") or env.get("SLURM_JOB_GPUS") or "").split(",")
-    if granted != [""] and granted != told.split(",") and granted != [str(number) for number in range(len(granted))]:
-        return f"Slurm granted GPU {','.join(granted)}: its numbers may count these from 0"
+    if (
+        granted != [""]
+        and granted != reported.split(",")
+        and granted != [str(number) for number in range(len(granted))]
+    ):
+        return f"Slurm allocated GPU {','.join(granted)}: its device numbers may count these from 0"
     return None

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from hwtop.model.gpu import Gpu, Vendor
+from hwtop.model.gpu.device import Gpu, Vendor
 
 _BY_PCI = "PCI_BUS_ID"
 
@@ -25,7 +25,7 @@ class Visible(Struct, frozen=True, kw_only=True):
     indexes: tuple[int | None, ...] = ()
     """`Gpu.index` of device 0, 1, ... of its runtime; None for one that is not among those that hwtop reads."""
     reason: str | None = None
-    """Why it cannot be known which these are."""
+    """Why these are unknown."""
 
 
 def visible_gpus(vendor: Vendor, env: Mapping[str, str], gpus: Sequence[Gpu]) -> Visible:
@@ -35,7 +35,7 @@ def visible_gpus(vendor: Vendor, env: Mapping[str, str], gpus: Sequence[Gpu]) ->
         return _cuda(env, own)
     base = _base(own, gpus)
     if base is None:
-        return Visible(reason="numbers of its devices cannot be told while --gpus hides some")
+        return Visible(reason="its device numbers are ambiguous while --gpus hides devices")
     numbers = {gpu.index - base: gpu.index for gpu in own}
     if vendor == "amd":
         return _rocm(env, own, numbers)
@@ -49,18 +49,18 @@ def _base(own: Sequence[Gpu], gpus: Sequence[Gpu]) -> int | None:
 
 
 def _cuda(env: Mapping[str, str], gpus: Sequence[Gpu]) -> Visible:
-    told = env.get("CUDA_VISIBLE_DEVICES")
-    if told is None or _first(told).lstrip("-").isdigit():
+    reported = env.get("CUDA_VISIBLE_DEVICES")
+    if reported is None or _first(reported).lstrip("-").isdigit():
         doubt = _doubt(env, gpus)
         if doubt is not None:
             return Visible(reason=doubt)
     watched = [gpu.index for gpu in gpus]
-    if told is None:
+    if reported is None:
         return Visible(
             indexes=tuple(index if index in watched else None for index in range(max(watched, default=-1) + 1))
         )
     found: list[int | None] = []
-    for entry in (part.strip() for part in told.split(",")):
+    for entry in (part.strip() for part in reported.split(",")):
         if entry.isdigit():
             found.append(int(entry) if int(entry) in watched else None)
         elif entry.startswith("GPU-"):
@@ -73,16 +73,16 @@ def _cuda(env: Mapping[str, str], gpus: Sequence[Gpu]) -> Visible:
     return Visible(indexes=tuple(found))
 
 
-def _first(told: str) -> str:
-    return told.split(",")[0].strip()
+def _first(reported: str) -> str:
+    return reported.split(",")[0].strip()
 
 
 def _doubt(env: Mapping[str, str], gpus: Sequence[Gpu]) -> str | None:
-    """Why CUDA's numbers may be others than the driver's."""
+    """Why CUDA's device numbers may differ from the driver's."""
     if any(gpu.mig_mode for gpu in gpus) and len(gpus) > 1:
-        return "MIG is on: its instances count as devices, and a number does not tell which"
+        return "MIG is on: its instances count as devices, so a device number is ambiguous"
     if env.get("CUDA_DEVICE_ORDER") != _BY_PCI and len({gpu.name for gpu in gpus}) > 1:
-        return f"GPUs of several kinds: CUDA numbers the fastest first (CUDA_DEVICE_ORDER={_BY_PCI} would count as the driver does)"
+        return f"different GPU models: CUDA numbers the fastest first (CUDA_DEVICE_ORDER={_BY_PCI} gives the driver's order)"
     return None
 
 
@@ -133,15 +133,13 @@ def _level_zero(env: Mapping[str, str], gpus: Sequence[Gpu], numbers: Mapping[in
     """Entries are DEVICE or DEVICE.TILE."""
     mask = env.get("ZE_AFFINITY_MASK")
     if len(gpus) > 1 and len({gpu.name for gpu in gpus}) > 1:
-        return Visible(reason="GPUs of several kinds: the order of Level Zero's numbers is not known")
+        return Visible(reason="different GPU models: the order of Level Zero's device numbers is unknown")
     if (
         len(gpus) > 1
         and env.get("ZE_FLAT_DEVICE_HIERARCHY", "FLAT") != "COMPOSITE"
         and any("Max" in g.name for g in gpus)
     ):
-        return Visible(
-            reason="Level Zero numbers tiles, not GPUs (ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE would count GPUs)"
-        )
+        return Visible(reason="Level Zero numbers tiles, not GPUs (ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE numbers GPUs)")
     if mask is None:
         return Visible(indexes=tuple(numbers.values()))
     devices = dict.fromkeys(_numbers(",".join(entry.partition(".")[0] for entry in mask.split(","))))
@@ -150,14 +148,14 @@ def _level_zero(env: Mapping[str, str], gpus: Sequence[Gpu], numbers: Mapping[in
 
 def _tpu(env: Mapping[str, str], numbers: Mapping[int, int]) -> Visible:
     """libtpu asks for TPU_VISIBLE_CHIPS first, for the older TPU_VISIBLE_DEVICES where it is empty."""
-    told = env.get("TPU_VISIBLE_CHIPS") or env.get("TPU_VISIBLE_DEVICES")
-    return Visible(indexes=tuple(numbers.get(number) for number in (_numbers(told) if told else numbers)))
+    reported = env.get("TPU_VISIBLE_CHIPS") or env.get("TPU_VISIBLE_DEVICES")
+    return Visible(indexes=tuple(numbers.get(number) for number in (_numbers(reported) if reported else numbers)))
 
 
-def _numbers(told: str) -> list[int]:
+def _numbers(reported: str) -> list[int]:
     """Up to the first entry that is none."""
     found: list[int] = []
-    for entry in (part.strip() for part in told.split(",")):
+    for entry in (part.strip() for part in reported.split(",")):
         if not entry.isdigit():
             break
         found.append(int(entry))

@@ -42,7 +42,7 @@ class Baseline(Struct, frozen=True, kw_only=True):
     identity: JobIdentity
     throughput_unit: str | None = None
     levels: dict[str, Level] = {}
-    """By the names of `hwtop.symptoms.levels.MEASURES`."""
+    """By the names of `hwtop.symptoms.runs.levels.MEASURES`."""
 
 
 class Difference(Struct, frozen=True, kw_only=True):

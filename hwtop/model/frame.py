@@ -6,14 +6,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.model.cgroup import CgroupRates
-from hwtop.model.cpu import CpuRates
-from hwtop.model.disk import DiskRates, MountReading
-from hwtop.model.gpu import CallCost, Gpu, GpuRates
-from hwtop.model.gpu_link import Topology
+from hwtop.model.gpu.device import CallCost, Gpu, GpuRates
+from hwtop.model.gpu.link import Topology
+from hwtop.model.host.cgroup import CgroupRates
+from hwtop.model.host.cpu import CpuRates
+from hwtop.model.host.disk import DiskRates, MountReading
+from hwtop.model.host.memory import MemoryRates
+from hwtop.model.host.network import NetworkRates
 from hwtop.model.job import Job
-from hwtop.model.memory import MemoryRates
-from hwtop.model.network import NetworkRates
 from hwtop.model.process import JobCandidate
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.symptom import Blind, Category, Episode, Finding, Hypothesis
@@ -23,7 +23,7 @@ StallClass = Literal["communication hang", "communication slow", "non-communicat
 VerdictLevel = Literal["ok", "info", "warning", "critical", "unknown", "ended"]
 
 
-class Moment(Struct, frozen=True, kw_only=True):
+class DerivedState(Struct, frozen=True, kw_only=True):
     """Everything known at one tick, rates included. What rules, reports and panels read."""
 
     time_s: float
@@ -70,8 +70,8 @@ class Frame(Struct, frozen=True, kw_only=True):
     """What the screen, the reports and the exporters receive: one moment, its judgement, and the way here."""
 
     number: int
-    moment: Moment
-    history: tuple[Moment, ...]
+    derived: DerivedState
+    history: tuple[DerivedState, ...]
     """Oldest first, this moment last; bounded."""
     verdict: Verdict
     findings: tuple[Finding, ...]

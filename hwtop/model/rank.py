@@ -112,7 +112,7 @@ class HotSpot(Struct, frozen=True, kw_only=True):
     samples: int
 
 
-class Spell(Struct, frozen=True, kw_only=True):
+class PhaseInterval(Struct, frozen=True, kw_only=True):
     """A stretch of time in which every look at a rank showed one phase."""
 
     phase: Phase
@@ -145,23 +145,11 @@ class HotLine(Struct, frozen=True, kw_only=True):
     """In how many stretches of samples, one after the other, it was there: samples of one long visit prove nothing of the rest."""
 
 
-class Rank(Struct, frozen=True, kw_only=True):
-    """One rank: a process that trains."""
+class RankProcess(Struct, frozen=True, kw_only=True):
+    """The rank's process, and its loader workers where it says so. The defaults are those of a process that is gone."""
 
-    rank: int
-    pid: int
-    local_rank: int | None = None
-    gpus: tuple[int, ...] = ()
-    gpus_reason: str | None = None
-    """Why its GPUs are not known although it uses some."""
-    is_alive: bool
-    exit_code: int | None = None
-    gone_at_s: float | None = None
-    """When it was first missed, on the clock of the snapshots; None while it lives or its zombie is there."""
-    os_state: str
+    os_state: str = "X"
     """As ThreadInfo.state; "X" when gone."""
-    stopped_for_s: float | None = None
-    """How long its OS state has been T or t."""
     tracer_pid: int | None = None
     wchan: str | None = None
     age_s: float | None = None
@@ -181,39 +169,68 @@ class Rank(Struct, frozen=True, kw_only=True):
     tree_anon_bytes: int | None = None
     read_bytes_per_s: float | None = None
     written_bytes_per_s: float | None = None
-    workers: tuple[Worker, ...] = ()
     file: DataFile | None = None
     """The file that it opened last, logs aside."""
-    log: str | None = None
-    log_age_s: float | None = None
+
+
+class RankLog(Struct, frozen=True, kw_only=True):
+    """The log that the rank writes to."""
+
+    path: str | None = None
+    age_s: float | None = None
+    """Since the last write."""
+    interval_s: float | None = None
+    """Learned time between two progress lines."""
     last_line: str | None = None
     """Newest of its log; of one that is gone, the exception in the error file that torchrun gave it."""
-    progress: Progress | None = None
-    """The newest value of each field seen in its log."""
+
+
+class RankProgress(Struct, frozen=True, kw_only=True):
+    """How far the training is, as its log, heartbeat or metrics file reports it."""
+
+    newest: Progress | None = None
+    """The newest value of each field."""
     step_time_s: float | None = None
     """Median of the recent steps, from the log or from the arrival of its lines."""
     step_age_s: float | None = None
-    """Since the last line that told a new step; None when no line ever did."""
-    step_told_at_s: float | None = None
-    """When a live line last told a new step."""
-    log_interval_s: float | None = None
-    """Learned time between two progress lines."""
-    told_by: str | None = None
-    """What tells `progress` where that is not its log: "heartbeat" (and what of it is no number), or the path of a metrics
-    file."""
+    """Since the last line that reported a new step; None when no line ever did."""
+    reported_at_s: float | None = None
+    """When a live line last reported a new step."""
+    reporter: str | None = None
+    """Where that is not its log: "heartbeat" (and what of it is not a number), or the path of a metrics file."""
+
+
+class RankStack(Struct, frozen=True, kw_only=True):
+    """What the samples of the rank's main thread, and of its loader workers, show."""
+
+    dump: StackDump | None = None
+    """The newest one."""
     phase: Phase | None = None
+    phase_for_s: float | None = None
+    """For which every sample showed this phase; None without a stack."""
     is_waiting: bool | None = None
     """In a collective, or asleep in backward or device sync: waits for others."""
-    phase_shares: tuple[PhaseShare, ...] = ()
-    """Largest first, over the newest 60 s."""
+    shares: tuple[PhaseShare, ...] = ()
+    """Of each phase, largest first, over the newest 60 s."""
     wait_share: float | None = None
     """Share of the same samples in which `is_waiting`, explicit barriers left out."""
     samples: int = 0
     """How many samples the shares rest on."""
     wait_samples: int = 0
-    """How many `wait_share` rests on: fewer where only the OS state of the thread, which dumps alone tell, decides."""
-    stack: StackDump | None = None
-    """The newest dump."""
+    """How many `wait_share` rests on: fewer where only the OS state of the thread, which dumps alone show, decides."""
+    hot: tuple[HotSpot, ...] = ()
+    """Hottest user lines of the main thread."""
+    hot_lines: tuple[HotLine, ...] = ()
+    """The lines that the main thread's samples were at, most samples first."""
+    worker_hot: tuple[HotSpot, ...] = ()
+    """Hottest user lines of its loader workers."""
+    intervals: tuple[PhaseInterval, ...] = ()
+    """When it saved or compiled, oldest first."""
+
+
+class RankStall(Struct, frozen=True, kw_only=True):
+    """What shows that the rank does not move."""
+
     same_stack_for_s: float | None = None
     """How long every dump showed the same main-thread stack, and the sleep that began with it; 0 after a change, None before two
     dumps."""
@@ -222,17 +239,30 @@ class Rank(Struct, frozen=True, kw_only=True):
     """Since when the kernel has not let its main thread run once; None while it runs, or where nobody counts."""
     idle_for_s: float | None = None
     """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
-    hot: tuple[HotSpot, ...] = ()
-    """Hottest user lines of the main thread."""
-    hot_lines: tuple[HotLine, ...] = ()
-    """The lines that the main thread's samples were at, most samples first."""
-    spells: tuple[Spell, ...] = ()
-    """When it saved or compiled, oldest first."""
-    worker_hot: tuple[HotSpot, ...] = ()
-    """Hottest user lines of its loader workers."""
-    phase_for_s: float | None = None
-    """For which every look showed this phase; None without a stack."""
+    stopped_for_s: float | None = None
+    """How long its OS state has been T or t."""
     blocked: BlockedThread | None = None
     """The thread of the rank, or of its workers, that has been in state D longest."""
     worker_locks: tuple[WorkerLock, ...] = ()
+
+
+class Rank(Struct, frozen=True, kw_only=True):
+    """One rank: a process that trains."""
+
+    rank: int
+    pid: int
+    local_rank: int | None = None
     state: RankState = "unknown"
+    is_alive: bool
+    exit_code: int | None = None
+    gone_at_s: float | None = None
+    """When it was first missed, on the clock of the snapshots; None while it lives or its zombie is there."""
+    gpus: tuple[int, ...] = ()
+    gpus_reason: str | None = None
+    """Why its GPUs are not known although it uses some."""
+    workers: tuple[Worker, ...] = ()
+    process: RankProcess = RankProcess()
+    log: RankLog = RankLog()
+    progress: RankProgress = RankProgress()
+    stack: RankStack = RankStack()
+    stall: RankStall = RankStall()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from hwtop.model.cgroup import CgroupReading
-from hwtop.model.cpu import CpuReading
-from hwtop.model.disk import DiskReading
 from hwtop.model.flight import FlightReading
-from hwtop.model.gpu import GpuReading
+from hwtop.model.gpu.device import GpuReading
 from hwtop.model.heartbeat import HeartbeatReading
-from hwtop.model.kernel import KernelReading
+from hwtop.model.host.cgroup import CgroupReading
+from hwtop.model.host.cpu import CpuReading
+from hwtop.model.host.disk import DiskReading
+from hwtop.model.host.kernel import KernelReading
+from hwtop.model.host.memory import MemoryReading
+from hwtop.model.host.network import NetworkReading
 from hwtop.model.log import LogReading
-from hwtop.model.memory import MemoryReading
-from hwtop.model.network import NetworkReading
+from hwtop.model.metrics import MetricsReading
 from hwtop.model.process import CandidateReading, ProcessDetail, ProcessReading
 from hwtop.model.stack import DeepReading, StackReading
-from hwtop.model.witness import WitnessReading
 
 SourceState = Literal["ok", "stale", "unavailable"]
 
@@ -47,7 +47,7 @@ class OwnCost(Struct, frozen=True, kw_only=True):
 class Snapshot(Struct, frozen=True, kw_only=True):
     """One tick. A field is None when its source has never answered; a stale source repeats its last reading.
 
-    `stacks`, `deep`, `logs`, `kernel`, `witness` and `heartbeat` carry events, not levels: each dump, line and value is in
+    `stacks`, `deep`, `logs`, `kernel`, `metrics` and `heartbeat` carry events, not levels: each dump, line and value is in
     exactly one snapshot.
     """
 
@@ -75,5 +75,6 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     kernel: KernelReading | None = None
     flight: FlightReading | None = None
     detail: ProcessDetail | None = None
-    witness: WitnessReading | None = None
+    metrics: MetricsReading | None = field(default=None, name="witness")
+    """Metrics files. Stored as "witness", as the first recordings have it."""
     heartbeat: HeartbeatReading | None = None

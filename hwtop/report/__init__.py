@@ -1,1 +1,1 @@
-"""TELL: JSON and text from frames. Never imports ui."""
+"""JSON and text from frames. Never imports ui."""

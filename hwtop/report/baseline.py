@@ -8,7 +8,7 @@ from typing import Any
 from hwtop.job.log.text import visible
 from hwtop.model.baseline import Baseline, Comparison, Difference, Level
 from hwtop.report.json_report import plain
-from hwtop.symptoms.levels import MEASURES, PHASES
+from hwtop.symptoms.runs.levels import MEASURES, PHASES
 
 _MEASURES = {measure.name: measure for measure in MEASURES}
 _GIB = 1 << 30
@@ -27,15 +27,17 @@ def saved_text(baseline: Baseline, name: str) -> list[str]:
 def list_line(name: str, baseline: Baseline) -> str:
     """One stored baseline."""
     paces = (key for key in ("step_time_s", "throughput") if key in baseline.levels)
-    told = ", ".join(f"{_MEASURES[key].words} {_shown(key, baseline.levels[key].median, baseline)}" for key in paces)
-    return f"{name}: {_whose(baseline)}; {told or 'no step time'}"
+    reported = ", ".join(
+        f"{_MEASURES[key].words} {_shown(key, baseline.levels[key].median, baseline)}" for key in paces
+    )
+    return f"{name}: {_whose(baseline)}; {reported or 'no step time'}"
 
 
 def comparison_text(found: Comparison, then: Baseline, now: Baseline, name: str) -> list[str]:
-    """The answer first, then all that is known of both; a star marks what differs clearly."""
+    """The answer first, then all values known of both runs; a star marks clear differences."""
     lines = [f"{_verdict(found)} than baseline {name} ({_date(then)}){_pace_text(found, then, now)}", ""]
     lines += [
-        f"not alike: {what} {visible(old)} -> {visible(new)}: the comparison says less"
+        f"different {what}: {visible(old)} -> {visible(new)}; the comparison is less reliable"
         for what, old, new in found.not_alike
     ]
     rows = [_row(each, then, now) for each in found.differences if not _is_never(each)]
@@ -43,7 +45,7 @@ def comparison_text(found: Comparison, then: Baseline, now: Baseline, name: str)
     for mark, words, old, new, change in rows:
         lines.append(f"{mark} {words:{widths[1]}}  {old:>{widths[2]}} -> {new:>{widths[3]}}  {change}".rstrip())
     if not rows:
-        lines.append("nothing is known of both")
+        lines.append("no value is known of both runs")
     return lines
 
 
@@ -75,23 +77,23 @@ def comparison_json(found: Comparison, then: Baseline, now: Baseline, name: str)
 
 def _verdict(found: Comparison) -> str:
     if found.is_slower is None:
-        return "not known whether slower"
-    return "SLOWER" if found.is_slower else "quicker" if found.is_quicker else "not slower"
+        return "unknown whether slower"
+    return "SLOWER" if found.is_slower else "faster" if found.is_quicker else "not slower"
 
 
 def _pace_text(found: Comparison, then: Baseline, now: Baseline) -> str:
     known = {each.name: each for each in found.differences}
     if found.pace is None:
         return ""
-    told = [_sentence(known[found.pace], then, now)]
+    reported = [_sentence(known[found.pace], then, now)]
     if found.pace != "step_time_s" and "step_time_s" in known:
-        told.append(_sentence(known["step_time_s"], then, now))
+        reported.append(_sentence(known["step_time_s"], then, now))
     if found.where is None or found.where_s is None:
-        return ": " + ", ".join(told)
+        return ": " + ", ".join(reported)
     time = known["step_time_s"]
     added = time.now.median - time.then.median
     share = _sentence(known[found.where], then, now)
-    return f": {', '.join(told)}: {share}, {found.where_s:.2g} s of the {added:.2g} s a step that it takes more"
+    return f": {', '.join(reported)}: {share}, {found.where_s:.2g} s of the {added:.2g} s that a step takes longer"
 
 
 def _sentence(one: Difference, then: Baseline, now: Baseline) -> str:
@@ -119,7 +121,7 @@ def _is_never(one: Difference) -> bool:
 
 
 def _change(one: Difference) -> float | None:
-    """As a part of what it was; None where that says nothing."""
+    """As a share of the earlier value; None if that was 0."""
     return None if one.then.median == 0 else one.now.median / one.then.median - 1
 
 

@@ -1,4 +1,4 @@
-"""Samples as collapsed ("folded") stacks: what flamegraph.pl, inferno and speedscope read.
+"""Samples as collapsed ("folded") stacks, the format of flamegraph.pl, inferno and speedscope.
 
 One line for each distinct stack: its frames from the root to the leaf with ";" between, a space, the number of samples
 (https://github.com/brendangregg/FlameGraph#2-fold-stacks). The root is the rank.
@@ -14,7 +14,7 @@ from hwtop.model.stack import StackFrame, StackSample
 
 
 def collapsed(samples: Mapping[int, Sequence[StackSample]]) -> str:
-    """Rank -> its samples, to lines with a line end each, in a steady order."""
+    """Rank -> its samples, as lines with a line end each, in a stable order."""
     counts: Counter[str] = Counter()
     for rank, taken in samples.items():
         for sample in taken:

@@ -1,4 +1,4 @@
-"""Settings as text: what holds, and whether the file is understood."""
+"""Settings as text: those in effect, and whether the file is valid."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hwtop.symptoms.thresholds import settable, with_thresholds
 
 
 def config_text(path: str | None) -> list[str]:
-    """All settings as TOML; a remark says which the file has set."""
+    """All settings as TOML; a comment marks those set in the file."""
     config = checked(load(path))
     origin = path or str(default_path())
-    lines = [f"# {origin}" if Path(origin).exists() else f"# {origin} is not there: these are the defaults"]
+    lines = [f"# {origin}" if Path(origin).exists() else f"# {origin} does not exist: these are the defaults"]
     defaults = msgspec.to_builtins(Config())
     for section, fields in msgspec.to_builtins(config).items():
-        if section == "keys":  # those that hold only the screen knows
+        if section == "keys":  # only the screen knows those in effect
             continue
         lines += ["", f"[{section}]"]
         for name, value in fields.items():
@@ -33,8 +33,8 @@ def config_text(path: str | None) -> list[str]:
 
 
 def _thresholds(config: Config) -> list[str]:
-    """All that can be set, one line a symptom."""
-    lines = ["", "[symptoms.thresholds]  # `hwtop explain SYMPTOM` tells what each means"]
+    """All thresholds, one line per symptom."""
+    lines = ["", "[symptoms.thresholds]  # `hwtop explain SYMPTOM` explains each"]
     for rule in with_thresholds(RULES, config.symptoms.thresholds):
         own = config.symptoms.thresholds.get(rule.symptom, {})
         numbers = ", ".join(f"{name} = {value:.10g}" for name, value in settable(rule).items())
@@ -43,14 +43,14 @@ def _thresholds(config: Config) -> list[str]:
 
 
 def check_text(path: str | None) -> str:
-    """One line that says that the file is right.
+    """One line that says that the file is valid.
 
     Raises:
         UsageError: it is not; the message says where.
     """
     origin = path or str(default_path())
     checked(load(path))
-    return f"{origin}: understood" if Path(origin).exists() else f"{origin} is not there: the defaults hold"
+    return f"{origin}: valid" if Path(origin).exists() else f"{origin} does not exist: the defaults apply"
 
 
 def checked(config: Config) -> Config:

@@ -1,4 +1,4 @@
-"""`hwtop stacks --flight-recorder DIR`: what dump files alone tell, as JSON and as text."""
+"""`hwtop stacks --flight-recorder DIR`: an analysis of dump files, as JSON and as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_VERDICTS = 8
 
 
 class FlightRow(Struct, frozen=True, kw_only=True):
-    """How far one rank came in one process group; None where its dump does not tell, -1 = nothing yet."""
+    """Progress of one rank in one process group; None if its dump does not record it, -1 = nothing yet."""
 
     group: str
     last_enqueued: int | None
@@ -41,7 +41,7 @@ class FlightRank(Struct, frozen=True, kw_only=True):
 
 
 class FlightReport(Struct, frozen=True, kw_only=True):
-    """All that dump files tell."""
+    """The analysis of dump files."""
 
     directory: str
     sentence: str
@@ -53,7 +53,7 @@ class FlightReport(Struct, frozen=True, kw_only=True):
 
 
 def flight_report(directory: str, dumps: Sequence[FlightDump]) -> FlightReport:
-    """Judge the dumps of one job."""
+    """Analyse the dumps of one job."""
     found = verdicts(dumps)
     readable = newest(dumps)
     groups = teams(readable, ())
@@ -75,11 +75,11 @@ def flight_text(report: FlightReport) -> str:
 
 
 def _calm(groups: Sequence[Team], readable: Collection[int], absent: Collection[int]) -> str:
-    left = f" ({len(readable)} of {len(readable) + len(absent)} ranks left a readable dump)" if absent else ""
-    whose = f"the {'dump' if len(readable) == 1 else 'dumps'} of {named(readable)}{left}"
+    left = f" ({len(readable)} of {len(readable) + len(absent)} ranks wrote a readable dump)" if absent else ""
+    dumps = f"the {'dump' if len(readable) == 1 else 'dumps'} of {named(readable)}{left}"
     if any(first_open(team) is not None for team in groups):
-        return f"nothing in {whose} had waited for {WAITED_S:.0f} s, so nothing proves a hang"
-    return f"nothing is stuck in {whose}: all that was enqueued is finished"
+        return f"no operation in {dumps} had waited for {WAITED_S:.0f} s: no evidence of a hang"
+    return f"no operation is stuck in {dumps}: all that were enqueued have finished"
 
 
 def _rank(dump: FlightDump, labels: dict[str, str]) -> FlightRank:
@@ -125,7 +125,7 @@ def _lines(report: FlightReport) -> Iterator[str]:
 
 
 def _table(ranks: Sequence[FlightRank]) -> Iterator[str]:
-    """One line for all ranks that came equally far."""
+    """One line for all ranks with the same progress."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for rank in ranks:
         for row in rank.groups:

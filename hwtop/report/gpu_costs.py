@@ -1,4 +1,4 @@
-"""What the calls into the GPU driver's library cost, as a table and for JSON."""
+"""Time spent in each function of the GPU driver's library, as a table and for JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEAD = ("function", "calls", "mean ms", "max ms", "total ms")
 
 
 def while_any(frames: Iterable[Frame]) -> Iterator[Frame]:
-    """The frames, up to the one that knows that there is nothing to measure here."""
+    """The frames, up to the first that shows that there is nothing to measure here."""
     for frame in frames:
         yield frame
         if frame.number >= 2 and any(reason.startswith("no ") for reason in _reasons(frame)):
@@ -26,15 +26,15 @@ def _reasons(frame: Frame) -> list[str]:
 
 
 def objects(frame: Frame) -> dict[str, Any]:
-    """`gpu_calls`: one object a function, what took most in all first."""
-    return {"gpu_calls": [plain(cost) for cost in frame.moment.gpu_costs]}
+    """`gpu_calls`: one object per function, the largest total first."""
+    return {"gpu_calls": [plain(cost) for cost in frame.derived.gpu_costs]}
 
 
 def table(frame: Frame) -> str:
-    """One line a function, what took most in all first. Calls that have not returned are not in it, but told below."""
-    moment = frame.moment
-    if not moment.gpu_costs:
-        return visible(f"no calls into NVML: {'; '.join(_reasons(frame)) or 'no NVIDIA GPU is read'}") + "\n"
+    """One line per function, the largest total first. Calls that have not returned are not included, but listed below."""
+    derived = frame.derived
+    if not derived.gpu_costs:
+        return visible(f"no calls into NVML: {'; '.join(_reasons(frame)) or 'no NVIDIA GPU found'}") + "\n"
     cells = [
         (
             cost.function,
@@ -43,7 +43,7 @@ def table(frame: Frame) -> str:
             f"{cost.max_ms:.3f}",
             f"{cost.calls * cost.mean_ms:.1f}",
         )
-        for cost in moment.gpu_costs
+        for cost in derived.gpu_costs
     ]
     widths = [max(len(row[column]) for row in (_HEAD, *cells)) for column in range(len(_HEAD))]
     lines = [
@@ -53,12 +53,10 @@ def table(frame: Frame) -> str:
         )
         for row in (_HEAD, *cells)
     ]
-    calls = sum(cost.calls for cost in moment.gpu_costs)
-    total_s = sum(cost.calls * cost.mean_ms for cost in moment.gpu_costs) / 1e3
+    calls = sum(cost.calls for cost in derived.gpu_costs)
+    total_s = sum(cost.calls * cost.mean_ms for cost in derived.gpu_costs) / 1e3
     rate = f", {calls / frame.watched_s:.0f}/s" if frame.watched_s > 0 else ""
-    lines.append(
-        f"{calls} calls in {frame.watched_s:.1f} s{rate}, {total_s:.3f} s of waiting in all, {len(moment.gpus)} GPUs"
-    )
+    lines.append(f"{calls} calls in {frame.watched_s:.1f} s{rate}, {total_s:.3f} s in total, {len(derived.gpus)} GPUs")
     late = [spot for spot in frame.blind if spot.source.startswith("gpu")]
-    lines += [visible(f"not in it: {spot.source}: {spot.reason}") for spot in late]
+    lines += [visible(f"not included: {spot.source}: {spot.reason}") for spot in late]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,6 @@
 """The JSON contract of `hwtop diagnose` and `hwtop snapshot`.
 
-Unknown numbers are null; NaN and infinity become null. Bytes of a file name that are no UTF-8 become "?".
+Unknown numbers are null; NaN and infinity become null. Bytes of a file name that are not UTF-8 become "?".
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import msgspec
 
 from hwtop import __version__
 from hwtop.job.stacks.conclusion import conclusion
-from hwtop.model.frame import Frame, Moment
+from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.job import Job
-from hwtop.model.rank import Rank
+from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
 
 
 def diagnosis(frame: Frame) -> dict[str, Any]:
-    """One object: target, job, findings, episodes (when each symptom was up), hypotheses, blind."""
-    job = frame.moment.job
+    """One object: target, job, findings, episodes (when each symptom was raised and cleared), hypotheses, blind."""
+    job = frame.derived.job
     return {
         "hwtop": __version__,
         "target": {
             "pid": job.target_pid if job else None,
-            "host": frame.moment.host,
+            "host": frame.derived.host,
             "watched_s": round(frame.watched_s, 1),
-            "time": frame.moment.time_s,
+            "time": frame.derived.time_s,
         },
         "verdict": plain(frame.verdict),
         "job": job_object(job) if job else None,
@@ -38,34 +38,34 @@ def diagnosis(frame: Frame) -> dict[str, Any]:
 
 
 def snapshot(frame: Frame) -> dict[str, Any]:
-    """One moment with derived rates."""
-    moment = frame.moment
+    """One snapshot with derived rates."""
+    derived = frame.derived
     return {
-        "time": moment.time_s,
-        "host": moment.host,
-        "interval_s": moment.interval_s,
-        "gpus": _gpus(moment),
-        "gpu_topology": plain(moment.topology) if moment.topology else None,
-        "cpu": _cpu(moment),
-        "memory": plain(moment.memory) if moment.memory else None,
-        "cgroup": plain(moment.cgroup) if moment.cgroup else None,
-        "disks": [plain(disk) for disk in moment.disks],
-        "mounts": [plain(mount) for mount in moment.mounts],
-        "nics": [plain(nic) for nic in moment.network.nics] if moment.network else [],
-        "network": {"tcp_retransmit_pct": moment.network.tcp_retransmit_pct if moment.network else None},
-        "job": job_object(moment.job) if moment.job else None,
+        "time": derived.time_s,
+        "host": derived.host,
+        "interval_s": derived.interval_s,
+        "gpus": _gpus(derived),
+        "gpu_topology": plain(derived.topology) if derived.topology else None,
+        "cpu": _cpu(derived),
+        "memory": plain(derived.memory) if derived.memory else None,
+        "cgroup": plain(derived.cgroup) if derived.cgroup else None,
+        "disks": [plain(disk) for disk in derived.disks],
+        "mounts": [plain(mount) for mount in derived.mounts],
+        "nics": [plain(nic) for nic in derived.network.nics] if derived.network else [],
+        "network": {"tcp_retransmit_pct": derived.network.tcp_retransmit_pct if derived.network else None},
+        "job": job_object(derived.job) if derived.job else None,
         "sampler": {
-            "cost_ms": moment.cost_ms,
-            "late_ms": moment.late_ms,
-            "cpu_pct": moment.own_cpu_pct,
-            "rss_bytes": moment.own_rss_bytes,
-            "sources": [plain(source) for source in moment.sources],
+            "cost_ms": derived.cost_ms,
+            "late_ms": derived.late_ms,
+            "cpu_pct": derived.own_cpu_pct,
+            "rss_bytes": derived.own_rss_bytes,
+            "sources": [plain(source) for source in derived.sources],
         },
     }
 
 
 def job_object(job: Job) -> dict[str, Any]:
-    """Launcher, world size, place, what all stacks and Flight Recorder dumps come to, ranks, processes."""
+    """Launcher, world size, place, the conclusion from stacks and Flight Recorder dumps, ranks, processes."""
     return {
         "target_pid": job.target_pid,
         "launcher": plain(job.launcher) if job.launcher else None,
@@ -73,7 +73,7 @@ def job_object(job: Job) -> dict[str, Any]:
         "restarts": job.restarts,
         "place": plain(job.place) if job.place else None,
         "conclusion": conclusion(job),
-        "flight": plain(job.flight) if job.flight else None,
+        "flight": plain(job.flight.verdict) if job.flight.verdict else None,
         "has_ended": job.has_ended,
         "ranks": [_rank(rank) for rank in job.ranks],
         "processes": [plain(process) for process in job.processes],
@@ -85,20 +85,48 @@ def encode(value: object, *, indent: int = 2) -> str:
     return msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent).decode()
 
 
-def _gpus(moment: Moment) -> list[dict[str, Any]]:
+def _gpus(derived: DerivedState) -> list[dict[str, Any]]:
     """Each device with the rates of its counters; null in the first second."""
-    rates = {rate.index: plain(rate) for rate in moment.gpu_rates}
-    return [{**plain(gpu), "rates": rates.get(gpu.index)} for gpu in moment.gpus]
+    rates = {rate.index: plain(rate) for rate in derived.gpu_rates}
+    return [{**plain(gpu), "rates": rates.get(gpu.index)} for gpu in derived.gpus]
 
 
-def _cpu(moment: Moment) -> dict[str, Any] | None:
-    if moment.cpu is None:
+def _cpu(derived: DerivedState) -> dict[str, Any] | None:
+    if derived.cpu is None:
         return None
-    return {**plain(moment.cpu), "usable_cores": moment.cores}
+    return {**plain(derived.cpu), "usable_cores": derived.cores}
+
+
+_RENAMED = {
+    ("log", "path"): "log",
+    ("log", "age_s"): "log_age_s",
+    ("log", "interval_s"): "log_interval_s",
+    ("progress", "newest"): "progress",
+    ("progress", "reported_at_s"): "step_told_at_s",
+    ("progress", "reporter"): "told_by",
+    ("stack", "dump"): "stack",
+    ("stack", "shares"): "phase_shares",
+    ("stack", "intervals"): "spells",
+}
+"""(part, field) of a rank -> its name in JSON, which is flat, where that is not the field's own."""
+PARTS = {
+    _RENAMED.get((part, name), name): (part, name)
+    for part, kind in (
+        ("process", RankProcess),
+        ("log", RankLog),
+        ("progress", RankProgress),
+        ("stack", RankStack),
+        ("stall", RankStall),
+    )
+    for name in kind.__struct_fields__
+}
+"""Name in JSON -> (part, field) of a rank."""
 
 
 def _rank(rank: Rank) -> dict[str, Any]:
     fields: dict[str, Any] = plain(rank)
+    parts = {part: fields.pop(part) for part in dict.fromkeys(part for part, _ in PARTS.values())}
+    fields |= {name: parts[part][field] for name, (part, field) in PARTS.items()}
     stack = fields.pop("stack")
     progress = fields["progress"] or {}
     return {
@@ -106,17 +134,17 @@ def _rank(rank: Rank) -> dict[str, Any]:
         "pid": rank.pid,
         "gpu": rank.gpus[0] if rank.gpus else None,
         "step": progress.get("step"),
-        "step_time_s": rank.step_time_s,
-        "phase": rank.phase,
+        "step_time_s": rank.progress.step_time_s,
+        "phase": rank.stack.phase,
         "state": rank.state,
-        "log": rank.log,
+        "log": rank.log.path,
         **fields,
         "stack_error": stack["error"] if stack else None,
     }
 
 
 def plain(value: object) -> Any:
-    """Structs as dicts, tuples as lists, and nothing in them that JSON cannot hold."""
+    """Structs as dicts, tuples as lists, without values that JSON does not have."""
     return _fit(msgspec.to_builtins(value))
 
 
@@ -124,7 +152,7 @@ def _fit(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()  # surrogates, which stand for bytes that are no text
+        return value.encode("utf-8", "replace").decode()  # surrogates, which stand for bytes that are not text
     if isinstance(value, dict):
         return {_fit(key): _fit(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

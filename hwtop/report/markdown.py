@@ -1,4 +1,4 @@
-"""The diagnosis as a text that reads well in a terminal and in an issue."""
+"""The diagnosis as text, for a terminal and for issues."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
 
 
 def diagnosis(frame: Frame, *, markdown: bool) -> str:
-    """Verdict, findings with evidence and next steps, ranks, and what could not be seen."""
+    """Verdict, findings with evidence and next steps, ranks, and what could not be read."""
     heading = "# " if markdown else ""
-    job = frame.moment.job
+    job = frame.derived.job
     lines = [f"{heading}{visible(frame.verdict.text)}", ""]
     if frame.verdict.category is not None:
         stall = f" ({frame.verdict.stall})" if frame.verdict.stall else ""
@@ -37,7 +37,7 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
     if frame.episodes:
         lines += [*_timeline(frame.episodes, markdown), ""]
     if frame.blind:
-        lines.append("## Not seen" if markdown else "Not seen:")
+        lines.append("## Not visible" if markdown else "Not visible:")
         lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -48,27 +48,27 @@ def _job_line(job: Job, frame: Frame) -> str:
     who = named(alive) if alive else "no live rank"
     world = f" of {job.world_size}" if job.world_size is not None else ""
     again = f", restarted {job.restarts} time{'' if job.restarts == 1 else 's'}" if job.restarts else ""
-    return f"Job: {launcher} on {frame.moment.host}, {who}{world}{again}; watched for {frame.watched_s:.0f} s"
+    return f"Job: {launcher} on {frame.derived.host}, {who}{world}{again}; watched for {frame.watched_s:.0f} s"
 
 
 def _finding(finding: Finding, markdown: bool) -> list[str]:
     mark = "## " if markdown else ""
     lines = [
-        f"{mark}{_WORD[finding.severity]} {finding.symptom} ({finding.category}, confidence {finding.confidence:.0%})",
+        f"{mark}{_WORD[finding.severity]} {finding.symptom} ({finding.category}, confidence {100 * finding.confidence:.0f} %)",
         visible(finding.title),
         *(f"- {visible(line)}" for line in finding.evidence),
     ]
     if finding.folded:
-        lines += [f"- follows from it: {visible(line)}" for line in finding.folded]
-    lines.append("Next:")
+        lines += [f"- consequence: {visible(line)}" for line in finding.folded]
+    lines.append("Next steps:")
     lines += [f"{number}. {visible(step)}" for number, step in enumerate(finding.next_steps, 1)]
-    told = (
-        ("To test it", finding.test),
-        ("Against it", finding.refuted_by),
+    reported = (
+        ("Verify", finding.test),
+        ("Disproved if", finding.refuted_by),
         ("If that is not enough", "; ".join(finding.escalate)),
     )
     return lines + [
-        f"- {what}: {text}" for what, text in told if text and not any(text in step for step in finding.next_steps)
+        f"- {what}: {text}" for what, text in reported if text and not any(text in step for step in finding.next_steps)
     ]
 
 
@@ -86,50 +86,50 @@ def _ranks(job: Job, markdown: bool) -> list[str]:
 
 
 def _suspects(asked: Sequence[Hypothesis], markdown: bool) -> list[str]:
-    """The usual suspects, a line each."""
+    """The checks, one line each."""
     if markdown:
         rows = [f"| {each.hypothesis} | {each.verdict} | {visible(each.result)} |" for each in asked]
-        return ["## Usual suspects", "", "| question | answer | because |", "| --- | --- | --- |", *rows]
+        return ["## Checks", "", "| question | answer | reason |", "| --- | --- | --- |", *rows]
     width = max(len(each.hypothesis) for each in asked)
     return [
-        "Usual suspects:",
+        "Checks:",
         *(f"  {each.hypothesis:{width}}  {each.verdict:7}  {visible(each.result)}" for each in asked),
     ]
 
 
 def _timeline(episodes: Sequence[Episode], markdown: bool) -> list[str]:
-    """When each symptom was up, the newest of many."""
+    """When each symptom was raised and cleared; of many the newest."""
     earlier = len(episodes) - _TOLD_EPISODES
     return [
-        "## Timeline, in seconds after hwtop began to watch"
-        if markdown
-        else "Timeline, in seconds after hwtop began to watch:",
-        *([f"- {earlier} earlier ones"] if earlier > 0 else []),
+        "## Timeline (seconds since hwtop started)" if markdown else "Timeline (seconds since hwtop started):",
+        *([f"- {earlier} earlier findings"] if earlier > 0 else []),
         *map(_episode, episodes[-_TOLD_EPISODES:]),
     ]
 
 
 def _episode(episode: Episode) -> str:
     until = "now" if episode.cleared_s is None else f"{episode.cleared_s:.0f}"
-    seen = f" (seen from {episode.seen_s:.0f} on)" if episode.raised_s - episode.seen_s >= 1 else ""
+    seen = f" (first seen at {episode.seen_s:.0f})" if episode.raised_s - episode.seen_s >= 1 else ""
     return f"- {episode.raised_s:.0f} to {until}: {episode.severity} {episode.symptom}{seen}: {visible(episode.title)}"
 
 
 def _phases(job: Job) -> list[str]:
-    """What each rank did in the last minute, for as many as one reads."""
-    sampled = [rank for rank in job.ranks if rank.phase_shares]
-    lines = [f"- rank {rank.rank}: {phase_sentence(rank.phase_shares, rank.samples)}" for rank in sampled[:_TOLD_RANKS]]
+    """Phases of each rank in the last minute, for the first ranks."""
+    sampled = [rank for rank in job.ranks if rank.stack.shares]
+    lines = [
+        f"- rank {rank.rank}: {phase_sentence(rank.stack.shares, rank.stack.samples)}" for rank in sampled[:_TOLD_RANKS]
+    ]
     return lines + ([f"- and {len(sampled) - _TOLD_RANKS} more ranks"] if len(sampled) > _TOLD_RANKS else [])
 
 
 def _row(rank: Rank) -> tuple[str, ...]:
-    step = rank.progress.step if rank.progress else None
+    step = rank.progress.newest.step if rank.progress.newest else None
     return (
         str(rank.rank),
         str(rank.pid),
         "-" if step is None else str(step),
-        "-" if rank.step_time_s is None else f"{rank.step_time_s:.3g}",
-        rank.phase or "-",
+        "-" if rank.progress.step_time_s is None else f"{rank.progress.step_time_s:.3g}",
+        rank.stack.phase or "-",
         rank.state,
-        "-" if rank.cpu_pct is None else f"{rank.cpu_pct:.0f}",
+        "-" if rank.process.cpu_pct is None else f"{rank.process.cpu_pct:.0f}",
     )

@@ -1,4 +1,4 @@
-"""Pattern report: what hwtop looks for in logs, as text and JSON, and what a file of the user's patterns would find."""
+"""Pattern report: all log patterns as text and JSON, and the check of a pattern file of the user."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from hwtop.job.log.text import visible
 from hwtop.job.patterns.registry import Pattern, Registry
 from hwtop.job.patterns.trial import Trial, slow_length
 from hwtop.report.scan import ROLES
-from hwtop.symptoms.playbooks import playbooks
+from hwtop.symptoms.records import records
 
 
 def pattern_json(pattern: Pattern) -> str:
-    """One object a line."""
-    known = playbooks().get(pattern.id)
+    """One JSON object per line."""
+    known = records().get(pattern.id)
     row: dict[str, Any] = {
         "id": pattern.id,
         "title": known.title if known else pattern.title or None,
         "severity": pattern.severity,
         "role": pattern.role,
         "explanation": pattern.explanation,
-        "next_steps": [*pattern.playbook, *(known.steps if known else ())],
+        "next_steps": [*pattern.playbook, *(known.plain_steps if known else ())],
         "source": pattern.source or None,
         "literals": list(pattern.literals),
         "regex": pattern.regex.pattern if pattern.regex else None,
@@ -35,7 +35,7 @@ def pattern_json(pattern: Pattern) -> str:
 
 
 def list_text(patterns: Iterable[Pattern]) -> list[str]:
-    """One line an id: how many patterns raise it, how bad, what it is, in which roles."""
+    """One line per id: number of patterns, highest severity, title, roles."""
     ids: dict[str, list[Pattern]] = {}
     for pattern in patterns:
         ids.setdefault(pattern.id, []).append(pattern)
@@ -51,7 +51,7 @@ def list_text(patterns: Iterable[Pattern]) -> list[str]:
 
 
 def show_text(patterns: Sequence[Pattern], registry: Registry) -> list[str]:
-    """All patterns of one id in full, then what to do."""
+    """All patterns of one id in full, then the next steps."""
     name = patterns[0].id
     lines = [f"{name}: {_title(patterns)}"]
     for pattern in patterns:
@@ -69,48 +69,48 @@ def show_text(patterns: Sequence[Pattern], registry: Registry) -> list[str]:
             lines += [f"  Xid {code}: {known.severity}, {known.role}: {known.meaning}"]
             lines += [f"    {known.whose}"] if known.whose else []
             lines += [f"    next: {known.action}"] if known.action else []
-    if name in playbooks():
-        lines += ["", "next steps", *(f"  {step}" for step in playbooks()[name].steps)]
+    if name in records():
+        lines += ["", "next steps", *(f"  {step}" for step in records()[name].plain_steps)]
     return lines
 
 
 def trial_text(registry: Registry, clock: Callable[[], float]) -> list[str]:
-    """What the patterns of a file raise, and what is wrong with them as they stand."""
+    """What the patterns of a file raise, and problems of the patterns themselves."""
     lines = []
     for pattern in registry.patterns:
-        known = playbooks().get(pattern.id)
-        told = f"symptom of hwtop: {known.title}" if known else f"your own: {pattern.title or pattern.explanation}"
-        lines.append(f"{pattern.id}: {pattern.severity}, {pattern.role}; {visible(told)}")
+        known = records().get(pattern.id)
+        reported = f"symptom of hwtop: {known.title}" if known else f"your own: {pattern.title or pattern.explanation}"
+        lines.append(f"{pattern.id}: {pattern.severity}, {pattern.role}; {visible(reported)}")
         lines += [
-            f'  literal "{visible(literal)}" is short: text is full of it; say more of what stands around it'
+            f'  literal "{visible(literal)}" is short and matches too often: include more of the text around it'
             for literal in pattern.literals
             if len(literal) < _SHORT
         ]
         if (length := slow_length(pattern, clock)) is not None:
-            lines.append(f"  its regex is slow on a line of {length:,} characters: write .{{0,300}} for .* and .+")
-    return lines or ["no pattern in it: it takes [[pattern]] before each"]
+            lines.append(f"  its regex is slow on a line of {length:,} characters: use .{{0,300}} instead of .* and .+")
+    return lines or ["no pattern found: each needs a [[pattern]] header"]
 
 
 def trial_log_text(trial: Trial, registry: Registry) -> list[str]:
-    """What a log tells of the patterns beyond the lines that they found."""
+    """Problems of the patterns that a log shows, other than the matches."""
     lines = [
-        f'{name}: literal "{visible(literal)}" stands in {count / trial.lines:.0%} of the lines, each of which costs a closer'
-        " look: say more of what stands around it"
+        f'{name}: literal "{visible(literal)}" is in {100 * count / trial.lines:.0f} % of the lines, each of which has to be checked:'
+        " include more of the text around it"
         for name, literal, count in trial.common()
     ]
     for number, (count, first) in trial.unreached.items():
         lines.append(
-            f"{registry.patterns[number].id}: its regex matches {count} lines that hold none of its literals and are never"
-            f" looked at, the first is line {first}: add a literal"
+            f"{registry.patterns[number].id}: its regex matches {count} lines that contain none of its literals and so are never"
+            f" checked (the first: line {first}): add a literal"
         )
     return lines
 
 
 _SHORT = 4
-"""Characters; three letters in a row stand in every other word."""
+"""Characters; three letters occur in many words."""
 
 
 def _title(patterns: Sequence[Pattern]) -> str:
-    known = playbooks().get(patterns[0].id)
-    told = known.title if known else next((pattern.title for pattern in patterns if pattern.title), "")
-    return visible(told or patterns[0].explanation)
+    known = records().get(patterns[0].id)
+    reported = known.title if known else next((pattern.title for pattern in patterns if pattern.title), "")
+    return visible(reported or patterns[0].explanation)

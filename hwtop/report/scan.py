@@ -1,4 +1,4 @@
-"""Scan report: events and progress of log files, as JSON objects a line or as text."""
+"""Scan report: events and progress of log files, as JSON lines or as text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import msgspec
 
 from hwtop.job.log.block import LONGEST_CHARS
 from hwtop.job.log.text import visible
-from hwtop.job.log.time import told_s
+from hwtop.job.log.time import reported_s
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role
 from hwtop.report.json_report import plain
 from hwtop.symptoms.log_evidence import sentences, steps
-from hwtop.symptoms.playbooks import playbooks
+from hwtop.symptoms.records import records
 
 _SHOWN = 3
 """Of one pattern in one file; the rest is counted."""
@@ -40,15 +40,15 @@ def event_json(event: LogEvent) -> str:
 
 
 def progress_json(line: LogLine, progress: Progress) -> str:
-    """One line of the contract with only the fields that the line holds. JSON has no NaN: it is the string "nan" (or "inf")."""
-    told: dict[str, Any] = {}
+    """One line of the contract, with only the fields of the log line. JSON has no NaN: it is the string "nan" (or "inf")."""
+    reported: dict[str, Any] = {}
     for name in progress.__struct_fields__:
         value = getattr(progress, name)
         if isinstance(value, float) and not math.isfinite(value):
-            told[name] = str(value)
+            reported[name] = str(value)
         elif value is not None:
-            told[name] = value
-    row = {"file": line.path, "line_no": line.line_no, "progress": told}
+            reported[name] = value
+    row = {"file": line.path, "line_no": line.line_no, "progress": reported}
     return msgspec.json.encode(plain(row)).decode()
 
 
@@ -71,16 +71,16 @@ def progress_text(line: LogLine, progress: Progress) -> str:
 
 
 def cut_text(lines: int, left_out_bytes: int) -> str:
-    """That not everything was looked at."""
+    """A warning that lines were truncated."""
     what = "1 line was" if lines == 1 else f"{lines:,} lines were"
-    return f"hwtop: {what} longer than {LONGEST_CHARS:,} characters: {left_out_bytes:,} bytes of it not looked at"
+    return f"hwtop: {what} longer than {LONGEST_CHARS:,} characters: {left_out_bytes:,} bytes were not scanned"
 
 
 class ScanText:
-    """Findings as text for a person: roots in full, what follows from them folded, the earliest root last.
+    """Findings as text: roots in full, their consequences folded, the earliest root last.
 
-    A line of another role is told in full only while no root is known, mere context never. `is_explained`: `summary` tells of each pattern that
-    was met what it means and what to do.
+    A line of another role is printed only while no root is known, context never. `is_explained`: `summary` explains each
+    pattern found.
     """
 
     def __init__(self, is_explained: bool = False) -> None:
@@ -113,7 +113,7 @@ class ScanText:
         return rows if self._is_explained else [*rows, f"    {visible(event.explanation)}"]
 
     def summary(self) -> list[str]:
-        """The last lines: what was not shown, what it all means if asked for, how many there are, and where to begin."""
+        """The last lines: what was not shown, the explanations if requested, counts, and where to start."""
         if not self._met:
             return ["nothing found"]
         rows = [_folded(met) for met in self._met.values() if met.count > met.shown]
@@ -125,16 +125,16 @@ class ScanText:
             f"{self._severities[name]} {name}" for name in ("critical", "warning", "info") if self._severities[name]
         )
         if not any(met.first.role != "context" for met in self._met.values()):
-            return [*rows, f"nothing wrong found; {counts} of context"]
+            return [*rows, f"no problem found; only context: {counts}"]
         if root is None:
-            return [*rows, f"{counts}; no root among them: it stands in another log or was not printed"]
+            return [*rows, f"{counts}; no root cause among them: it is in another log or was not logged"]
         place = _place(root.path, root.line_no)
         return [*rows, f"{counts}; earliest root: {root.pattern} at {place}"]
 
 
 def _earliest(roots: list[LogEvent]) -> LogEvent | None:
-    """Of several files the one whose root says the earliest time, if each says one; else that of the file named first."""
-    times = [told_s(root.text) for root in roots]
+    """Of several files the root with the earliest time, if each has one; else that of the first file."""
+    times = [reported_s(root.text) for root in roots]
     known = [time for time in times if time is not None]
     if not roots or len(known) < len(roots):
         return roots[0] if roots else None
@@ -161,7 +161,7 @@ def _folded(met: _Met) -> str:
 
 
 def _groups(all_met: Iterable[_Met]) -> list[list[_Met]]:
-    """Of all files together: those that say the same."""
+    """Grouped over all files by pattern and explanation."""
     groups: dict[tuple[str, Role, str], list[_Met]] = {}
     for met in all_met:
         groups.setdefault((met.first.pattern, met.first.role, met.first.explanation), []).append(met)
@@ -169,32 +169,32 @@ def _groups(all_met: Iterable[_Met]) -> list[list[_Met]]:
 
 
 def _explained(group: list[_Met], root: LogEvent | None) -> list[str]:
-    """A pattern that was met: what it means, why it counts as what, what to do, how we know."""
+    """A pattern found: what it means, its role, what to do, the source."""
     first = group[0].first
-    known = playbooks().get(first.pattern)
+    known = records().get(first.pattern)
     title = known.title if known else first.title
     ranks = sorted(set().union(*(met.ranks for met in group)))
     count = sum(met.count for met in group)
     seen = [f"{count} {'line' if count == 1 else 'lines'}", f"first at {_place(first.path, first.line_no)}"]
-    why = "the earliest root: begin here" if root is first else ROLES[first.role]
+    why = "the earliest root: start here" if root is first else ROLES[first.role]
     rows = [
         f"{first.pattern}: {visible(title)}" if title else first.pattern,
-        f"  seen    {', '.join(seen + ([named(ranks)] if ranks else []))}",
+        f"  found   {', '.join(seen + ([named(ranks)] if ranks else []))}",
         f"  means   {visible(first.explanation)}",
         f"  role    {first.role}: {why}",
     ]
-    rows.extend(f"  told    {visible(told)}" for told in sentences([met.first for met in group]))
-    rows.extend(f"  next    {visible(step)}" for step in (*steps([first]), *(known.steps if known else ())))
-    return [*rows, f"  source  {visible(first.source or 'the values of the line itself')}"]
+    rows.extend(f"  detail  {visible(reported)}" for reported in sentences([met.first for met in group]))
+    rows.extend(f"  next    {visible(step)}" for step in (*steps([first]), *(known.plain_steps if known else ())))
+    return [*rows, f"  source  {visible(first.source or 'the values in the line')}"]
 
 
 ROLES: dict[Role, str] = {
-    "root": "it can begin a failure by itself; of several roots the earliest is taken for the cause",
-    "cascade": "it follows when another rank or process has failed, and counts as a cause only where no root is known",
-    "confirmation": "it tells that something ended, not why; the cause stands before it",
-    "context": "it helps to understand the others and raises nothing by itself",
+    "root": "can start a failure; the earliest of several roots counts as the cause",
+    "cascade": "follows the failure of another rank or process; counts as a cause only if no root is known",
+    "confirmation": "shows that a process ended, not why; the cause is earlier",
+    "context": "gives context to the others and raises nothing by itself",
 }
-"""Why a line of this role is told as it is."""
+"""What each role means."""
 
 
 def _place(path: str, line_no: int | None) -> str:

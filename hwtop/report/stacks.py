@@ -1,4 +1,4 @@
-"""The JSON contract of `hwtop stacks`: every rank's Python stack, the ranks grouped by where they stand."""
+"""The JSON contract of `hwtop stacks`: the Python stacks of all ranks, grouped."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from hwtop.derive.data_file import data_file
+from hwtop.derive.job.data_file import data_file
+from hwtop.job.stacks.classified import ClassifiedStack, classified
 from hwtop.job.stacks.conclusion import conclude
-from hwtop.job.stacks.frames import leaf_of, normalise, training_thread
+from hwtop.job.stacks.frames import leaf_of, training_thread
 from hwtop.job.stacks.groups import group
-from hwtop.job.stacks.phase import is_waiting, phase_of
-from hwtop.model.disk import MountReading
+from hwtop.model.host.disk import MountReading
 from hwtop.model.job import StackGroup
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessReading
@@ -21,7 +21,7 @@ from hwtop.model.symptom import Blind
 
 
 class StacksTarget(Struct, frozen=True, kw_only=True):
-    """What was asked for."""
+    """The process that was given."""
 
     pid: int
     root_pid: int | None
@@ -48,7 +48,7 @@ class WorkerGroup(Struct, frozen=True, kw_only=True):
 
 
 class StacksReport(Struct, frozen=True, kw_only=True):
-    """All that `hwtop stacks` tells."""
+    """The whole report."""
 
     target: StacksTarget
     sentence: str
@@ -60,7 +60,7 @@ class StacksReport(Struct, frozen=True, kw_only=True):
 
 
 def watched(members: Sequence[Member], target_pid: int) -> tuple[Member, ...]:
-    """Ranks by number, then their loader workers. A process that trains nothing known is looked at alone, as rank 0."""
+    """Ranks by number, then their loader workers. A process that is not a known training is listed alone, as rank 0."""
     ranks = sorted((each for each in members if each.role == "rank"), key=lambda each: (each.rank or 0, each.pid))
     if not ranks:
         return (Member(pid=target_pid, ppid=0, depth=0, role="rank", rank=0),)
@@ -74,7 +74,7 @@ def stacks_report(
     dumps: Iterable[StackDump],
     mounts: Sequence[MountReading] = (),
 ) -> StacksReport:
-    """Put `members` (as `watched` gives them) and their dumps together; a process without a dump is blind.
+    """Combine `members` (from `watched`) with their dumps; a process without a dump is listed as blind.
 
     `mounts` name the file systems that workers wait for.
     """
@@ -83,8 +83,7 @@ def stacks_report(
     roles = {member.pid: member.role for member in members}
     ranks = tuple(each for each in seen if roles[each.pid] == "rank")
     workers = tuple(each for each in seen if roles[each.pid] != "rank")
-    by_number = {each.rank or 0: _thread(each) for each in ranks}
-    groups = group({rank: thread for rank, thread in by_number.items() if thread is not None})
+    groups = group({each.rank or 0: stack for each in ranks if (stack := _classified(each)) is not None})
     return StacksReport(
         target=StacksTarget(pid=processes.target_pid, root_pid=processes.root_pid),
         sentence=conclude(groups, _workers_of(processes, workers, mounts)),
@@ -98,25 +97,26 @@ def stacks_report(
 
 def _process(member: Member, dump: StackDump | None) -> ProcessStacks:
     if dump is None:
-        error, advice = f"pid {member.pid} did not answer in time", "run it again; the box may be overloaded"
+        error, advice = f"pid {member.pid} did not answer in time", "run it again; the machine may be overloaded"
         return ProcessStacks(
             rank=member.rank, pid=member.pid, phase=None, is_waiting=None, threads=(), error=error, advice=advice
         )
     thread = training_thread(dump)
-    phase = None if thread is None else phase_of(thread)
+    stack = None if thread is None else classified(thread.frames)
     return ProcessStacks(
         rank=member.rank,
         pid=member.pid,
-        phase=phase,
-        is_waiting=None if thread is None or phase is None else is_waiting(thread, phase),
+        phase=None if stack is None else stack.phase,
+        is_waiting=None if stack is None or thread is None else stack.waits(thread.is_active),
         threads=dump.threads,
         error=dump.error,
         advice=dump.advice,
     )
 
 
-def _thread(process: ProcessStacks) -> ThreadStack | None:
-    return training_thread(StackDump(pid=process.pid, at_s=0.0, threads=process.threads))
+def _classified(process: ProcessStacks) -> ClassifiedStack | None:
+    thread = training_thread(StackDump(pid=process.pid, at_s=0.0, threads=process.threads))
+    return None if thread is None else classified(thread.frames)
 
 
 def _workers_of(
@@ -126,7 +126,7 @@ def _workers_of(
     processes = {process.pid: process for process in reading.processes}
     found: dict[int, list[Worker]] = {}
     for each in workers:
-        process, thread = processes.get(each.pid), _thread(each)
+        process, stack = processes.get(each.pid), _classified(each)
         if process is not None:
             worker = Worker(
                 pid=each.pid,
@@ -135,7 +135,7 @@ def _workers_of(
                 rss_bytes=process.rss_bytes,
                 wchan=process.wchan,
                 read_bytes_per_s=None,
-                leaf=None if thread is None else leaf_of(normalise(thread)),
+                leaf=None if stack is None else leaf_of(stack.path),
                 file=data_file(process, mounts, [file.target for file in process.files if file.is_writable]),
             )
             found.setdefault(each.rank or 0, []).append(worker)
@@ -143,10 +143,10 @@ def _workers_of(
 
 
 def _worker_groups(workers: Sequence[ProcessStacks]) -> tuple[WorkerGroup, ...]:
-    threads = {each.pid: thread for each in workers if (thread := _thread(each)) is not None}
+    stacks = {each.pid: stack for each in workers if (stack := _classified(each)) is not None}
     served = {each.pid: each.rank or 0 for each in workers}
     found = []
-    for entry in group(threads):
+    for entry in group(stacks):
         ranks = tuple(sorted({served[pid] for pid in entry.ranks}))
         at = StackGroup(
             ranks=ranks, frames=entry.frames, phase=entry.phase, user_frame=entry.user_frame, leaf=entry.leaf

@@ -38,9 +38,9 @@ def _lines(report: StacksReport) -> Iterator[str]:
     if report.blind:
         yield ""
     for spot in report.blind[:_MOST_BLIND]:
-        yield f"not seen: {spot.reason}"
+        yield f"not read: {spot.reason}"
     if len(report.blind) > _MOST_BLIND:
-        yield f"not seen: {len(report.blind) - _MOST_BLIND} more processes"
+        yield f"not read: {len(report.blind) - _MOST_BLIND} more processes"
 
 
 def _heading(entry: StackGroup, pids: tuple[int, ...]) -> str:

@@ -1,48 +1,50 @@
-"""A moment in a few lines of text."""
+"""A snapshot in a few lines of text."""
 
 from __future__ import annotations
 
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu.device import Gpu
 
 _GIB = 1024.0**3
 
 
 def machine(frame: Frame) -> str:
-    """A few lines about the box and the job: what `hwtop snapshot` prints without --json."""
-    moment = frame.moment
-    lines = [f"{moment.host}  {frame.verdict.text}"]
-    if moment.cpu is not None:
-        lines.append(f"cpu      {_pct(moment.cpu.util_pct)} of {moment.cores:g} cores, load {moment.cpu.load[0]:.2f}")
-    if moment.memory is not None:
-        lines.append(f"memory   {_gb(moment.memory.used_bytes)} of {_gb(moment.memory.total_bytes)} used")
-    lines += [f"gpu {gpu.index:<4} {gpu.name}: {_gpu(gpu)}" for gpu in moment.gpus]
+    """A few lines about the machine and the job: what `hwtop snapshot` prints without --json."""
+    derived = frame.derived
+    lines = [f"{derived.host}  {frame.verdict.text}"]
+    if derived.cpu is not None:
+        lines.append(
+            f"cpu      {_pct(derived.cpu.util_pct)} of {derived.cores:g} cores, load {derived.cpu.load[0]:.2f}"
+        )
+    if derived.memory is not None:
+        lines.append(f"memory   {_gb(derived.memory.used_bytes)} of {_gb(derived.memory.total_bytes)} used")
+    lines += [f"gpu {gpu.index:<4} {gpu.name}: {_gpu(gpu)}" for gpu in derived.gpus]
     lines += [
         f"disk     {disk.name}: read {_gb(disk.read_bytes_per_s)}/s, write {_gb(disk.write_bytes_per_s)}/s, busy {_pct(disk.busy_pct)}"
-        for disk in moment.disks
+        for disk in derived.disks
     ]
     lines += [
         f"network  {nic.name}: in {_gb(nic.rx_bytes_per_s)}/s, out {_gb(nic.tx_bytes_per_s)}/s"
-        for nic in (moment.network.nics if moment.network else ())
+        for nic in (derived.network.nics if derived.network else ())
         if not nic.is_virtual
     ]
-    job = moment.job
+    job = derived.job
     lines += [
-        f"rank {rank.rank:<3} PID {rank.pid}: {rank.state}, {rank.phase or 'phase unknown'}"
+        f"rank {rank.rank:<3} PID {rank.pid}: {rank.state}, {rank.stack.phase or 'phase unknown'}"
         for rank in (job.ranks if job else ())
     ]
-    lines += [f"not seen {spot.source}: {spot.reason}" for spot in frame.blind]
+    lines += [f"not visible: {spot.source}: {spot.reason}" for spot in frame.blind]
     return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _gpu(gpu: Gpu) -> str:
-    """How busy and how full it is, or why that is not known; a stale one with its last numbers."""
+    """Utilization, memory, power and temperature, or why they are unknown; of a stale one the last values."""
     if gpu.status in ("lost", "error"):
         return f"{gpu.status}: {gpu.reason}"
     unknown = [gpu.missing.get(field) for field in ("util_pct", "mem_used_bytes")]
     facts = [
-        "use unknown" if gpu.util_pct is None else _pct(gpu.util_pct),
+        "utilization unknown" if gpu.util_pct is None else _pct(gpu.util_pct),
         _device_memory(gpu),
     ]
     if gpu.power_w is not None:
@@ -50,15 +52,15 @@ def _gpu(gpu: Gpu) -> str:
     if gpu.temp_c is not None:
         facts.append(f"{gpu.temp_c:.0f} °C")
     reasons = dict.fromkeys(reason for reason in unknown if reason is not None)
-    told = ", ".join(facts) + (f" ({'; '.join(reasons)})" if reasons else "")
+    reported = ", ".join(facts) + (f" ({'; '.join(reasons)})" if reasons else "")
     if gpu.status == "ok":
-        return told
+        return reported
     has_numbers = gpu.util_pct is not None or gpu.mem_used_bytes is not None
-    return f"stale for {gpu.age_s:.0f} s: {gpu.reason}" + (f"; before: {told}" if has_numbers else "")
+    return f"stale for {gpu.age_s:.0f} s: {gpu.reason}" + (f"; last values: {reported}" if has_numbers else "")
 
 
 def _device_memory(gpu: Gpu) -> str:
-    """In GiB as in findings and, in MiB, in the tools of the vendors: an "80 GB" board has 80 GiB."""
+    """In GiB, as in findings and in the tools of the vendors (MiB): an "80 GB" board has 80 GiB."""
     if gpu.mem_used_bytes is None:
         return "memory unknown"
     used = f"{gpu.mem_used_bytes / _GIB:.1f}"

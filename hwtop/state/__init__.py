@@ -1,1 +1,1 @@
-"""What hwtop itself has written down, under `~/.local/state/hwtop`. A person may delete all of it."""
+"""What hwtop stores by itself, in `~/.local/state/hwtop`. The user may delete all of it."""

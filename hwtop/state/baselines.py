@@ -1,4 +1,4 @@
-"""Baselines: the stored ones, one JSON file each in `~/.local/state/hwtop/baselines`."""
+"""Stored baselines, one JSON file each in `~/.local/state/hwtop/baselines`."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ def derived_name(identity: JobIdentity) -> str:
 
 
 def checked_name(name: str) -> str:
-    """`name`, which may be that of a file.
+    """`name`, if it can be a file name.
 
     Raises:
-        UsageError: it may not.
+        UsageError: it cannot.
     """
     if _NAME.fullmatch(name) is None:
-        raise UsageError(f"{name!r} cannot be the name of a baseline: use letters, digits, '.', '_' and '-'")
+        raise UsageError(f"{name!r} is not a valid name of a baseline: use letters, digits, '.', '_' and '-'")
     return name
 
 
 def save(baseline: Baseline, name: str, *, force: bool, environ: Mapping[str, str] = os.environ) -> Path:
-    """Write it, for the person's own eyes only; whole or not at all.
+    """Write it atomically; only the user can read it.
 
     Raises:
-        UsageError: there is one of this name, and not `force`.
+        UsageError: the name exists, and `force` is not set.
         CannotError: it cannot be written.
     """
     place = _place(checked_name(name), environ)
     if os.path.exists(place) and not force:
         raise UsageError(
-            f"there is a baseline {name!r} already: overwrite it with --force, or give another name with --name"
+            f"baseline {name!r} already exists: overwrite it with --force, or choose another name with --name"
         )
     try:
         atomic_file.write(place, msgspec.json.format(msgspec.json.encode(baseline), indent=2) + b"\n")
     except OSError as error:
         raise CannotError(
-            f"{place} cannot be written: {error.strerror or error}; choose a folder with XDG_STATE_HOME=FOLDER"
+            f"cannot write {place}: {error.strerror or error}; choose another folder with XDG_STATE_HOME=FOLDER"
         ) from error
     return place
 
@@ -59,28 +59,28 @@ def load(name: str, environ: Mapping[str, str] = os.environ) -> Baseline:
     """The baseline of this name.
 
     Raises:
-        UsageError: there is none, or its file cannot be read or understood.
+        UsageError: it does not exist, or its file cannot be read or is invalid.
     """
     place = _place(checked_name(name), environ)
     try:
         baseline = msgspec.json.decode(place.read_bytes(), type=Baseline)
     except FileNotFoundError:
         stored = ", ".join(names(environ)[:8])
-        known = f"stored are {stored} (choose with --name)" if stored else "none is stored"
+        known = f"stored: {stored} (choose with --name)" if stored else "none is stored"
         raise UsageError(
-            f"no baseline {name!r}: {known}; `hwtop baseline save PID` makes one of a run that goes well"
+            f"no baseline {name!r}: {known}; `hwtop baseline save PID` saves one from a good run"
         ) from None
     except OSError as error:
         raise UsageError(f"{place}: {error.strerror or error}: make it readable, or delete it") from error
     except msgspec.DecodeError as error:
-        raise UsageError(f"{place}: no baseline of hwtop ({error}): save it anew with --force") from error
+        raise UsageError(f"{place}: not a baseline of hwtop ({error}): save it again with --force") from error
     if baseline.format != FORMAT:
-        raise UsageError(f"{place}: written by hwtop {baseline.hwtop} in another format: save it anew with --force")
+        raise UsageError(f"{place}: written by hwtop {baseline.hwtop} in another format: save it again with --force")
     return baseline
 
 
 def names(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Of those that are stored, sorted."""
+    """Names of the stored baselines, sorted."""
     folder = state_folder(environ) / "baselines"
     try:
         return sorted(entry.stem for entry in folder.glob("*.json") if _NAME.fullmatch(entry.stem))

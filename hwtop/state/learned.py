@@ -1,4 +1,4 @@
-"""What hwtop has learned of the jobs it watched, one JSON file each in `~/.local/state/hwtop/learned`. A person may delete it."""
+"""What hwtop has learned of the jobs it watched, one JSON file each in `~/.local/state/hwtop/learned`. The user may delete it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hwtop.model.baseline import FORMAT, Baseline
 from hwtop.paths import state_folder
 
 RUNS = 8
-"""Watches that are kept of each job: old code and old data are forgotten in time."""
+"""Runs that are kept of each job, so that old code and old data are forgotten."""
 JOBS = 200
-"""Files that are kept; some 2 kB each. Engineering defaults."""
+"""Files that are kept, about 2 kB each. Engineering defaults."""
 
 
 def load(key: str, environ: Mapping[str, str] = os.environ) -> tuple[Baseline, ...]:
-    """The watches of this job, oldest first; none where nothing can be read or understood."""
+    """The runs of this job, oldest first; none if the file is missing or invalid."""
     try:
         found = msgspec.json.decode((folder(environ) / f"{key}.json").read_bytes(), type=tuple[Baseline, ...])
     except (OSError, msgspec.DecodeError):
@@ -29,8 +29,8 @@ def load(key: str, environ: Mapping[str, str] = os.environ) -> tuple[Baseline, .
 
 
 def save(key: str, newest: Baseline, runs: Sequence[Baseline], environ: Mapping[str, str] = os.environ) -> None:
-    """Write these and a newer one, for the person's own eyes only; whole or not at all. Nothing is told where it cannot be
-    written: nobody asked for it."""
+    """Write these and a newer one, atomically; only the user can read them. A failure is not reported: the user did not ask
+    for the file."""
     place = folder(environ) / f"{key}.json"
     with suppress(OSError):
         atomic_file.write(place, msgspec.json.encode([*runs[1 - RUNS :], newest]) + b"\n")
@@ -38,7 +38,7 @@ def save(key: str, newest: Baseline, runs: Sequence[Baseline], environ: Mapping[
 
 
 def everything(environ: Mapping[str, str] = os.environ) -> list[Baseline]:
-    """The newest watch of each job, newest first."""
+    """The newest run of each job, newest first."""
     try:
         keys = [entry.stem for entry in folder(environ).glob("*.json")]
     except OSError:
@@ -48,7 +48,7 @@ def everything(environ: Mapping[str, str] = os.environ) -> list[Baseline]:
 
 
 def folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where it lies, whether it exists or not."""
+    """The folder, whether it exists or not."""
     return state_folder(environ) / "learned"
 
 

@@ -3,42 +3,42 @@
 from __future__ import annotations
 
 from hwtop.job.rank_set import named
-from hwtop.model.frame import Moment
+from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.symptom import Blind
 
 
-def blind_spots(moment: Moment) -> tuple[Blind, ...]:
+def blind_spots(derived: DerivedState) -> tuple[Blind, ...]:
     """Sources that do not answer, stacks and logs that cannot be read, GPUs that are gone. Each reason once."""
     spots = [
         Blind(source=source.name, reason=source.reason or "no reading")
-        for source in moment.sources
+        for source in derived.sources
         if source.status != "ok"
     ]
     spots += [
-        Blind(source=f"gpu {gpu.index}", reason=gpu.reason or gpu.status) for gpu in moment.gpus if gpu.status != "ok"
+        Blind(source=f"gpu {gpu.index}", reason=gpu.reason or gpu.status) for gpu in derived.gpus if gpu.status != "ok"
     ]
     spots += [
         Blind(source=f"mount {mount.mount_point}", reason=mount.reason)
-        for mount in moment.mounts
+        for mount in derived.mounts
         if mount.reason is not None
     ]
-    job = moment.job
+    job = derived.job
     if job is not None:
         spots += _stacks(job)
         spots += _gpus_of_ranks(job)
         spots += [
-            Blind(source=f"log {file.path}", reason=file.reason) for file in job.log_files if file.reason is not None
+            Blind(source=f"log {file.path}", reason=file.reason) for file in job.logs.files if file.reason is not None
         ]
         spots += [
             Blind(source=f"metrics {file.path}", reason=file.reason)
-            for file in job.witnesses
+            for file in job.metrics.files
             if file.reason is not None
         ]
-        if not any(file.reason is None or file.size_bytes is not None for file in job.log_files) and not job.has_ended:
+        if not any(file.reason is None or file.size_bytes is not None for file in job.logs.files) and not job.has_ended:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
-        if job.kernel_lost_lines:
-            lost = f"{job.kernel_lost_lines} records were overwritten before they could be read"
+        if job.logs.kernel_lost_lines:
+            lost = f"{job.logs.kernel_lost_lines} records were overwritten before they could be read"
             spots.append(Blind(source="kernel", reason=lost))
         if not job.ranks and not job.has_ended and job.rendezvous is None:
             reason = f"no training rank under PID {job.target_pid}: give a Python process of the training job"
@@ -64,11 +64,11 @@ def _gpus_of_ranks(job: Job) -> list[Blind]:
 def _stacks(job: Job) -> list[Blind]:
     """What the attach ladder was refused, rung by rung with the ranks concerned; then what failed for another reason."""
     found = []
-    for refusal in job.refusals:
+    for refusal in job.stacks.refusals:
         whose = f"{named(refusal.ranks)}: " if refusal.ranks else ""
         found.append(_with_advice(f"{whose}{refusal.rung}: {refusal.reason}", refusal.advice))
-    told = {refusal.reason for refusal in job.refusals}
-    return found + [_with_advice(error, advice) for error, advice in job.stack_errors if error not in told]
+    reported = {refusal.reason for refusal in job.stacks.refusals}
+    return found + [_with_advice(error, advice) for error, advice in job.stacks.errors if error not in reported]
 
 
 def _with_advice(reason: str, advice: str) -> Blind:

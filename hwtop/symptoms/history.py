@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from statistics import fmean, median
+from typing import Any, TypeVar
 
 from hwtop.model.baseline import Baseline
-from hwtop.model.frame import Moment
+from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
+
+A = TypeVar("A")
 
 
 class History:
     """Moments, oldest first, the last one is now. Never empty."""
 
-    def __init__(self, moments: Sequence[Moment], earlier: Baseline | None = None) -> None:
+    def __init__(self, derived_states: Sequence[DerivedState], earlier: Baseline | None = None) -> None:
         """`earlier`: what an earlier run of this job was like, if one is remembered."""
-        self.moments = moments
+        self.derived_states = derived_states
         self.earlier = earlier
+        self._answers: dict[tuple[object, ...], Any] = {}
+
+    def once(self, question: Callable[..., A], *arguments: Hashable) -> A:
+        """What `question(self, *arguments)` gives, worked out at the first call: several rules ask the same of one frame."""
+        key = (question, *arguments)
+        if key not in self._answers:
+            self._answers[key] = question(self, *arguments)
+        answer: A = self._answers[key]
+        return answer
 
     @property
-    def now(self) -> Moment:
+    def now(self) -> DerivedState:
         """The newest moment."""
-        return self.moments[-1]
+        return self.derived_states[-1]
 
     @property
     def job(self) -> Job | None:
@@ -37,26 +49,26 @@ class History:
     @property
     def watched_s(self) -> float:
         """Length of what is remembered."""
-        return self.now.at_s - self.moments[0].at_s
+        return self.now.at_s - self.derived_states[0].at_s
 
-    def over(self, seconds: float) -> Sequence[Moment]:
+    def over(self, seconds: float) -> Sequence[DerivedState]:
         """The moments of the newest `seconds`."""
         since_s = self.now.at_s - seconds
-        first = len(self.moments)
-        while first > 0 and self.moments[first - 1].at_s >= since_s:
+        first = len(self.derived_states)
+        while first > 0 and self.derived_states[first - 1].at_s >= since_s:
             first -= 1
-        return self.moments[first:]
+        return self.derived_states[first:]
 
-    def values(self, seconds: float, value: Callable[[Moment], float | None]) -> list[float]:
+    def values(self, seconds: float, value: Callable[[DerivedState], float | None]) -> list[float]:
         """The known values of the newest `seconds`."""
-        return [known for moment in self.over(seconds) if (known := value(moment)) is not None]
+        return [known for derived in self.over(seconds) if (known := value(derived)) is not None]
 
-    def mean(self, seconds: float, value: Callable[[Moment], float | None]) -> float | None:
+    def mean(self, seconds: float, value: Callable[[DerivedState], float | None]) -> float | None:
         """Mean of the known values, None when the window is not yet covered or holds fewer than 3."""
         known = self.values(seconds, value)
         return fmean(known) if len(known) >= 3 and self.covers(seconds) else None
 
-    def median(self, seconds: float, value: Callable[[Moment], float | None]) -> float | None:
+    def median(self, seconds: float, value: Callable[[DerivedState], float | None]) -> float | None:
         """Like `mean`, with the median."""
         known = self.values(seconds, value)
         return median(known) if len(known) >= 3 and self.covers(seconds) else None
@@ -67,7 +79,7 @@ class History:
 
     def rank_mean(self, seconds: float, number: int, value: Callable[[Rank], float | None]) -> float | None:
         """Mean over time of a value of one rank."""
-        return self.mean(seconds, lambda moment: _of_rank(moment, number, value))
+        return self.mean(seconds, lambda derived: _of_rank(derived, number, value))
 
     def rank_series(
         self, seconds: float, number: int, value: Callable[[Rank], float | None]
@@ -78,16 +90,16 @@ class History:
     def _rank_points(
         self, seconds: float, number: int, value: Callable[[Rank], float | None]
     ) -> Iterator[tuple[float, float]]:
-        for moment in self.over(seconds):
-            known = _of_rank(moment, number, value)
+        for derived in self.over(seconds):
+            known = _of_rank(derived, number, value)
             if known is not None:
-                yield moment.at_s, known
+                yield derived.at_s, known
 
 
-def _of_rank(moment: Moment, number: int, value: Callable[[Rank], float | None]) -> float | None:
-    if moment.job is None:
+def _of_rank(derived: DerivedState, number: int, value: Callable[[Rank], float | None]) -> float | None:
+    if derived.job is None:
         return None
-    for rank in moment.job.ranks:
+    for rank in derived.job.ranks:
         if rank.rank == number and rank.is_alive:
             return value(rank)
     return None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms.cascade import fold
-from hwtop.symptoms.gpu_words import fit_to_vendors
+from hwtop.symptoms.gpu.words import fit_to_vendors
 from hwtop.symptoms.history import History
-from hwtop.symptoms.playbooks import playbooks
+from hwtop.symptoms.records import records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
+from hwtop.symptoms.text import filled_all
 
 _PID = re.compile(r"\bPID\b")
 _EPISODES_MOST = 200
@@ -125,12 +126,12 @@ def _pid_of(seen: Observation, history: History) -> int | None:
 
 
 def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) -> Finding:
-    seen, book = watch.observation, playbooks().get(rule.symptom)
+    seen, record = watch.observation, records().get(rule.symptom)
     pid = _pid_of(seen, history)
+    facts = {"pid": "PID" if pid is None else pid, **seen.facts}
 
-    def fit(*lines: str) -> tuple[str, ...]:
-        own = fit_to_vendors(lines, history.now.gpus)
-        return own if pid is None else tuple(_PID.sub(str(pid), line) for line in own)
+    def fit(lines: Sequence[str]) -> tuple[str, ...]:
+        return fit_to_vendors(lines, history.now.gpus)
 
     return Finding(
         symptom=rule.symptom,
@@ -139,11 +140,11 @@ def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) ->
         category=rule.category,
         title=seen.title,
         evidence=tuple(line for line in seen.evidence if line != seen.title) or seen.evidence,
-        next_steps=fit_to_vendors(seen.next_steps, history.now.gpus),
+        next_steps=fit(tuple(_PID.sub(str(facts["pid"]), line) for line in seen.next_steps)),
         ranks=seen.ranks,
         first_seen_s=round(watch.first_seen_s, 1),
         log_line=seen.log_line,
-        test=next(iter(fit(book.test)), None) if book else None,
-        refuted_by=next(iter(fit_to_vendors((book.refuted_by,), history.now.gpus)), None) if book else None,
-        escalate=fit(*book.escalate) if book else (),
+        test=next(iter(fit(filled_all([record.verify], facts))), None) if record else None,
+        refuted_by=next(iter(fit([record.disproved_if])), None) if record else None,
+        escalate=fit(filled_all(record.escalate, facts)) if record else (),
     )

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import isfinite
+
+from msgspec.structs import replace
 
 from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
-from hwtop.model.symptom import Category
+from hwtop.symptoms.hang.ranks import check_dead
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
-from hwtop.symptoms.playbooks import playbooks
-from hwtop.symptoms.ranks import check_dead
-from hwtop.symptoms.rule import Observation, Rule
+from hwtop.symptoms.records import Fatal, records
+from hwtop.symptoms.rule import Observation, observed
+from hwtop.symptoms.severity import worst
 
 _WIDTH = 240
-_ENDS_A_RANK = frozenset({"rank-crash", "segfault", "device-side-assert", "illegal-memory-access"})
-"""After which no rank trains on: its process is gone, or its CUDA context can no longer be used."""
-_HOLDS_A_RANK = frozenset(
-    {"host-oom-kill", "cuda-oom", "nccl-timeout", "nccl-error", "collective-mismatch", "rendezvous-timeout"}
-)
-"""After which a rank trains on only if the error was caught."""
 _CAUGHT = "its process lives: the exception may have been caught"
 _TALK = "the training goes on: the error was caught, or the line is a text about such an error"
 _LOOSE = "common wording"
@@ -34,55 +29,9 @@ DOUBT_S = 30.0
 CAUGHT_S = 6.0
 """An exception in the log of a rank that lives may have been caught and logged: two of its usual intervals may pass without a step,
 or so long where nobody knows them, and so long at most twice. Engineering default."""
-DISPROVED_S = 2.0
-"""A crash that is not observed any more was none: its rank has told a step since."""
 CRASH_RAISE_S = 2.0
-"""A launcher tells in its log that a rank failed a moment before one can see how: by an exception, or by a signal."""
-
-
-TOLD = (
-    "loss-nan",
-    "cuda-oom",
-    "nccl-timeout",
-    "nccl-error",
-    "rank-crash",
-    "device-side-assert",
-    "illegal-memory-access",
-    "segfault",
-    "host-oom-kill",
-    "shm-full",
-    "disk-full",
-    "too-many-open-files",
-    "port-in-use",
-    "rendezvous-timeout",
-    "import-or-version-error",
-    "checkpoint-error",
-    "preemption",
-    "filesystem-hang",
-    "network-link",
-    "hub-network",
-    "dataloader-worker-killed",
-    "dataloader-oversubscribed",
-    "recompile-storm",
-    "loss-scale-overflow",
-    "grad-explosion",
-    "loss-spike",
-    "driver-mismatch",
-    "ecc-error",
-    "gpu-lost",
-    "gpu-driver-hang",
-    "xid",
-    "row-remap-pending",
-    "nvlink-errors",
-    "pcie-degraded",
-    "kernel-stall",
-    "process-limit",
-    "gpu-thermal-throttle",
-    "gpu-power-cap",
-    "gpu-hw-slowdown",
-    "cpu-thermal-throttle",
-)
-"""Symptoms that a line of a log raises, in the order in which findings of one severity are shown."""
+"""A launcher writes into its log that a rank failed a moment before one can see how: by an exception, or by a signal. As in the
+records of what is always fatal."""
 
 
 def check_pattern(symptom: str, history: History) -> Observation | None:
@@ -92,7 +41,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
         return None
     events: list[LogEvent] = []
     beside: list[LogEvent] = []
-    for event in job.events:
+    for event in job.logs.events:
         if event.pattern == symptom:
             (events if _counts(job, event) else beside).append(event)
     is_summary = symptom == "rank-crash" and not any(event.role == "root" for event in events)
@@ -101,13 +50,13 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     if not events:
         return None
     events.sort(key=lambda event: event.role != "root")  # a launcher's summary may be read before the traceback itself
-    has_root = any(event.role == "root" for event in job.events)
+    has_root = any(event.role == "root" for event in job.logs.events)
     telling = [event for event in events if event.role != "cascade"] or ([] if has_root else events)
     if not telling:
         return None
     first = telling[0]
     is_doubted = all(_is_doubted(job, event, history.now.at_s) for event in telling)
-    doubt = (_CAUGHT if symptom in _ENDS_A_RANK else _TALK,)
+    doubt = (_CAUGHT if _is_fatal(symptom, "always") else _TALK,)
     return Observation(
         severity="info" if is_doubted else first.severity,
         confidence=0.3 if is_doubted else {"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
@@ -120,6 +69,21 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     )
 
 
+def joined(symptom: str, history: History, seen: Observation | None) -> Observation | None:
+    """One finding of what a rule measured and of what a log says of the same symptom; the graver of the two has the title."""
+    reported = check_pattern(symptom, history)
+    if seen is None or reported is None:
+        return seen or reported
+    first, second = (seen, reported) if worst((seen.severity, reported.severity)) == seen.severity else (reported, seen)
+    return replace(
+        first,
+        evidence=(*first.evidence, *second.evidence[:2]),
+        next_steps=tuple(dict.fromkeys((*first.next_steps, *second.next_steps))),
+        ranks=tuple(sorted({*seen.ranks, *reported.ranks})),
+        log_line=reported.log_line,
+    )
+
+
 def check_loss_nan(history: History) -> Observation | None:
     """The newest loss is not a number. A single bad value that went away again is not raised."""
     job = history.job
@@ -128,50 +92,49 @@ def check_loss_nan(history: History) -> Observation | None:
     bad = [
         rank
         for rank in job.ranks
-        if rank.progress and rank.progress.loss is not None and not isfinite(rank.progress.loss)
+        if rank.progress.newest and rank.progress.newest.loss is not None and not isfinite(rank.progress.newest.loss)
     ]
     if not bad:
         return check_pattern("loss-nan", history) if not _has_finite_loss(job) else None
-    event = next((event for event in job.events if event.pattern == "loss-nan"), None)
-    step = bad[0].progress.step if bad[0].progress else None
-    return Observation(
-        severity="critical",
+    event = next((event for event in job.logs.events if event.pattern == "loss-nan"), None)
+    newest = bad[0].progress.newest
+    step = newest.step if newest else None
+    return observed(
+        "loss-nan",
         confidence=0.97,
-        title=f"Loss is {bad[0].progress.loss if bad[0].progress else 'nan'} on {named(rank.rank for rank in bad)}"
-        + (f" at step {step}" if step is not None else ""),
-        evidence=tuple(f"rank {rank.rank}: {(rank.last_line or '')[:_WIDTH]}" for rank in bad[:4])
+        facts={"loss": str(newest.loss if newest else "nan"), "ranks": named(rank.rank for rank in bad), "step": step},
+        evidence=tuple(f"rank {rank.rank}: {(rank.log.last_line or '')[:_WIDTH]}" for rank in bad[:4])
         + ((f"a bad line: {event.text[:_WIDTH]}",) if event else ()),
-        next_steps=playbooks()["loss-nan"].steps,
         ranks=tuple(rank.rank for rank in bad),
-        log_line=event.text if event else bad[0].last_line,
+        log_line=event.text if event else bad[0].log.last_line,
     )
 
 
 def _has_finite_loss(job: Job) -> bool:
-    return any(rank.progress and rank.progress.loss is not None for rank in job.ranks)
+    return any(rank.progress.newest and rank.progress.newest.loss is not None for rank in job.ranks)
 
 
 def _counts(job: Job, event: LogEvent) -> bool:
-    return event.role != "context" and not (event.pattern in _ENDS_A_RANK and _went_on(job, event))
+    return event.role != "context" and not (_is_fatal(event.pattern, "always") and _went_on(job, event))
 
 
 def _went_on(job: Job, event: LogEvent) -> bool:
     """Its rank lives, and told a step after that: the exception was caught, or the line is a text about such an error."""
     concerned = _concerned(job, event)
     return all(rank.is_alive for rank in concerned) and any(
-        rank.step_told_at_s is not None and rank.step_told_at_s > event.at_s for rank in concerned
+        rank.progress.reported_at_s is not None and rank.progress.reported_at_s > event.at_s for rank in concerned
     )
 
 
 def _is_doubted(job: Job, event: LogEvent, now_s: float) -> bool:
     """It reads like an error that holds a rank, but nothing proves that it does: a step came after it, or may still come."""
-    may_be_caught = event.pattern in _ENDS_A_RANK
-    if not may_be_caught and (event.pattern not in _HOLDS_A_RANK or _LOOSE not in event.source):
+    may_be_caught = _is_fatal(event.pattern, "always")
+    if not may_be_caught and (not _is_fatal(event.pattern, "unless-caught") or _LOOSE not in event.source):
         return False
     concerned = _concerned(job, event)
-    if not all(rank.is_alive for rank in concerned) or not any(rank.progress for rank in concerned):
+    if not all(rank.is_alive for rank in concerned) or not any(rank.progress.newest for rank in concerned):
         return False
-    usual_s = [rank.log_interval_s for rank in concerned if rank.log_interval_s is not None]
+    usual_s = [rank.log.interval_s for rank in concerned if rank.log.interval_s is not None]
     unknown_s, most_s = (CAUGHT_S, 2 * CAUGHT_S) if may_be_caught else (DOUBT_S / 2, DOUBT_S)
     wait_s = max(CRASH_RAISE_S, 2 * max(usual_s)) if usual_s else unknown_s
     return _went_on(job, event) or now_s - event.at_s < min(most_s, wait_s)
@@ -192,13 +155,13 @@ def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:
         return first.title  # who was killed, and which limit was reached
     who = f" on rank {first.rank}" if first.rank is not None else ""
     more = f" ({len(events)} lines)" if len(events) > 1 else ""
-    known = playbooks().get(first.pattern)
+    known = records().get(first.pattern)
     return f"{known.title if known else first.title or first.pattern}{who}{more}"
 
 
 def _next_steps(symptom: str) -> tuple[str, ...]:
-    known = playbooks().get(symptom)
-    return known.steps if known else ()
+    known = records().get(symptom)
+    return known.steps_with({}) if known else ()
 
 
 def _evidence(events: Sequence[LogEvent]) -> tuple[str, ...]:
@@ -211,39 +174,6 @@ def _evidence(events: Sequence[LogEvent]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _rule(symptom: str, category: Category) -> Rule:
-    return Rule(
-        symptom=symptom,
-        category=category,
-        threshold="a line of the job's log matches (`hwtop scan` tells which)",
-        raise_s=CRASH_RAISE_S if symptom in _ENDS_A_RANK else 0.0,
-        clear_s=DISPROVED_S if symptom in _ENDS_A_RANK else 60.0,
-        check=partial(check_pattern, symptom),
-    )
-
-
-_MORE_WITNESSES = frozenset(
-    {
-        "dataloader-oversubscribed",
-        "dataloader-worker-killed",
-        "driver-mismatch",
-        "ecc-error",
-        "gpu-driver-hang",
-        "gpu-hw-slowdown",
-        "gpu-lost",
-        "gpu-power-cap",
-        "gpu-thermal-throttle",
-        "grad-explosion",
-        "loss-nan",
-        "loss-scale-overflow",
-        "loss-spike",
-        "nvlink-errors",
-        "pcie-degraded",
-        "recompile-storm",
-        "row-remap-pending",
-        "xid",
-    }
-)
-"""Symptoms that not only the log tells: their rules stand with the GPUs, the workers, the interruptions and the curves."""
-
-RULES = tuple(_rule(symptom, playbooks()[symptom].category) for symptom in TOLD if symptom not in _MORE_WITNESSES)
+def _is_fatal(symptom: str, how: Fatal) -> bool:
+    record = records().get(symptom)
+    return record is not None and record.fatal == how

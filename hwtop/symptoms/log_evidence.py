@@ -25,10 +25,10 @@ _WIDTH = 200
 
 def sentences(events: Sequence[LogEvent]) -> tuple[str, ...]:
     """What the numbers in these events of one pattern say; empty where there are none."""
-    teller = _TELLERS.get(events[0].pattern) if events else None
-    told = teller(events) if teller else ()
+    reporter = _TELLERS.get(events[0].pattern) if events else None
+    reported = reporter(events) if reporter else ()
     places = dict.fromkeys(event.groups["at"] for event in events if event.groups.get("at"))
-    return (*told, *(f"raised at {place[:_WIDTH]}" for place in list(places)[:2]))
+    return (*reported, *(f"raised at {place[:_WIDTH]}" for place in list(places)[:2]))
 
 
 def steps(events: Sequence[LogEvent]) -> tuple[str, ...]:
@@ -44,44 +44,44 @@ def ranks_behind(events: Sequence[LogEvent]) -> tuple[int, ...]:
 
 
 def _tell_memory(events: Sequence[LogEvent]) -> tuple[str, ...]:
-    told = _memory(events)
-    if "tried" not in told:
+    reported = _memory(events)
+    if "tried" not in reported:
         return ()
-    where = f" on GPU {told['gpu']}" if "gpu" in told else ""
-    parts = [f"{told['tried']} asked for{where}"]
-    if "total" in told and "free" in told:
-        parts.append(f"{told['free']} of {told['total']} free")
-    if "process" in told:
-        parts.append(f"{told['process']} held by this process")
-    if "allocated" in told:
-        parts.append(f"{told['allocated']} of it in tensors")
-    if "reserved" in told:
-        parts.append(f"{told['reserved']} reserved by PyTorch but unallocated")
-    if "other" in told:
-        parts.append(f"{told['other']} held by process {told.get('other_pid', '?')}")
+    where = f" on GPU {reported['gpu']}" if "gpu" in reported else ""
+    parts = [f"{reported['tried']} asked for{where}"]
+    if "total" in reported and "free" in reported:
+        parts.append(f"{reported['free']} of {reported['total']} free")
+    if "process" in reported:
+        parts.append(f"{reported['process']} held by this process")
+    if "allocated" in reported:
+        parts.append(f"{reported['allocated']} of it in tensors")
+    if "reserved" in reported:
+        parts.append(f"{reported['reserved']} reserved by PyTorch but unallocated")
+    if "other" in reported:
+        parts.append(f"{reported['other']} held by process {reported.get('other_pid', '?')}")
     return (", ".join(parts),)
 
 
 def _memory(events: Sequence[LogEvent]) -> dict[str, str]:
     """The numbers of the first out-of-memory message, which may be broken into two lines; old names under the new ones."""
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     for event in events[:2]:
         if event is not events[0] and event.path != events[0].path:
             continue
         for name, value in event.groups.items():
-            told.setdefault(name.removesuffix("_old"), value)
-    return told
+            reported.setdefault(name.removesuffix("_old"), value)
+    return reported
 
 
-def _memory_steps(told: Mapping[str, str]) -> tuple[str, ...]:
-    tried, total, free = (_bytes(told.get(name)) for name in ("tried", "total", "free"))
-    process, reserved = _bytes(told.get("process")), _bytes(told.get("reserved"))
+def _memory_steps(reported: Mapping[str, str]) -> tuple[str, ...]:
+    tried, total, free = (_bytes(reported.get(name)) for name in ("tried", "total", "free"))
+    process, reserved = _bytes(reported.get("process")), _bytes(reported.get("reserved"))
     found = []
     if tried is not None and total is not None and tried > total:
-        found.append(f"{told['tried']} is more than the whole GPU: one tensor is far too large; look at its shape")
+        found.append(f"{reported['tried']} is more than the whole GPU: one tensor is far too large; look at its shape")
     if None not in (tried, total, reserved) and reserved >= max(tried, _FRAGMENTED_PART * total):  # type: ignore[operator, type-var]
         found.append(
-            f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # {told['reserved']} lie unused in pieces: fragmentation"
+            f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # {reported['reserved']} lie unused in pieces: fragmentation"
         )
     if total is not None and free is not None and process is not None:
         others = total - free - process
@@ -96,20 +96,20 @@ def _bytes(text: str | None) -> float | None:
 
 
 def _tell_collective(events: Sequence[LogEvent]) -> tuple[str, ...]:
-    told = []
+    reported = []
     first = next((event.groups for event in events if event.groups.get("op")), None)
     if first is not None:
         number = f" number {first['seq']}" if "seq" in first else ""
         waited = f" waited {int(first['ran_ms']) / 1000:.0f} s" if "ran_ms" in first else " was not completed"
         limit = f" of {int(first['timeout_ms']) / 1000:.0f} s allowed" if "timeout_ms" in first else ""
-        told.append(f"{first['op']}{number}{waited}{limit}")
+        reported.append(f"{first['op']}{number}{waited}{limit}")
     if (behind := _behind(events)) is not None:
         ranks, number_behind, number_ahead = behind
-        told.append(f"{named(ranks)} enqueued {number_behind} collectives, others {number_ahead}: they wait for it")
+        reported.append(f"{named(ranks)} enqueued {number_behind} collectives, others {number_ahead}: they wait for it")
     late = next((event.groups["late"] for event in events if event.groups.get("late")), None)
     if late is not None:
-        told.append(f"did not reach the barrier: rank {late.strip(' ,')}")
-    return tuple(told)
+        reported.append(f"did not reach the barrier: rank {late.strip(' ,')}")
+    return tuple(reported)
 
 
 def _behind(events: Sequence[LogEvent]) -> tuple[tuple[int, ...], int, int] | None:
@@ -133,7 +133,7 @@ def _first(groups: Mapping[str, str], *names: str) -> str | None:
 
 
 def _tell_victims(events: Sequence[LogEvent]) -> tuple[str, ...]:
-    told = []
+    reported = []
     for groups in (event.groups for event in events if event.groups.get("task")):
         size = f", {_gib(groups['rss_kb'])} resident" if "rss_kb" in groups else ""
         limit = (
@@ -141,11 +141,11 @@ def _tell_victims(events: Sequence[LogEvent]) -> tuple[str, ...]:
             if "limit_kb" in groups
             else ""
         )
-        told.append(f"killed: PID {groups['pid']} ({groups['task']}){size}{limit}")
+        reported.append(f"killed: PID {groups['pid']} ({groups['task']}){size}{limit}")
     kills = next((event.groups["kills"] for event in events if event.groups.get("kills")), None)
-    if kills is not None and not told:
-        told.append(f"Slurm counted {kills} killed processes in the step")
-    return tuple(told[:3])
+    if kills is not None and not reported:
+        reported.append(f"Slurm counted {kills} killed processes in the step")
+    return tuple(reported[:3])
 
 
 def _gib(kib: str) -> str:
@@ -153,15 +153,15 @@ def _gib(kib: str) -> str:
 
 
 def _tell_exits(events: Sequence[LogEvent]) -> tuple[str, ...]:
-    told = []
+    reported = []
     for event in events:
         groups = event.groups
         if groups.get("exit") and groups.get("first"):
             host = f" on {groups['host']}" if "host" in groups else ""
-            told.append(f"first to fail: rank {event.rank}{host}, exit code {groups['exit']}")
+            reported.append(f"first to fail: rank {event.rank}{host}, exit code {groups['exit']}")
         elif groups.get("error_file"):
-            told.append(f"error file of rank {event.rank}: {groups['error_file']}")
-    return tuple(dict.fromkeys(told))[:3]
+            reported.append(f"error file of rank {event.rank}: {groups['error_file']}")
+    return tuple(dict.fromkeys(reported))[:3]
 
 
 _TELLERS: dict[str, Callable[[Sequence[LogEvent]], tuple[str, ...]]] = {

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from hwtop.job.patterns.registry import Registry, builtin
-from hwtop.symptoms.log import TOLD, check_pattern
+from hwtop.symptoms.log import check_pattern
+from hwtop.symptoms.records import records
 from hwtop.symptoms.rule import Rule
 
 
@@ -17,7 +18,7 @@ def own_rules(registry: Registry, rules: Iterable[Rule]) -> tuple[Rule, ...]:
         Rule(
             symptom=name,
             category="stability",
-            threshold="a line of the job's log matches a pattern of your own (`hwtop patterns show` tells which)",
+            threshold="a line of the job's log matches a pattern of your own (`hwtop patterns show` lists them)",
             raise_s=0.0,
             clear_s=60.0,
             check=partial(check_pattern, name),
@@ -29,9 +30,10 @@ def own_rules(registry: Registry, rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 def refused_ids(registry: Registry, rules: Iterable[Rule]) -> tuple[str, ...]:
     """What a person must know: patterns with the id of a symptom that no log line can raise."""
-    taken = {rule.symptom for rule in rules} - set(TOLD) - {pattern.id for pattern in builtin().patterns}
+    raised = {symptom for symptom, record in records().items() if record.log_line}
+    taken = {rule.symptom for rule in rules} - raised - {pattern.id for pattern in builtin().patterns}
     return tuple(
-        f"pattern {name!r} raises nothing while a job is watched: hwtop judges this symptom by other signs; give it an id of its own"
+        f"pattern {name!r} raises nothing while a job is watched: hwtop checks this symptom by other means; give it an id of its own"
         for name in _own_ids(registry)
         if name in taken
     )

@@ -1,80 +1,130 @@
-"""Rule: one symptom, what it needs to hold, and how long."""
+"""Rule: a symptom's record bound to the pure function that looks for it, with the limits that are in effect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Category
 from hwtop.symptoms.history import History
-
-Percent = Annotated[float, Meta(gt=0, le=100)]
-Share = Annotated[float, Meta(gt=0, le=1)]
-Positive = Annotated[float, Meta(gt=0)]
-Count = Annotated[int, Meta(ge=1)]
-Window = Annotated[float, Meta(ge=1, le=600)]
-"""Seconds that are looked back on: hwtop remembers ten minutes."""
-Hold = Annotated[float, Meta(ge=0, le=3600)]
-"""Seconds that something must last."""
-ONE_MORE_LOOK_S = 0.5
-"""To be raised where the time is in what a rule asks for: one more look must agree, however far looks are apart."""
+from hwtop.symptoms.records import records
+from hwtop.symptoms.text import Facts, filled
 
 
-class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The numbers of a rule's threshold that a person may set, with their defaults. Units in the names; a share is 0 to 1."""
+class Limits(Mapping[str, float]):
+    """The numbers of a threshold: `limits.window_s`. Units in the names; a share is 0 to 1. Immutable."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        """By name."""
+        self._values = dict(values)
+
+    def __getattr__(self, name: str) -> float:
+        """The value of one.
+
+        Raises:
+            AttributeError: there is none of that name.
+        """
+        if name.startswith("_") or name not in self._values:
+            raise AttributeError(f"no limit {name!r}")
+        return self._values[name]
+
+    def __getitem__(self, name: str) -> float:
+        """As `__getattr__`, with KeyError."""
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Their names, in the order of the record."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._values)
+
+    def but(self, **values: float) -> Limits:
+        """These with others in their place."""
+        return Limits({**self._values, **values})
 
 
-class Times(Limits, frozen=True, kw_only=True):
-    """What can be set of every rule."""
-
-    raise_s: Hold
-    """The observation must hold this long to be raised."""
-    clear_s: Hold
-    """It must be away this long to be cleared."""
+def limits_of(symptom: str) -> Limits:
+    """The defaults of its record."""
+    return Limits({name: limit.default for name, limit in records()[symptom].limits.items()})
 
 
 class Observation(Struct, frozen=True, kw_only=True):
-    """What a rule sees now. It becomes a Finding once it has held for the rule's `raise_s`."""
+    """What a rule sees now. It becomes a Finding once it has been seen for the rule's `raise_s`."""
 
     severity: Severity
     confidence: float
-    """0 to 1. Where a share of samples decides: `statistics.proven_confidence`. Else fixed for the kind of witness, and not
-    calibrated: 0.95 and more where driver, kernel or log say it themselves, 0.9 where it is counted, 0.75 to 0.85 where one
-    witness lets it be inferred, less where other explanations are common."""
+    """0 to 1. Where a share of samples decides: `statistics.proven_confidence`. Else fixed for the kind of source, and not
+    calibrated: 0.95 and more where driver, kernel or log report it themselves, 0.9 where it is counted, 0.75 to 0.85 where one
+    source lets it be inferred, less where other explanations are common."""
     title: str
     evidence: tuple[str, ...]
+    """Each quotes numbers."""
     next_steps: tuple[str, ...]
     ranks: tuple[int, ...] = ()
     log_line: str | None = None
+    facts: Facts = {}
+    """What the texts of the record are filled with."""
+
+
+def observed(
+    symptom: str,
+    *,
+    confidence: float,
+    evidence: tuple[str, ...],
+    facts: Facts | None = None,
+    severity: Severity | None = None,
+    ranks: tuple[int, ...] = (),
+    log_line: str | None = None,
+) -> Observation:
+    """What a rule returns: its facts, in the words of the record.
+
+    Args:
+        facts: name of a placeholder -> value; None is a fact that is not known.
+        severity: None for that of the record.
+    """
+    record, known = records()[symptom], facts or {}
+    return Observation(
+        severity=severity or record.severity,
+        confidence=confidence,
+        title=record.finding_with(known),
+        evidence=evidence,
+        next_steps=record.steps_with(known),
+        ranks=ranks,
+        log_line=log_line,
+        facts=known,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """A symptom and the pure function that looks for it.
 
-    Where `limits` is set, `check` and `threshold` get it: the same rule with other limits is this one with `limits` replaced.
+    Where it has `limits`, `check` gets them: the same rule with other limits is this one with `limits` replaced.
     """
 
     symptom: str
     category: Category
-    threshold: str | Callable[[Any], str]
-    """The rule in words, with its source."""
+    threshold: str
+    """When it is raised, in words, with the limits as placeholders."""
     raise_s: float
-    """The observation must hold this long to be raised."""
+    """It must be observed this long to be raised."""
     clear_s: float
-    """It must be away this long to be cleared."""
+    """It must be absent this long to be cleared."""
     check: Callable[..., Observation | None]
     limits: Limits | None = None
-    """Those that hold; None where no number decides."""
+    """Those in effect; None where no number decides."""
 
     @property
     def says(self) -> str:
-        """The rule in words, with the limits that hold."""
-        return self.threshold if isinstance(self.threshold, str) else self.threshold(self.limits)
+        """When it is raised, with the limits in effect."""
+        return filled(self.threshold, dict(self.limits or {})) or self.threshold
 
     def look(self, history: History) -> Observation | None:
         """What it sees now."""

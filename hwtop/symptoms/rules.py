@@ -1,96 +1,54 @@
-"""The rule set: a list. A new symptom is a rule in the file of its family, and its family here."""
+"""The rules: each record with the function that it names."""
 
 from __future__ import annotations
 
-from hwtop.symptoms import (
-    blocked,
-    correctness,
-    cpu,
-    disk,
-    divergence,
-    gpu,
-    gpu_clocks,
-    gpu_health,
-    gpu_idle,
-    gpu_link,
-    gpu_memory,
-    gpu_network,
-    gpu_paths,
-    gpu_peers,
-    gpu_power,
-    gpu_spin,
-    gpu_use,
-    gpu_zombie,
-    gradients,
-    hang,
-    interpreter,
-    interruptions,
-    limits,
-    loader,
-    locks,
-    log,
-    memory,
-    network,
-    numa,
-    open_files,
-    overhead,
-    paging,
-    plateau,
-    ranks,
-    rendezvous,
-    slowdown,
-    storage,
-    trend,
-    worker_count,
-    workers,
-    xid,
-)
-from hwtop.symptoms.rule import Rule
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 
-RULES: tuple[Rule, ...] = (
-    *gpu.RULES,
-    *xid.RULES,
-    *gpu_health.RULES,
-    *gpu_link.RULES,
-    *gpu_clocks.RULES,
-    *gpu_power.RULES,
-    *log.RULES,
-    *correctness.RULES,
-    *divergence.RULES,
-    *gradients.RULES,
-    *ranks.RULES,
-    *workers.RULES,
-    *blocked.RULES,
-    *locks.RULES,
-    *hang.RULES,
-    *rendezvous.RULES,
-    *loader.RULES,
-    *interruptions.RULES,
-    *interpreter.RULES,
-    *overhead.RULES,
-    *gpu_zombie.RULES,
-    *gpu_memory.RULES,
-    *gpu_spin.RULES,
-    *gpu_idle.RULES,
-    *gpu_network.RULES,
-    *gpu_peers.RULES,
-    *gpu_use.RULES,
-    *gpu_paths.RULES,
-    *numa.RULES,
-    *worker_count.RULES,
-    *limits.RULES,
-    *cpu.RULES,
-    *paging.RULES,
-    *memory.RULES,
-    *disk.RULES,
-    *storage.RULES,
-    *open_files.RULES,
-    *network.RULES,
-    *plateau.RULES,
-    *slowdown.RULES,
-    *trend.RULES,
+from hwtop.symptoms.history import History
+from hwtop.symptoms.log import check_pattern, joined
+from hwtop.symptoms.records import Record, records, room_of
+from hwtop.symptoms.rule import Limits, Observation, Rule, limits_of
+
+LOG_LINE = "a line of the job's log matches (`hwtop patterns show` lists the patterns)"
+
+
+def _rule(symptom: str, record: Record) -> Rule:
+    return Rule(
+        symptom=symptom,
+        category=record.category,
+        threshold=record.threshold or LOG_LINE,
+        raise_s=record.raise_s,
+        clear_s=record.clear_s,
+        check=_check(symptom, record),
+        limits=limits_of(symptom) if record.limits else None,
+    )
+
+
+def _check(symptom: str, record: Record) -> Callable[..., Observation | None]:
+    """The function that the record names; without one, the log alone raises it."""
+    if record.check is None:
+        return partial(check_pattern, symptom)
+    module, _, function = record.check.partition(".")
+    found: Callable[..., Observation | None] = getattr(
+        import_module(f"hwtop.symptoms.{room_of(symptom)}.{module}"), function
+    )
+    return partial(_with_log, symptom, found) if record.log_line and not record.reads_log else found
+
+
+def _with_log(
+    symptom: str, check: Callable[..., Observation | None], history: History, *limits: Limits
+) -> Observation | None:
+    return joined(symptom, history, check(history, *limits))
+
+
+RULES: tuple[Rule, ...] = tuple(
+    _rule(symptom, record)
+    for symptom, record in sorted(records().items(), key=lambda each: each[1].order)
+    if record.unjudged is None
 )
 """In the order in which findings of one severity are shown: what is nearer to the cause comes first."""
 
-UNJUDGED = {"clock-skew": "not judged yet: one machine has nobody to compare its clock with"}
+UNJUDGED = {symptom: record.unjudged for symptom, record in records().items() if record.unjudged is not None}
 """Symptoms without a rule, and why."""

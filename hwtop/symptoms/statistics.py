@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 from math import sqrt
-from statistics import fmean, median
+from statistics import StatisticsError, correlation, linear_regression, median
 
 from msgspec import Struct
 
@@ -31,17 +31,14 @@ def proven_confidence(share: float, samples: int, *, base: float, most: float) -
 
 
 def line_fit(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """(slope, R squared) of the least-squares line through (x, y). (0, 0) for fewer than 3 points or equal x."""
+    """(slope, R squared) of the least-squares line through (x, y). (0, 0) for fewer than 3 points, equal x or equal y."""
     if len(points) < 3:
         return 0.0, 0.0
-    mean_x = fmean(x for x, _ in points)
-    mean_y = fmean(y for _, y in points)
-    xx = sum((x - mean_x) ** 2 for x, _ in points)
-    yy = sum((y - mean_y) ** 2 for _, y in points)
-    if xx == 0 or yy == 0:
+    xs, ys = zip(*points, strict=True)
+    try:
+        return linear_regression(xs, ys).slope, correlation(xs, ys) ** 2
+    except StatisticsError:  # equal x or equal y
         return 0.0, 0.0
-    xy = sum((x - mean_x) * (y - mean_y) for x, y in points)
-    return xy / xx, xy * xy / (xx * yy)
 
 
 def spread(values: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""Thresholds that a person has set: the rules with their numbers in place of the defaults."""
+"""Thresholds from the settings file: the rules with their numbers in place of the defaults."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from math import isfinite
-from typing import Any
-
-import msgspec
-from msgspec.inspect import Field, FloatType, IntType, StructType
 
 from hwtop.errors import UsageError
-from hwtop.symptoms.rule import Limits, Rule, Times
+from hwtop.symptoms.records import Limit, records
+from hwtop.symptoms.rule import Limits, Rule
 
 Thresholds = Mapping[str, Mapping[str, float]]
 """Symptom -> name -> value."""
+
+_TIMES = ("raise_s", "clear_s")
 
 
 def with_thresholds(rules: Iterable[Rule], wanted: Thresholds) -> tuple[Rule, ...]:
     """The rules, those that are named in `wanted` with its numbers.
 
     Raises:
-        UsageError: no such symptom or threshold, or a value that makes no sense.
+        UsageError: no such symptom or threshold, or a value that is not allowed.
     """
     rules = tuple(rules)
     known = [rule.symptom for rule in rules]
@@ -35,44 +34,40 @@ def with_thresholds(rules: Iterable[Rule], wanted: Thresholds) -> tuple[Rule, ..
 
 
 def settable(rule: Rule) -> dict[str, float]:
-    """All numbers of a rule that can be set, with the values that hold: the limits, then how long it must hold."""
-    own = {} if rule.limits is None else msgspec.to_builtins(rule.limits)
-    return {**own, "raise_s": rule.raise_s, "clear_s": rule.clear_s}
+    """All numbers of a rule that can be set, with the values in effect: the limits, then how long it must be observed."""
+    return {**(rule.limits or {}), "raise_s": rule.raise_s, "clear_s": rule.clear_s}
+
+
+def limit_of(rule: Rule, name: str) -> Limit:
+    """Default, unit, range, meaning and source of one of them."""
+    if name in _TIMES:
+        return Limit(default=getattr(rule, name), unit="s", ge=0, le=3600)
+    return records()[rule.symptom].limits[name]
 
 
 def range_words(rule: Rule, name: str) -> str:
     """ "above 0, at most 100"."""
-    return _range(_fields(rule)[name].type)
+    return limit_of(rule, name).range_words
 
 
 def _with(rule: Rule, values: Mapping[str, float]) -> Rule:
-    fields = _fields(rule)
+    names = settable(rule)
     for name, value in values.items():
-        if name not in fields:
-            hint = _near(name, fields, f"there are {', '.join(fields)}")
+        if name not in names:
+            hint = _near(name, names, f"there are {', '.join(names)}")
             raise UsageError(f"settings: {rule.symptom} has no threshold {name!r}: {hint}")
         if not isfinite(value):
-            raise UsageError(f"settings: {rule.symptom}.{name}: {value} is no number: {_allowed(rule, name)}")
-    times, limits = Times(raise_s=rule.raise_s, clear_s=rule.clear_s), rule.limits
-    times = _set(rule, times, values)
-    if limits is not None:
-        limits = _set(rule, limits, values)
-    return replace(rule, limits=limits, raise_s=times.raise_s, clear_s=times.clear_s)
+            raise UsageError(f"settings: {rule.symptom}.{name}: {value} is not a number: {_allowed(rule, name)}")
+        if not limit_of(rule, name).allows(value):
+            raise UsageError(f"settings: {rule.symptom}.{name} = {value:g}: {_allowed(rule, name)}")
+    set_to = names | {name: _typed(rule, name, value) for name, value in values.items()}
+    limits = None if rule.limits is None else Limits({name: set_to[name] for name in rule.limits})
+    return replace(rule, limits=limits, raise_s=set_to["raise_s"], clear_s=set_to["clear_s"])
 
 
-def _set(rule: Rule, limits: Any, values: Mapping[str, float]) -> Any:
-    """`limits` with those of the values that are its own."""
-    own = {name: _whole(value) for name, value in values.items() if name in limits.__struct_fields__}
-    try:
-        return msgspec.convert(msgspec.to_builtins(limits) | own, type(limits))
-    except msgspec.ValidationError as error:
-        name = str(error).rpartition("$.")[2].rstrip("`")
-        raise UsageError(f"settings: {rule.symptom}.{name} = {own[name]:g}: {_allowed(rule, name)}") from error
-
-
-def _whole(value: float) -> float:
-    """What is counted is an int: 3.0 is meant as 3."""
-    return int(value) if value == int(value) else value
+def _typed(rule: Rule, name: str, value: float) -> float:
+    """3.0 is 3 where it counts something."""
+    return int(value) if isinstance(limit_of(rule, name).default, int) else float(value)
 
 
 def _allowed(rule: Rule, name: str) -> str:
@@ -83,21 +78,3 @@ def _allowed(rule: Rule, name: str) -> str:
 def _near(name: str, known: Iterable[str], otherwise: str) -> str:
     near = get_close_matches(name, list(known), n=1)
     return f"did you mean {near[0]!r}?" if near else otherwise
-
-
-def _fields(rule: Rule) -> dict[str, Field]:
-    kinds: list[type[Limits]] = [Times] if rule.limits is None else [type(rule.limits), Times]
-    return {field.name: field for kind in kinds for field in _struct(kind).fields}
-
-
-def _struct(kind: type[Limits]) -> StructType:
-    found = msgspec.inspect.type_info(kind)
-    assert isinstance(found, StructType)
-    return found
-
-
-def _range(kind: object) -> str:
-    assert isinstance(kind, (FloatType, IntType))
-    bounds = ((kind.gt, "above"), (kind.ge, "at least"), (kind.lt, "below"), (kind.le, "at most"))
-    words = [f"{word} {bound:g}" for bound, word in bounds if bound is not None]
-    return ", ".join(["a whole number", *words] if isinstance(kind, IntType) else words)

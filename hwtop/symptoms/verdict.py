@@ -6,51 +6,14 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.job.hang.rank_state import STUCK_S, idle_s, share_of
-from hwtop.job.hang.standstill import waits
+from hwtop.job.hang.stall import waits
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
-from hwtop.model.frame import Moment, StallClass, Verdict
+from hwtop.model.frame import DerivedState, StallClass, Verdict
 from hwtop.model.job import Job
 from hwtop.model.rank import Phase, Rank, RankState
 from hwtop.model.symptom import Finding
-
-_STALLS: dict[StallClass, tuple[str, ...]] = {
-    "communication hang": (
-        "hang",
-        "collective-mismatch",
-        "nccl-timeout",
-        "nccl-error",
-        "rendezvous-stuck",
-        "rendezvous-timeout",
-    ),
-    "communication slow": (
-        "network-saturated",
-        "network-retransmits",
-        "rdma-errors",
-        "nvlink-errors",
-        "multi-gpu-slower-than-one",
-    ),
-    "non-communication hang": (
-        "rank-missing-from-collective",
-        "rank-dead",
-        "rank-stopped",
-        "rank-d-state",
-        "lock-deadlock",
-        "dataloader-worker-stuck",
-        "dataloader-worker-killed",
-        "filesystem-hang",
-        "gpu-lost",
-        "gpu-driver-hang",
-    ),
-    "non-communication slow": (
-        "straggler-rank",
-        "gpu-thermal-throttle",
-        "gpu-hw-slowdown",
-        "input-bound-cpu",
-        "input-bound-workers",
-        "input-bound-io",
-    ),
-}
+from hwtop.symptoms.records import records
 
 EARLY_S = 10.0
 """Seconds of watching from which "nothing wrong found" means something: most rules want so much of samples and rates."""
@@ -65,7 +28,7 @@ _MOSTLY = 0.5
 _QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
 
 
-def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) -> Verdict:
+def verdict_of(derived: DerivedState, findings: Sequence[Finding], watched_s: float) -> Verdict:
     """The first finding that matters, or what is known to go well."""
     serious = [finding for finding in findings if finding.severity != "info"]
     if serious:
@@ -74,13 +37,13 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
         first = serious[0]
         stall = (
             "non-communication hang"
-            if first.symptom == "hang" and not _waits_among_ranks(moment.job)
+            if first.symptom == "hang" and not _waits_among_ranks(derived.job)
             else stall_of(first.symptom)
         )
         return Verdict(level=first.severity, text=first.title + tail, category=first.category, stall=stall)
-    job = moment.job
+    job = derived.job
     if job is None:
-        return _without_job(moment)
+        return _without_job(derived)
     if job.has_ended:
         return Verdict(level="ended", text=f"The job has ended{_exit_codes(job)}")
     if not job.ranks and job.rendezvous is not None:
@@ -88,7 +51,9 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
     if not job.ranks:
         return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}")
     if all(rank.state == "starting" for rank in job.ranks):
-        return Verdict(level="info", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].phase}")
+        return Verdict(
+            level="info", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].stack.phase}"
+        )
     if (late := _overdue(job) or _silent(job, watched_s)) is not None:
         return late
     if findings:
@@ -100,7 +65,8 @@ def verdict_of(moment: Moment, findings: Sequence[Finding], watched_s: float) ->
 
 def stall_of(symptom: str) -> StallClass | None:
     """The class of a finding by which ranks wait for each other."""
-    return next((name for name, symptoms in _STALLS.items() if symptom in symptoms), None)
+    record = records().get(symptom)
+    return record.stall if record else None
 
 
 def _waits_among_ranks(job: Job | None) -> bool:
@@ -110,10 +76,10 @@ def _waits_among_ranks(job: Job | None) -> bool:
     return any(waits(rank) for rank in job.ranks if rank.is_alive)
 
 
-def _without_job(moment: Moment) -> Verdict:
-    if moment.candidates is None:
+def _without_job(derived: DerivedState) -> Verdict:
+    if derived.candidates is None:
         return Verdict(level="unknown", text="Looking for the job")
-    training = sum(candidate.kind == "training" for candidate in moment.candidates)
+    training = sum(candidate.kind == "training" for candidate in derived.candidates)
     what = f"{training} training job{'s' if training != 1 else ''} found" if training else "No training job found"
     return Verdict(level="info", text=f"{what}: choose a process to watch")
 
@@ -121,7 +87,7 @@ def _without_job(moment: Moment) -> Verdict:
 def _suspected(job: Job, watched_s: float) -> Verdict | None:
     """Nothing is proven, but too little was seen to call it well, or what the ranks do does not look well."""
     if watched_s < EARLY_S:
-        return Verdict(level="unknown", text=f"Too early to judge after {watched_s:.0f} s{_pace(job)}")
+        return Verdict(level="unknown", text=f"Too early for a verdict after {watched_s:.0f} s{_pace(job)}")
     live = [rank for rank in job.ranks if rank.is_alive]
     if live and (still_s := min(idle_s(rank) for rank in live)) >= STUCK_S:
         text = f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {still_s:.0f} s: {conclusion(job)}"
@@ -134,10 +100,10 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
 def _interrupted(live: Sequence[Rank]) -> str | None:
     """Something beside the training takes long, which it may; or takes most of the time."""
     for rank in live:
-        if rank.state in _INSTEAD and (rank.phase_for_s or 0.0) >= INSTEAD_S:
-            return f"rank {rank.rank} {_INSTEAD[rank.state]} for {rank.phase_for_s:.0f} s"
+        if rank.state in _INSTEAD and (rank.stack.phase_for_s or 0.0) >= INSTEAD_S:
+            return f"rank {rank.rank} {_INSTEAD[rank.state]} for {rank.stack.phase_for_s:.0f} s"
         for phase, verb in _BESIDE.items():
-            if rank.step_time_s is not None and share_of(rank, phase) >= _MOSTLY:
+            if rank.progress.step_time_s is not None and share_of(rank, phase) >= _MOSTLY:
                 return f"rank {rank.rank} {verb} {share_of(rank, phase):.0%} of the time"
     return None
 
@@ -145,23 +111,23 @@ def _interrupted(live: Sequence[Rank]) -> str | None:
 def _overdue(job: Job) -> Verdict | None:
     """A step should have come by now."""
     stalled = [rank for rank in job.ranks if rank.state in ("stalled", "stuck")]
-    ages = [rank.step_age_s for rank in stalled if rank.step_age_s is not None]
+    ages = [rank.progress.step_age_s for rank in stalled if rank.progress.step_age_s is not None]
     if not ages:
         return None
-    times = [rank.step_time_s for rank in stalled if rank.step_time_s is not None]
+    times = [rank.progress.step_time_s for rank in stalled if rank.progress.step_time_s is not None]
     usual = f", usually {median(times):.3g} s" if times else ""
     who = named(rank.rank for rank in stalled)
-    text = f"No step of {who} for {min(ages):.0f} s{usual}: now in {stalled[0].phase}"
+    text = f"No step of {who} for {min(ages):.0f} s{usual}: now in {stalled[0].stack.phase}"
     return Verdict(level="info", text=text)
 
 
 def _silent(job: Job, watched_s: float) -> Verdict | None:
     """No log line where several should have come; who evaluates, saves or starts may be silent for long."""
-    telling = [rank for rank in job.ranks if rank.is_alive and rank.log_age_s is not None and rank.log_interval_s]
+    telling = [rank for rank in job.ranks if rank.is_alive and rank.log.age_s is not None and rank.log.interval_s]
     if not telling or any(rank.state in _QUIET for rank in telling):
         return None
-    age_s = min(rank.log_age_s or 0.0 for rank in telling)
-    usual_s = median(rank.log_interval_s or 0.0 for rank in telling)
+    age_s = min(rank.log.age_s or 0.0 for rank in telling)
+    usual_s = median(rank.log.interval_s or 0.0 for rank in telling)
     if age_s <= SILENT_TIMES * usual_s + SILENT_S:
         return None
     text = f"Nothing proven wrong in {watched_s:.0f} s; no log line for {age_s:.0f} s, usually every {usual_s:.2g} s"
@@ -169,13 +135,17 @@ def _silent(job: Job, watched_s: float) -> Verdict | None:
 
 
 def _pace(job: Job) -> str:
-    steps = [rank.progress.step for rank in job.ranks if rank.progress and rank.progress.step is not None]
-    times = [rank.step_time_s for rank in job.ranks if rank.step_time_s is not None]
+    steps = [
+        rank.progress.newest.step
+        for rank in job.ranks
+        if rank.progress.newest and rank.progress.newest.step is not None
+    ]
+    times = [rank.progress.step_time_s for rank in job.ranks if rank.progress.step_time_s is not None]
     parts = [f"step {max(steps)}"] if steps else []
     if times:
         parts.append(f"{median(times):.3g} s/step")
-    if not parts and not any(rank.progress for rank in job.ranks):
-        return "; no step or loss is told in a log"
+    if not parts and not any(rank.progress.newest for rank in job.ranks):
+        return "; no step or loss in a log"
     return ": " + ", ".join(parts) if parts else ""
 
 

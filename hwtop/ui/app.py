@@ -14,9 +14,10 @@ from hwtop.feed.alerts import AlertBook
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
 from hwtop.ui import palette, themes
-from hwtop.ui.keys import bindings as keys
+from hwtop.ui.keys import shared
 from hwtop.ui.messages import FrameReady, LineFree, SendAll
 from hwtop.ui.options import ScreenOptions, Start, Stopper
+from hwtop.ui.screens.binding import binding
 from hwtop.ui.screens.help import HelpScreen
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.screens.options import OptionsScreen
@@ -24,7 +25,7 @@ from hwtop.ui.screens.palette import PaletteScreen
 from hwtop.ui.settings import adoption
 from hwtop.ui.settings import view as settings_view
 from hwtop.ui.settings.view import SettingsView
-from hwtop.ui.terminal.driver import TerseDriver
+from hwtop.ui.terminal.driver import DiffDriver
 from hwtop.ui.terminal.notification import escapes
 from hwtop.ui.themes.no_colour import NO_COLOUR
 from hwtop.ui.widgets.panel import LOOKS
@@ -37,7 +38,7 @@ class HwtopApp(App[None]):
     COMPONENT_CLASSES = LOOKS
     TITLE = "hwtop"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS = [*keys.APP, keys.INTERRUPT]
+    BINDINGS = [binding(action) for action in (*shared.APP, shared.INTERRUPT)]
 
     def __init__(self, start: Start, *, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
@@ -57,9 +58,9 @@ class HwtopApp(App[None]):
         flags = file.flags if file is not None else {}
         self._settings = SettingsView(saved, saved, flags, adoption.later(self.options))
         self.set_keymap(dict(self.options.keymap))
-        self.wear(NO_COLOUR.name if self.options.no_color else self.options.theme)
+        self.apply_theme(NO_COLOUR.name if self.options.no_color else self.options.theme)
 
-    def wear(self, theme: str) -> None:
+    def apply_theme(self, theme: str) -> None:
         """Show the colours of this theme, one of `themes.NAMES` or "auto", from now on."""
         tones = themes.tones(themes.fitting(theme, self.console.color_system, is_light=self.options.is_light))
         self.register_theme(tones.theme)
@@ -68,7 +69,7 @@ class HwtopApp(App[None]):
     def get_driver_class(self) -> type[Driver]:
         """The one for this platform, with fewer bytes where it is an ordinary terminal."""
         usual = super().get_driver_class()
-        return TerseDriver if usual is LinuxDriver else usual
+        return DiffDriver if usual is LinuxDriver else usual
 
     def _fatal_error(self) -> None:
         """End; the one who runs the app says why. The toolkit prints all variables, which can be megabytes."""
@@ -85,7 +86,7 @@ class HwtopApp(App[None]):
 
     def on_send_all(self, _: SendAll | None = None) -> None:
         """Send every cell of the screen again."""
-        if isinstance(self._driver, TerseDriver):
+        if isinstance(self._driver, DiffDriver):
             self._driver.forget()
         self.refresh(layout=True)
 
@@ -136,7 +137,7 @@ class HwtopApp(App[None]):
         theme = self.options.theme
         self.options = adoption.options_for(self.options, before, settings.draft)
         if theme != self.options.theme and not self.options.no_color:
-            self.wear(self.options.theme)
+            self.apply_theme(self.options.theme)
         self.set_keymap(dict(self.options.keymap))
         self._alerts.listen(self.options.alerts.severity)
         self._monitor.adopt(self.options, adoption.interval_for(before, settings.draft))
@@ -149,5 +150,5 @@ class HwtopApp(App[None]):
     def action_palette(self) -> None:
         """Offer everything by name."""
         entries = palette.entries(self._monitor.view, () if self.options.no_color else themes.NAMES)
-        screen = PaletteScreen(entries, self.wear, self.theme, is_ascii=self.options.is_ascii)
+        screen = PaletteScreen(entries, self.apply_theme, self.theme, is_ascii=self.options.is_ascii)
         self.push_screen(screen, self._monitor.carry_out)

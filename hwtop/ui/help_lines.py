@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from textual.binding import Binding
-
-from hwtop.symptoms.playbooks import playbooks
-from hwtop.ui.fields import gpus, processes, ranks
+from hwtop.fields.gpu import GPU
+from hwtop.fields.process import PROCESS
+from hwtop.fields.rank import RANK
+from hwtop.symptoms.records import records
 from hwtop.ui.keys import names as key_names
-from hwtop.ui.keys import places as key_places
-from hwtop.ui.view import PAGES, View
+from hwtop.ui.keys.action import Action
+from hwtop.ui.pages import actions
+from hwtop.ui.pages.registry import NAMES
+from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, beside
 from hwtop.ui.widgets.text import cells, tail, wrap
@@ -27,6 +29,7 @@ _FILTERS = (
     ('"a b"', "Blanks, and = < > as text"),
 )
 _FILTER_TITLE = "Filters of ranks, processes, GPUs (all terms must match)"
+_FIELDS = "Fields of filters and orders"
 _KEYS, _COLUMN = 20, 54
 """Cells of the keys of a row, and the least of a column where several stand side by side."""
 _NARROW, _FEW = 70, 16
@@ -83,27 +86,35 @@ def draw(view: View | None, size: tuple[int, int], typed: str = "", scroll: int 
 
 def groups(view: View | None) -> list[tuple[str, list[Row]]]:
     """What can be done here, then everywhere, then on each other page; filters and symptoms last."""
-    keymap = view.keymap if view else {}
+    keymap = actions.complete(view.keymap if view else {})
     here = None if view is None or view.is_picking else view.page
-    bindings = [item for item in key_names.every() if view is None or key_places.is_offered(item, view)]
+    offered = [action for action in actions.every() if view is None or actions.is_offered(action, view)]
     found: dict[str, list[Row]] = {f"Here: {here}" if here else "Here: no job yet": []}
     ours = next(iter(found))
     found["Everywhere"] = []
-    for page in PAGES:
+    for page in NAMES:
         found[f"On {page}"] = []
-    for binding in bindings:
-        pages = key_places.homes(binding)
-        is_possible = view is None or key_places.is_possible(binding, view)
+    for action in offered:
+        pages = actions.homes(action)
+        is_possible = view is None or actions.is_possible(action, view)
         group = ours if here in pages or (not here and is_possible) else f"On {pages[0]}" if pages else "Everywhere"
-        found[group].append(_row(binding, key_names.shown(binding, keymap), is_possible))
+        found[group].append(_row(action, key_names.shown(action.id, keymap), is_possible))
     filters = [Row(example, words, "filter language") for example, words in _FILTERS]
     filters.append(
-        Row("fields", " ".join(dict.fromkeys((*ranks(None), *processes(None), *gpus(None)))), "filter language column")
+        Row(
+            "fields", " ".join(dict.fromkeys((*RANK.named(), *PROCESS.named(), *GPU.named()))), "filter language column"
+        )
     )
     found[_FILTER_TITLE] = filters
+    found[_FIELDS] = [
+        Row(field.name, f"{field.about} ({subject.title.lower()})", "filter sort order column field")
+        for subject in (RANK, PROCESS, GPU)
+        for field in subject.fields
+        if field.name
+    ]
     found["Symptoms"] = [
         Row(name, known.title, f"symptom finding explain {known.category} {known.meaning}")
-        for name, known in playbooks().items()
+        for name, known in records().items()
     ]
     return [(title, rows) for title, rows in found.items() if rows]
 
@@ -119,20 +130,20 @@ def matches(row: Row, group: str, typed: str) -> bool:
     return True
 
 
-def _row(binding: Binding, shown: str, is_possible: bool) -> Row:
-    text = binding.tooltip or binding.description.capitalize()
-    name = binding.description[:1].upper() + binding.description[1:]
-    if binding.action.startswith("page(") and not text.startswith(name):
+def _row(action: Action, shown: str, is_possible: bool) -> Row:
+    text = action.tooltip
+    name = action.description[:1].upper() + action.description[1:]
+    if action.id in NAMES and not text.startswith(name):
         text = f"{name}: {text}"
-    return Row(shown, text, f"{binding.description} {(binding.id or '').replace('-', ' ')} key", is_possible)
+    return Row(shown, text, f"{action.description} {action.id.replace('-', ' ')} key", is_possible)
 
 
 def _lines(found: Sequence[tuple[str, list[Row]]], width: int, typed: str) -> tuple[list[Line], int]:
-    """The rows that are found under their titles, and how many they are. Without a search the symptoms stay away."""
+    """The rows that are found under their titles, and how many they are. Without a search fields and symptoms stay away."""
     lines: list[Line] = []
     count = 0
     for title, rows in found:
-        if title == "Symptoms" and not typed.strip():
+        if title in ("Symptoms", _FIELDS) and not typed.strip():
             continue
         kept = [row for row in rows if matches(row, title, typed)]
         count += len(kept)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hwtop.fields.level import Alarm, Level
+from hwtop.fields.process import state_word
 from hwtop.model.frame import VerdictLevel
 from hwtop.model.log import Severity
 from hwtop.model.rank import Phase, RankState
@@ -63,6 +65,21 @@ PHASE: dict[Phase, str] = {
 }
 """Computing, waiting for data, waiting for others, saving and evaluating, the rest."""
 
+PROCESS_STATE: dict[str, tuple[str, str]] = {
+    "R": ("", "good"),
+    "S": ("", "dim"),
+    "D": ("▲ ", "warn"),
+    "T": ("✖ ", "bad"),
+    "t": ("✖ ", "bad"),
+    "Z": ("✖ ", "bad"),
+    "X": ("✖ ", "bad"),
+    "I": ("", "dim"),
+}
+"""Mark and role of the letter of a process state."""
+
+ALARM: dict[Alarm, tuple[str, str]] = {"warning": ("warn", "▲"), "critical": ("bad", "✖")}
+"""Role and mark of a number that reaches its level."""
+
 MIX: dict[str, tuple[str, str]] = {
     "mix-1": ("━", "compute"),
     "mix-2": ("═", "data"),
@@ -73,7 +90,7 @@ MIX: dict[str, tuple[str, str]] = {
 """Role -> (what its part of a bar is drawn with, its word in the legend), in the order in which bars show them."""
 
 RANK_TONES = 8
-"""Colours for the numbers of ranks; after as many ranks they come again, so that the number tells, never the colour alone."""
+"""Colours for the numbers of ranks; after as many ranks they come again, so that the number decides, never the colour alone."""
 
 
 def rank(number: int | None) -> str:
@@ -81,20 +98,21 @@ def rank(number: int | None) -> str:
     return "label" if number is None else f"rank-{number % RANK_TONES}"
 
 
-def high(value: float | None, warn: float, bad: float) -> tuple[str, str]:
-    """(role, mark) of a number whose high end is the bad one."""
-    if value is None:
-        return "dim", " "
-    if value >= bad:
-        return "bad", "✖"
-    return ("warn", "▲") if value >= warn else ("good", " ")
+def tone(level: Level | None, value: float | None, calm: str = "text") -> tuple[str, str]:
+    """(role, mark) of a number with this level; `calm` is the role of one that is fine."""
+    alarm = level.alarm(value) if level else None
+    if level is None or alarm is None:
+        return ("dim" if value is None else calm), ""
+    role, mark = ALARM[alarm]
+    return role, "▼" if level.is_low else mark
 
 
-def gpu_use(util_pct: float | None, is_training: bool) -> tuple[str, str]:
-    """(role, mark) of GPU utilization. For a device that trains the low end is the bad one: under 30 % counts as idle
-    in the rules, 60 % is where a healthy loop stays above."""
-    if util_pct is None or not is_training:
-        return "dim", " "
-    if util_pct < 30:
-        return "bad", "▼"
-    return ("warn", "▼") if util_pct < 60 else ("good", " ")
+def role(level: Level | None, value: float) -> str:
+    """The role of a value that is drawn, e.g. in a trend."""
+    return tone(level, value, "info")[0]
+
+
+def process_state(letter: str) -> tuple[str, str]:
+    """("▲ disk wait", role) of the letter of a process state."""
+    mark, role = PROCESS_STATE.get(letter, ("", "text"))
+    return mark + state_word(letter), role

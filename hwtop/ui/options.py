@@ -10,10 +10,13 @@ from typing import Any, Protocol
 from hwtop.config import EVERY_PANEL, NO_ALERTS, AlertConfig, Config, PanelConfig
 from hwtop.config.settings import Path, Value
 from hwtop.errors import HwtopError
-from hwtop.model.aim import Wish
+from hwtop.fields.level import Levels
+from hwtop.fields.levels import built_in
 from hwtop.model.frame import Frame
+from hwtop.model.plan import UserFocus
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.symptom import Finding
+from hwtop.ui.pages import actions
 from hwtop.ui.view import View
 
 
@@ -23,7 +26,7 @@ class Stopper(Protocol):
     def attach(self, pid: int) -> None:
         """Watch the job of this process from the next tick on."""
 
-    def look(self, wish: Wish) -> None:
+    def look(self, user_focus: UserFocus) -> None:
         """Look closely at what the person wants to see; replaces the wish before."""
 
     def interval(self, seconds: float) -> None:
@@ -85,7 +88,9 @@ class ScreenOptions:
     panels: PanelConfig = EVERY_PANEL
     alerts: AlertConfig = NO_ALERTS
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys of the person's own: id of a binding -> its keys (see `keymap`)."""
+    """Keys of the person's own: id of an action -> its keys (see `keymap`)."""
+    levels: Levels = field(default_factory=built_in)
+    """From where on numbers have the colour of a warning."""
     settings: SettingsFile | None = None
     """None: there is no file that could be changed from here."""
     call: Call | None = None
@@ -100,7 +105,8 @@ class ScreenOptions:
             is_readonly=self.is_readonly,
             is_first=self.is_first,
             note=self.note,
-            keymap=self.keymap,
+            keymap=actions.complete(self.keymap),
+            levels=self.levels,
             hidden=frozenset(self.panels.hide),
             drawing=self.panels.overview,
         )

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from textual.binding import Binding
-
-from hwtop.ui import gpu_view, marks, process_view
-from hwtop.ui.fuzzy import match
-from hwtop.ui.keys import bindings as keys
+from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
-from hwtop.ui.keys import places as key_places
-from hwtop.ui.moves import moves
+from hwtop.ui.keys.action import Action
+from hwtop.ui.pages import actions
+from hwtop.ui.pages.registry import NAMES, turned
 from hwtop.ui.panels import picker
+from hwtop.ui.panels.gpu import view as gpu_view
+from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.tables.fuzzy import match
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -26,13 +26,11 @@ _LIST, _WIDEST, _HIGHEST = 30, 88, 26
 """Most cells of a name; cells and rows of the whole."""
 _ABOUT_FAR = 12.0
 """A match in what an entry is about counts as this far away: names go first."""
-_HIDDEN = frozenset({"palette", "interrupt", "down", "up", "right", "left", "choose"})
-"""Bindings that mean nothing as a command of their own."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing to do: look somewhere, then perhaps run an action; or wear a theme."""
+    """One thing to do: look somewhere, then perhaps run an action; or apply a theme."""
 
     label: str
     about: str
@@ -50,20 +48,21 @@ def entries(view: View | None, themes: Sequence[str]) -> list[Entry]:
     """What can be done on this page first, then findings, pages, ranks, GPUs, all else, and the looks in `themes`."""
     if view is None:
         return list(_themes(themes))
-    bindings = [item for item in key_names.every() if item.id not in _HIDDEN and key_places.is_offered(item, view)]
+    view = actions.with_keys(view)
+    offered = [each for each in actions.every() if each.is_listed and actions.is_offered(each, view)]
     if view.is_picking:
-        possible = (_of_key(item, view) for item in bindings if key_places.is_possible(item, view))
+        possible = (_of_key(each, view) for each in offered if actions.is_possible(each, view))
         return [*_jobs(view), *possible, *_themes(themes)]
-    here = [item for item in bindings if view.page in key_places.homes(item)]
-    pages = [item for item in bindings if item in keys.PAGES and item not in here]
-    rest = [item for item in bindings if item not in here and item not in pages]
+    here = [each for each in offered if view.page in actions.homes(each)]
+    pages = [each for each in offered if each.id in NAMES and each not in here]
+    rest = [each for each in offered if each not in here and each not in pages]
     return [
-        *(_of_key(item, view) for item in here),
+        *(_of_key(each, view) for each in here),
         *_findings(view),
-        *(_of_key(item, view) for item in pages),
+        *(_of_key(each, view) for each in pages),
         *_ranks(view),
         *_gpus(view),
-        *(_of_key(item, view) for item in rest),
+        *(_of_key(each, view) for each in rest),
         *_themes(themes),
     ]
 
@@ -119,16 +118,16 @@ def _row(item: Found, room: int, column: int, *, is_chosen: bool) -> Line:
     return line.add(elide_end(entry.about, max(0, left)), "text").fitted(room - keys_.width).extend(keys_)
 
 
-def _of_key(binding: Binding, view: View) -> Entry:
-    """A key; one that belongs to other pages leads to the first of them."""
-    homes = key_places.homes(binding)
-    look = None
-    if homes and not key_places.is_possible(binding, view):
-        page = homes[0]
-        look = lambda view: moves.turned(view, page)  # noqa: E731
-    label = f"page {binding.description}" if binding.action.startswith("page(") else binding.description
-    about = binding.tooltip or binding.description.capitalize()
-    return Entry(label, about, key_names.shown(binding, view.keymap), look, key_names.deed(binding))
+def _of_key(action: Action, view: View) -> Entry:
+    """An action; one that belongs to other pages leads to the first of them."""
+    homes = actions.homes(action)
+    look = partial(_at_page, homes[0]) if homes and not actions.is_possible(action, view) else None
+    label = f"page {action.description}" if action.id in NAMES else action.description
+    return Entry(label, action.tooltip, key_names.shown(action.id, view.keymap), look, actions.call(action))
+
+
+def _at_page(page: str, view: View) -> View:
+    return turned(view, page)
 
 
 def _findings(view: View) -> Iterator[Entry]:
@@ -138,7 +137,7 @@ def _findings(view: View) -> Iterator[Entry]:
         yield Entry(
             f"explain {name}",
             f"{mark} {word.lower()}: {finding.title}",
-            look=lambda view, name=name: moves.turned(replace(view, finding=name), "symptoms"),  # type: ignore[misc]
+            look=lambda view, name=name: turned(replace(view, finding=name), "symptoms"),  # type: ignore[misc]
         )
 
 
@@ -157,7 +156,7 @@ def _gpus(view: View) -> Iterator[Entry]:
         yield Entry(
             f"gpu {gpu.index}",
             gpu.name or "",
-            look=lambda view, index=gpu.index: moves.turned(replace(view, gpu=index), "gpu"),  # type: ignore[misc]
+            look=lambda view, index=gpu.index: turned(replace(view, gpu=index), "gpu"),  # type: ignore[misc]
         )
 
 

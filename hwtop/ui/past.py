@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from msgspec import msgpack, structs
 
 from hwtop.model.curve import Curve, CurvePoint
-from hwtop.model.frame import Frame, Moment
+from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.job import Job
 from hwtop.model.log import Severity
+from hwtop.model.stack import DeepDump
 
 MOST_BYTES = 10 * 1024**2
 """Of all packed frames; engineering default. A frame of 8 ranks with 8 GPUs takes some 16 KB."""
@@ -38,7 +39,7 @@ _decoder = msgpack.Decoder(Frame)
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredFrame:
     """One frame that can be shown again."""
 
     number: int
@@ -64,10 +65,10 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Past:
+class FrameHistory:
     """What can be shown again, oldest first; the newest frame is the last."""
 
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[StoredFrame, ...] = ()
     newest: Frame | None = None
 
     @property
@@ -76,33 +77,35 @@ class Past:
         return sum(len(each.packed) for each in self.kept)
 
 
-def with_frame(past: Past, frame: Frame) -> Past:
+def with_frame(past: FrameHistory, frame: Frame) -> FrameHistory:
     """The past with the newest frame. Another watch, e.g. of the job that was picked, begins anew."""
     before = past.newest
     if before is None or frame.number < before.number:
-        return Past((_mark(frame, None),), frame)
+        return FrameHistory((_mark(frame, None),), frame)
     *older, last = past.kept
     mark = _mark(frame, before)
     if frame.number == before.number:  # the same look, told anew
-        return Past((*older, replace(mark, raised=last.raised, has_cleared=last.has_cleared, gap_s=last.gap_s)), frame)
+        return FrameHistory(
+            (*older, replace(mark, raised=last.raised, has_cleared=last.has_cleared, gap_s=last.gap_s)), frame
+        )
     if _is_due(older, last):
         older.append(_packed(last, before))
     else:
         mark = replace(mark, gap_s=max(mark.gap_s, last.gap_s))
-    return Past(_thinned([*older, mark]), frame)
+    return FrameHistory(_thinned([*older, mark]), frame)
 
 
-def place_of(past: Past, number: int) -> int:
+def place_of(past: FrameHistory, number: int) -> int:
     """Of the kept frame with this number, or of the last one before it; -1 where all that is kept is younger."""
     return next((place for place in reversed(range(len(past.kept))) if past.kept[place].number <= number), -1)
 
 
-def nearest(past: Past, time_s: float) -> int:
+def nearest(past: FrameHistory, time_s: float) -> int:
     """Place of the frame closest to this time of day (the clock may have been set back meanwhile)."""
     return min(range(len(past.kept)), key=lambda place: abs(past.kept[place].time_s - time_s))
 
 
-def spacing_s(past: Past, place: int) -> float:
+def spacing_s(past: FrameHistory, place: int) -> float:
     """From the frame before this one, gaps aside."""
     if place < 1:
         return 0.0
@@ -110,22 +113,22 @@ def spacing_s(past: Past, place: int) -> float:
     return here.time_s - past.kept[place - 1].time_s - here.gap_s
 
 
-def frame_of(past: Past, place: int) -> Frame:
+def frame_of(past: FrameHistory, place: int) -> Frame:
     """The frame at this place as it was, its history and curves as far as the newest frame still has them."""
     assert past.newest is not None
     if past.kept[place].number == past.newest.number:
         return past.newest
     frame = _decoder.decode(zlib.decompress(past.kept[place].packed))
-    moment, newest = frame.moment, past.newest
-    if moment.job is not None and newest.moment.job is not None:
-        moment = structs.replace(moment, job=_with_shared(moment.job, newest.moment.job))
-    history = tuple(each for each in newest.history if each.at_s < moment.at_s)
-    return structs.replace(frame, moment=moment, history=(*history, moment))
+    derived, newest = frame.derived, past.newest
+    if derived.job is not None and newest.derived.job is not None:
+        derived = structs.replace(derived, job=_with_shared(derived.job, newest.derived.job))
+    history = tuple(each for each in newest.history if each.at_s < derived.at_s)
+    return structs.replace(frame, derived=derived, history=(*history, derived))
 
 
 def trends_s(frame: Frame) -> float:
     """How far its history reaches back."""
-    return frame.moment.at_s - frame.history[0].at_s
+    return frame.derived.at_s - frame.history[0].at_s
 
 
 def gravity(severity: Severity | None) -> int:
@@ -133,26 +136,26 @@ def gravity(severity: Severity | None) -> int:
     return _SEVERITIES.index(severity)
 
 
-def _is_due(older: Sequence[Kept], last: Kept) -> bool:
+def _is_due(older: Sequence[StoredFrame], last: StoredFrame) -> bool:
     """Large frames, as of jobs that flood their logs, are packed less often."""
     if last.is_turn or not older:
         return True
     return last.watched_s - older[-1].watched_s >= older[-1].size_bytes / _PACE_BYTES
 
 
-def _packed(each: Kept, frame: Frame) -> Kept:
+def _packed(each: StoredFrame, frame: Frame) -> StoredFrame:
     encoded = _encoder.encode(_bare(frame))
     return replace(each, packed=zlib.compress(encoded, 1), size_bytes=len(encoded))
 
 
-def _mark(frame: Frame, before: Frame | None) -> Kept:
+def _mark(frame: Frame, before: Frame | None) -> StoredFrame:
     now = {finding.symptom: finding.severity for finding in frame.findings}
     then = {finding.symptom for finding in before.findings} if before is not None else set()
-    passed_s = frame.moment.time_s - before.moment.time_s if before is not None else 0.0
-    is_gap = passed_s > max(_GAP_LEAST_S, _GAP_INTERVALS * frame.moment.interval_s)
-    return Kept(
+    passed_s = frame.derived.time_s - before.derived.time_s if before is not None else 0.0
+    is_gap = passed_s > max(_GAP_LEAST_S, _GAP_INTERVALS * frame.derived.interval_s)
+    return StoredFrame(
         number=frame.number,
-        time_s=frame.moment.time_s,
+        time_s=frame.derived.time_s,
         watched_s=frame.watched_s,
         severity=_gravest(list(now.values())),
         raised=_gravest([severity for symptom, severity in now.items() if symptom not in then]),
@@ -167,20 +170,25 @@ def _gravest(severities: Sequence[Severity]) -> Severity | None:
 
 def _bare(frame: Frame) -> Frame:
     """Without what is put back from the newest frame; of curves and deep looks as much as says which."""
-    moment: Moment = frame.moment
-    if moment.job is not None:
-        curves = tuple(structs.replace(curve, points=curve.points[-1:]) for curve in moment.job.curves)
-        deep = tuple(structs.replace(dump, text="") for dump in moment.job.deep)
-        moment = structs.replace(moment, job=structs.replace(moment.job, curves=curves, deep=deep))
-    return structs.replace(frame, moment=moment, history=())
+    derived: DerivedState = frame.derived
+    if derived.job is not None:
+        curves = tuple(structs.replace(curve, points=curve.points[-1:]) for curve in derived.job.metrics.curves)
+        deep = tuple(structs.replace(dump, text="") for dump in derived.job.stacks.deep)
+        derived = structs.replace(derived, job=_with(derived.job, curves, deep))
+    return structs.replace(frame, derived=derived, history=())
 
 
 def _with_shared(job: Job, newest: Job) -> Job:
     """With the points of its curves and the answers of its deep looks, as far as `newest` still has them."""
-    points = {(curve.name, curve.source): curve.points for curve in newest.curves}
-    curves = tuple(_up_to_last(curve, points.get((curve.name, curve.source), ())) for curve in job.curves)
-    asked = {dump.request for dump in job.deep}
-    return structs.replace(job, curves=curves, deep=tuple(dump for dump in newest.deep if dump.request in asked))
+    points = {(curve.name, curve.source): curve.points for curve in newest.metrics.curves}
+    curves = tuple(_up_to_last(curve, points.get((curve.name, curve.source), ())) for curve in job.metrics.curves)
+    asked = {dump.request for dump in job.stacks.deep}
+    return _with(job, curves, tuple(dump for dump in newest.stacks.deep if dump.request in asked))
+
+
+def _with(job: Job, curves: tuple[Curve, ...], deep: tuple[DeepDump, ...]) -> Job:
+    metrics, stacks = structs.replace(job.metrics, curves=curves), structs.replace(job.stacks, deep=deep)
+    return structs.replace(job, metrics=metrics, stacks=stacks)
 
 
 def _up_to_last(curve: Curve, points: Sequence[CurvePoint]) -> Curve:
@@ -188,7 +196,7 @@ def _up_to_last(curve: Curve, points: Sequence[CurvePoint]) -> Curve:
     return structs.replace(curve, points=tuple(point for point in points if point.at_s <= last_s) or curve.points)
 
 
-def _thinned(kept: list[Kept]) -> tuple[Kept, ...]:
+def _thinned(kept: list[StoredFrame]) -> tuple[StoredFrame, ...]:
     """As many as there is room for. The first and the newest stay."""
     size = sum(len(each.packed) for each in kept)
     while len(kept) > 2 and (size > MOST_BYTES or len(kept) > MOST):
@@ -200,7 +208,7 @@ def _thinned(kept: list[Kept]) -> tuple[Kept, ...]:
     return tuple(kept)
 
 
-def _closest(kept: Sequence[Kept]) -> int:
+def _closest(kept: Sequence[StoredFrame]) -> int:
     """Place of the frame that stands closest to its neighbours for its age."""
     now_s = kept[-1].watched_s
     best, place = float("inf"), 1

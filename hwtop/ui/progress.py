@@ -14,9 +14,9 @@ def word(view: View) -> str:
         return f"attaching to {view.attaching} …" if view.attaching is not None else ""
     job = view.job
     if job is None:
-        return "looking for the job …" if view.frame.moment.candidates is None else ""
+        return "looking for the job …" if view.frame.derived.candidates is None else ""
     alive = [rank for rank in job.ranks if rank.is_alive]
-    there = sum(rank.stack is not None for rank in alive)
+    there = sum(rank.stack.dump is not None for rank in alive)
     if there < len(alive) and view.frame.watched_s < _PATIENCE_S:
         return f"stacks {there} of {len(alive)} …"
     return ""

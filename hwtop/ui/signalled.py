@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hwtop.fields import units
 from hwtop.job.launch.signals import title
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
 from hwtop.model.signal import SignalAnswer
-from hwtop.ui import units
 
 PATIENCE_S = 5.0
 """After which those are told that have not done what was asked: long enough for a handler that saves nothing, shorter than the 30 s
@@ -38,7 +38,7 @@ class Signalled:
     errors: tuple[str, ...]
     """Why the others did not get it, with what would help."""
     at_s: float
-    """Time of the newest frame then, as `Moment.at_s`."""
+    """Time of the newest frame then, as `DerivedState.at_s`."""
     job_pid: int
     """Of the job that they belong to."""
 
@@ -52,7 +52,7 @@ class Signalled:
 
     def result(self, frame: Frame) -> str | None:
         """What has come of it, once there is something to say; None while it is still waited for."""
-        job, waited_s = frame.moment.job, frame.moment.at_s - self.at_s
+        job, waited_s = frame.derived.job, frame.derived.at_s - self.at_s
         if job is None or job.target_pid != self.job_pid or self.name not in _OUTCOMES or not self.sent:
             return None
         now = {(item.pid, item.start_ticks): item for item in job.processes}
@@ -71,9 +71,9 @@ class Signalled:
 
     def is_over(self, frame: Frame) -> bool:
         """Nothing more will be said."""
-        job = frame.moment.job
+        job = frame.derived.job
         is_elsewhere = job is None or job.target_pid != self.job_pid
-        return is_elsewhere or self.name not in _OUTCOMES or frame.moment.at_s - self.at_s >= PATIENCE_S
+        return is_elsewhere or self.name not in _OUTCOMES or frame.derived.at_s - self.at_s >= PATIENCE_S
 
     def _sent(self) -> str:
         if self.wanted == 1:

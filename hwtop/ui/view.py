@@ -6,28 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hwtop.model.aim import Request, Wish
+from hwtop.fields.level import Levels
+from hwtop.fields.levels import built_in
 from hwtop.model.curve import CurveName
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogLine
+from hwtop.model.plan import Request
 from hwtop.model.rank import Rank
-from hwtop.ui.past import Past
-
-Page = Literal["overview", "ranks", "stacks", "flame", "logs", "curves", "gpu", "host", "processes", "symptoms"]
-PAGES: tuple[Page, ...] = (
-    "overview",
-    "ranks",
-    "stacks",
-    "flame",
-    "logs",
-    "curves",
-    "gpu",
-    "host",
-    "processes",
-    "symptoms",
-)
-"""In the order in which Tab turns them."""
+from hwtop.ui.past import FrameHistory
+from hwtop.ui.widgets.place import Place
 
 Inside = Literal["", "env", "files"]
 """What the processes page shows of one process; "" = the tree of all."""
@@ -35,12 +23,8 @@ Inside = Literal["", "env", "files"]
 LogInside = Literal["", "context", "others"]
 """What the logs page shows below the lines: nothing, the marked line with those around it, what the other ranks said then."""
 
-Order = Literal["rank", "state", "step", "wait", "s/step", "cpu", "mem", "pid", "gpu", "ago", "phase", "workers", "log"]
-ORDERS: tuple[Order, ...] = ("rank", "state", "step", "wait", "s/step", "cpu", "mem")
-"""Of the ranks page, one after the other (see `order.words`); a click on a title has all."""
-ProcessOrder = Literal["tree", "cpu", "mem", "threads", "read", "write", "pid", "role", "rank", "state", "files"]
-PROCESS_ORDERS: tuple[ProcessOrder, ...] = ("tree", "cpu", "mem", "threads", "read", "write", "pid")
-"""Of the processes page, one after the other."""
+TREE = "tree"
+"""The order of processes that is none of a field: each below its parent."""
 
 Tag = tuple[int, int | None]
 """PID and start of a process (as ProcessInfo.start_ticks): a later one with the same PID is another."""
@@ -55,32 +39,33 @@ class View:
     """Immutable: a key makes a new one."""
 
     frame: Frame
-    page: Page = "overview"
+    page: str = "overview"
+    """One of `pages.registry.NAMES`."""
     selected: int | None = None
     """Number of the rank that is selected on every page."""
     process: int | None = None
     """PID under the cursor of the processes page (see `process_view.selected`)."""
     inside: Inside = ""
     """Of the processes page."""
-    order: Order = "rank"
-    """Of the ranks page."""
+    order: str = "rank"
+    """Of the ranks page: the name of a field (see `order.words`)."""
     panel: str = ""
-    """The panel that is meant on this page; "" = the one that it is about (see `panel_view.meant`)."""
+    """The panel that is meant on this page; "" = the one that it is about (see `panel_view.focused`)."""
     alone: str = ""
     """The panel that has the page."""
     hidden: frozenset[str] = frozenset()
     """Panels that the person does not want to see beside others."""
     drawing: tuple[str, ...] = ()
     """How the person lays out the overview (see `panel_grid`); empty = as built in."""
-    process_order: ProcessOrder = "tree"
-    """Of the processes page."""
+    process_order: str = TREE
+    """Of the processes page: the name of a field, or `TREE`."""
     folds: Mapping[int, bool] = field(default_factory=dict)
     """PID of a branch of the tree of processes -> whether the person has it folded; others are as `process_tree` has them."""
     tagged: frozenset[Tag] = frozenset()
     """Processes that the next signal is meant for."""
     followed: Tag | None = None
     """The process whose end is told; it is under the cursor of the processes page."""
-    reversed_pages: frozenset[Page] = frozenset()
+    reversed_pages: frozenset[str] = frozenset()
     """Whose tables go the other way round."""
     flame_at: tuple[str, ...] = ()
     """The selected box of the flame: names from the root on (`flame_view.key`)."""
@@ -116,7 +101,7 @@ class View:
     """What the person has set; None = what the frame says."""
     is_paused: bool = False
     """`frame` stays while newer ones come."""
-    past: Past = field(default_factory=Past)
+    past: FrameHistory = field(default_factory=FrameHistory)
     """Earlier frames that can be shown again, the newest last."""
     time_typed: str | None = None
     """The time to go to, as far as it is typed; None = no time is asked for."""
@@ -131,13 +116,19 @@ class View:
     """The person has never used hwtop: a line tells the few keys that matter, until the next key."""
     is_refusal_read: bool = False
     """Why no rank can be looked into was said, and a key was pressed since."""
+    levels: Levels = field(default_factory=built_in)
+    """From where on numbers have the colour of a warning: the limits of the rules, as the person has set them."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys of the person's own: id of a binding -> its keys, as Textual calls them (see `key_names`)."""
+    """Id of an action -> its keys, as Textual calls them. Where some are missing, `pages.actions.with_keys` adds the defaults."""
+    arranged: dict[tuple[int, int], Mapping[str, Place]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Cells and rows of the screen -> the places of the panels, as far as worked out (see `pages.layout.arrange`)."""
 
     @property
     def job(self) -> Job | None:
         """The watched job."""
-        return self.frame.moment.job
+        return self.frame.derived.job
 
     @property
     def subject(self) -> str:
@@ -162,7 +153,7 @@ class View:
     @property
     def is_picking(self) -> bool:
         """No job is watched and there is a list to pick one from."""
-        return self.job is None and self.frame.moment.candidates is not None
+        return self.job is None and self.frame.derived.candidates is not None
 
     @property
     def rank(self) -> Rank | None:
@@ -177,15 +168,6 @@ class View:
         blamed = self.blamed
         lowest = ranks[0] if ranks else None
         return self.rank or next((rank for number in blamed for rank in ranks if rank.rank == number), lowest)
-
-    @property
-    def wish(self) -> Wish:
-        """What the feed should look at closely."""
-        looks_inside = self.page == "processes" and self.inside
-        # A flame is kept of one rank: of the one on the page, whether it was chosen or a finding blames it.
-        shown = self.shown_rank if self.page == "flame" else None
-        rank = shown.rank if shown is not None else self.selected
-        return Wish(rank=rank, detail_pid=self.process if looks_inside else None, request=self.request)
 
     @property
     def blamed(self) -> tuple[int, ...]:

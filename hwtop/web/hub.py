@@ -1,4 +1,4 @@
-"""Hub: one feed, many tabs. Every frame goes to each of them; what they ask for is made one."""
+"""Hub: one feed, many tabs. Every frame goes to each tab; their requests are merged."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from hwtop.feed.alerts import AlertBook
-from hwtop.model.aim import Request, Wish
 from hwtop.model.frame import Frame
+from hwtop.model.plan import Request, UserFocus
 from hwtop.ui.options import ScreenOptions, Start, Stopper
 
 
@@ -29,8 +29,8 @@ class Hub:
         self._start = start
         self._options = options
         self._alerts = AlertBook(options.alerts.severity)
-        self._wishes: dict[Guest, Wish] = {}
-        """Of each tab; the one that was changed last stands last."""
+        self._focus_of: dict[Guest, UserFocus] = {}
+        """Of each tab, the one changed last at the end."""
         self._request: Request | None = None
         self._loop: asyncio.AbstractEventLoop
         self._feed: Stopper
@@ -45,47 +45,47 @@ class Hub:
         self._feed.stop()
 
     def join(self, guest: Guest) -> None:
-        """From now on `guest` gets every frame."""
-        self._wishes[guest] = Wish()
+        """Send every frame to `guest` from now on."""
+        self._focus_of[guest] = UserFocus()
 
     def leave(self, guest: Guest) -> None:
-        """It gets none any more, and what it wanted is not wanted any more."""
-        if self._wishes.pop(guest, None) not in (None, Wish()):
-            self._feed.look(self._wish())
+        """Send no more frames to `guest`, and drop its requests."""
+        if self._focus_of.pop(guest, None) not in (None, UserFocus()):
+            self._feed.look(self._merged_focus())
 
     def attach(self, pid: int) -> None:
         """Watch another job, for all tabs."""
-        self._wishes = dict.fromkeys(self._wishes, Wish())
+        self._focus_of = dict.fromkeys(self._focus_of, UserFocus())
         self._request = None
         self._feed.attach(pid)
 
-    def look(self, guest: Guest, wish: Wish) -> None:
-        """Look closely at what this tab shows: the tab that was used last decides."""
-        request = None if self._options.is_readonly else wish.request
+    def look(self, guest: Guest, user_focus: UserFocus) -> None:
+        """Sample what this tab shows; the tab used last takes precedence."""
+        request = None if self._options.is_readonly else user_focus.request
         if request is not None and (self._request is None or request.number > self._request.number):
             self._request = request
-        self._wishes.pop(guest, None)
-        self._wishes[guest] = replace(wish, request=None)
-        self._feed.look(self._wish())
+        self._focus_of.pop(guest, None)
+        self._focus_of[guest] = replace(user_focus, request=None)
+        self._feed.look(self._merged_focus())
 
     def interval(self, seconds: float) -> None:
-        """Look this often, for all tabs."""
+        """Sample at this interval, for all tabs."""
         self._feed.interval(seconds)
 
-    def _wish(self) -> Wish:
-        wishes = [wish for wish in reversed(self._wishes.values()) if wish != Wish()]
-        rank = next((wish.rank for wish in wishes if wish.rank is not None), None)
-        detail_pid = next((wish.detail_pid for wish in wishes if wish.detail_pid is not None), None)
-        return Wish(rank=rank, detail_pid=detail_pid, request=self._request)
+    def _merged_focus(self) -> UserFocus:
+        focused = [user_focus for user_focus in reversed(self._focus_of.values()) if user_focus != UserFocus()]
+        rank = next((user_focus.rank for user_focus in focused if user_focus.rank is not None), None)
+        detail_pid = next((user_focus.detail_pid for user_focus in focused if user_focus.detail_pid is not None), None)
+        return UserFocus(rank=rank, detail_pid=detail_pid, request=self._request)
 
     def _receive(self, frame: Frame) -> None:
         if self._options.call is not None:
             for finding in self._alerts.advance(frame):
                 self._options.call(finding, frame)
-        with contextlib.suppress(RuntimeError):  # the loop has ended before the feed has
-            self._loop.call_soon_threadsafe(self._deal, frame)
+        with contextlib.suppress(RuntimeError):  # the loop has ended before the feed
+            self._loop.call_soon_threadsafe(self._send_all, frame)
 
-    def _deal(self, frame: Frame) -> None:
+    def _send_all(self, frame: Frame) -> None:
         self.newest = frame
-        for guest in tuple(self._wishes):
+        for guest in tuple(self._focus_of):
             guest.show(frame)

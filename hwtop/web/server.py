@@ -15,16 +15,16 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from hwtop.ui.options import ScreenOptions
 from hwtop.web import words
-from hwtop.web.door import COOKIE, Door, Visit
+from hwtop.web.access import COOKIE, Access, Visit
 from hwtop.web.hub import Hub
 from hwtop.web.tab import Tab
 
 MOST_TABS = 8
-"""Each costs a drawing a frame; more are not opened."""
+"""Each draws every frame; more are refused."""
 _MOST_CONNECTIONS = 64
-"""Open ones, whoever made them; more are closed at once. The sampler needs file descriptors, too."""
+"""Open connections of any origin; more are closed immediately, as the sampler needs file descriptors too."""
 _HEARTBEAT_S = 20.0
-"""A page that does not answer so long is gone."""
+"""A page that has not answered for so long is gone."""
 _END_S = 0.5
 
 _FILES = {
@@ -35,7 +35,7 @@ _FILES = {
     "font.ttf": ("hwtop.ui", "fonts/DejaVuSansMono.ttf", "font/ttf"),
     "bold.ttf": ("hwtop.ui", "fonts/DejaVuSansMono-Bold.ttf", "font/ttf"),
 }
-"""Name in the address -> package, file, type. Nothing else is served."""
+"""Name in the URL -> package, file, type. Nothing else is served."""
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
@@ -51,21 +51,21 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Server:
-    """Serves until it is told to end."""
+    """Serves until a signal ends it."""
 
-    def __init__(self, hub: Hub, door: Door, options: ScreenOptions) -> None:
+    def __init__(self, hub: Hub, access: Access, options: ScreenOptions) -> None:
         self._hub = hub
-        self._door = door
+        self._access = access
         self._options = options
         self._tabs: set[Tab] = set()
 
     async def run(self, listening: socket.socket, ready: Callable[[], None]) -> None:
-        """Serve on `listening`; calls `ready` once pages can be had. SIGINT, SIGTERM and SIGHUP end it."""
+        """Serve on `listening`; calls `ready` once pages are served. SIGINT, SIGTERM and SIGHUP end it."""
         loop, ending = asyncio.get_running_loop(), asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 loop.add_signal_handler(number, ending.set)
-        loop.set_exception_handler(_mishap)
+        loop.set_exception_handler(_on_error)
         runner = web.AppRunner(self._app(), access_log=None, logger=_LOG, shutdown_timeout=_END_S)
         await runner.setup()
         listener = await loop.create_server(lambda: _connected(runner), sock=listening)
@@ -83,19 +83,19 @@ class Server:
     def _app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard], client_max_size=words.LONGEST_BYTES)
         app.on_response_prepare.append(_add_headers)
-        app.router.add_get(f"{self._door.path}socket", self._open_tab)
-        app.router.add_get(f"{self._door.path}{{name:[a-z.]*}}", self._send_file)
+        app.router.add_get(f"{self._access.path}socket", self._open_tab)
+        app.router.add_get(f"{self._access.path}{{name:[a-z.]*}}", self._send_file)
         return app
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        refusal = self._door.refusal(
+        refusal = self._access.refusal(
             Visit(
                 host=request.headers.get("Host", ""),
                 origin=request.headers.get("Origin"),
                 token=request.query.get("token"),
                 cookie=request.cookies.get(COOKIE),
-                is_websocket=request.path == f"{self._door.path}socket",
+                is_websocket=request.path == f"{self._access.path}socket",
             )
         )
         if refusal is not None:
@@ -115,7 +115,7 @@ class Server:
         response = web.Response(body=body, content_type=content_type, charset=charset)
         response.enable_compression()
         if name == "":
-            response.set_cookie(COOKIE, self._door.cookie, path=self._door.path, httponly=True, samesite="Strict")
+            response.set_cookie(COOKIE, self._access.cookie, path=self._access.path, httponly=True, samesite="Strict")
         return response
 
     async def _open_tab(self, request: web.Request) -> web.WebSocketResponse:
@@ -141,15 +141,15 @@ async def _add_headers(request: web.Request, response: web.StreamResponse) -> No
         response.headers[name] = value.replace("{socket}", own)
 
 
-def _mishap(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What goes wrong in a task that nobody waits for. aiohttp has one for each large message: a page that closes while it is
-    sent is nothing to tell."""
+def _on_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Handle an error in a task that nothing awaits. aiohttp has one for each large message: a page that closes meanwhile is no
+    error."""
     if not isinstance(context.get("exception"), ConnectionError):
         loop.default_exception_handler(context)
 
 
 def _is_own(record: logging.LogRecord) -> bool:
-    """Whether it is a failure of hwtop. Whoever speaks no HTTP must not write into the person's terminal."""
+    """Whether it is a failure of hwtop: clients that send no valid HTTP must not write to the user's terminal."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, (HttpProcessingError, ConnectionError))
 
@@ -159,7 +159,7 @@ _LOG.addFilter(_is_own)
 
 
 def _connected(runner: web.AppRunner) -> asyncio.BaseProtocol:
-    """What handles a new connection."""
+    """The handler of a new connection."""
     server = runner.server
     if server is None or len(server.connections) >= _MOST_CONNECTIONS:
         return _Full()

@@ -1,4 +1,4 @@
-"""Tab: a page in a browser and the app that draws for it, for as long as both are there."""
+"""Tab: a page in a browser and the app that draws for it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from hwtop.config import NO_ALERTS
 from hwtop.job.log.text import visible
-from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
+from hwtop.model.plan import UserFocus
 from hwtop.ui import marks
 from hwtop.ui.browser.sheet import Sheet
 from hwtop.ui.browser.tab import TabApp
@@ -20,18 +20,18 @@ from hwtop.web import words
 from hwtop.web.hub import Hub
 
 LEFT = 4000
-"""Close code (4000 to 4999 are for applications): the person has left with `q`."""
+"""Close code (4000 to 4999 are for applications): the user has quit with `q`."""
 FAILED = 4001
 """Close code: the app has failed."""
 _BETWEEN_PICTURES_S = 0.03
 _WORDS_PER_S = 100.0
-"""More than a held key or a wheel makes. A page that says more is read no faster: the rest waits at its end."""
+"""More than a held key or a wheel sends. Messages above this rate wait at the sender."""
 _FIRST_WORD_S = 10.0
 _END_S = 0.4
 
 
 class Tab:
-    """One of them. What it asks of the feed goes to the hub."""
+    """One tab. Its requests to the feed go through the hub."""
 
     def __init__(self, socket: web.WebSocketResponse, hub: Hub, options: ScreenOptions) -> None:
         self._socket = socket
@@ -42,38 +42,40 @@ class Tab:
             self._sheet,
             changed=self._news,
             copied=self._copy,
-            options=replace(options, alerts=NO_ALERTS, call=None),  # the hub tells them, once
+            options=replace(options, alerts=NO_ALERTS, call=None),  # the hub sends them, once
         )
         self._publish: Publish | None = None
         self._is_seen = True
         self._changed = asyncio.Event()
         self._title: str | None = None
         self._clipboard: str | None = None
-        self._told = words.Picture()
-        """The newest size, ground and title that the page has."""
+        self._reported = words.Picture()
+        """The newest size, background and title that the page has."""
 
     async def run(self) -> None:
         """Until the page or the app is gone."""
         with contextlib.suppress(asyncio.TimeoutError, ConnectionError):
             message = await self._socket.receive(_FIRST_WORD_S)
-            first = words.said(message.data) if message.type is WSMsgType.TEXT else None
+            first = words.decoded(message.data) if message.type is WSMsgType.TEXT else None
             if not isinstance(first, words.Size):
-                await self._socket.close(code=WSCloseCode.POLICY_VIOLATION, message=b"the first word is the size")
+                await self._socket.close(
+                    code=WSCloseCode.POLICY_VIOLATION, message=b"the first message must be the size"
+                )
                 return
             self._sheet.resize(first.width, first.height)
             app = asyncio.create_task(self._app.run_async(size=(first.width, first.height)))
-            talk = [asyncio.create_task(self._listen()), asyncio.create_task(self._tell())]
+            talk = [asyncio.create_task(self._listen()), asyncio.create_task(self._send())]
             try:
                 await asyncio.wait([app, *talk], return_when=asyncio.FIRST_COMPLETED)
             finally:
                 await self._end(app, talk)
 
     async def end(self) -> None:
-        """hwtop ends: tell the page."""
+        """hwtop ends: notify the page."""
         await self._socket.close(code=WSCloseCode.GOING_AWAY, message=b"hwtop has ended")
 
     def show(self, frame: Frame) -> None:
-        """Draw `frame`, or only its verdict where nobody looks."""
+        """Draw `frame`, or only its verdict while the tab is hidden."""
         mark, _ = marks.VERDICT[frame.verdict.level]
         self._title = f"{mark} {visible(frame.verdict.text)} - hwtop"
         self._news()
@@ -84,12 +86,12 @@ class Tab:
         """Watch another job."""
         self._hub.attach(pid)
 
-    def look(self, wish: Wish) -> None:
-        """Look closely at this."""
-        self._hub.look(self, wish)
+    def look(self, user_focus: UserFocus) -> None:
+        """Sample this more closely."""
+        self._hub.look(self, user_focus)
 
     def interval(self, seconds: float) -> None:
-        """Look this often."""
+        """Sample at this interval."""
         self._hub.interval(seconds)
 
     def stop(self) -> None:
@@ -117,37 +119,37 @@ class Tab:
         async for message in self._socket:
             if message.type is not WSMsgType.TEXT:
                 break
-            said = words.said(message.data)
-            if said is not None:
-                self._hear(said)
+            sent = words.decoded(message.data)
+            if sent is not None:
+                self._handle(sent)
             await asyncio.sleep(1 / _WORDS_PER_S)
 
-    def _hear(self, said: words.Said) -> None:
+    def _handle(self, sent: words.PageMessage) -> None:
         app = self._app
-        if isinstance(said, words.Key):
-            app.press(said.key, shift=said.shift, ctrl=said.ctrl)
-        elif isinstance(said, words.Mouse):
-            app.point(said.act, said.x, said.y, said.button)
-        elif isinstance(said, words.Paste):
-            app.paste(said.text)
-        elif isinstance(said, words.Size):
-            app.resize(said.width, said.height)
+        if isinstance(sent, words.Key):
+            app.press(sent.key, shift=sent.shift, ctrl=sent.ctrl)
+        elif isinstance(sent, words.Mouse):
+            app.point(sent.act, sent.x, sent.y, sent.button)
+        elif isinstance(sent, words.Paste):
+            app.paste(sent.text)
+        elif isinstance(sent, words.Size):
+            app.resize(sent.width, sent.height)
         else:
-            self._is_seen = said.seen
+            self._is_seen = sent.seen
             self._show_newest()
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         while not self._socket.closed:
             await self._changed.wait()
             self._changed.clear()
-            await self._socket.send_str(words.told(self._news_of_picture()))
+            await self._socket.send_str(words.encoded(self._news_of_picture()))
             await asyncio.sleep(_BETWEEN_PICTURES_S)
 
     def _news_of_picture(self) -> words.Picture:
         """What the page does not have yet."""
-        before = self._told
+        before = self._reported
         now = words.Picture(size=(self._sheet.width, self._sheet.height), ground=self._app.ground, title=self._title)
-        self._told = now
+        self._reported = now
         clipboard, self._clipboard = self._clipboard, None
         return words.Picture(
             rows=self._sheet.take(),
@@ -159,7 +161,7 @@ class Tab:
 
     async def _end(self, app: asyncio.Task[None], talk: list[asyncio.Task[None]]) -> None:
         self._hub.leave(self)
-        code, words_of_end = (FAILED, b"this view has failed") if self._app.return_code else (LEFT, b"left")
+        code, words_of_end = (FAILED, b"This view has failed") if self._app.return_code else (LEFT, b"left")
         self._app.exit()
         await asyncio.wait([app], timeout=_END_S)
         for task in (app, *talk):

@@ -1,4 +1,4 @@
-"""Words: what a page may say to hwtop, and what it is told. JSON, one object a message."""
+"""Words: messages between a page and hwtop. JSON, one object per message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hwtop.ui.browser.sheet import Row
 from hwtop.ui.browser.tab import MouseAct
 
 LONGEST_BYTES = 4096
-"""Of a message from a page; the longest that makes sense is a pasted filter."""
+"""Of a message from a page; the longest that occurs is a pasted filter."""
 
 Columns = Annotated[int, Meta(ge=1, le=600)]
 Rows = Annotated[int, Meta(ge=1, le=250)]
@@ -19,14 +19,14 @@ Place = Annotated[int, Meta(ge=0, le=600)]
 
 
 class Size(Struct, frozen=True, tag="size", forbid_unknown_fields=True):
-    """The window holds so many cells. The first word of every page."""
+    """The window has so many cells. The first message of every page."""
 
     width: Columns
     height: Rows
 
 
 class Key(Struct, frozen=True, tag="key", forbid_unknown_fields=True):
-    """By the browser's name."""
+    """A key, by the browser's name."""
 
     key: Annotated[str, Meta(max_length=32)]
     shift: bool = False
@@ -34,13 +34,13 @@ class Key(Struct, frozen=True, tag="key", forbid_unknown_fields=True):
 
 
 class Paste(Struct, frozen=True, tag="paste", forbid_unknown_fields=True):
-    """From the clipboard."""
+    """Text from the clipboard."""
 
     text: Annotated[str, Meta(max_length=1000)]
 
 
 class Mouse(Struct, frozen=True, tag="mouse", forbid_unknown_fields=True):
-    """At a cell."""
+    """A mouse event at a cell."""
 
     act: MouseAct
     x: Place
@@ -49,16 +49,16 @@ class Mouse(Struct, frozen=True, tag="mouse", forbid_unknown_fields=True):
 
 
 class Sight(Struct, frozen=True, tag="sight", forbid_unknown_fields=True):
-    """Whether anybody can see the tab: in the background only its title is kept up to date."""
+    """Whether the tab is visible: in the background only its title is updated."""
 
     seen: bool
 
 
-Said = Size | Key | Paste | Mouse | Sight
+PageMessage = Size | Key | Paste | Mouse | Sight
 
 
 class Picture(Struct, frozen=True, omit_defaults=True):
-    """What a page is told."""
+    """What a page has to change."""
 
     rows: list[Row] = []
     size: tuple[int, int] | None = None
@@ -70,17 +70,17 @@ class Picture(Struct, frozen=True, omit_defaults=True):
     """For the clipboard."""
 
 
-_SAID: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
+_DECODER: msgspec.json.Decoder[PageMessage] = msgspec.json.Decoder(PageMessage)
 
 
-def said(message: str) -> Said | None:
-    """What the page says; None if it makes no sense."""
+def decoded(message: str) -> PageMessage | None:
+    """The message of a page; None if it is not valid."""
     try:
-        return _SAID.decode(message)
+        return _DECODER.decode(message)
     except (msgspec.MsgspecError, UnicodeError):
         return None
 
 
-def told(picture: Picture) -> str:
+def encoded(picture: Picture) -> str:
     """For the page."""
     return msgspec.json.encode(picture).decode()

@@ -28,9 +28,11 @@ def card(symptom: str, severity: str = "warning", ranks: tuple[int, ...] = (1,))
     return {"symptom": symptom, "severity": severity, "ranks": list(ranks), "confidence": 0.9, "title": "It is so"}
 
 
-def judged(score: ModuleType, expected: str | None, *moments: list[dict[str, Any]], also: tuple[str, ...] = ()) -> Any:
+def judged(
+    score: ModuleType, expected: str | None, *derived_states: list[dict[str, Any]], also: tuple[str, ...] = ()
+) -> Any:
     """What comes of a job at which hwtop said this, one moment every ten seconds."""
-    said = [score.Said(at=100.0 + 10 * index, findings=tuple(cards)) for index, cards in enumerate(moments)]
+    said = [score.Said(at=100.0 + 10 * index, findings=tuple(cards)) for index, cards in enumerate(derived_states)]
     return score.judge("job", "faults", expected, also, (1,), 100.0, said)
 
 

@@ -22,7 +22,7 @@ def test_a_key_that_blocks_holds_up_no_other_and_is_not_tried_again() -> None:
     assert list(batch.run([1, 2, 3], 5.0)) == [2]
     assert seen == [1, 2, 3, 4, 1, 3]
     gate.set()
-    end_s = time.monotonic() + 20
+    end_s = time.monotonic() + 60
     while batch.run([2], 5.0):
         assert time.monotonic() < end_s
     assert seen[-1] == 2

@@ -8,19 +8,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hwtop.collectors.cgroup import CgroupSource
-from hwtop.collectors.cpu import CpuSource
-from hwtop.collectors.disk import DiskSource
-from hwtop.collectors.memory import MemorySource
-from hwtop.collectors.network import NetworkSource
+from hwtop.collectors.host.cgroup import CgroupSource
+from hwtop.collectors.host.cpu import CpuSource
+from hwtop.collectors.host.disk import DiskSource
+from hwtop.collectors.host.memory import MemorySource
+from hwtop.collectors.host.network import NetworkSource
 from hwtop.collectors.source import Source
-from hwtop.model.aim import Aim
-from hwtop.model.cgroup import CgroupReading
-from hwtop.model.cpu import CpuReading
-from hwtop.model.disk import DiskReading
-from hwtop.model.memory import MemoryReading
-from hwtop.model.network import NetworkReading
-from tests.host import HOST
+from hwtop.model.host.cgroup import CgroupReading
+from hwtop.model.host.cpu import CpuReading
+from hwtop.model.host.disk import DiskReading
+from hwtop.model.host.memory import MemoryReading
+from hwtop.model.host.network import NetworkReading
+from hwtop.model.plan import SamplingPlan
+from tests.host import HOST, RecordedSystem
 
 SOURCES: dict[str, Callable[..., Source]] = {
     "cpu": CpuSource,
@@ -54,7 +54,27 @@ def built(name: str, tree: str | None) -> Source:
         return SOURCES[name]()
     root = HOST / tree
     sys = root / "sys" if (root / "sys").exists() else root.parent / "sys"
-    return SOURCES[name](proc=str(root / "proc"), sys=str(sys))
+    return at(name, str(root / "proc"), str(sys), RecordedSystem(str(root / "proc")))
+
+
+def at(name: str, proc: str, sys: str, system: object) -> Source:
+    options: dict[str, object] = {} if name == "memory" else {"sys": sys}
+    if name != "cgroup":
+        options["system"] = system
+    return SOURCES[name](proc=proc, **options)
+
+
+class NothingReadable:
+    """psutil on a machine where every file is refused."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        def refuse(*args: object, **options: object) -> object:
+            raise FileNotFoundError(2, "No such file or directory", self._path)
+
+        return refuse
 
 
 def reading_of(source: Source) -> msgspec.Struct | None:
@@ -94,7 +114,7 @@ def test_what_is_none_has_a_reason_of_one_line(name: str, tree: str | None) -> N
 def test_time_does_not_go_back_and_an_empty_aim_changes_nothing(name: str) -> None:
     source = built(name, None)
     first = reading_of(source)
-    source.aim(Aim())
+    source.set_plan(SamplingPlan())
     if first is not None:
         second = source.read()
         assert second is not None
@@ -106,7 +126,7 @@ def test_time_does_not_go_back_and_an_empty_aim_changes_nothing(name: str) -> No
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_machine_without_proc_is_a_reason(name: str, tmp_path: Path) -> None:
-    source = SOURCES[name](proc=f"{tmp_path}/proc", sys=f"{tmp_path}/sys")
+    source = at(name, f"{tmp_path}/proc", f"{tmp_path}/sys", NothingReadable(f"{tmp_path}/proc/stat"))
     if name == "disk":  # of two parts, each of which says why it is missing
         reading = source.read()
         assert isinstance(reading, DiskReading)

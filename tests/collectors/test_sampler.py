@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from hwtop.collectors.sampler import Sampler, read_own_cost
-from hwtop.model.aim import Aim
+from hwtop.model.host.memory import MemoryReading
 from hwtop.model.log import LogReading
-from hwtop.model.memory import MemoryReading
+from hwtop.model.plan import SamplingPlan
 from hwtop.model.snapshot import OwnCost, Snapshot, SourceStatus
 from tests.fake_source import FakeClock, FakeSource
 
@@ -83,7 +83,7 @@ def test_a_source_that_hangs_later_keeps_its_last_reading_as_stale() -> None:
     source.entered.clear()
     street.interval_s = 0.0
     street.tick()
-    assert source.entered.wait(10)
+    assert source.entered.wait(60)
     clock.at_s += 12.0
     snapshot = street.tick()
     assert snapshot.memory is not None
@@ -140,11 +140,11 @@ def test_the_aim_reaches_every_source_before_its_next_read() -> None:
     source = FakeSource("memory", memory)
     street = sampler(source, interval_s=5.0)
     street.tick()
-    street.aim(Aim(target_pid=42))
+    street.set_plan(SamplingPlan(target_pid=42))
     street.tick()
-    assert source.aims[-1] == Aim(target_pid=42)
+    assert source.aims[-1] == SamplingPlan(target_pid=42)
     street.close()
-    assert source.closed.wait(10)
+    assert source.closed.wait(60)
 
 
 def test_lateness_is_measured_against_the_plan() -> None:

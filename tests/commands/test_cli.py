@@ -20,6 +20,8 @@ from hwtop.commands.screenshot import Size
 from hwtop.errors import UsageError
 from tests.training import TrainingJob, start_python
 
+pytestmark = pytest.mark.real
+
 TRAINER = """
 import sys, time
 for step in range(100_000):
@@ -100,7 +102,7 @@ def test_times(text: str, seconds: float) -> None:
 @pytest.mark.parametrize("text", ["", "x", "-1", "1 d", "1s2", "1e3", "nan", "inf", "0.05", "25h"])
 def test_what_is_no_time(text: str) -> None:
     with pytest.raises(
-        click.BadParameter, match=r"is not a time: write 20s, 500ms or 2m|is out of range: 0.1 to 86400"
+        click.BadParameter, match=r"is not a valid time: use e\.g\. 20s, 500ms or 2m|is out of range: use 0.1 to 86400"
     ):
         Seconds(0.1, 86_400).convert(text, None, None)
 
@@ -114,15 +116,15 @@ def test_lists(text: str, numbers: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "1,", "-1", "1-", "1--2", "1;2", "99999", "3-1"])
 def test_what_is_no_list(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is not a list of numbers: write 0,1 or 0-3"):
+    with pytest.raises(click.BadParameter, match=r"is not a list of numbers: use e\.g\. 0,1 or 0-3"):
         Numbers().convert(text, None, None)
 
 
 def test_every_page_of_the_screen_can_be_drawn() -> None:
-    from hwtop.ui import view
+    from hwtop.ui.pages.registry import NAMES
 
-    told = hwtop("screenshot", "-h").stdout
-    assert [page for page in view.PAGES if page not in told] == []
+    reported = hwtop("screenshot", "-h").stdout
+    assert [page for page in NAMES if page not in reported] == []
 
 
 def test_sizes() -> None:
@@ -135,9 +137,9 @@ def test_sizes() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((None, None, None), "which job?"),
-        (("1", "1", None), "give one of PID, --pid and --name"),
-        (("1", None, "x"), "give one of PID, --pid and --name"),
+        ((None, None, None), "no job given"),
+        (("1", "1", None), "give only one of PID, --pid and --name"),
+        (("1", None, "x"), "give only one of PID, --pid and --name"),
         (("abc", None, None), "'abc' is neither a PID nor a command"),
         (("0", None, None), "neither a PID"),
         (("-3", None, None), "neither a PID"),
@@ -173,15 +175,15 @@ def test_a_target_by_name(healthy: TrainingJob) -> None:
         (("nonsense",), "'nonsense' is neither a PID nor a command"),
         (("4194305",), "no process 4194305"),
         (("--nonsense",), "--nonsense"),
-        (("diagnose",), "which job?"),
+        (("diagnose",), "no job given"),
         (("diagnose", "4194305"), "no process 4194305"),
-        (("diagnose", "1", "--for", "soon"), "'soon' is not a time"),
+        (("diagnose", "1", "--for", "soon"), "'soon' is not a valid time"),
         (("diagnose", "1", "--for", "0"), "out of range"),
         (("snapshot", "--gpus", "all"), "'all' is not a list of numbers"),
-        (("screenshot", "1", "-o", "x.jpg"), "end it in .svg, .png or .txt"),
+        (("screenshot", "1", "-o", "x.jpg"), "use a name that ends in .svg, .png or .txt"),
         (("screenshot", "1"), "--output"),
         (("screenshot", "1", "-o", "x.svg", "--page", "logz"), "'logz' is not one of"),
-        (("stacks",), "which job?"),
+        (("stacks",), "no job given"),
         (("scan", "/no/such/file"), "/no/such/file"),
         (("demo", "nonsense"), "no scenario 'nonsense'"),
         ((str(os.getpid()),), "the screen needs a terminal"),
@@ -210,9 +212,9 @@ def test_the_name_of_a_process_in_an_error_is_no_order_to_the_terminal(
 
 def test_version_and_help() -> None:
     assert hwtop("-V").stdout == f"hwtop, version {__version__}\n"
-    told = hwtop("-h")
-    assert told.returncode == 0
-    assert all(f"  {name} " in told.stdout for name in COMMANDS)
+    reported = hwtop("-h")
+    assert reported.returncode == 0
+    assert all(f"  {name} " in reported.stdout for name in COMMANDS)
 
 
 @pytest.mark.parametrize("name", ["live", *COMMANDS])

@@ -38,6 +38,7 @@ def hwtop(*args: str | Path, config: Path | None = None, stdin: str = "") -> sub
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, check=False, env=env)
 
 
+@pytest.mark.slow
 def test_list_and_show_tell_own_patterns_beside_those_of_hwtop(config: Path) -> None:
     rows = [json.loads(line) for line in hwtop("patterns", "list", "--json", config=config).stdout.splitlines()]
     assert rows[0]["id"] == "quota-reached"
@@ -56,6 +57,7 @@ def test_an_unknown_id_is_one_line_with_what_was_meant() -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_scan_uses_and_explains_them(config: Path) -> None:
     text = "step 1\nquota of project X reached\n"
     done = hwtop("scan", "--json", "-", config=config, stdin=text)
@@ -84,8 +86,8 @@ def test_test_tells_what_a_file_would_find_and_miss(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert f"{log}:501: warning: quota-reached (root)" in done.stdout
     assert 'literal "st" is short' in done.stdout
-    assert 'literal "st" stands in 100% of the lines' in done.stdout
-    assert "matches 1 lines that hold none of its literals" in done.stdout
+    assert 'literal "st" is in 100 % of the lines' in done.stdout
+    assert "matches 1 lines that contain none of its literals" in done.stdout
     assert "line 502" in done.stdout
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.real
+
 _LAYOUT = '[panels]\nhide = ["busiest"]\noverview = ["network", "memory"]\n'
 
 

@@ -15,6 +15,8 @@ from hwtop.report.stacks import stacks_report, watched
 from hwtop.report.stacks_text import stacks_text
 from tests.stack_jobs import QUEUE_JOB, recorded, running, stack, two_ranks, until
 
+pytestmark = pytest.mark.real
+
 
 def hwtop(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "hwtop", *arguments], capture_output=True, text=True, timeout=60)
@@ -119,7 +121,7 @@ def test_report_of_ranks_workers_and_one_that_is_blind() -> None:
     assert text.splitlines()[0] == report.sentence
     assert "2 loader workers of rank 1" in text
     assert "* trainer.py:18 decode" in text
-    assert "not seen: no permission; sudo" in text
+    assert "not read: no permission; sudo" in text
 
 
 def test_escape_sequences_in_names_are_made_visible() -> None:

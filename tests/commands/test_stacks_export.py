@@ -10,6 +10,8 @@ import pytest
 
 from tests.stack_jobs import QUEUE_JOB, os_state, running
 
+pytestmark = pytest.mark.real
+
 
 def hwtop(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "hwtop", *arguments], capture_output=True, text=True, timeout=60)
@@ -43,11 +45,11 @@ def test_speedscope_goes_to_the_file_and_it_is_said(job: int, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
-        (["--format", "collapsed", "--rank", "7"], "no rank 7 here"),
-        (["--for", "5s"], "need --format"),
-        (["-o", "x"], "need --format"),
+        (["--format", "collapsed", "--rank", "7"], "no rank 7 on this machine"),
+        (["--for", "5s"], "require --format"),
+        (["-o", "x"], "require --format"),
         (["--format", "flamegraph"], "is not one of"),
         (["--format", "collapsed", "--json"], "leave out --json"),
         (["--format", "collapsed", "-o", "/nowhere/at/all"], "mkdir -p /nowhere/at"),
@@ -55,11 +57,11 @@ def test_speedscope_goes_to_the_file_and_it_is_said(job: int, tmp_path: Path) ->
         (["--format", "collapsed", "--for", "0s"], "out of range"),
     ],
 )
-def test_wrong_input_is_one_line_and_exit_2(job: int, arguments: list[str], told: str) -> None:
+def test_wrong_input_is_one_line_and_exit_2(job: int, arguments: list[str], reported: str) -> None:
     done = hwtop("stacks", str(job), *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("hwtop: ") and done.stderr.count("\n") == 1
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 def test_what_is_no_python_says_so_with_the_way_out() -> None:

@@ -12,6 +12,8 @@ import pytest
 from hwtop.report.flight import flight_report, flight_text
 from tests.flight_dumps import FOLDER, TAKEN_S, document, nccl, op, placed, recorded
 
+pytestmark = pytest.mark.real
+
 
 def hwtop(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "hwtop", *arguments], capture_output=True, text=True, timeout=60)
@@ -44,14 +46,14 @@ def test_json(tmp_path: Path) -> None:
 
 def test_healthy_dumps() -> None:
     assert flight_report("x", recorded("healthy")).sentence == (
-        "nothing is stuck in the dumps of ranks 0-2: all that was enqueued is finished"
+        "no operation is stuck in the dumps of ranks 0-2: all that were enqueued have finished"
     )
 
 
 def test_open_but_young_operations_prove_nothing() -> None:
     dumps = [nccl(rank, op("all_reduce", 3, age_s=1.0), world=4) for rank in (0, 1)]
     assert flight_report("x", dumps).sentence == (
-        "nothing in the dumps of ranks 0-1 (2 of 4 ranks left a readable dump) had waited for 5 s, so nothing proves a hang"
+        "no operation in the dumps of ranks 0-1 (2 of 4 ranks wrote a readable dump) had waited for 5 s: no evidence of a hang"
     )
 
 
@@ -63,7 +65,7 @@ def test_unreadable_and_absent_dumps_are_told(tmp_path: Path) -> None:
         os.utime(path, (TAKEN_S, TAKEN_S))
     done = hwtop("stacks", "--flight-recorder", str(tmp_path))
     assert done.returncode == 0
-    assert "(2 of 8 ranks left a dump)" in done.stdout.splitlines()[0]
+    assert "(2 of 8 ranks wrote a dump)" in done.stdout.splitlines()[0]
     assert "no dump of ranks 1,3-7" in done.stdout
     assert "fr_1: the pickle ends too early" in done.stdout
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from hwtop.cli import cli
 from hwtop.errors import UsageError
-from hwtop.symptoms.playbooks import playbooks
+from hwtop.symptoms.records import records
 
 
 def printed(*arguments: str) -> str:
@@ -20,24 +20,24 @@ def printed(*arguments: str) -> str:
 
 
 def test_all_symptoms_are_listed_with_their_thresholds() -> None:
-    told = printed("symptoms")
+    reported = printed("symptoms")
 
-    assert all(f"  {name} " in told for name in playbooks())
-    assert "/dev/shm over 90 %" in told
+    assert all(f"  {name} " in reported for name in records())
+    assert "/dev/shm over 90 %" in reported
 
 
 def test_each_symptom_is_an_object_for_scripts() -> None:
     rows = [json.loads(line) for line in printed("symptoms", "--json").splitlines()]
 
-    assert [row["symptom"] for row in rows] == list(playbooks())
+    assert [row["symptom"] for row in rows] == list(records())
     assert all(row["steps"] and row["refuted_by"] for row in rows)
 
 
 def test_one_symptom_is_explained() -> None:
-    told = printed("explain", "shm-nearly-full")
+    reported = printed("explain", "shm-nearly-full")
 
-    parts: Sequence[str] = ("/dev/shm over 90 %", "What to do", "--shm-size=16g", "To test it", "Against it")
-    assert all(part in told for part in parts)
+    parts: Sequence[str] = ("/dev/shm over 90 %", "What to do", "--shm-size=16g", "Verify", "Disproved if")
+    assert all(part in reported for part in parts)
 
 
 def test_a_wrong_name_is_answered_with_near_ones() -> None:

@@ -11,7 +11,7 @@ from hwtop.config.settings import template
 from hwtop.errors import UsageError
 from hwtop.symptoms.judge import Judge
 from hwtop.symptoms.rule import Observation, Rule
-from tests.symptoms.moments import constant, job, rank
+from tests.symptoms.derived_states import constant, job, rank
 
 
 def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
@@ -35,22 +35,22 @@ def test_a_file_is_found_where_the_specification_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
-        ("[screen\n", "no TOML"),
+        ("[screen\n", "invalid TOML"),
         ("[screen]\ntheem = 'x'\n", "no setting 'theem': did you mean 'theme'"),
-        ("[screen]\nmouse = 3\n", "screen.mouse: true or false is wanted, not a number"),
+        ("[screen]\nmouse = 3\n", "screen.mouse: expected true or false, not a number"),
         ("[alerts]\nseverity = 'loud'\n", "alerts.severity: Invalid enum value 'loud'"),
         ("[wrong]\n", "no setting 'wrong'"),
-        ("[alerts]\nwebhook = 'file:///etc/passwd'\n", "alerts.webhook: 'file:///etc/passwd' is no address"),
-        ("[screen]\ninterval = 'often'\n", "screen.interval: 'often' is not a time"),
-        ("[screen]\ninterval = '1ms'\n", "out of range: 0.2 to 60 seconds"),
-        ("x = " + "[" * 10_000, "no TOML"),
-        (b"\xff\xfe", "no UTF-8 text"),
+        ("[alerts]\nwebhook = 'file:///etc/passwd'\n", "alerts.webhook: 'file:///etc/passwd' is not a URL"),
+        ("[screen]\ninterval = 'often'\n", "screen.interval: 'often' is not a valid time"),
+        ("[screen]\ninterval = '1ms'\n", "out of range: use 0.2 to 60 seconds"),
+        ("x = " + "[" * 10_000, "invalid TOML"),
+        (b"\xff\xfe", "not UTF-8"),
     ],
 )
-def test_a_mistake_is_named(text: str | bytes, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_a_mistake_is_named(text: str | bytes, reported: str) -> None:
+    with pytest.raises(UsageError, match=reported):
         parse(text.encode() if isinstance(text, str) else text, "config.toml")
 
 

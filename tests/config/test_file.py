@@ -86,7 +86,7 @@ def test_what_cannot_be_changed_safely_is_refused(tmp_path: Path) -> None:
     place.write_text("[symptoms]\nthresholds = { hang = { quiet_s = 5 } }\n")
     before = place.read_bytes()
 
-    with pytest.raises(UsageError, match="cannot be changed safely: nothing was saved; edit it by hand"):
+    with pytest.raises(UsageError, match="cannot change this file safely: nothing was saved; edit it by hand"):
         save(place, {("symptoms", "thresholds", "shm-nearly-full", "used_pct"): 70.0})
     assert place.read_bytes() == before
 

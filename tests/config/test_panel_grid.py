@@ -9,7 +9,7 @@ import pytest
 from hwtop.config import parse as parse_config
 from hwtop.config.panel_grid import NAMES, Cells, no_drawing, parse
 from hwtop.errors import UsageError
-from hwtop.ui import panel_view
+from hwtop.ui.pages import focus as panel_view
 from hwtop.ui.pages.layout import PANELS
 
 
@@ -34,13 +34,13 @@ def test_words_are_columns_lines_are_rows_and_a_panel_covers_all_its_cells() -> 
     ("drawing", "words"),
     [
         (("findings", "rank"), "no panel 'rank': did you mean 'ranks'?"),
-        (("weather",), "no panel 'weather': there are findings, gpu"),
-        (("gpu cpu", "cpu gpu"), "the cells of 'gpu' make no rectangle"),
-        (("gpu cpu gpu",), "the cells of 'gpu' make no rectangle"),
-        (("gpu", "cpu", "gpu"), "the cells of 'gpu' make no rectangle"),
-        (("gpu", ""), "1 to 12 panels each"),
-        (("gpu " * 13,), "1 to 12 panels each"),
-        (("gpu",) * 41, "at most 40 lines"),
+        (("weather",), "no panel 'weather': panels are findings, gpu"),
+        (("gpu cpu", "cpu gpu"), "the cells of 'gpu' do not form a rectangle"),
+        (("gpu cpu gpu",), "the cells of 'gpu' do not form a rectangle"),
+        (("gpu", "cpu", "gpu"), "the cells of 'gpu' do not form a rectangle"),
+        (("gpu", ""), "1 to 12 panels"),
+        (("gpu " * 13,), "1 to 12 panels"),
+        (("gpu",) * 41, "at most 40 rows"),
         (("verdict",), "no panel 'verdict'"),
     ],
     ids=str,
@@ -55,9 +55,9 @@ def test_the_settings_file_is_checked(tmp_path: Path) -> None:
     assert config.panels.overview == ("findings cpu", "ranks cpu")
     for text, words in (
         (b'[panels]\nhide = ["disc"]', "panels.hide: no panel 'disc': did you mean 'disk'?"),
-        (b'[panels]\noverview = ["gpu cpu", "cpu gpu"]', "panels.overview: the cells of 'gpu' make no rectangle"),
-        (b"[panels]\nhide = 3", "panels.hide: a list is wanted, not a number"),
+        (b'[panels]\noverview = ["gpu cpu", "cpu gpu"]', "panels.overview: the cells of 'gpu' do not form a rectangle"),
+        (b"[panels]\nhide = 3", "panels.hide: expected a list, not a number"),
     ):
-        with pytest.raises(UsageError) as told:
+        with pytest.raises(UsageError) as reported:
             parse_config(text, "file")
-        assert words in str(told.value)
+        assert words in str(reported.value)

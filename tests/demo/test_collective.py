@@ -8,9 +8,9 @@ from array import array
 
 import pytest
 
-from hwtop.demo.collective import Communicator
 from hwtop.demo.launcher import free_port
-from hwtop.demo.settings import Place
+from hwtop.demo.train.collective import Communicator
+from hwtop.demo.train.settings import Place
 
 
 def meet(world_size: int) -> list[Communicator]:

@@ -13,9 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from hwtop.demo.catalogue import find
 from hwtop.demo.run import DemoJob
-from hwtop.demo.scenarios import SCENARIOS, Scenario, find
+from hwtop.demo.scenarios import SCENARIOS, Scenario
 from tests.training import environment
+
+pytestmark = pytest.mark.real
 
 DEADLINE_S = 60.0
 
@@ -99,8 +102,8 @@ def test_ranks_are_told_their_place(started: Callable[..., DemoJob], tmp_path: P
         lambda: "step 1/" in (tmp_path / "rank_1.log").read_text() if len(rank_pids(job)) == 2 else False, "ranks"
     )
     for rank, pid in rank_pids(job).items():
-        told = environment(pid)
-        assert (told["RANK"], told["LOCAL_RANK"], told["WORLD_SIZE"]) == (str(rank), str(rank), "2")
+        reported = environment(pid)
+        assert (reported["RANK"], reported["LOCAL_RANK"], reported["WORLD_SIZE"]) == (str(rank), str(rank), "2")
         assert os.readlink(f"/proc/{pid}/fd/1") == str(tmp_path.resolve() / f"rank_{rank}.log")
         workers = [child for child in job.members(job.launcher_pid) if stat(child)[1:2] == [str(pid)]]
         assert len(workers) == 2
@@ -163,6 +166,7 @@ REPO = Path(__file__).parents[2]
 STARTER = """
 import sys, time
 from pathlib import Path
+from hwtop.demo.catalogue import find
 from hwtop.demo.run import DemoJob
 from tests.demo.test_run import soon
 job = DemoJob(soon(sys.argv[1]), Path(sys.argv[2]), is_stdlib_forced=True)

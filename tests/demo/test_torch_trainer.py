@@ -10,6 +10,8 @@ from hwtop.demo.run import DemoJob, has_torch
 from hwtop.demo.scenarios import SCENARIOS
 from tests.demo.test_run import logs, soon, wait_until
 
+pytestmark = pytest.mark.real
+
 REACHED = {
     "slow-loader": "step 5/",
     "nan": "loss nan",

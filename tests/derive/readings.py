@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hwtop.model.cpu import CpuReading, CpuTimes
+from hwtop.model.host.cpu import CpuReading, CpuTimes
 from hwtop.model.log import LogFile, LogLine, LogReading
 from hwtop.model.process import GoneProcess, OpenFile, ProcessInfo, ProcessReading, ThreadInfo
 from hwtop.model.snapshot import OwnCost, Snapshot

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.diagnosis.devices import mirrored
 from tests.fakenvml.fixture import FakeNvml
-from tests.training import JOBS, TrainingJob, start_python, start_torchrun
+from tests.training import TrainingJob, job_file, start_python, start_torchrun
 
 LIGHT, BUSY, HEAVY = 0.125, 1.0, 2.0
 """Cores that a job keeps busy: it mostly sleeps, it computes in one process, it computes on all ranks."""
@@ -27,7 +27,7 @@ _FAKECTL = Lock()
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A script of hwtop/demo/jobs, and what the card on top must say of it."""
+    """A job of one file (`tests.training.job_file`), and what the card on top must say of it."""
 
     script: str
     symptom: str | None
@@ -48,7 +48,7 @@ class Case:
     gpu: Mapping[str, object] = field(default_factory=dict)
     """Where the job is to have a GPU: what the fake driver says of it."""
     has_device: bool = False
-    """The ranks work on pretended devices (hwtop/demo/jobs/pretend_device.py): the fake driver tells how busy those are."""
+    """The ranks work on pretended devices (tests/jobs/pretend_device.py): the fake driver tells how busy those are."""
     also: tuple[str, ...] = ()
     """Symptoms that are true of the job too, in the eyes of the detection matrix: they may stand below the expected one."""
     meanwhile: Callable[[TrainingJob], None] | None = None
@@ -137,7 +137,7 @@ def why_wrong(case: Case, watched: Watched) -> str | None:
 
 def start(case: Case, folder: Path) -> TrainingJob:
     """The job in `folder`."""
-    script, port = JOBS / f"{case.script}.py", _free_port()
+    script, port = job_file(case.script), _free_port()
     if case.launch == "python":
         return start_python(script, folder, env=case.env)
     if case.launch == "alone":

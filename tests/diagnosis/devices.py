@@ -1,4 +1,4 @@
-"""Makes the fake driver repeat what a job's pretended devices do (hwtop/demo/jobs/pretend_device.py)."""
+"""Makes the fake driver repeat what a job's pretended devices do (tests/jobs/pretend_device.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from hwtop.demo.jobs.pretend_device import SPINNING_W
+from tests.jobs.pretend_device import SPINNING_W
 
 EVERY_S = 0.4
 IDLE_W = 75

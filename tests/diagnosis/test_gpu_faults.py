@@ -16,7 +16,9 @@ import pytest
 from tests.demo.test_run import wait_until
 from tests.fakenvml.fixture import FakeNvml
 from tests.terminal.conftest import use_ranks
-from tests.training import JOBS, TrainingJob, start_python
+from tests.training import TrainingJob, job_file, start_python
+
+pytestmark = pytest.mark.real
 
 SECONDS = 12
 """How long hwtop watches. What it has not found then it may look for once more, twice as long: a loaded machine is slow."""
@@ -97,7 +99,7 @@ class Report:
 @pytest.fixture(scope="module")
 def reports(nvml_library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
     """Scenario -> what hwtop said of it; all are watched at the same time."""
-    with start_python(JOBS / "eight_ranks.py", tmp_path_factory.mktemp("job")) as job:
+    with start_python(job_file("eight_ranks"), tmp_path_factory.mktemp("job")) as job:
         wait_until(lambda: len(job.rank_pids()) == 8, "eight ranks")
         fakes = {name: FakeNvml(nvml_library, tmp_path_factory.mktemp("gpus")) for name in SCENARIOS}
         found = look(fakes, job, SECONDS)
@@ -133,18 +135,18 @@ def test_what_is_found_and_nothing_else(name: str, reports: dict[str, Report]) -
 
 
 def test_heat_and_a_low_power_limit(reports: dict[str, Report]) -> None:
-    told = reports["throttle"]
-    assert told.ranks() == {"gpu-thermal-throttle": [5], "gpu-power-cap": [2]}
-    assert re.search(r"held back by heat (8\d|90)% of the time", told.card("gpu-thermal-throttle"))
-    assert "500 W allowed, default 700 W" in told.card("gpu-power-cap")
+    reported = reports["throttle"]
+    assert reported.ranks() == {"gpu-thermal-throttle": [5], "gpu-power-cap": [2]}
+    assert re.search(r"throttled by temperature (8\d|90)% of the time", reported.card("gpu-thermal-throttle"))
+    assert "500 W allowed, default 700 W" in reported.card("gpu-power-cap")
 
 
 def test_memory_links_and_an_xid(reports: dict[str, Report]) -> None:
-    told = reports["errors"]
+    reported = reports["errors"]
     ranks = {"xid": [1], "row-remap-pending": [2], "ecc-error": [1], "nvlink-errors": [6], "pcie-degraded": [4]}
-    assert told.ranks() == ranks
-    assert "Xid 94: contained memory error" in told.card("xid")
-    assert "3.0 x8 instead of 5.0 x16" in told.card("pcie-degraded")
+    assert reported.ranks() == ranks
+    assert "Xid 94: contained memory error" in reported.card("xid")
+    assert "3.0 x8 instead of 5.0 x16" in reported.card("pcie-degraded")
 
 
 def test_a_lost_gpu_is_told_once_with_its_xid_and_rank(reports: dict[str, Report]) -> None:

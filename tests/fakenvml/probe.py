@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from hwtop.collectors.gpu_nvidia import GpuNvidiaSource
+from hwtop.collectors.gpu.nvidia.vendor import GpuNvidiaSource
 from hwtop.errors import CannotError
 
 skipped_s = 0.0

@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.config import AlertConfig
 from hwtop.feed.alerts import AlertBook
@@ -19,9 +18,10 @@ from hwtop.model.frame import Frame, Verdict
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Finding
 from hwtop.ui.terminal.notification import escapes
-from tests.symptoms.moments import job, moment, rank
+from tests.parts import replace
+from tests.symptoms.derived_states import derived, job, rank
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 def finding(symptom: str = "hang", severity: Severity = "critical", title: str = "all stand still") -> Finding:
@@ -39,7 +39,7 @@ def finding(symptom: str = "hang", severity: Severity = "critical", title: str =
 def frame(*findings: Finding, pid: int = 999) -> Frame:
     return Frame(
         number=1,
-        moment=moment(5.0, replace(job(rank()), target_pid=pid)),
+        derived=derived(5.0, replace(job(rank()), target_pid=pid)),
         history=(),
         verdict=Verdict(level="ok", text=""),
         findings=findings,
@@ -48,31 +48,31 @@ def frame(*findings: Finding, pid: int = 999) -> Frame:
     )
 
 
-def told(book: AlertBook, *findings: Finding, pid: int = 999) -> list[str]:
+def reported(book: AlertBook, *findings: Finding, pid: int = 999) -> list[str]:
     return [each.symptom for each in book.advance(frame(*findings, pid=pid))]
 
 
 def test_each_symptom_calls_once_until_it_has_cleared() -> None:
     book = AlertBook("warning")
 
-    assert told(book, finding()) == ["hang"]
-    assert told(book, finding(), finding("xid")) == ["xid"]
-    assert told(book, finding("xid")) == []
-    assert told(book, finding(), finding("xid")) == ["hang"]  # it had gone in between
+    assert reported(book, finding()) == ["hang"]
+    assert reported(book, finding(), finding("xid")) == ["xid"]
+    assert reported(book, finding("xid")) == []
+    assert reported(book, finding(), finding("xid")) == ["hang"]  # it had gone in between
 
 
 def test_a_note_does_not_call_and_what_gets_worse_does() -> None:
     book = AlertBook("warning")
 
-    assert told(book, finding(severity="info")) == []
-    assert told(book, finding(severity="warning")) == ["hang"]
+    assert reported(book, finding(severity="info")) == []
+    assert reported(book, finding(severity="warning")) == ["hang"]
 
 
 def test_another_job_begins_anew() -> None:
     book = AlertBook("warning")
 
-    assert told(book, finding(), pid=1) == ["hang"]
-    assert told(book, finding(), pid=2) == ["hang"]
+    assert reported(book, finding(), pid=1) == ["hang"]
+    assert reported(book, finding(), pid=2) == ["hang"]
 
 
 @pytest.fixture

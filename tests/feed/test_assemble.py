@@ -11,7 +11,7 @@ def test_only_the_newest_moment_holds_log_lines() -> None:
         lines = log_lines("/logs/rank_0.log", at_s, f"step {second} loss 2.5", first=second + 1)
         reading = processes(at_s, launcher(), rank(0, world=1))
         frame = assembler.advance(snapshot(at_s, process=reading, logs=logs(at_s, *lines)))
-    jobs = [moment.job for moment in frame.history]
-    assert [len(job.lines) for job in jobs if job is not None] == [0, 0, 0, 0, 5]
-    assert frame.moment.job is not None
-    assert frame.moment.job.lines[-1].text == "step 4 loss 2.5"
+    jobs = [derived.job for derived in frame.history]
+    assert [len(job.logs.lines) for job in jobs if job is not None] == [0, 0, 0, 0, 5]
+    assert frame.derived.job is not None
+    assert frame.derived.job.logs.lines[-1].text == "step 4 loss 2.5"

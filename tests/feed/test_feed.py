@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
-from hwtop.derive.job import JobTracker
+from hwtop.derive.job.tracker import JobTracker
 from hwtop.feed.feed import Feed, Focus, frames
-from hwtop.model.aim import Aim, Wish
 from hwtop.model.frame import Frame
+from hwtop.model.plan import SamplingPlan, UserFocus
 from hwtop.model.snapshot import Snapshot, SourceStatus
 from hwtop.symptoms import rules
 from hwtop.symptoms.history import History
@@ -31,8 +30,9 @@ from tests.derive.readings import (
     stacks,
     worker,
 )
+from tests.parts import replace
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 def training(at_s: float) -> Snapshot:
@@ -57,14 +57,14 @@ class Source:
 
     def __init__(self, snapshots: list[Snapshot]) -> None:
         self.snapshots = snapshots
-        self.aims: list[Aim] = []
+        self.aims: list[SamplingPlan] = []
         self.closed = threading.Event()
 
     def __iter__(self) -> Iterator[Snapshot]:
         return iter(self.snapshots)
 
-    def aim(self, aim: Aim) -> None:
-        self.aims.append(aim)
+    def set_plan(self, plan: SamplingPlan) -> None:
+        self.aims.append(plan)
 
     def close(self) -> None:
         self.closed.set()
@@ -79,23 +79,23 @@ def test_one_frame_a_snapshot_in_order() -> None:
     made = list(frames(recording(5)))
     assert [frame.number for frame in made] == [1, 2, 3, 4, 5]
     assert [frame.watched_s for frame in made] == [0.0, 1.0, 2.0, 3.0, 4.0]
-    assert [frame.moment.at_s for frame in made] == [100.0, 101.0, 102.0, 103.0, 104.0]
+    assert [frame.derived.at_s for frame in made] == [100.0, 101.0, 102.0, 103.0, 104.0]
     assert [len(frame.history) for frame in made] == [1, 2, 3, 4, 5]
-    assert all(frame.history[-1] is frame.moment for frame in made)
+    assert all(frame.history[-1] is frame.derived for frame in made)
 
 
 def test_the_frame_holds_rates_and_the_job() -> None:
-    last = list(frames(recording(3)))[-1].moment
+    last = list(frames(recording(3)))[-1].derived
     assert last.cpu is not None and last.cpu.util_pct == pytest.approx(50.0)
     assert last.own_cpu_pct == pytest.approx(1.0)
     assert last.job is not None
-    assert [(each.rank, each.pid, each.cpu_pct) for each in last.job.ranks] == [(0, 110, 50.0), (1, 111, 50.0)]
-    assert last.job.ranks[0].progress is not None and last.job.ranks[0].progress.step == 102
+    assert [(each.rank, each.pid, each.process.cpu_pct) for each in last.job.ranks] == [(0, 110, 50.0), (1, 111, 50.0)]
+    assert last.job.ranks[0].progress.newest is not None and last.job.ranks[0].progress.newest.step == 102
 
 
 def test_history_is_bounded_to_ten_minutes() -> None:
     last = list(frames([snapshot(float(second)) for second in range(1, 1400, 2)]))[-1]
-    assert last.history[0].at_s == last.moment.at_s - 600.0
+    assert last.history[0].at_s == last.derived.at_s - 600.0
     assert len(last.history) == 301
     assert last.watched_s == 1398.0
 
@@ -106,11 +106,13 @@ def test_a_stale_reading_keeps_its_rates(is_decoded: bool) -> None:
     stale = replace(training(102.0), cpu=second.cpu, process=second.process)
     snapshots = decoded([first, second, stale]) if is_decoded else [first, second, stale]
     before, after = list(frames(snapshots))[1:]
-    assert before.moment.cpu is not None and before.moment.cpu.util_pct == pytest.approx(50.0)
-    assert after.moment.cpu == before.moment.cpu
-    assert before.moment.job is not None and after.moment.job is not None
-    assert [each.cpu_pct for each in after.moment.job.ranks] == [each.cpu_pct for each in before.moment.job.ranks]
-    assert after.moment.job.ranks[0].cpu_pct == 50.0
+    assert before.derived.cpu is not None and before.derived.cpu.util_pct == pytest.approx(50.0)
+    assert after.derived.cpu == before.derived.cpu
+    assert before.derived.job is not None and after.derived.job is not None
+    assert [each.process.cpu_pct for each in after.derived.job.ranks] == [
+        each.process.cpu_pct for each in before.derived.job.ranks
+    ]
+    assert after.derived.job.ranks[0].process.cpu_pct == 50.0
 
 
 def test_a_recording_yields_the_same_frames() -> None:
@@ -127,17 +129,17 @@ def test_a_live_source_is_told_where_to_look() -> None:
     source = Source(recording(3))
     list(frames(source))
     assert len(source.aims) == 3
-    aim = source.aims[-1]
-    assert aim.target_pid == 100
-    assert aim.stack_pids == (110, 111, 130)  # the worker, as its rank waits for data
-    assert aim.focus_pid is None
-    assert [target.path for target in aim.logs] == ["/logs/rank_0.log", "/logs/rank_1.log"]
+    plan = source.aims[-1]
+    assert plan.target_pid == 100
+    assert plan.stack_pids == (110, 111, 130)  # the worker, as its rank waits for data
+    assert plan.focus_pid is None
+    assert [target.path for target in plan.logs] == ["/logs/rank_0.log", "/logs/rank_1.log"]
 
 
 def test_the_focused_rank_comes_first() -> None:
     source = Source(recording(1))
     focus = Focus()
-    focus.wish = Wish(rank=1)
+    focus.user_focus = UserFocus(rank=1)
     list(frames(source, focus))
     assert source.aims[0].focus_pid == 111
     assert source.aims[0].stack_pids[:2] == (111, 110)
@@ -216,9 +218,9 @@ GOOD = Rule(symptom="rank-dead", category="stability", threshold="-", raise_s=0.
 def test_a_rule_that_fails_is_told_and_the_others_still_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hwtop.feed.assemble.Judge", lambda _rules, _quiet: Judge([broken_from(101.0), GOOD]))
     made = list(frames([snapshot(100.0 + second) for second in range(4)]))
-    told = [[(spot.source, spot.reason) for spot in frame.blind] for frame in made]
-    assert told[0] == []
-    assert told[1:] == [[("hwtop", "internal error in hang: ZeroDivisionError: division by zero")]] * 3
+    reported = [[(spot.source, spot.reason) for spot in frame.blind] for frame in made]
+    assert reported[0] == []
+    assert reported[1:] == [[("hwtop", "internal error in hang: ZeroDivisionError: division by zero")]] * 3
     found = [{finding.symptom for finding in frame.findings} for frame in made]
     assert all("rank-dead" in each for each in found)
     assert "hang" not in found[3]  # what nobody can see any more is cleared
@@ -231,10 +233,10 @@ def test_a_failure_that_passes_is_no_longer_told() -> None:
         return None
 
     judge = Judge([Rule(symptom="hang", category="stability", threshold="-", raise_s=0, clear_s=0, check=check)])
-    moments = [frame.moment for frame in frames([snapshot(float(second)) for second in (1, 2)])]
-    judge.advance(History(moments[:1]), 0.0)
+    derived_states = [frame.derived for frame in frames([snapshot(float(second)) for second in (1, 2)])]
+    judge.advance(History(derived_states[:1]), 0.0)
     assert [spot.source for spot in judge.failures] == ["hwtop"]
-    judge.advance(History(moments), 1.0)
+    judge.advance(History(derived_states), 1.0)
     assert not list(judge.failures)
 
 
@@ -245,8 +247,8 @@ def test_a_step_of_deriving_that_fails_is_told_and_the_rest_goes_on(monkeypatch:
     monkeypatch.setattr(JobTracker, "advance", fail)
     status = SourceStatus(name="cpu", status="ok")
     made = list(frames([replace(each, sources=(status,)) for each in recording(2)]))
-    assert made[1].moment.job is None
-    assert made[1].moment.cpu is not None and made[1].moment.cpu.util_pct == pytest.approx(50.0)
+    assert made[1].derived.job is None
+    assert made[1].derived.cpu is not None and made[1].derived.cpu.util_pct == pytest.approx(50.0)
     assert [(spot.source, spot.reason) for spot in made[1].blind] == [
         ("hwtop", "internal error in job: ValueError: no such rank")
     ]
@@ -272,4 +274,4 @@ def test_a_source_that_breaks_says_that_the_picture_stands_still() -> None:
     feed.join(DEADLINE_S)
     assert published[-1].verdict.level == "unknown"
     assert "no longer live: RuntimeError: the recording ends in the middle" in published[-1].verdict.text
-    assert published[-1].moment == published[0].moment
+    assert published[-1].derived == published[0].derived

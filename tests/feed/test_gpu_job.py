@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from msgspec.structs import replace
-
-from hwtop.collectors.gpu_holder import GpuHolders
+from hwtop.collectors.gpu.holder import GpuHolders
 from hwtop.feed.assemble import Assembler
 from hwtop.model.frame import Frame
-from hwtop.model.gpu import GpuReading
+from hwtop.model.gpu.device import GpuReading
 from hwtop.model.snapshot import Snapshot
 from tests.derive.readings import cpu, dump, launcher, log_lines, logs, processes, rank, snapshot, stacks
 from tests.fakenvml.fixture import FakeNvml
 from tests.host import write_tree
+from tests.parts import replace
 
 EVERY_S = 4
 SECONDS = 120
@@ -45,7 +44,7 @@ def watched(fake: FakeNvml, tmp_path: Path, gpus: list[int], hangs_after_s: int 
         answer = probe.say("read")
         assert answer.reading is not None, answer.reason
         # the counters of the fake library go by real time, of which next to none passes here
-        rows = tuple(replace(gpu, counters=None) for gpu in holders.told(answer.reading.gpus))
+        rows = tuple(replace(gpu, counters=None) for gpu in holders.reported(answer.reading.gpus))
         reading = replace(answer.reading, at_s=100.0 + second, gpus=rows)
         frame = assembler.advance(
             taken(
@@ -80,8 +79,8 @@ def taken(reading: GpuReading, world: int, *, has_stacks: bool, is_silent: bool)
 
 def test_eight_healthy_gpus_raise_nothing(fake_nvml: FakeNvml, tmp_path: Path) -> None:
     frame = watched(fake_nvml, tmp_path, list(range(8)))
-    assert frame.moment.job is not None
-    assert [each.gpus for each in frame.moment.job.ranks] == [(index,) for index in range(8)]
+    assert frame.derived.job is not None
+    assert [each.gpus for each in frame.derived.job.ranks] == [(index,) for index in range(8)]
     assert [finding for finding in frame.findings if finding.severity != "info"] == []
     assert frame.verdict.level == "ok"
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.gpu_owner import UsedGpus, gpus_of
-from hwtop.model.gpu import Gpu, GpuProcess, MigInstance
+from hwtop.model.gpu.device import Gpu, GpuProcess, MigInstance
 from hwtop.model.process import ProcessInfo, ThreadInfo
 from tests.derive.readings import process
+from tests.parts import replace
 
 UUIDS = ("GPU-aaaa1111-0000", "GPU-bbbb2222-0000", "GPU-bbcc3333-0000", "GPU-dddd4444-0000")
 
@@ -92,8 +92,8 @@ def test_processes_in_mig_instances_and_clients_of_mps_are_on_their_gpu() -> Non
     assert used(trainer(), 0, (gpus(None)[0], replace(gpus(None, ())[1], mig=(instance,)))) == (1,)
     server = held(50, "S", name="/usr/bin/nvidia-cuda-mps-server")
     assert used(trainer("0"), 0, gpus((server,), (server, held(7, "S", kind="mps")))) == (1,)
-    told = gpus_of(trainer("0"), 0, gpus((held(50, name="nvidia-cuda-mps-server"),), ()))
-    assert told.indexes == () and "MPS" in (told.reason or "")
+    reported = gpus_of(trainer("0"), 0, gpus((held(50, name="nvidia-cuda-mps-server"),), ()))
+    assert reported.indexes == () and "MPS" in (reported.reason or "")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_tiles_and_kinds_of_intel_gpus_are_not_guessed() -> None:
     env["ZE_FLAT_DEVICE_HIERARCHY"] = "COMPOSITE"
     assert gpus_of(trainer(env=env, has_context=False), 0, tiles).indexes == (1,)
     mixed = (replace(tiles[0], name="UHD Graphics"), *tiles[1:])
-    assert "kinds" in (gpus_of(trainer(env=env, has_context=False), 0, mixed).reason or "")
+    assert "models" in (gpus_of(trainer(env=env, has_context=False), 0, mixed).reason or "")
 
 
 def test_a_second_vendor_is_numbered_from_its_own_first() -> None:

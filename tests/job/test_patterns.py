@@ -190,8 +190,8 @@ def test_a_loss_that_is_not_a_number() -> None:
 def test_a_flood_of_one_pattern_is_cut_and_the_rest_is_kept() -> None:
     flood = [FAULTS["device-side-assert"]] * 5000
     events = Matcher(repeat_limit=20).match(lines(FAULTS["disk-full"], *flood, FAULTS["segfault"]))
-    told = [event.pattern for event in events]
-    assert (told[0], told.count("device-side-assert"), told[-1]) == ("disk-full", 20, "segfault")
+    reported = [event.pattern for event in events]
+    assert (reported[0], reported.count("device-side-assert"), reported[-1]) == ("disk-full", 20, "segfault")
     assert len(match(lines(*flood))) == 5000
 
 
@@ -223,12 +223,12 @@ def test_the_table_of_xids_says_who_is_to_blame_and_what_to_do() -> None:
 
 
 def test_nvlink_5_says_in_the_line_whether_it_is_fatal() -> None:
-    def told(word: str) -> set[tuple[str, str, int | None]]:
+    def reported(word: str) -> set[tuple[str, str, int | None]]:
         text = f"NVRM: Xid (PCI:0000:04:00): 149, NETIR_LINK_EVT {word} XC0 i0 Link 08 (0x01000011 0x00000000)"
         return {(event.pattern, event.severity, event.xid) for event in match(lines(text))}
 
-    assert told("Fatal") == {("xid", "critical", 149), ("nvlink-errors", "critical", None)}
-    assert told("Nonfatal") == {("xid", "warning", 149), ("nvlink-errors", "warning", None)}
+    assert reported("Fatal") == {("xid", "critical", 149), ("nvlink-errors", "critical", None)}
+    assert reported("Nonfatal") == {("xid", "warning", 149), ("nvlink-errors", "warning", None)}
 
 
 def test_patterns_of_the_user_come_first() -> None:
@@ -253,7 +253,10 @@ def test_patterns_of_the_user_come_first() -> None:
         ("[[pattern]]\nid = 3", "own.toml"),
         ("not toml at all", "own.toml"),
         ('[[pattern]]\nid="x"\nliterals=["Upper"]\nseverity="info"\nrole="root"\nexplanation="e"', "lower case"),
-        ('[[pattern]]\nid="x"\nliterals=["a"]\nregex="("\nseverity="info"\nrole="root"\nexplanation="e"', "bad regex"),
+        (
+            '[[pattern]]\nid="x"\nliterals=["a"]\nregex="("\nseverity="info"\nrole="root"\nexplanation="e"',
+            "invalid regex",
+        ),
         ('[[pattern]]\nid="x"\nliterals=["a"]\nseverity="bad"\nrole="root"\nexplanation="e"', "bad"),
     ],
 )

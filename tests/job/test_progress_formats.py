@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.job.progress.told import parse
+from hwtop.job.progress.tracker import parse
 
 NAN = math.nan
 LINES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -1210,7 +1210,7 @@ OTHERS = [
 ]
 
 
-def told(line: str) -> dict[str, Any]:
+def reported(line: str) -> dict[str, Any]:
     progress = parse(line)
     if progress is None:
         return {}
@@ -1220,11 +1220,11 @@ def told(line: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", LINES)
 def test_all_that_the_line_holds_and_nothing_else(name: str) -> None:
     line, expected = LINES[name]
-    values = told(line)
+    values = reported(line)
     assert values.pop("means", ()) == expected.get("means", ())
     assert values == pytest.approx({key: value for key, value in expected.items() if key != "means"}, nan_ok=True)
 
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_lines_that_are_not_about_a_training_step(line: str) -> None:
-    assert told(line) == {}
+    assert reported(line) == {}

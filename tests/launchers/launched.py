@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hwtop.collectors.process import ProcessSource
+from hwtop.collectors.process.source import ProcessSource
 from hwtop.model.process import ProcessReading
 from tests.training import TrainingJob, kill
 
@@ -43,13 +43,13 @@ class Launched:
     def ranks(self) -> set[tuple[int, int]]:
         """(rank, PID) as the ranks themselves tell, once all have."""
         end_s = time.monotonic() + DEADLINE_S
-        while len(told := self.told()) < self._count:
+        while len(reported := self.reported()) < self._count:
             if time.monotonic() > end_s:
-                raise TimeoutError(f"{len(told)} of {self._count} ranks came up; {self._job.text()[-3000:]}")
+                raise TimeoutError(f"{len(reported)} of {self._count} ranks came up; {self._job.text()[-3000:]}")
             time.sleep(0.1)
-        return told
+        return reported
 
-    def told(self) -> set[tuple[int, int]]:
+    def reported(self) -> set[tuple[int, int]]:
         """(rank, PID) of those that have told so far."""
         lines = (line.split() for line in self._roster.read_text().splitlines())
         return {(int(rank), int(pid)) for rank, pid in lines}

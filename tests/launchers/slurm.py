@@ -100,8 +100,8 @@ class Slurm:
         end_s = time.monotonic() + _START_S
         while not condition():
             if time.monotonic() > end_s:
-                told = "\n".join(f"{log.name}: {log.read_text()[-800:]}" for log in self.folder.glob("*.log"))
-                raise TimeoutError(f"no {what}\n{told}")
+                reported = "\n".join(f"{log.name}: {log.read_text()[-800:]}" for log in self.folder.glob("*.log"))
+                raise TimeoutError(f"no {what}\n{reported}")
             time.sleep(0.1)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hwtop.collectors.process import ProcessSource, check_target
+from hwtop.collectors.process.source import ProcessSource, check_target
 from hwtop.errors import UsageError
 from hwtop.feed.watch import watch
 from hwtop.job.launch.tree import main_launcher, members
@@ -18,6 +18,8 @@ from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.member import Member
 from tests.launchers.launched import Launched
+
+pytestmark = pytest.mark.real
 
 RANK = ("PYTHON", "SCRIPTS/rank.py", "ROSTER")
 TORCHRUN = ("BIN/torchrun", "--standalone", "--nproc-per-node", "2")
@@ -129,29 +131,29 @@ def outside(job: Launched) -> set[tuple[int, int]]:
     """What ranks in a PID namespace of their own tell, with their PIDs out here."""
     job.ranks()
     pids = {process.ns_pids[-1]: process.pid for process in job.reading().processes if len(process.ns_pids) > 1}
-    return {(rank, pids[pid]) for rank, pid in job.told()}
+    return {(rank, pids[pid]) for rank, pid in job.reported()}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_ranks_and_launcher_from_each_process(jobs: dict[str, Launched], name: str) -> None:
     job, case = jobs[name], CASES[name]
-    told = outside(job) if name == "PID namespace" else job.ranks()
-    for pid in {job.pid, *(pid for _, pid in told)}:
+    reported = outside(job) if name == "PID namespace" else job.ranks()
+    for pid in {job.pid, *(pid for _, pid in reported)}:
         reading = ProcessSource(pid).read()
         found = members(reading.processes)
-        assert of_role(found, "rank") == told
-        assert {m.local_rank for m in found if m.role == "rank"} == set(range(len(told)))
+        assert of_role(found, "rank") == reported
+        assert {m.local_rank for m in found if m.role == "rank"} == set(range(len(reported)))
         assert max(m.world_size or 0 for m in found) == case.world_size
         launcher = main_launcher(found)
         assert (launcher.launcher_kind if launcher else None) == (case.kind or None) or case.kind == "bash"
         if case.kind is None:
-            assert (0, job.pid) in told
+            assert (0, job.pid) in reported
 
 
 def frame_where(pid: int, holds: Callable[[Job], bool], seconds: float = 60.0) -> tuple[Frame, Job]:
     """The first frame whose job satisfies the condition."""
     for frame in watch(pid, seconds=seconds, interval_s=0.3):
-        job = frame.moment.job
+        job = frame.derived.job
         if job is not None and holds(job):
             return frame, job
     raise AssertionError(f"never held; ranks: {[] if job is None else job.ranks}")
@@ -164,10 +166,10 @@ def ranks_of(job: Job) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("node", [0, 1])
 def test_two_nodes_of_torchrun_say_what_is_not_here(jobs: dict[str, Launched], node: int) -> None:
     job = jobs[f"node {node}"]
-    told = job.ranks()
+    reported = job.ranks()
     frame, seen = frame_where(job.pid, lambda job: len(job.ranks) == 2)
-    assert ranks_of(seen) == told
-    assert {rank for rank, _ in told} == {2 * node, 2 * node + 1}
+    assert ranks_of(seen) == reported
+    assert {rank for rank, _ in reported} == {2 * node, 2 * node + 1}
     assert (seen.world_size, [rank.local_rank for rank in seen.ranks]) == (4, [0, 1])
     assert "2 of 4 ranks are visible on this machine" in [spot.reason for spot in frame.blind]
 
@@ -177,8 +179,8 @@ def test_ranks_that_look_like_loader_workers_are_told_by_their_parents_stack(
     jobs: dict[str, Launched], name: str
 ) -> None:
     job = jobs[name]
-    told = job.ranks()
-    _, seen = frame_where(min(pid for _, pid in told), lambda job: ranks_of(job) == told)
+    reported = job.ranks()
+    _, seen = frame_where(min(pid for _, pid in reported), lambda job: ranks_of(job) == reported)
     assert seen.launcher is not None
     assert seen.launcher.kind == "mp.spawn"
 
@@ -188,11 +190,11 @@ def test_a_restart_is_followed_and_the_end_is_told(jobs: dict[str, Launched]) ->
     folder = job.folder.parent
     first: set[int] = set()
     for frame in watch(job.pid, seconds=90, interval_s=0.3):
-        seen = frame.moment.job
+        seen = frame.derived.job
         if seen is None:
             continue
         ranks = {rank.rank: rank for rank in seen.ranks}
-        logs = [rank.log or "" for rank in seen.ranks]
+        logs = [rank.log.path or "" for rank in seen.ranks]
         if seen.restarts == 0 and len(ranks) == 2 and all("attempt_0" in log for log in logs):
             first = {rank.pid for rank in seen.ranks}
             (folder / "fail-0").touch()
@@ -204,20 +206,20 @@ def test_a_restart_is_followed_and_the_end_is_told(jobs: dict[str, Launched]) ->
     assert (folder / "fail-1").exists(), "the restart was never seen"
     assert seen is not None
     assert seen.has_ended
-    assert (ranks[1].exit_code, ranks[1].last_line) == (1, "ValueError: loss is nan in attempt 1")
+    assert (ranks[1].exit_code, ranks[1].log.last_line) == (1, "ValueError: loss is nan in attempt 1")
     assert ranks[0].exit_code == -15
     # its exit code, or the exception in its log: whichever was read first
-    told = "\n".join(map(str, (*frame.findings, *seen.events)))
-    assert "rank 1" in frame.verdict.text.lower(), told
+    reported = "\n".join(map(str, (*frame.findings, *seen.logs.events)))
+    assert "rank 1" in frame.verdict.text.lower(), reported
 
 
 def test_pid_that_was_read_inside_a_container(jobs: dict[str, Launched]) -> None:
     job = jobs["PID namespace"]
     _, pid = min(outside(job))
-    _, inside = min(job.told())
+    _, inside = min(job.reported())
     _, seen = frame_where(pid, lambda job: len(job.ranks) == 2)
     assert seen.place is not None
     assert seen.place.pid_namespace_pid == inside
     if not os.path.exists(f"/proc/{inside}/exe"):  # it may be the number of another process out here
-        with pytest.raises(UsageError, match=f"inside a container it is .*{pid}"):
+        with pytest.raises(UsageError, match=f"of a container it is .*{pid}"):
             check_target(inside)

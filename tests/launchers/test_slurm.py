@@ -14,6 +14,8 @@ import pytest
 from tests.launchers.launched import SCRIPTS
 from tests.launchers.slurm import Slurm
 
+pytestmark = pytest.mark.real
+
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"] + (
     [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
 )
@@ -38,7 +40,7 @@ class Jobs:
         self.array = slurm.submit(f"{rank} {folder}/array SLURM_ARRAY_TASK_ID", "--array=3,5")
         self.held = slurm.submit("sleep 1", "--hold")
 
-    def told(self, name: str, count: int) -> dict[int, int]:
+    def reported(self, name: str, count: int) -> dict[int, int]:
         """Rank -> PID, as the ranks themselves write it."""
         roster = self.slurm.folder / name
         end_s = time.monotonic() + 60
@@ -75,9 +77,9 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jobs]:
 
 
 def test_ranks_of_srun_below_a_batch_script(jobs: Jobs) -> None:
-    told = jobs.told("batch", 2)
+    reported = jobs.reported("batch", 2)
     job = jobs.diagnosed(f"slurm:{jobs.batch}")
-    assert {rank["rank"]: rank["pid"] for rank in job["ranks"]} == told
+    assert {rank["rank"]: rank["pid"] for rank in job["ranks"]} == reported
     assert [rank["local_rank"] for rank in job["ranks"]] == [0, 1]
     assert (job["world_size"], job["launcher"]["kind"]) == (2, "srun")
     place = job["place"]
@@ -85,50 +87,50 @@ def test_ranks_of_srun_below_a_batch_script(jobs: Jobs) -> None:
 
 
 def test_a_step_by_its_number_and_the_batch_script_leads_to_it(jobs: Jobs) -> None:
-    told = jobs.told("batch", 2)
-    script = str(*jobs.told("beside", 1).values())
+    reported = jobs.reported("batch", 2)
+    script = str(*jobs.reported("beside", 1).values())
     for target in (f"slurm:{jobs.batch}.0", f"slurm:{jobs.batch}.batch", script):
         done = jobs.hwtop("stacks", target, "--json")
         assert done.returncode == 0, done.stderr
-        assert {rank["rank"]: rank["pid"] for rank in json.loads(done.stdout)["ranks"]} == told
+        assert {rank["rank"]: rank["pid"] for rank in json.loads(done.stdout)["ranks"]} == reported
 
 
 def test_torchrun_below_srun(jobs: Jobs) -> None:
-    told = jobs.told("torchrun", 2)
+    reported = jobs.reported("torchrun", 2)
     job = jobs.diagnosed(f"slurm:{jobs.torchrun}")
-    assert {rank["rank"]: rank["pid"] for rank in job["ranks"]} == told
+    assert {rank["rank"]: rank["pid"] for rank in job["ranks"]} == reported
     assert job["launcher"]["kind"] == "torchrun"
     assert "torchrun" in job["launcher"]["command"]
 
 
 def test_task_of_an_array(jobs: Jobs) -> None:
-    told = jobs.told("array", 2)
+    reported = jobs.reported("array", 2)
     job = jobs.diagnosed(f"slurm:{jobs.array}_5")
-    assert [rank["pid"] for rank in job["ranks"]] == [told[5]]
+    assert [rank["pid"] for rank in job["ranks"]] == [reported[5]]
 
 
 def test_several_steps_are_listed(jobs: Jobs) -> None:
-    jobs.told("steps", 1)
-    end_s = time.monotonic() + 30
+    jobs.reported("steps", 1)
+    end_s = time.monotonic() + 60
     while len((jobs.slurm.folder / "steps").read_text().splitlines()) < 2:
         assert time.monotonic() < end_s
         time.sleep(0.1)
-    told = jobs.refused(f"slurm:{jobs.steps}")
-    assert f"slurm:{jobs.steps}.0" in told
-    assert f"slurm:{jobs.steps}.1" in told
+    reported = jobs.refused(f"slurm:{jobs.steps}")
+    assert f"slurm:{jobs.steps}.0" in reported
+    assert f"slurm:{jobs.steps}.1" in reported
 
 
 def test_what_cannot_be_watched_says_what_to_type(jobs: Jobs) -> None:
-    jobs.told("batch", 2)
+    jobs.reported("batch", 2)
     assert "slurm:12345.0" in jobs.refused("slurm:")
-    assert "is no Slurm job" in jobs.refused("slurm:12.x.y")
+    assert "is not a Slurm job" in jobs.refused("slurm:12.x.y")
     assert "does not know it" in jobs.refused("slurm:999999")
     assert "waits in the queue (JobHeldUser)" in jobs.refused(f"slurm:{jobs.held}")
     assert f"has no step 7 here: give slurm:{jobs.batch}.0" in jobs.refused(f"slurm:{jobs.batch}.7")
 
 
 def test_a_job_on_another_node_names_the_command(jobs: Jobs) -> None:
-    jobs.told("batch", 2)
+    jobs.reported("batch", 2)
     elsewhere = jobs.refused(f"slurm:{jobs.batch}", before=NAMESPACE)  # where no process of the job is to be seen
     assert "runs on n1" in elsewhere
     assert f"srun --jobid={jobs.batch} --overlap -N1 -n1 --pty hwtop slurm:{jobs.batch}" in elsewhere
@@ -146,8 +148,8 @@ def test_a_job_on_another_node_names_the_command(jobs: Jobs) -> None:
 
 
 def test_the_command_that_was_named_works(jobs: Jobs) -> None:
-    told = jobs.told("batch", 2)
+    reported = jobs.reported("batch", 2)
     there = ["srun", f"--jobid={jobs.batch}", "--overlap", "-N1", "-n1"]
     done = jobs.hwtop("stacks", f"slurm:{jobs.batch}", "--json", before=there)
     assert done.returncode == 0, done.stderr
-    assert str(told[1]) in done.stdout
+    assert str(reported[1]) in done.stdout

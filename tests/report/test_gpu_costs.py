@@ -7,7 +7,7 @@ import sys
 import msgspec
 
 from hwtop.model.frame import Frame
-from hwtop.model.gpu import CallCost
+from hwtop.model.gpu.device import CallCost
 from hwtop.model.symptom import Blind
 from hwtop.report import gpu_costs
 from tests import frames
@@ -21,14 +21,14 @@ TABLE = """\
 function                     calls  mean ms  max ms  total ms
 nvmlDeviceGetPcieThroughput     32   20.500  23.250     656.0
 nvmlInit                         1   35.000  35.000      35.0
-33 calls in 11.0 s, 3/s, 0.691 s of waiting in all, 8 GPUs
+33 calls in 11.0 s, 3/s, 0.691 s in total, 8 GPUs
 """
 
 
 def measured(costs: tuple[CallCost, ...]) -> Frame:
     frame = frames.gpu_lost()
-    moment = msgspec.structs.replace(frame.moment, gpu_costs=costs)
-    return msgspec.structs.replace(frame, moment=moment, watched_s=11.0)
+    derived = msgspec.structs.replace(frame.derived, gpu_costs=costs)
+    return msgspec.structs.replace(frame, derived=derived, watched_s=11.0)
 
 
 def test_what_took_most_comes_first_with_the_sum_below() -> None:
@@ -38,7 +38,7 @@ def test_what_took_most_comes_first_with_the_sum_below() -> None:
 def test_a_call_that_has_not_returned_is_told_below() -> None:
     hung = Blind(source="gpu 3", reason="driver not answering for 9 s (NVML call nvmlDeviceGetName)")
     frame = msgspec.structs.replace(measured(COSTS), blind=(hung, Blind(source="logs", reason="none")))
-    assert gpu_costs.table(frame) == TABLE + f"not in it: gpu 3: {hung.reason}\n"
+    assert gpu_costs.table(frame) == TABLE + f"not included: gpu 3: {hung.reason}\n"
 
 
 def test_costs_as_objects() -> None:

@@ -5,15 +5,15 @@ import math
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
-from hwtop.model.gpu import GpuRates
-from hwtop.model.gpu_link import Topology
+from hwtop.model.gpu.device import GpuRates
+from hwtop.model.gpu.link import Topology
 from hwtop.model.log import Progress
 from hwtop.model.symptom import AT_LEAST
 from hwtop.report.json_report import diagnosis, encode, snapshot
 from tests import frames
+from tests.parts import replace
 
 GPU = [
     "index",
@@ -61,7 +61,7 @@ def test_gpus_have_the_rates_of_their_counters_and_their_topology() -> None:
     frame = frames.healthy()
     rates = GpuRates(index=1, nvlink_tx_bytes_per_s=2e11)
     topology = Topology(indexes=(0, 1), paths=(("SELF", "NVLINK"), ("NVLINK", "SELF")))
-    found = parsed(snapshot(replace(frame, moment=replace(frame.moment, gpu_rates=(rates,), topology=topology))))
+    found = parsed(snapshot(replace(frame, derived=replace(frame.derived, gpu_rates=(rates,), topology=topology))))
     assert found["gpus"][0]["rates"] is None
     assert found["gpus"][1]["rates"]["nvlink_tx_bytes_per_s"] == 2e11
     assert found["gpu_topology"]["paths"] == [["SELF", "NVLINK"], ["NVLINK", "SELF"]]
@@ -95,10 +95,10 @@ def test_ranks_of_the_diagnosis() -> None:
 
 def with_rank(**fields: Any) -> Frame:
     frame = frames.healthy()
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
     changed = replace(job, ranks=(replace(job.ranks[0], **fields), *job.ranks[1:]))
-    return replace(frame, moment=replace(frame.moment, job=changed))
+    return replace(frame, derived=replace(frame.derived, job=changed))
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf])
@@ -115,7 +115,7 @@ def test_bytes_that_are_no_text_are_question_marks() -> None:
 
 def test_without_a_job() -> None:
     frame = frames.healthy()
-    bare = replace(frame, moment=replace(frame.moment, job=None, cpu=None, memory=None, network=None, cgroup=None))
+    bare = replace(frame, derived=replace(frame.derived, job=None, cpu=None, memory=None, network=None, cgroup=None))
     found = parsed(snapshot(bare))
     assert (found["job"], found["cpu"], found["memory"], found["nics"]) == (None, None, None, [])
     assert parsed(diagnosis(bare))["job"] is None

@@ -1,23 +1,22 @@
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.report.markdown import diagnosis
 from tests import frames
+from tests.parts import replace
 
 DEAD_RANK = """\
 # rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
 
 Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s
 
-## CRITICAL rank-dead (stability, confidence 98%)
+## CRITICAL rank-dead (stability, confidence 98 %)
 Rank 1 was killed (signal 9) 19 s ago; rank 0 waits for it
 - PID 41021 ended with signal 9 (SIGKILL)
 - rank 0 stands in all_reduce since 19 s
 - no out-of-memory kill in this cgroup
-Next:
+Next steps:
 1. look for who sent it: dmesg -T | tail; journalctl -k
 2. restart from the last checkpoint
 
@@ -28,7 +27,7 @@ Next:
 
 - rank 0: data 6 %, forward 30 %, backward 55 %, optimizer 0 %, collective 5 %, checkpoint 0 % (60 samples)
 
-## Not seen
+## Not visible
 - gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
 """
 
@@ -37,12 +36,12 @@ rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
 
 Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s
 
-CRITICAL rank-dead (stability, confidence 98%)
+CRITICAL rank-dead (stability, confidence 98 %)
 Rank 1 was killed (signal 9) 19 s ago; rank 0 waits for it
 - PID 41021 ended with signal 9 (SIGKILL)
 - rank 0 stands in all_reduce since 19 s
 - no out-of-memory kill in this cgroup
-Next:
+Next steps:
 1. look for who sent it: dmesg -T | tail; journalctl -k
 2. restart from the last checkpoint
 
@@ -52,7 +51,7 @@ rank    pid   step  s/step       phase            state  CPU %
 
 - rank 0: data 6 %, forward 30 %, backward 55 %, optimizer 0 %, collective 5 %, checkpoint 0 % (60 samples)
 
-Not seen:
+Not visible:
 - gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
 """
 
@@ -66,25 +65,25 @@ def test_text() -> None:
 
 
 def test_a_healthy_job_is_verdict_job_and_ranks() -> None:
-    told = diagnosis(frames.healthy(), markdown=False).split("\n\n")
-    assert told[0] == "training normally: 0.312 s/step, 8 of 8 ranks in step"
-    assert told[1] == "Job: torchrun (PID 41000) on gpu-node-07, ranks 0-7 of 8; watched for 134 s"
-    assert len(told) == 4
-    assert told[3].count("(60 samples)") == 8
-    assert len(told[2].strip().split("\n")) == 9
+    reported = diagnosis(frames.healthy(), markdown=False).split("\n\n")
+    assert reported[0] == "training normally: 0.312 s/step, 8 of 8 ranks in step"
+    assert reported[1] == "Job: torchrun (PID 41000) on gpu-node-07, ranks 0-7 of 8; watched for 134 s"
+    assert len(reported) == 4
+    assert reported[3].count("(60 samples)") == 8
+    assert len(reported[2].strip().split("\n")) == 9
 
 
 def test_a_job_without_launcher_ranks_or_findings() -> None:
     frame = frames.healthy()
-    assert frame.moment.job is not None
-    bare = replace(frame.moment.job, launcher=None, world_size=None, ranks=())
-    told = diagnosis(replace(frame, moment=replace(frame.moment, job=bare)), markdown=False)
-    assert told.split("\n\n")[1] == "Job: PID 41000 on gpu-node-07, no live rank; watched for 134 s\n"
+    assert frame.derived.job is not None
+    bare = replace(frame.derived.job, launcher=None, world_size=None, ranks=())
+    reported = diagnosis(replace(frame, derived=replace(frame.derived, job=bare)), markdown=False)
+    assert reported.split("\n\n")[1] == "Job: PID 41000 on gpu-node-07, no live rank; watched for 134 s\n"
 
 
 def test_what_follows_stands_with_its_cause() -> None:
-    told = diagnosis(frames.hang(), markdown=False)
-    assert "- follows from it: nccl-timeout x1\n" in told
+    reported = diagnosis(frames.hang(), markdown=False)
+    assert "- consequence: nccl-timeout x1\n" in reported
 
 
 def test_what_the_machine_says_cannot_drive_the_terminal() -> None:
@@ -100,10 +99,10 @@ def test_what_the_machine_says_cannot_drive_the_terminal() -> None:
         folded=(evil,),
     )
     frame: Frame = replace(frames.healthy(), findings=(finding,), blind=(Blind(source=evil, reason=evil),))
-    told = diagnosis(frame, markdown=True)
-    assert told.count("owned") == 6
-    assert all(char.isprintable() or char == "\n" for char in told)
-    assert not any(line.startswith("# no heading") for line in told.splitlines())
+    reported = diagnosis(frame, markdown=True)
+    assert reported.count("owned") == 6
+    assert all(char.isprintable() or char == "\n" for char in reported)
+    assert not any(line.startswith("# no heading") for line in reported.splitlines())
 
 
 def test_the_timeline_tells_when_a_symptom_came_and_went() -> None:
@@ -111,12 +110,12 @@ def test_the_timeline_tells_when_a_symptom_came_and_went() -> None:
         symptom="swapping", severity="warning", title="The machine swaps", seen_s=3.0, raised_s=5.0, cleared_s=31.0
     )
     still = Episode(symptom="rank-dead", severity="critical", title="Rank 1 is dead", seen_s=115.0, raised_s=115.2)
-    told = diagnosis(replace(frames.dead_rank(), episodes=(gone, still)), markdown=True)
+    reported = diagnosis(replace(frames.dead_rank(), episodes=(gone, still)), markdown=True)
     assert (
-        "## Timeline, in seconds after hwtop began to watch\n"
-        "- 5 to 31: warning swapping (seen from 3 on): The machine swaps\n"
+        "## Timeline (seconds since hwtop started)\n"
+        "- 5 to 31: warning swapping (first seen at 3): The machine swaps\n"
         "- 115 to now: critical rank-dead: Rank 1 is dead\n"
-    ) in told
+    ) in reported
 
 
 def test_a_long_timeline_keeps_its_newest_entries() -> None:
@@ -124,6 +123,6 @@ def test_a_long_timeline_keeps_its_newest_entries() -> None:
         Episode(symptom="swapping", severity="info", title="x", seen_s=float(s), raised_s=float(s), cleared_s=s + 0.5)
         for s in range(25)
     )
-    told = diagnosis(replace(frames.dead_rank(), episodes=many), markdown=False)
-    assert "- 5 earlier ones\n- 5 to" in told
-    assert "- 24 to" in told
+    reported = diagnosis(replace(frames.dead_rank(), episodes=many), markdown=False)
+    assert "- 5 earlier findings\n- 5 to" in reported
+    assert "- 24 to" in reported

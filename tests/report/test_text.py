@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu.device import Gpu
 from hwtop.report.text import machine
 from tests import frames
+from tests.parts import replace
 
 DEAD_RANK = """\
 gpu-node-07  rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
@@ -16,7 +15,7 @@ network  mlx5_0:1: in 9.5 GB/s, out 9.4 GB/s
 network  ens5: in 1.3 MB/s, out 839 kB/s
 rank 0   PID 41012: collective-wait, collective
 rank 1   PID 41021: dead, phase unknown
-not seen gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
+not visible: gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
 """
 
 
@@ -31,7 +30,7 @@ def test_gpus_that_answer_and_one_that_does_not() -> None:
         "gpu 3    NVIDIA H100 80GB HBM3: lost: fell off the bus (Xid 79): reboot or reset the node, then run nvidia-smi -r"
     )
     assert lines[6].startswith(
-        "gpu 6    NVIDIA H100 80GB HBM3: stale for 12 s: NVML not answering; before: 96 %, 70.2 of 80.0 GiB"
+        "gpu 6    NVIDIA H100 80GB HBM3: stale for 12 s: NVML not answering; last values: 96 %, 70.2 of 80.0 GiB"
     )
 
 
@@ -46,9 +45,9 @@ def test_what_a_gpu_does_not_tell_has_its_reason() -> None:
         missing={"util_pct": "libtpu serves no metrics", "mem_used_bytes": "libtpu serves no metrics"},
     )
     silent = replace(bare, index=1, status="stale", reason="not answering", age_s=3.0, missing={})
-    moment = replace(frame.moment, gpus=(bare, silent))
-    lines = [line for line in machine(replace(frame, moment=moment)).splitlines() if line.startswith("gpu ")]
+    derived = replace(frame.derived, gpus=(bare, silent))
+    lines = [line for line in machine(replace(frame, derived=derived)).splitlines() if line.startswith("gpu ")]
     assert lines == [
-        "gpu 0    TPU v5e: use unknown, memory unknown (libtpu serves no metrics)",
+        "gpu 0    TPU v5e: utilization unknown, memory unknown (libtpu serves no metrics)",
         "gpu 1    TPU v5e: stale for 3 s: not answering",
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.log import Progress
 from hwtop.symptoms.history import History
-from tests.symptoms.moments import job, moment, rank
+from tests.symptoms.derived_states import derived, job, rank
 
 FOLDER = Path(__file__).parents[1] / "data" / "curves"
 NAMES: tuple[CurveName, ...] = ("loss", "lr", "grad_norm", "step_time_s", "throughput", "loss_scale")
@@ -29,7 +29,7 @@ def curve(name: CurveName, values: Sequence[float], *, every: int = 1, live: int
 def watched(*curves: Curve, total_steps: int | None = None, **fields: Any) -> History:
     """A job whose training told these."""
     progress = Progress(step=100, total_steps=total_steps, loss=2.0)
-    return History([moment(1000.0, job(rank(0, progress=progress), curves=curves), **fields)])
+    return History([derived(1000.0, job(rank(0, progress=progress), curves=curves), **fields)])
 
 
 def recorded(name: str) -> dict[str, list[float]]:

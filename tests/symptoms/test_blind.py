@@ -2,21 +2,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from hwtop.model.disk import MountReading
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu.device import Gpu
+from hwtop.model.host.disk import MountReading
 from hwtop.model.job import Job
 from hwtop.model.log import LogFile
+from hwtop.model.metrics import MetricsFile
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import Refusal
-from hwtop.model.witness import WitnessFile
 from hwtop.symptoms.blind import blind_spots
-from tests.symptoms.moments import job, moment, rank
+from tests.symptoms.derived_states import derived, job, rank
 
 LOG = LogFile(path="/logs/rank_0.log", pids=(1000,), size_bytes=5, age_s=1.0)
 
 
 def spots(watched: Job | None = None, **fields: Any) -> list[tuple[str, str]]:
-    return [(spot.source, spot.reason) for spot in blind_spots(moment(1.0, watched, **fields))]
+    return [(spot.source, spot.reason) for spot in blind_spots(derived(1.0, watched, **fields))]
 
 
 def test_nothing_is_blind_where_all_answer() -> None:
@@ -77,8 +77,8 @@ def test_refusals_name_the_ranks_and_are_not_told_twice() -> None:
 
 
 def test_a_job_without_a_readable_log() -> None:
-    told = [("logs", "no readable log file found: name one with --logs 'GLOB'")]
-    assert spots(job(rank())) == told
+    reported = [("logs", "no readable log file found: name one with --logs 'GLOB'")]
+    assert spots(job(rank())) == reported
     assert spots(job(rank(), has_ended=True)) == []
 
 
@@ -92,7 +92,7 @@ def test_ranks_on_other_machines() -> None:
 
 
 def test_gpus_of_ranks_that_are_not_known() -> None:
-    why = "the driver does not list it, and under MPS its numbers count the devices of the MPS server"
+    why = "not in the driver's process list, and under MPS its numbers count the devices of the MPS server"
     ranks = (
         rank(0, gpus_reason=why),
         rank(1, gpus_reason=why),
@@ -105,8 +105,8 @@ def test_gpus_of_ranks_that_are_not_known() -> None:
 
 
 def test_a_metrics_file_that_cannot_be_read_is_told() -> None:
-    file = WitnessFile(path="/run/events.out", kind="tensorboard", reason="permission denied: run hwtop as its owner")
+    file = MetricsFile(path="/run/events.out", kind="tensorboard", reason="permission denied: run hwtop as its owner")
 
     assert ("metrics /run/events.out", "permission denied: run hwtop as its owner") in spots(
-        watched=job(rank(), witnesses=(file,))
+        watched=job(rank(), metrics_files=(file,))
     )

@@ -6,17 +6,17 @@ import dataclasses
 import re
 
 import pytest
-from msgspec.structs import replace
 
-from hwtop.model.gpu import Vendor
+from hwtop.model.gpu.device import Vendor
 from hwtop.model.symptom import Finding
-from hwtop.symptoms.cascade import ROOTS, fold
+from hwtop.symptoms.cascade import causes, fold
 from hwtop.symptoms.history import History
 from hwtop.symptoms.judge import Judge
-from hwtop.symptoms.playbooks import playbooks
+from hwtop.symptoms.records import records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
-from tests.symptoms.moments import gpu, job, moment, rank
+from tests.parts import replace
+from tests.symptoms.derived_states import derived, gpu, job, rank
 
 SEEN = Observation(severity="warning", confidence=0.8, title="t", evidence=("e",), next_steps=("n",))
 
@@ -32,8 +32,8 @@ def judged(pattern: str, *, raise_s: float, clear_s: float) -> str:
         check=lambda history: SEEN if pattern[int(history.now.at_s)] == "x" else None,
     )
     judge = Judge([rule])
-    moments = [moment(float(second), job(rank())) for second in range(len(pattern))]
-    raised = [bool(judge.advance(History(moments[: n + 1]), float(n))) for n in range(len(moments))]
+    derived_states = [derived(float(second), job(rank())) for second in range(len(pattern))]
+    raised = [bool(judge.advance(History(derived_states[: n + 1]), float(n))) for n in range(len(derived_states))]
     return "".join("!" if each else "." for each in raised)
 
 
@@ -56,8 +56,8 @@ def test_zero_raises_at_once() -> None:
 def test_first_seen_is_when_it_began() -> None:
     rule = Rule(symptom="hang", category="stability", threshold="-", raise_s=2.0, clear_s=1.0, check=lambda _: SEEN)
     judge = Judge([rule])
-    moments = [moment(10.0 + n, job(rank())) for n in range(4)]
-    found = [judge.advance(History(moments[: n + 1]), 7.0 + n) for n in range(4)]
+    derived_states = [derived(10.0 + n, job(rank())) for n in range(4)]
+    found = [judge.advance(History(derived_states[: n + 1]), 7.0 + n) for n in range(4)]
     assert [len(each) for each in found] == [0, 0, 1, 1]
     assert found[3][0].first_seen_s == 7.0
 
@@ -73,9 +73,9 @@ def test_each_time_that_it_was_up_is_remembered_with_its_times() -> None:
         check=lambda history: SEEN if pattern[int(history.now.at_s)] == "x" else None,
     )
     judge = Judge([rule])
-    moments = [moment(float(second), job(rank())) for second in range(len(pattern))]
-    for number in range(len(moments)):
-        judge.advance(History(moments[: number + 1]), 100.0 + number)
+    derived_states = [derived(float(second), job(rank())) for second in range(len(pattern))]
+    for number in range(len(derived_states)):
+        judge.advance(History(derived_states[: number + 1]), 100.0 + number)
     first, second = judge.episodes()
     assert (first.seen_s, first.raised_s, first.cleared_s) == (102.0, 103.0, 106.0)
     assert (second.seen_s, second.raised_s, second.cleared_s) == (109.0, 110.0, None)
@@ -85,7 +85,7 @@ def test_each_time_that_it_was_up_is_remembered_with_its_times() -> None:
 def test_what_was_never_raised_is_no_episode() -> None:
     rule = Rule(symptom="hang", category="stability", threshold="-", raise_s=9.0, clear_s=2.0, check=lambda _: SEEN)
     judge = Judge([rule])
-    judge.advance(History([moment(0.0, job(rank()))]), 0.0)
+    judge.advance(History([derived(0.0, job(rank()))]), 0.0)
     assert judge.episodes() == ()
 
 
@@ -166,10 +166,10 @@ def test_what_all_others_do_while_one_does_not_come(symptom: str, root: str) -> 
 
 
 def test_two_symptoms_never_explain_each_other() -> None:
-    for symptom, roots in ROOTS.items():
+    for symptom, roots in causes().items():
         for root in roots:
             assert len(fold([finding(symptom), finding(root)])) == 1, (symptom, root)
-            assert symptom not in ROOTS.get(root, ()), (symptom, root)
+            assert symptom not in causes().get(root, ()), (symptom, root)
 
 
 def test_without_its_root_a_cascade_stands_alone() -> None:
@@ -177,7 +177,7 @@ def test_without_its_root_a_cascade_stands_alone() -> None:
 
 
 def test_folding_never_loses_everything() -> None:
-    everything = [finding(symptom) for symptom in {*ROOTS, *(root for roots in ROOTS.values() for root in roots)}]
+    everything = [finding(symptom) for symptom in {*causes(), *(root for roots in causes().values() for root in roots)}]
     found = fold(everything)
     assert found
     assert len(found) + sum(len(each.folded) for each in found) == len(everything)
@@ -197,7 +197,7 @@ def test_every_rule_has_its_own_symptom_and_says_its_threshold() -> None:
 def test_a_finding_says_what_would_refute_it_with_the_values_of_the_job() -> None:
     seen = replace(SEEN, ranks=(1,))
     rule = Rule(symptom="hang", category="stability", threshold="-", raise_s=0.0, clear_s=0.0, check=lambda _: seen)
-    found = Judge([rule]).advance(History([moment(0.0, job(rank(0), rank(1)))]), 0.0)[0]
+    found = Judge([rule]).advance(History([derived(0.0, job(rank(0), rank(1)))]), 0.0)[0]
 
     assert found.refuted_by == "A new log line or another stack: slow, not stuck"
     assert any("gdb -p 1001 " in step for step in found.escalate)
@@ -205,16 +205,16 @@ def test_a_finding_says_what_would_refute_it_with_the_values_of_the_job() -> Non
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.symptom)
 def test_findings_name_nvidias_tools_only_where_a_gpu_is_nvidias(rule: Rule) -> None:
-    book = playbooks()[rule.symptom]
+    book = records()[rule.symptom]
 
     def advice(*vendors: Vendor) -> str:
-        seen = replace(SEEN, next_steps=book.steps)
+        seen = replace(SEEN, next_steps=book.plain_steps)
         gpus = tuple(gpu(index, vendor=vendor) for index, vendor in enumerate(vendors))
         judge = Judge([dataclasses.replace(rule, raise_s=0.0, limits=None, check=lambda history: seen)])
-        found = judge.advance(History([moment(0.0, None, gpus=gpus)]), 0.0)[0]
+        found = judge.advance(History([derived(0.0, None, gpus=gpus)]), 0.0)[0]
         return "\n".join((*found.next_steps, found.test or "", found.refuted_by or "", *found.escalate))
 
-    everything = "\n".join((*book.steps, book.test, book.refuted_by, *book.escalate))
+    everything = "\n".join((*book.plain_steps, book.plain_verify, book.disproved_if, *book.plain_escalate))
     assert advice() == advice("nvidia") == advice("amd", "nvidia") == everything
     if rule.symptom not in ("xid", "driver-mismatch"):  # which only NVIDIA has
         assert advice("amd", "intel").strip()

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from hwtop.symptoms.history import History
-from hwtop.symptoms.log import RULES, check_pattern
+from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Observation
-from tests.symptoms.moments import constant, event, job, moment, rank
+from hwtop.symptoms.rules import RULES
+from tests.symptoms.derived_states import constant, derived, event, job, rank
 
 KILLED = "Rank 1 (python, PID 1001) was killed by the kernel: memory cgroup /slurm/job_1 is full at 64 GB"
 
@@ -22,20 +23,20 @@ def test_the_kernels_own_sentence_is_the_title() -> None:
 
 
 def test_a_line_of_the_jobs_log_goes_under_the_symptoms_title() -> None:
-    told = event("cuda-oom", rank=1, title="as one of many patterns calls it")
-    seen = check_pattern("cuda-oom", constant(job(rank(0), rank(1), events=(told, told))))
+    reported = event("cuda-oom", rank=1, title="as one of many patterns calls it")
+    seen = check_pattern("cuda-oom", constant(job(rank(0), rank(1), events=(reported, reported))))
     assert seen is not None
     assert seen.title == "CUDA out of memory on rank 1 (2 lines)"
 
 
 def test_no_rank_trains_on_after_a_crash_in_native_code() -> None:
     """So a line about one is a text, where the rank does: a language model's sample, an example in a help page."""
-    told = event("segfault", "root", at_s=5.0)
-    alive, gone = rank(0, step_told_at_s=9.0), rank(1, is_alive=False)
-    in_time = rank(0, step_told_at_s=4.0)
-    assert check_pattern("segfault", constant(job(in_time, events=(told,)))) is not None
-    assert check_pattern("segfault", constant(job(alive, events=(told,)))) is None
-    assert check_pattern("segfault", constant(job(alive, gone, events=(told,)))) is not None
+    reported = event("segfault", "root", at_s=5.0)
+    alive, gone = rank(0, step_reported_at_s=9.0), rank(1, is_alive=False)
+    in_time = rank(0, step_reported_at_s=4.0)
+    assert check_pattern("segfault", constant(job(in_time, events=(reported,)))) is not None
+    assert check_pattern("segfault", constant(job(alive, events=(reported,)))) is None
+    assert check_pattern("segfault", constant(job(alive, gone, events=(reported,)))) is not None
 
 
 @pytest.mark.parametrize(
@@ -52,17 +53,17 @@ def test_an_exception_of_a_rank_that_lives_may_have_been_caught(
     interval_s: float | None, since_s: float, severity: str
 ) -> None:
     """Who retries a download logs the traceback and goes on; steps that come late tell it."""
-    told = event("rank-crash", rank=0, at_s=20.0)
+    reported = event("rank-crash", rank=0, at_s=20.0)
 
     def seen(**fields: Any) -> Observation | None:
-        watched = job(rank(0, log_interval_s=interval_s, **fields), events=(told,))
-        return check_pattern("rank-crash", History([moment(20.0 + since_s, watched)]))
+        watched = job(rank(0, log_interval_s=interval_s, **fields), events=(reported,))
+        return check_pattern("rank-crash", History([derived(20.0 + since_s, watched)]))
 
     alive, ended = seen(), seen(is_alive=False)
     assert alive is not None
     assert ended is not None
     assert (alive.severity, ended.severity) == (severity, "critical")
-    assert seen(step_told_at_s=21.0) is None
+    assert seen(step_reported_at_s=21.0) is None
 
 
 def test_a_crash_that_was_none_is_cleared_soon() -> None:

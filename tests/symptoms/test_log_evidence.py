@@ -38,14 +38,14 @@ FULL = oom("2.00 GiB", "0.50 GiB", "78.60 GiB", "76.25 GiB", "0.25 GiB")
     ],
 )
 def test_the_advice_follows_from_the_six_numbers(text: str, advice: str | None) -> None:
-    told = steps(events_of(text, pattern="cuda-oom"))
-    assert len(told) == (advice is not None)
-    assert advice is None or advice in told[0]
+    reported = steps(events_of(text, pattern="cuda-oom"))
+    assert len(reported) == (advice is not None)
+    assert advice is None or advice in reported[0]
 
 
 def test_the_six_numbers_in_words() -> None:
-    (told,) = sentences(events_of(FRAGMENTED, pattern="cuda-oom"))
-    assert told == (
+    (reported,) = sentences(events_of(FRAGMENTED, pattern="cuda-oom"))
+    assert reported == (
         "2.00 GiB asked for on GPU 3, 0.50 GiB of 79.15 GiB free, 78.60 GiB held by this process, 66.25 GiB of it in tensors,"
         " 9.25 GiB reserved by PyTorch but unallocated"
     )
@@ -56,14 +56,14 @@ def test_the_older_wording_has_the_same_numbers() -> None:
         "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 10.76 GiB total capacity; 9.71 GiB already"
         " allocated; 10.56 MiB free; 9.75 GiB reserved in total by PyTorch)"
     )
-    (told,) = sentences(events_of(text, pattern="cuda-oom"))
-    assert told.startswith("20.00 MiB asked for on GPU 0, 10.56 MiB of 10.76 GiB free, 9.71 GiB of it in tensors")
+    (reported,) = sentences(events_of(text, pattern="cuda-oom"))
+    assert reported.startswith("20.00 MiB asked for on GPU 0, 10.56 MiB of 10.76 GiB free, 9.71 GiB of it in tensors")
 
 
 def test_a_message_broken_in_two() -> None:
     first, _, second = FRAGMENTED.partition(" GPU 3")
-    (told,) = sentences(events_of(first, "GPU 3" + second, pattern="cuda-oom"))
-    assert "0.50 GiB of 79.15 GiB free" in told
+    (reported,) = sentences(events_of(first, "GPU 3" + second, pattern="cuda-oom"))
+    assert "0.50 GiB of 79.15 GiB free" in reported
 
 
 WATCHDOG = "[rank{rank}]:[E1 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0(default_pg) Rank {rank}] Exception (either an error or timeout) detected by watchdog at work: {seq}, last enqueued NCCL work: {enqueued}, last completed NCCL work: {done}."

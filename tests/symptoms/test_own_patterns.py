@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hwtop.collectors.user_patterns import KnownPatterns
+from hwtop.collectors.logs.user_patterns import KnownPatterns
 from hwtop.job.patterns.registry import builtin, merge, parse_file
 from hwtop.symptoms.own_patterns import own_rules, refused_ids
 from hwtop.symptoms.rules import RULES
-from tests.symptoms.moments import constant, event, job, rank
+from tests.symptoms.derived_states import constant, event, job, rank
 
 
 def own(name: str) -> KnownPatterns:
@@ -32,8 +32,8 @@ def test_an_id_that_no_log_line_can_raise_is_told() -> None:
 
 def test_its_rule_tells_title_and_steps_of_the_pattern() -> None:
     (rule,) = own_rules(own("quota-reached").registry, RULES)
-    told = event("quota-reached", severity="warning", title="Quota reached", playbook=("quota -s",))
-    seen = rule.look(constant(job(rank(), events=(told,))))
+    reported = event("quota-reached", severity="warning", title="Quota reached", playbook=("quota -s",))
+    seen = rule.look(constant(job(rank(), events=(reported,))))
     assert seen is not None
     assert (seen.severity, seen.title, seen.next_steps) == ("warning", "Quota reached", ("quota -s",))
     assert rule.look(constant(job(rank(), events=()))) is None

@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-import msgspec
 import pytest
 
 from hwtop.errors import UsageError
-from hwtop.model.disk import MountReading
+from hwtop.model.host.disk import MountReading
 from hwtop.symptoms.judge import Judge
-from hwtop.symptoms.rule import Rule
+from hwtop.symptoms.rule import Limits, Rule
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import settable, with_thresholds
 from tests.symptoms.curves import curve, watched
-from tests.symptoms.moments import constant, gpu, job, rank
+from tests.symptoms.derived_states import constant, gpu, job, rank
 
 ADJUSTABLE = [rule for rule in RULES if rule.limits is not None]
 
@@ -32,7 +31,7 @@ def test_a_lower_threshold_finds_more_and_says_so() -> None:
     assert "shm-nearly-full" not in found({})
     assert "shm-nearly-full" in found({"shm-nearly-full": {"used_pct": 80}})
     rules = {rule.symptom: rule for rule in with_thresholds(RULES, {"shm-nearly-full": {"used_pct": 80}})}
-    assert rules["shm-nearly-full"].says == "/dev/shm over 80 %"
+    assert rules["shm-nearly-full"].says == "/dev/shm over 80 % full"
 
 
 def test_a_smaller_slowdown_can_be_asked_for() -> None:
@@ -51,9 +50,9 @@ def test_the_defaults_change_nothing(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", ADJUSTABLE, ids=lambda rule: rule.symptom)
 def test_each_number_that_can_be_set_is_told_in_the_words_of_the_rule(rule: Rule) -> None:
-    for name, value in msgspec.to_builtins(rule.limits).items():
+    for name, value in (rule.limits or {}).items():
         other = value + 7 if isinstance(value, int) and "share" not in name else 0.9 * value
-        limits = msgspec.structs.replace(rule.limits, **{name: other})  # type: ignore[type-var]
+        limits = Limits({**(rule.limits or {}), name: other})
         assert dataclasses.replace(rule, limits=limits).says != rule.says, name
 
 
@@ -96,8 +95,8 @@ def test_the_order_of_the_rules_stays() -> None:
             {"input-bound-cpu": {"data_share": 20}},
             "input-bound-cpu.data_share = 20: it must be above 0, at most 1; a share: 0.15 is 15 %; the default is 0.2",
         ),
-        ({"disk-nearly-full": {"room_gb": float("nan")}}, "is no number"),
-        ({"disk-nearly-full": {"room_gb": float("inf")}}, "is no number"),
+        ({"disk-nearly-full": {"room_gb": float("nan")}}, "is not a number"),
+        ({"disk-nearly-full": {"room_gb": float("inf")}}, "is not a number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(wanted: Mapping[str, Mapping[str, float]], says: str) -> None:

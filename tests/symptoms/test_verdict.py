@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.model.hang import Rendezvous
 from hwtop.model.job import Job
@@ -12,11 +11,12 @@ from hwtop.model.process import JobCandidate
 from hwtop.model.rank import RankState
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of
-from tests.symptoms.moments import job, moment, rank, shares
+from tests.parts import replace
+from tests.symptoms.derived_states import derived, job, rank, shares
 
 
 def verdict(watched: Job | None, *findings: Finding, watched_s: float = 12.0, **fields: Any) -> tuple[str, str]:
-    found = verdict_of(moment(12.0, watched, **fields), findings, watched_s)
+    found = verdict_of(derived(12.0, watched, **fields), findings, watched_s)
     return found.level, found.text
 
 
@@ -58,7 +58,7 @@ def test_a_healthy_job_tells_its_pace() -> None:
     assert verdict(job(*ranks)) == ("ok", "Nothing wrong found in 12 s: step 102, 0.3 s/step")
     assert verdict(job(rank(progress=None, step_time_s=None))) == (
         "ok",
-        "Nothing wrong found in 12 s; no step or loss is told in a log",
+        "Nothing wrong found in 12 s; no step or loss in a log",
     )
 
 
@@ -74,7 +74,7 @@ def test_a_launcher_that_waits_for_other_nodes() -> None:
 
 def test_nothing_is_called_well_before_enough_was_seen() -> None:
     pace = rank(progress=Progress(step=7), step_time_s=0.2)
-    assert verdict(job(pace), watched_s=3.0) == ("unknown", "Too early to judge after 3 s: step 7, 0.2 s/step")
+    assert verdict(job(pace), watched_s=3.0) == ("unknown", "Too early for a verdict after 3 s: step 7, 0.2 s/step")
     assert verdict(job(pace), finding("It hangs"), watched_s=3.0) == ("critical", "It hangs")
     assert verdict(job(pace), watched_s=EARLY_S)[0] == "ok"
 
@@ -107,9 +107,9 @@ def test_a_rank_that_has_not_moved_is_not_called_well() -> None:
 
 def test_a_log_that_is_late_is_not_called_well() -> None:
     late = [rank(number, log_age_s=14.0 + number, log_interval_s=0.3) for number in range(2)]
-    told = ("info", "Nothing proven wrong in 12 s; no log line for 14 s, usually every 0.3 s")
-    assert verdict(job(*late)) == told
-    assert verdict(job(*late), finding("By the way", "info")) == told
+    reported = ("info", "Nothing proven wrong in 12 s; no log line for 14 s, usually every 0.3 s")
+    assert verdict(job(*late)) == reported
+    assert verdict(job(*late), finding("By the way", "info")) == reported
     assert verdict(job(late[0], rank(1, log_age_s=0.1, log_interval_s=0.3)))[0] == "ok"
     assert verdict(job(*late, rank(2, state="eval", log_age_s=14.0, log_interval_s=0.3)))[0] == "ok"
     assert verdict(job(rank(log_age_s=14.0, log_interval_s=5.0)))[0] == "ok"
@@ -161,17 +161,17 @@ def test_without_a_job(kinds: tuple[str, ...] | None, level: str, text: str) -> 
     ],
 )
 def test_the_class_of_the_problem_is_said(symptom: str, stall: str | None) -> None:
-    found = verdict_of(moment(12.0, job(rank())), [replace(finding("it is so"), symptom=symptom)], 12.0)
+    found = verdict_of(derived(12.0, job(rank())), [replace(finding("it is so"), symptom=symptom)], 12.0)
 
     assert (found.category, found.stall) == ("stability", stall)
 
 
 def test_one_rank_alone_waits_for_nobody_in_a_collective() -> None:
-    assert verdict_of(moment(1.0, job(rank())), [finding("It hangs")], 12.0).stall == "non-communication hang"
+    assert verdict_of(derived(1.0, job(rank())), [finding("It hangs")], 12.0).stall == "non-communication hang"
     waits = rank(1, phase="collective", is_waiting=True)
-    assert verdict_of(moment(1.0, job(rank(), waits)), [finding("It hangs")], 12.0).stall == "communication hang"
-    assert verdict_of(moment(1.0, job(rank(), rank(1))), [finding("It hangs")], 12.0).stall == "non-communication hang"
+    assert verdict_of(derived(1.0, job(rank(), waits)), [finding("It hangs")], 12.0).stall == "communication hang"
+    assert verdict_of(derived(1.0, job(rank(), rank(1))), [finding("It hangs")], 12.0).stall == "non-communication hang"
 
 
 def test_what_is_well_has_no_class() -> None:
-    assert verdict_of(moment(12.0, job(rank())), [], 12.0).category is None
+    assert verdict_of(derived(12.0, job(rank())), [], 12.0).category is None

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hwtop.demo.catalogue import find
 from hwtop.demo.run import DemoJob
-from hwtop.demo.scenarios import Scenario, find
+from hwtop.demo.scenarios import Scenario
 from tests.fakenvml.fixture import FakeNvml
 from tests.terminal.tmux import Tmux
 
@@ -60,7 +61,7 @@ def wait_for_ticks(terminal: Tmux, count: int = 2) -> None:
     """The screen lives: its clock moves on so many times."""
     for _ in range(count):
         before = clock(terminal.screen())
-        terminal.wait_until(lambda screen: clock(screen) not in (None, before), "clock that moves on", 30)  # noqa: B023
+        terminal.wait_until(lambda screen: clock(screen) not in (None, before), "clock that moves on")  # noqa: B023
 
 
 def use_ranks(fake: FakeNvml, pids: dict[int, int]) -> None:

@@ -12,6 +12,8 @@ from tests.terminal.conftest import Open, Start, wait_for_ticks
 from tests.terminal.test_target import settings
 from tests.terminal.tmux import PROMPT, Tmux, hwtop
 
+pytestmark = pytest.mark.real
+
 LAST_WORDS = r"^hwtop: \S.*"
 """The verdict, in the scrollback."""
 
@@ -47,7 +49,7 @@ def test_from_the_first_start_to_the_end(open_terminal: Open, start: Start, tmp_
 
     for key, expected in (
         ("2", "─ Rank 0 |Ranks  by"),
-        ("3", "Where the ranks stand"),
+        ("3", "Where the ranks are"),
         ("f", "f Flame"),
         ("4", "Log"),
         ("5", "5 Curves"),

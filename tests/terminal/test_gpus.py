@@ -15,6 +15,8 @@ from tests.fakenvml.fixture import FakeNvml
 from tests.terminal.conftest import Open, Start, scenario, use_ranks, wait_for_ticks
 from tests.terminal.tmux import PROMPT, Tmux, hwtop
 
+pytestmark = pytest.mark.real
+
 ROW = re.compile(r"^│[ ▲◌✖●]+(\d)\s+(\d+|–)\s+(\d+)%", re.MULTILINE)
 """A GPU that shows numbers: its index, its rank, its use."""
 
@@ -76,7 +78,7 @@ def test_the_gpu_page_tells_health_links_and_why_numbers_are_missing(
     screen = terminal.wait_for("driver asks +✖ reset the GPU")
     assert "▸ ✖    1" in screen and "✖ NVLink 4,11 down" in screen
     assert re.search(r"6 NV16 NV16 NV16 NV16 NV16 NV16 +· NV16 +1  48-95,144-191", screen)
-    assert "tells no fan, retired pages: not supported by this GPU (all 8 GPUs)" in screen
+    assert "fan, retired pages: not supported by this GPU (all 8 GPUs)" in screen
     terminal.send("End")
     terminal.wait_for("▸ +7")
     terminal.send("Up", "Enter")

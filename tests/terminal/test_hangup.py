@@ -8,6 +8,10 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.real
+
 
 def test_a_screen_without_its_terminal_ends() -> None:
     ours, theirs = pty.openpty()
@@ -26,7 +30,7 @@ def test_a_screen_without_its_terminal_ends() -> None:
         while drawn < 4000:  # a screen full: its reader and its writer run
             drawn += len(os.read(ours, 65536))
         os.close(ours)
-        assert screen.wait(timeout=20) in (0, 128 + signal.SIGHUP)
+        assert screen.wait(timeout=60) in (0, 128 + signal.SIGHUP)
     finally:
         screen.kill()
         target.kill()

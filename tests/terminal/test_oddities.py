@@ -20,6 +20,8 @@ import pytest
 
 from tests.terminal.tmux import REPO
 
+pytestmark = pytest.mark.real
+
 ANSWER = b"\x1b[?62;22c"
 """What every terminal answers when it is asked what it is."""
 CLEAN = ("TERM", "COLORTERM", "COLORFGBG", "LANG", "LC_ALL", "LC_CTYPE", "TMUX", "NO_COLOR", "COLUMNS", "LINES")

@@ -14,6 +14,8 @@ import pytest
 
 from tests.terminal.conftest import Start
 
+pytestmark = pytest.mark.real
+
 IS_ROOT = os.geteuid() == 0
 UNPRIVILEGED = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if IS_ROOT else []
 """root without capabilities is as powerless over the processes and files of others as any user, and can still read the

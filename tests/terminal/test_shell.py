@@ -11,6 +11,8 @@ from tests.terminal.conftest import Open, wait_for_ticks
 from tests.terminal.test_target import settings
 from tests.terminal.tmux import hwtop
 
+pytestmark = pytest.mark.real
+
 
 @pytest.fixture
 def watched() -> Iterator[int]:

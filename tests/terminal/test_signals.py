@@ -13,6 +13,8 @@ import pytest
 from tests.terminal.conftest import Open
 from tests.terminal.tmux import hwtop
 
+pytestmark = pytest.mark.real
+
 CODE = """
 import signal, sys
 signal.signal(signal.SIGUSR1, lambda *_: open(sys.argv[1], "a").write("caught\\n"))
@@ -68,9 +70,9 @@ def test_signal_after_a_confirmation_and_none_with_readonly(
     terminal.send("Space", "F")
     terminal.wait_for(f"• 1 tagged +follows PID {job.pid}")
     terminal.send("k")
-    terminal.wait_for("SIGKILL +ends it at once")
+    terminal.wait_for("SIGKILL +kills it immediately")
     terminal.send("End", "Enter")
     terminal.wait_for(f"Job: .*{job.pid}")
     terminal.send("y")
-    assert job.wait(20) == -signal.SIGKILL
+    assert job.wait(60) == -signal.SIGKILL
     terminal.wait_for(f"SIGKILL sent to PID {job.pid}: it has ended")

@@ -18,6 +18,8 @@ REPO = Path(__file__).parents[2]
 PROMPT = "prompt>"
 MARK = "HWTOP_TEST_TERMINAL"
 POLL_S = 0.1
+DEADLINE_S = 60.0
+"""Long enough for a machine that is busy with something else: a wait ends as soon as it may."""
 _SETTINGS = """
 set -g default-terminal "tmux-256color"
 set -g status off
@@ -46,6 +48,7 @@ class Tmux:
             height: in rows.
             env: the environment; by default that of this process.
         """
+        self._calls = 0
         self._socket = f"hwtop-test-{uuid.uuid4().hex[:12]}"
         settings = folder / "tmux.conf"
         settings.write_text(_SETTINGS)
@@ -78,6 +81,17 @@ class Tmux:
         self._tmux("send-keys", "-t", "s", "-l", command)
         self._tmux("send-keys", "-t", "s", "Enter")
 
+    def answer(self, command: str) -> str:
+        """What the command prints on an empty screen, read when the shell asks for more.
+
+        Its end is marked with what stands neither in the line that is typed nor on the screen of an earlier call: the line may
+        be typed before the shell is ready, and the screen still be that of before.
+        """
+        self._calls += 1
+        mark = f"said {40 + self._calls}"
+        self.run(f"clear; {command}; echo said $((40 + {self._calls}))")
+        return self.wait_for(rf"^{mark}\n{PROMPT}").partition(f"\n{mark}\n")[0]
+
     def send(self, *keys: str) -> None:
         """Press keys, by tmux's names: q, F2, Enter, C-c."""
         self._tmux("send-keys", "-t", "s", *keys)
@@ -108,11 +122,11 @@ class Tmux:
         """PID of the shell."""
         return int(self._tmux("display-message", "-p", "-t", "s", "#{pane_pid}"))
 
-    def wait_for(self, regex: str, timeout_s: float = 30.0) -> str:
+    def wait_for(self, regex: str, timeout_s: float = DEADLINE_S) -> str:
         """The screen, once the expression matches somewhere on it (^ and $ at its rows)."""
         return self.wait_until(lambda screen: re.search(regex, screen, re.MULTILINE), f"{regex!r}", timeout_s)
 
-    def wait_until(self, is_right: Callable[[str], object], what: str, timeout_s: float = 30.0) -> str:
+    def wait_until(self, is_right: Callable[[str], object], what: str, timeout_s: float = DEADLINE_S) -> str:
         """The screen, once `is_right` says yes to it.
 
         Raises:

@@ -7,14 +7,13 @@ import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
-from msgspec.structs import replace
 from textual import events
 from textual._compositor import LayoutUpdate
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
+from hwtop.model.plan import UserFocus
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.pages.layout import picture
@@ -22,6 +21,7 @@ from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
 from tests import crowds, frames
+from tests.parts import replace
 
 
 class FakeFeed:
@@ -44,8 +44,8 @@ class FakeFeed:
     def attach(self, pid: int) -> None:
         self.attached.append(pid)
 
-    def look(self, wish: Wish) -> None:
-        self.focused.append(wish.rank)
+    def look(self, user_focus: UserFocus) -> None:
+        self.focused.append(user_focus.rank)
 
     def interval(self, seconds: float) -> None:
         self.intervals.append(seconds)
@@ -255,10 +255,10 @@ def test_a_pasted_filter_is_data() -> None:
 
 
 def with_lines(frame: Frame, count: int) -> Frame:
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
-    more = tuple(replace(job.lines[-1], text=f"new line {number}", line_no=None) for number in range(count))
-    return replace(frame, moment=replace(frame.moment, job=replace(job, lines=(*job.lines, *more)[-500:])))
+    more = tuple(replace(job.logs.lines[-1], text=f"new line {number}", line_no=None) for number in range(count))
+    return replace(frame, derived=replace(frame.derived, job=replace(job, lines=(*job.logs.lines, *more)[-500:])))
 
 
 def test_lines_that_are_read_stay_while_new_ones_come() -> None:
@@ -286,9 +286,9 @@ def test_lines_that_are_read_stay_while_new_ones_come() -> None:
 
 def test_flagged_lines_are_visited_in_turn() -> None:
     frame = frames.hang()
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
-    flagged = {event.text for event in job.events} & {line.text for line in job.lines}
+    flagged = {event.text for event in job.logs.events} & {line.text for line in job.logs.lines}
     assert flagged
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
@@ -402,8 +402,8 @@ def test_the_conclusion_is_copied_and_shown_whole() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         app.copy_to_clipboard = copied.append  # type: ignore[assignment, method-assign]
         await pilot.press("3", "y")
-        told = " ".join(" ".join(row.split()) for row in screen_text(app)[-2:])
-        assert told == f"copied: {copied[0]}"
+        reported = " ".join(" ".join(row.split()) for row in screen_text(app)[-2:])
+        assert reported == f"copied: {copied[0]}"
         assert copied[0].endswith("rank 5 is in write_summary (metrics.py:77)")
         await pilot.press("1", "y", "escape")
         assert copied[1] == frames.hang().verdict.text

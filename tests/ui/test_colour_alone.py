@@ -11,11 +11,12 @@ from msgspec import structs
 from hwtop.config import Config
 from hwtop.model.frame import Frame
 from hwtop.ui import help_lines, palette
-from hwtop.ui.moves import time as time_moves
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings.view import SettingsView
-from hwtop.ui.view import PAGES, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import ROLES
 from hwtop.ui.widgets.text import to_ascii

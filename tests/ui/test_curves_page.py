@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace as changed
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.model.log import LogFile
-from hwtop.ui import curve_view
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import arrange, picture
+from hwtop.ui.panels.curves import view as curve_view
 from hwtop.ui.view import View
 from tests import curve_frames, frames
 from tests.curve_frames import curve, with_curves
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SIZES = [(60, 15), (80, 24), (120, 40), (200, 60)]
@@ -50,8 +50,8 @@ def test_one_curve_alone_has_the_whole_page() -> None:
 
 
 def test_a_few_huge_values_do_not_flatten_the_rest_and_are_told() -> None:
-    told = [(step, 900.0 if step in (0, 40) else 3.0 - step / 100) for step in range(100)]
-    text = shown(with_curves(curve("loss", told)))
+    reported = [(step, 900.0 if step in (0, 40) else 3.0 - step / 100) for step in range(100)]
+    text = shown(with_curves(curve("loss", reported)))
     assert "2 values above" in text
     assert "up to 900" in text
     assert "2.2 ┤" in text
@@ -71,8 +71,8 @@ def test_nan_is_marked_on_the_axis_and_told() -> None:
 
 
 def test_the_axis_goes_on_where_the_loss_is_nan() -> None:
-    told = [(step, 2.0 - step / 100 if step < 40 else float("nan")) for step in range(180)]
-    rows = screen(View(frame=with_curves(curve("loss", told))))
+    reported = [(step, 2.0 - step / 100 if step < 40 else float("nan")) for step in range(180)]
+    rows = screen(View(frame=with_curves(curve("loss", reported))))
     axis = next(row for row in rows if "└" in row)
     assert axis.count("✖") > 60
     assert "180" in rows[rows.index(axis) + 1]
@@ -82,32 +82,32 @@ def test_only_nan_is_said_and_does_not_fail() -> None:
     for is_log in (False, True):
         frame = with_curves(curve("loss", [(step, float("nan")) for step in range(9)]))
         scales = frozenset({"loss"}) if is_log else frozenset()
-        assert "every value told so far is nan or inf" in shown(frame, log_scales=scales)
+        assert "every value reported so far is nan or inf" in shown(frame, log_scales=scales)
 
 
 def test_an_event_stands_at_the_step_before_it() -> None:
     frame = curve_frames.broken()
-    assert frame.moment.job is not None
-    event = replace(frame.moment.job.events[0], pattern="loss-nan", at_s=curve_frames.AT_S - 5)
-    told = curve("loss", [(step, 2.0 + step % 3) for step in range(100)])
-    assert "✖ loss-nan after step 94" in shown(with_curves(told, events=(event,)))
+    assert frame.derived.job is not None
+    event = replace(frame.derived.job.logs.events[0], pattern="loss-nan", at_s=curve_frames.AT_S - 5)
+    reported = curve("loss", [(step, 2.0 + step % 3) for step in range(100)])
+    assert "✖ loss-nan after step 94" in shown(with_curves(reported, events=(event,)))
     again = replace(event, at_s=curve_frames.AT_S - 2)
-    assert shown(with_curves(told, events=(event, again))).count("loss-nan after step") == 1
+    assert shown(with_curves(reported, events=(event, again))).count("loss-nan after step") == 1
     past = replace(event, is_past=True)
-    assert "loss-nan" not in shown(with_curves(told, events=(past,)))
+    assert "loss-nan" not in shown(with_curves(reported, events=(past,)))
 
 
 def test_steady_numbers_look_steady() -> None:
-    told = [(step, 0.312 + 0.002 * (step % 2)) for step in range(100)]
-    rows = screen(View(frame=with_curves(curve("step_time_s", told))))
+    reported = [(step, 0.312 + 0.002 * (step % 2)) for step in range(100)]
+    rows = screen(View(frame=with_curves(curve("step_time_s", reported))))
     plot = [row for row in rows if "│" in row[2:12] or "┤" in row[2:12]]
     assert sum(any(0x2800 < ord(character) <= 0x28FF for character in row) for row in plot) <= 2
     assert "→ steady over 50 values" in "\n".join(rows)
 
 
 def test_log_scale_leaves_out_what_it_cannot_show() -> None:
-    told = [(step, 10.0 ** -(step / 20)) for step in range(100)]
-    text = shown(with_curves(curve("loss", told)), log_scales=frozenset({"loss"}))
+    reported = [(step, 10.0 ** -(step / 20)) for step in range(100)]
+    text = shown(with_curves(curve("loss", reported)), log_scales=frozenset({"loss"}))
     assert "log scale" in text
     assert " 0.1 ┤" in text
     nothing = with_curves(curve("loss", [(step, -1.0) for step in range(10)]))
@@ -116,12 +116,12 @@ def test_log_scale_leaves_out_what_it_cannot_show() -> None:
 
 def test_values_without_a_step_are_shown_in_their_order() -> None:
     text = shown(with_curves(curve("loss", [(None, 3.0 - number / 50) for number in range(50)])))
-    assert "no step is told with it" in text
+    assert "no step is reported with it" in text
     assert "value" in text
 
 
 def test_past_values_say_so() -> None:
-    assert "told before hwtop came" in shown(with_curves(curve("loss", [(1, 3.0), (2, 2.0)], is_past=True)))
+    assert "reported before hwtop started" in shown(with_curves(curve("loss", [(1, 3.0), (2, 2.0)], is_past=True)))
 
 
 def test_nothing_told_says_what_is_followed_and_what_to_do() -> None:
@@ -131,13 +131,13 @@ def test_nothing_told_says_what_is_followed_and_what_to_do() -> None:
     assert "/scratch/runs/42/logs/rank_3.log" in text
     assert "from hwtop import heartbeat" in text
     assert "heartbeat(step=step, loss=loss.item())" in text
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
     reason = "stdout is a terminal (/dev/pts/3): nothing to tail; start with > train.log 2>&1 or | tee train.log"
     untold = replace(
         job, log_files=(LogFile(path="/dev/pts/3", pids=(1,), size_bytes=None, age_s=None, reason=reason),)
     )
-    text = shown(replace(frame, moment=replace(frame.moment, job=untold)), (80, 24))
+    text = shown(replace(frame, derived=replace(frame.derived, job=untold)), (80, 24))
     assert "stdout is a terminal (/dev/pts/3)" in text
     assert "tee train.log" in text
 
@@ -205,7 +205,7 @@ def test_sources_of_one_quantity_take_turns_and_never_mix() -> None:
 def test_one_source_only_is_said() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("5", "o")
-        assert any("told by one source only" in row for row in screen_text(app))
+        assert any("has only one source" in row for row in screen_text(app))
 
     drive(act, frames.healthy(), size=(160, 50))
 

@@ -17,7 +17,7 @@ from textual.drivers._writer_thread import WriterThread
 
 from hwtop.ui.messages import LineFree
 from hwtop.ui.terminal import driver
-from hwtop.ui.terminal.driver import Outlet, TerseDriver
+from hwtop.ui.terminal.driver import DiffDriver, Outlet
 
 WIDTH = 30_000
 """Cells; more bytes than a pseudo-terminal takes while nobody reads."""
@@ -28,16 +28,16 @@ class Line:
 
     def __init__(self) -> None:
         self.ours, theirs = pty.openpty()
-        self.told: list[object] = []
+        self.reported: list[object] = []
         app: App[Any] = App()
         app.post_message = self._tell  # type: ignore[method-assign]
-        self.driver = TerseDriver(app)
+        self.driver = DiffDriver(app)
         self.driver._file = Outlet(theirs, self.driver._flushed)  # type: ignore[assignment]
         self.driver._writer_thread = WriterThread(self.driver._file)  # type: ignore[arg-type]
         self.driver._writer_thread.start()
 
     def _tell(self, message: object) -> bool:
-        self.told.append(message)
+        self.reported.append(message)
         return True
 
     def draw(self, letter: str) -> None:
@@ -59,8 +59,8 @@ class Line:
 
     async def wait_until_told(self) -> None:
         await self.quiet()
-        assert isinstance(self.told.pop(), LineFree)
-        assert self.told == []
+        assert isinstance(self.reported.pop(), LineFree)
+        assert self.reported == []
 
 
 OnALine = Callable[[Callable[[Line], Awaitable[None]]], None]
@@ -85,7 +85,7 @@ def test_a_terminal_that_sleeps_stops_nothing_and_gets_the_newest_picture(on_a_l
     async def act(line: Line) -> None:
         for letter in "abcdefghij" * 100:
             line.draw(letter)
-        assert not line.told
+        assert not line.reported
         first = ""
         while first.count("a") < WIDTH:
             first += await line.read("a")

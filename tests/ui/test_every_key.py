@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from msgspec.structs import replace as with_changes
-from textual.binding import Binding
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.keys import names as key_names
+from hwtop.ui.keys.action import Action
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages import actions
 from hwtop.ui.screens.monitor import MonitorScreen
 from tests import frames
+from tests.parts import replace as with_changes
 from tests.ui.test_app import FakeFeed, drive, screen_text
 
 
@@ -86,7 +86,7 @@ CASES: dict[str, Case] = {
     "next-flagged": Case(("4",), "▸"),
     "previous-flagged": Case(("4",), "▸"),
     "follow": Case(("4",), "held"),
-    "others": Case(("4", "n"), "What each said last"),
+    "others": Case(("4", "n"), "Last line of each"),
     "faster": Case(shows="every 0.5 s"),
     "slower": Case(shows="every 2 s"),
     "clear": Case(RANK_2, hides="▸      2"),
@@ -102,22 +102,21 @@ LEAVES = {"quit", "interrupt", "suspend", "repaint"}
 """Those that do something beyond the picture: tested below."""
 
 
-def bindings() -> Iterator[tuple[Binding, str]]:
+def bindings() -> Iterator[tuple[Action, str]]:
     """Each binding with each of its keys."""
-    for binding in key_names.every():
+    for binding in actions.every():
         for key in binding.key.split(","):
             yield binding, key
 
 
 def test_every_key_has_a_case() -> None:
-    ids = [binding.id for binding in key_names.every()]
-    assert None not in ids
+    ids = [binding.id for binding in actions.every()]
     assert len(set(ids)) == len(ids)
     assert set(ids) == CASES.keys() | LEAVES
 
 
 def test_every_key_has_a_word_and_an_explanation() -> None:
-    for binding in key_names.every():
+    for binding in actions.every():
         assert binding.description, binding.id
         assert len(binding.tooltip) > 6, f"{binding.id}: the help needs a line"
 
@@ -125,19 +124,22 @@ def test_every_key_has_a_word_and_an_explanation() -> None:
 def watched() -> list[Frame]:
     """A job that was well and hangs: there is a past to go back to."""
     last = frames.hang()
-    moments = [with_changes(last.moment, at_s=last.moment.at_s - s, time_s=last.moment.time_s - s) for s in (4, 2, 0)]
+    derived_states = [
+        with_changes(last.derived, at_s=last.derived.at_s - s, time_s=last.derived.time_s - s) for s in (4, 2, 0)
+    ]
     return [
         with_changes(
             last,
             number=number,
-            moment=moment,
+            derived=derived,
             watched_s=last.watched_s - 4 + 2 * number,
             findings=last.findings if number else (),
         )
-        for number, moment in enumerate(moments)
+        for number, derived in enumerate(derived_states)
     ]
 
 
+@pytest.mark.slow
 def test_every_key_does_what_a_person_can_see() -> None:
     wrong: list[str] = []
 
@@ -151,7 +153,7 @@ def test_every_key_does_what_a_person_can_see() -> None:
         assert monitor.view is not None
         fresh = monitor.view
         for binding, key in bindings():
-            case = CASES.get(binding.id or "")
+            case = CASES.get(binding.id)
             if case is None:
                 continue
             while app.screen_stack[-1] is not monitor:

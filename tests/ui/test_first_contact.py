@@ -6,7 +6,6 @@ from dataclasses import replace as changed
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.commands import first_run
@@ -18,8 +17,9 @@ from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels import hint
-from hwtop.ui.view import Page, View
+from hwtop.ui.view import View
 from tests import frames
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text
 
 SIZES = [(80, 24), (60, 15), (120, 40), (200, 60)]
@@ -35,12 +35,12 @@ def rows(view: View, size: tuple[int, int] = (80, 24)) -> list[str]:
 def with_stacks(given: list[StackDump | None], *, watched_s: float = 3.0) -> Frame:
     """A job whose ranks have these stacks."""
     frame = frames.healthy()
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
     ranks = tuple(replace(rank, stack=stack) for rank, stack in zip(job.ranks, given, strict=False))
     errors = tuple({(stack.error, stack.advice or ""): None for stack in given if stack and stack.error})
     job = replace(job, ranks=ranks, stack_errors=errors)
-    return replace(frame, moment=replace(frame.moment, job=job), watched_s=watched_s)
+    return replace(frame, derived=replace(frame.derived, job=job), watched_s=watched_s)
 
 
 def refused() -> Frame:
@@ -73,16 +73,16 @@ def test_with_nothing_to_pick_the_box_is_shown_and_how_to_try(size: tuple[int, i
 
 def test_where_no_job_trains_the_demo_is_named() -> None:
     frame = frames.picker()
-    others = tuple(item for item in frame.moment.candidates or () if item.kind != "training")
-    shown = "\n".join(rows(View(frame=replace(frame, moment=replace(frame.moment, candidates=others)))))
+    others = tuple(item for item in frame.derived.candidates or () if item.kind != "training")
+    shown = "\n".join(rows(View(frame=replace(frame, derived=replace(frame.derived, candidates=others)))))
     assert "No training job among them: hwtop demo tries one" in shown
 
 
 def test_more_jobs_than_rows_keep_the_cursor_and_the_advice_in_sight() -> None:
     frame = frames.picker()
-    (job, *_) = [item for item in frame.moment.candidates or () if item.kind == "training"]
+    (job, *_) = [item for item in frame.derived.candidates or () if item.kind == "training"]
     many = tuple(replace(job, pid=1000 + number) for number in range(200))
-    frame = replace(frame, moment=replace(frame.moment, candidates=many))
+    frame = replace(frame, derived=replace(frame.derived, candidates=many))
     shown = rows(View(frame=frame, cursor=150))
     assert any("▸    1150" in row for row in shown)
     assert any("Enter attaches to 1150" in row for row in shown)
@@ -135,7 +135,7 @@ def test_no_permission_is_missing_where_a_stack_came() -> None:
 
 
 def test_what_takes_time_has_a_word() -> None:
-    (dump, *_) = [rank.stack for rank in frames.healthy().moment.job.ranks]  # type: ignore[union-attr]
+    (dump, *_) = [rank.stack.dump for rank in frames.healthy().derived.job.ranks]  # type: ignore[union-attr]
     some = with_stacks([dump] * 3 + [None] * 5)
     assert progress.word(View(frame=some)) == "stacks 3 of 8 …"
     assert "stacks 3 of 8 …" in rows(View(frame=some))[1]
@@ -145,7 +145,7 @@ def test_what_takes_time_has_a_word() -> None:
     assert "attaching to 41000 …" in rows(attaching)[1]
     assert "attaching to 41000 …" in "\n".join(rows(attaching, (59, 14)))
     assert progress.word(changed(attaching, frame=frames.healthy())) == ""
-    early = replace(frames.picker(), moment=replace(frames.picker().moment, candidates=None))
+    early = replace(frames.picker(), derived=replace(frames.picker().derived, candidates=None))
     assert progress.word(View(frame=early)) == "looking for the job …"
 
 
@@ -158,11 +158,11 @@ def test_before_the_first_look_the_screen_says_so(size: tuple[int, int]) -> None
 
 
 @pytest.mark.parametrize("page", ["overview", "gpu"])
-def test_why_there_are_no_gpu_numbers_is_never_cut_within_a_reason(page: Page) -> None:
+def test_why_there_are_no_gpu_numbers_is_never_cut_within_a_reason(page: str) -> None:
     frame = frames.healthy()
     reason = "no NVIDIA driver: libnvidia-ml.so.1 not found; no AMD, Intel or TPU device in the list of PCI devices"
-    moment = replace(frame.moment, gpus=(), gpu_rates=(), sources=())
-    frame = replace(frame, moment=moment, blind=(Blind(source="gpu", reason=reason),))
+    derived = replace(frame.derived, gpus=(), gpu_rates=(), sources=())
+    frame = replace(frame, derived=derived, blind=(Blind(source="gpu", reason=reason),))
     shown = " ".join("\n".join(rows(View(frame=frame, page=page))).replace("│", " ").split())
     assert reason in shown or f"{reason.split('; ')[0]} …" in shown
     assert "TPU device" in shown or page == "overview"

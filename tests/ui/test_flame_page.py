@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace as changed
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.model.flame import Flame, FlameNode
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import HotLine
 from hwtop.model.stack import Refusal
-from hwtop.ui import flame_view
 from hwtop.ui.pages.layout import arrange, picture
-from hwtop.ui.panels import conclusion
+from hwtop.ui.pages.registry import current
+from hwtop.ui.panels.stacks import flame_view
 from hwtop.ui.view import View
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames
+from tests.parts import replace
 
 
 def lines_of(view: View, size: tuple[int, int] = (120, 40)) -> list[str]:
@@ -30,12 +30,12 @@ def page(frame: Frame | None = None, selected: int | None = 0) -> View:
 
 def with_job(**changes: object) -> Frame:
     frame = frames.healthy()
-    return replace(frame, moment=replace(frame.moment, job=replace(job_of(frame), **changes)))
+    return replace(frame, derived=replace(frame.derived, job=replace(job_of(frame), **changes)))
 
 
 def job_of(frame: Frame) -> Job:
-    assert frame.moment.job is not None
-    return frame.moment.job
+    assert frame.derived.job is not None
+    return frame.derived.job
 
 
 def box_of(line: str, name: str) -> int:
@@ -162,7 +162,7 @@ def test_hot_lines_stand_below_the_way() -> None:
 
 
 def test_the_conclusion_names_the_users_line_and_what_is_below() -> None:
-    assert conclusion.said(page()) == (
+    assert current(page()).copied(page()) == (
         "rank 0: 100% (120 of 120 samples) in train.py:291 train over 60 s, of these 66 in graph.py:869 _engine_run_backward"
     )
 
@@ -173,9 +173,13 @@ def test_edges_tell_user_code_without_colour() -> None:
     assert "|Tensor.backward 55%" in text
 
 
+def focus_of(view: View) -> int | None:
+    return current(view).user_focus(view).rank
+
+
 def test_the_samples_of_the_rank_on_the_page_are_asked_for() -> None:
     view = page(frames.hang(), selected=None)
     assert view.shown_rank is not None
-    assert view.wish.rank == view.shown_rank.rank == view.blamed[0]
-    assert changed(view, selected=2).wish.rank == 2
-    assert changed(view, page="overview").wish.rank is None
+    assert focus_of(view) == view.shown_rank.rank == view.blamed[0]
+    assert focus_of(changed(view, selected=2)) == 2
+    assert focus_of(changed(view, page="overview")) is None

@@ -9,8 +9,9 @@ import pytest
 from textual.pilot import Pilot
 
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.panels import footer
-from hwtop.ui.view import PAGES, View
+from hwtop.ui.pages import footer
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.view import View
 from tests import frames
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
@@ -26,7 +27,7 @@ def row(view: View, width: int = 120) -> str:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_quit_and_help_are_named_on_every_page_at_80_cells(page: str) -> None:
-    drawn = row(replace(SICK, page=page), 80)  # type: ignore[arg-type]
+    drawn = row(replace(SICK, page=page), 80)
     assert "q quit  ? help" in drawn
     assert drawn.rstrip()[-1] != "…"
 
@@ -41,7 +42,7 @@ def test_fewer_cells_leave_out_the_least_useful_keys() -> None:
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("width", [110, 120, 160])
 def test_all_pages_are_named_from_110_cells(page: str, width: int) -> None:
-    drawn = row(replace(SICK, page=page), width)  # type: ignore[arg-type]
+    drawn = row(replace(SICK, page=page), width)
     names = re.sub(r"\s+", " ", drawn)
     assert "1 Overview 2 Ranks 3 Stacks f Flame 4 Logs 5 Curves g GPUs 6 Host 7 Processes 8 Symptoms" in names
     assert "q quit ? help" in names

@@ -7,22 +7,22 @@ from collections.abc import Callable
 from dataclasses import replace as changed
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
-from hwtop.model.gpu import Gpu, GpuProcess, GpuRates
-from hwtop.model.gpu_health import XidEvent
-from hwtop.model.gpu_link import NvLink
+from hwtop.model.gpu.device import Gpu, GpuProcess, GpuRates
+from hwtop.model.gpu.health import XidEvent
+from hwtop.model.gpu.link import NvLink
 from hwtop.model.log import LogEvent
-from hwtop.ui import gpu_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.gpu_reasons import field_words
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture, scrollable
-from hwtop.ui.screenshot import text
+from hwtop.ui.panels.gpu import view as gpu_view
+from hwtop.ui.panels.gpu.reasons import field_words
+from hwtop.ui.pictures.screenshot import text
 from hwtop.ui.view import View
 from tests import frames, gpu_frames
+from tests.parts import replace
 from tests.ui.cover import assert_covers
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
@@ -52,7 +52,7 @@ def card(frame: Frame, index: int) -> str:
 def test_every_kind_of_gpu_fills_every_size_exactly(make: Callable[[], Frame], size: tuple[int, int]) -> None:
     frame = make()
     for is_alone in (False, True):
-        for gpu in frame.moment.gpus[:4]:
+        for gpu in frame.derived.gpus[:4]:
             view = View(frame=frame, page="gpu", gpu=gpu.index, alone="gpu-card" if is_alone else "")
             assert_covers(view, size)
             assert shown(frame, size, gpu=gpu.index, alone="gpu-card" if is_alone else "")
@@ -61,7 +61,7 @@ def test_every_kind_of_gpu_fills_every_size_exactly(make: Callable[[], Frame], s
 def test_sixteen_gpus_have_a_line_each_in_the_smallest_terminal() -> None:
     rows = shown(gpu_frames.training(16), (80, 24)).splitlines()
     assert sum("/80.0G" in row for row in rows) == 16
-    assert all("nothing" in row for row in rows if "/80.0G" in row)
+    assert all("none" in row for row in rows if "/80.0G" in row)
 
 
 def test_more_scroll_with_the_cursor() -> None:
@@ -74,7 +74,7 @@ def test_more_scroll_with_the_cursor() -> None:
 def test_a_wide_terminal_shows_activity_traffic_and_processes() -> None:
     screen = shown(gpu_frames.training(8), (200, 60))
     header = next(row for row in screen.splitlines() if "rank  util" in row)
-    for title in ("util, 1 m 00 s", "SM", "tensor", "memory", "NVLink out/in", "PCIe out/in", "held back by"):
+    for title in ("util, 1 m 00 s", "SM", "tensor", "memory", "NVLink out/in", "PCIe out/in", "throttle"):
         assert title in header
     assert "↑ 132G ↓ 129G" in screen
     for title in ("utilization 0–100%", "SM active 0–100%", "power 0–700 W", "memory 0–80.0G", "temperature 0–87 °C"):
@@ -85,7 +85,7 @@ def test_a_wide_terminal_shows_activity_traffic_and_processes() -> None:
 def test_a_column_stands_only_where_some_gpu_fills_it() -> None:
     tpu = shown(gpu_frames.tpu(), (200, 60)).splitlines()[3]
     assert "tensor" in tpu
-    for title in ("power", "temp", "clock", "held back", "NVLink", "PCIe", "health"):
+    for title in ("power", "temp", "clock", "throttle", "NVLink", "PCIe", "health"):
         assert title not in tpu
     amd = shown(gpu_frames.amd(), (200, 60)).splitlines()[3]
     assert "power" in amd
@@ -106,7 +106,7 @@ def test_what_is_not_well_has_a_mark_and_a_word_in_the_table() -> None:
 
 def test_what_slows_a_gpu_is_told_where_health_takes_its_room() -> None:
     rows = shown(gpu_frames.ill(), (80, 24)).splitlines()
-    assert "health, held" in rows[3]
+    assert "health, throttle" in rows[3]
     assert any("▲ HOT (hardware)" in row for row in rows)
     assert any("✖ NVLink 4,11 down" in row for row in rows)
 
@@ -118,7 +118,7 @@ def test_a_healthy_machine_has_no_mark_of_trouble() -> None:
 
 def test_the_sickest_is_looked_at_first_and_says_all() -> None:
     assert "▸ ✖    3  LOST" in shown(gpu_frames.ill())
-    told = card(gpu_frames.ill(), 1)
+    reported = card(gpu_frames.ill(), 1)
     for words in (
         "driver asks ✖ reset this GPU",
         "ECC, new ✖ 2 uncorrected, 133 corrected",
@@ -128,7 +128,7 @@ def test_the_sickest_is_looked_at_first_and_says_all() -> None:
         "12s ago",
         "✖ Xid 48",
     ):
-        assert words in told
+        assert words in reported
     links = card(gpu_frames.ill(), 6)
     assert "✖ 16 of 18" in links
     assert "link 4 ✖ down, 2 recoveries, 9,000 CRC errors" in links
@@ -137,8 +137,8 @@ def test_the_sickest_is_looked_at_first_and_says_all() -> None:
 
 def test_xids_have_the_meaning_of_the_catalogue_and_those_of_the_kernel_log_count_once() -> None:
     frame = gpu_frames.training(8)
-    assert frame.moment.job is not None
-    now_s = frame.moment.at_s
+    assert frame.derived.job is not None
+    now_s = frame.derived.at_s
     line = LogEvent(
         pattern="xid",
         severity="warning",
@@ -153,19 +153,19 @@ def test_xids_have_the_meaning_of_the_catalogue_and_those_of_the_kernel_log_coun
         groups={"bus": "0000:23:00"},
     )
     other = replace(line, xid=31, groups={"bus": "0000:9d:00"})
-    job = replace(frame.moment.job, events=(line, other))
+    job = replace(frame.derived.job, events=(line, other))
     events = (XidEvent(code=79, at_s=now_s - 39), XidEvent(code=12_345, at_s=now_s - 5))
-    gpus = tuple(replace(gpu, xids=events) if gpu.index == 1 else gpu for gpu in frame.moment.gpus)
-    moment = replace(frame.moment, job=job, gpus=gpus)
-    told = card(replace(frame, moment=moment), 1)
-    assert told.count("Xid 79") == 1
-    assert "? Xid 12345 not in the catalogue that hwtop knows 5s ago" in told
-    assert "Xid 31" not in told
+    gpus = tuple(replace(gpu, xids=events) if gpu.index == 1 else gpu for gpu in frame.derived.gpus)
+    derived = replace(frame.derived, job=job, gpus=gpus)
+    reported = card(replace(frame, derived=derived), 1)
+    assert reported.count("Xid 79") == 1
+    assert "? Xid 12345 not in the catalogue that hwtop knows 5s ago" in reported
+    assert "Xid 31" not in reported
 
 
 def test_topology_is_the_matrix_with_numa_nodes_and_cpus() -> None:
     frame = gpu_frames.with_gpus(
-        frames.healthy(), gpu_frames.training(8).moment.gpus, gpu_frames.matrix(8, "PIX", "SYS")
+        frames.healthy(), gpu_frames.training(8).derived.gpus, gpu_frames.matrix(8, "PIX", "SYS")
     )
     screen = shown(frame, (200, 60), gpu=5)
     row = next(row for row in screen.splitlines() if "48-95,144-191" in row and "▸   5" in row)
@@ -181,12 +181,12 @@ def test_topology_is_the_matrix_with_numa_nodes_and_cpus() -> None:
 def test_links_whose_state_and_number_are_not_told_are_not_said_to_be_down() -> None:
     frame = gpu_frames.amd()
     mute = tuple(NvLink(link=link, is_up=None, speed_bytes_per_s=64e9) for link in range(7))
-    topology = frame.moment.topology
+    topology = frame.derived.topology
     assert topology is not None
-    gpus = tuple(replace(gpu, nvlinks=mute) for gpu in frame.moment.gpus)
-    moment = replace(frame.moment, gpus=gpus, topology=replace(topology, links=()))
-    page = shown(replace(frame, moment=moment), (200, 60))
-    assert re.search(r"links +7, state not told, 64.0 GB/s each way", page)
+    gpus = tuple(replace(gpu, nvlinks=mute) for gpu in frame.derived.gpus)
+    derived = replace(frame.derived, gpus=gpus, topology=replace(topology, links=()))
+    page = shown(replace(frame, derived=derived), (200, 60))
+    assert re.search(r"links +7, state not reported, 64.0 GB/s each way", page)
     assert "0 of 7" not in page
     assert re.search(r"0 +· XG XG XG XG", re.sub(" +", " ", page))
     assert "XGM" not in page
@@ -194,7 +194,7 @@ def test_links_whose_state_and_number_are_not_told_are_not_said_to_be_down() -> 
 
 def test_processes_say_whose_they_are() -> None:
     frame = gpu_frames.training(2)
-    gpus = list(frame.moment.gpus)
+    gpus = list(frame.derived.gpus)
     gpus[0] = replace(
         gpus[0],
         processes=(
@@ -226,15 +226,15 @@ def test_mig_instances_have_a_line_each_and_their_processes_are_told_once() -> N
 
 def test_each_missing_number_has_its_reason_on_the_help_line() -> None:
     line = shown(gpu_frames.training(8)).splitlines()[-2]
-    assert "◌ GPU 0 tells no fan, retired pages: not supported by this GPU (all 8 GPUs)" in line
-    assert "utilization, memory utilization: not told while MIG is on" in shown(gpu_frames.mig()).splitlines()[-2]
+    assert "◌ GPU 0 fan, retired pages: not supported by this GPU (all 8 GPUs)" in line
+    assert "utilization, memory utilization: not reported while MIG is on" in shown(gpu_frames.mig()).splitlines()[-2]
     frame = gpu_frames.changed(
         gpu_frames.training(8),
         2,
         missing={"fan_pct": gpu_frames.NOT_SUPPORTED, **{f"field_{n}": f"reason {n} " * 5 for n in range(5)}},
     )
     line = shown(frame, (80, 24), gpu=2).splitlines()[-2]
-    assert line.endswith("; 5 more: Enter    ")
+    assert line.rstrip().endswith("; 5 more: Enter")
     alone = card(frame, 2)
     assert "fan: not supported by this GPU (all 8 GPUs)" in alone
     assert "reason 4 reason 4" in alone
@@ -254,12 +254,12 @@ def test_fields_are_told_in_words() -> None:
 
 def test_limits_and_thresholds_stand_beside_the_numbers() -> None:
     frame = gpu_frames.changed(gpu_frames.training(8), 2, power_limit_w=500.0, throttle=("sw_power_cap",))
-    rates = tuple(GpuRates(index=gpu.index, power_violation_share=0.6) for gpu in frame.moment.gpus)
-    told = card(replace(frame, moment=replace(frame.moment, gpu_rates=rates)), 2)
-    assert "power limit 500 W, ▲ lowered from 700, 200 to 700 possible" in told
-    assert "slows at 87, off at 92" in told
-    assert "of the time by power 60%" in told
-    assert "held back by ▲ power cap" in told
+    rates = tuple(GpuRates(index=gpu.index, power_violation_share=0.6) for gpu in frame.derived.gpus)
+    reported = card(replace(frame, derived=replace(frame.derived, gpu_rates=rates)), 2)
+    assert "power limit 500 W, ▲ lowered from 700, 200 to 700 possible" in reported
+    assert "slows at 87, off at 92" in reported
+    assert "of the time by power 60%" in reported
+    assert "throttle ▲ power cap" in reported
 
 
 def test_low_use_of_a_gpu_that_trains_is_the_bad_end() -> None:
@@ -274,21 +274,21 @@ def test_low_use_of_a_gpu_that_trains_is_the_bad_end() -> None:
 def test_a_lost_gpu_keeps_its_past_and_says_why_it_tells_nothing() -> None:
     frame = gpu_frames.training(8)
     gone = Gpu(index=3, vendor="nvidia", name="NVIDIA GPU", uuid=None, status="lost", reason="fell off the bus")
-    gpus = tuple(gone if gpu.index == 3 else gpu for gpu in frame.moment.gpus)
-    moment = replace(frame.moment, gpus=gpus)
-    lost = replace(frame, moment=moment, history=(*frame.history[:-1], moment))
+    gpus = tuple(gone if gpu.index == 3 else gpu for gpu in frame.derived.gpus)
+    derived = replace(frame.derived, gpus=gpus)
+    lost = replace(frame, derived=derived, history=(*frame.history[:-1], derived))
     screen = shown(lost, (160, 50))
     assert "utilization 0–100%" in screen
     assert "✖ LOST: fell off the bus" in screen
     assert "8 × NVIDIA H100 80GB HBM3" in screen.splitlines()[2]
-    assert "◌ GPU 3 tells no new numbers: fell off the bus" in screen.splitlines()[-2]
+    assert "◌ GPU 3 new numbers: fell off the bus" in screen.splitlines()[-2]
 
 
 def test_what_slows_a_gpu_is_looked_at_first() -> None:
     frame = gpu_frames.changed(gpu_frames.training(8), 5, throttle=("hw_slowdown", "hw_thermal", "sw_thermal"))
     screen = shown(frame)
     assert "▸ ▲    5" in screen
-    assert "held back by   ▲ HOT (hardware) " in screen
+    assert "throttle       ▲ HOT (hardware) " in screen
 
 
 def test_without_gpus_the_reason_has_the_page() -> None:
@@ -314,7 +314,7 @@ def test_text_of_the_machine_cannot_break_the_page() -> None:
         )
 
     frame = gpu_frames.training(3)
-    frame = gpu_frames.with_gpus(frame, [spoiled(gpu) for gpu in frame.moment.gpus])
+    frame = gpu_frames.with_gpus(frame, [spoiled(gpu) for gpu in frame.derived.gpus])
     frame = gpu_frames.changed(frame, 1, status="error", reason=nasty)
     for is_alone in (False, True):
         for size in SIZES:
@@ -349,9 +349,9 @@ def test_one_gpu_alone_scrolls_where_it_has_too_little_room() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("g", "enter")
         assert scrollable(view_of(app), 80, 24) > 0
-        assert not any("Not told" in row for row in screen_text(app))
+        assert not any("Not reported" in row for row in screen_text(app))
         await pilot.press("end")
-        assert any("Not told" in row for row in screen_text(app))
+        assert any("Not reported" in row for row in screen_text(app))
         await pilot.press("up", "up")
         assert view_of(app).gpu is None
 

@@ -6,12 +6,14 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from hwtop.symptoms.playbooks import playbooks
+from hwtop.symptoms.records import records
 from hwtop.ui import help_lines
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.keys import names as key_names
+from hwtop.ui.pages import actions
+from hwtop.ui.pages.registry import NAMES as PAGES
 from hwtop.ui.screens.monitor import MonitorScreen
-from hwtop.ui.view import PAGES, View
+from hwtop.ui.view import View
 from tests import frames
 from tests.ui.test_app import FakeFeed, drive, screen_text
 
@@ -36,8 +38,8 @@ def found(typed: str, view: View | None = None) -> list[str]:
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_every_key_can_be_read_at_any_size(size: tuple[int, int]) -> None:
     words = " ".join(texts(View(frame=frames.hang()), size)).split()
-    for binding in key_names.every():
-        for key in key_names.held(binding, {}):
+    for binding in actions.every():
+        for key in key_names.held(binding.id, actions.defaults()):
             assert key_names.name(key) in words, (binding.id, key)
 
 
@@ -57,7 +59,7 @@ def test_a_wide_terminal_shows_all_at_once_in_columns() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_this_page_can_do_stands_first(page: str) -> None:
-    titles = [title for title, _ in help_lines.groups(View(frame=frames.hang(), page=page))]  # type: ignore[arg-type]
+    titles = [title for title, _ in help_lines.groups(View(frame=frames.hang(), page=page))]
     assert titles[0] in (f"Here: {page}", "Everywhere")
     assert f"On {page}" not in titles
 
@@ -67,13 +69,13 @@ def test_a_search_finds_keys_words_filters_and_symptoms() -> None:
     assert found("O") != found("o"), "upper and lower case are two keys"
     assert any("gpu=3" in row for row in found("filter lang"))
     assert any(row.startswith("straggler-rank") for row in found("straggler"))
-    assert any(row.startswith("p ") for row in found("hold picture")), "each word, in any order"
+    assert any(row.startswith("p ") for row in found("back now pause")), "each word, in any order"
     assert any("nothing found" in row for row in texts(None, (80, 24), "xyzzy"))
-    assert len(found("symptom")) >= len(playbooks())
+    assert len(found("symptom")) >= len(records())
 
 
 def test_a_keymap_of_the_persons_own_holds() -> None:
-    rows = found("hold the picture", View(frame=frames.hang(), keymap={"pause": "ctrl+o,Z"}))
+    rows = found("pause back to now", View(frame=frames.hang(), keymap={"pause": "ctrl+o,Z"}))
     assert rows[0].startswith("Ctrl-O Z ")
 
 
@@ -85,7 +87,7 @@ def test_readonly_has_no_keys_that_change_the_job() -> None:
 def test_without_a_job_only_what_can_be_done_stands_first() -> None:
     title, rows = help_lines.groups(View(frame=frames.picker()))[0]
     assert title == "Here: no job yet"
-    assert "Attach; what is selected, from close by" in [row.text for row in rows]
+    assert "Attach to the job; open what is selected" in [row.text for row in rows]
     assert not any("new log lines" in row.text for row in rows)
 
 
@@ -95,8 +97,8 @@ def test_typing_searches_and_escape_clears_then_closes() -> None:
             await pilot.press(key, *"paws", "backspace", "backspace", *"use")
             rows = screen_text(app)
             assert any("search: pause▏" in row for row in rows)
-            assert any("Hold the picture" in row for row in rows)
-            assert not any("Leave; the last verdict" in row for row in rows)
+            assert any("back to now" in row for row in rows)
+            assert not any("Quit; the last verdict" in row for row in rows)
             await pilot.press("escape")
             assert any("type to search" in row for row in screen_text(app))
             await pilot.press("escape")
@@ -129,7 +131,7 @@ def test_scrolling_ends_at_the_last_line() -> None:
         assert any("fields" in row for row in screen_text(app))
         await pilot.press("up", "pageup", "home")
         await pilot.pause()
-        assert any("Leave; the last verdict" in row for row in screen_text(app))
+        assert any("Quit; the last verdict" in row for row in screen_text(app))
 
     drive(act, frames.healthy(), size=(80, 24))
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from hwtop.model.cgroup import CgroupRates
-from hwtop.model.cpu import CoreRates
-from hwtop.model.disk import MountReading
-from hwtop.model.frame import Frame, Moment
-from hwtop.model.network import NicRates
+from hwtop.fields.levels import built_in
+from hwtop.model.frame import DerivedState, Frame
+from hwtop.model.host.cgroup import CgroupRates
+from hwtop.model.host.cpu import CoreRates
+from hwtop.model.host.disk import MountReading
+from hwtop.model.host.network import NicRates
 from hwtop.model.snapshot import SourceStatus
-from hwtop.ui import host_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.moves.moves import scrolled
 from hwtop.ui.pages.layout import arrange, picture, scrollable
-from hwtop.ui.panels import cpu as cpu_panel
-from hwtop.ui.panels import host_cores
-from hwtop.ui.panels.host_trend import past
+from hwtop.ui.panels.host import cores as host_cores
+from hwtop.ui.panels.host import cpu as cpu_panel
+from hwtop.ui.panels.host import view as host_view
+from hwtop.ui.panels.host.trend import past
+from hwtop.ui.reducers.reducers import scrolled
 from hwtop.ui.view import View
 from tests import frames
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive
 
 G = 1024**3
@@ -28,8 +29,8 @@ SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
 def having(frame: Frame, **fields: object) -> Frame:
-    moment: Moment = replace(frame.moment, **fields)
-    return replace(frame, moment=moment, history=(*frame.history[:-1], moment))
+    derived: DerivedState = replace(frame.derived, **fields)
+    return replace(frame, derived=derived, history=(*frame.history[:-1], derived))
 
 
 def screen(frame: Frame, size: tuple[int, int] = (200, 60), scroll: int = 0) -> str:
@@ -91,7 +92,7 @@ def test_the_answer_names_what_is_proven_and_where_to_look() -> None:
 
 
 def test_without_a_job_nothing_is_judged() -> None:
-    assert "● no job is attached, so nothing is judged" in screen(having(frames.healthy(), job=None))
+    assert "● no job is attached: only the machine is checked" in screen(having(frames.healthy(), job=None))
 
 
 def test_a_mount_that_does_not_answer_comes_first_with_its_reason_in_full() -> None:
@@ -107,29 +108,29 @@ def test_a_mount_that_does_not_answer_comes_first_with_its_reason_in_full() -> N
     )
     rows = screen(having(frames.healthy(), mounts=(full, silent))).splitlines()
     said = next(at for at, row in enumerate(rows) if "✖ /mnt/far (nfs4) not answering for 12 s" in row)
-    filled = next(at for at, row in enumerate(rows) if "/data" in row and "✖98%" in row and "12%" in row)
+    filled = next(at for at, row in enumerate(rows) if "/data" in row and "▲98%" in row and "12%" in row)
     assert said < filled
 
 
 def test_links_are_held_against_their_speed_and_lost_packets_are_marked() -> None:
-    network = frames.healthy().moment.network
+    network = frames.healthy().derived.network
     assert network is not None
     nics = (nic("eth0", 1.2e9, 10_000), nic("eth1", 5.0, 10_000, drops_per_s=3.0), nic("eth2", None, is_up=False))
-    told = having(frames.healthy(), network=replace(network, nics=nics, tcp_retransmit_pct=2.5))
-    rows = screen(told).splitlines()
-    assert any("eth0" in row and "✖96%" in row and "10G" in row for row in rows)
+    reported = having(frames.healthy(), network=replace(network, nics=nics, tcp_retransmit_pct=2.5))
+    rows = screen(reported).splitlines()
+    assert any("eth0" in row and "▲96%" in row and "10G" in row for row in rows)
     assert any("eth1" in row and "▲3" in row for row in rows)
     assert any("eth2" in row and "▼down" in row for row in rows)
-    assert any("TCP sent again ✖2.5% of the segments" in row for row in rows)
+    assert any("TCP retransmits ▲2.5% of the segments" in row for row in rows)
 
 
 def test_a_virtual_interface_stays_for_a_while_after_its_traffic() -> None:
-    network = frames.healthy().moment.network
+    network = frames.healthy().derived.network
     assert network is not None
     bridge = nic("docker0", 100.0, is_virtual=True)
     before = having(frames.healthy(), network=replace(network, nics=(bridge,)))
     after = having(frames.healthy(), network=replace(network, nics=(replace(bridge, rx_bytes_per_s=0.0),)))
-    assert host_view.nics(replace(after, history=(before.moment, after.moment))) != []
+    assert host_view.nics(replace(after, history=(before.derived, after.derived))) != []
     assert host_view.nics(after) == []
     assert "1 virtual without traffic" in screen(after)
 
@@ -146,33 +147,33 @@ def test_limits_of_the_job_are_on_bars_and_cache_does_not_fill_them() -> None:
     seen = screen(having(frames.healthy(), cgroup=cgroup, cores=8.0))
     assert "✖ 1 killed for memory just now" in seen
     assert "8 of 8 cores" in seen
-    assert "✖40% of the periods" in seen
+    assert "▲40% of the periods" in seen
     assert "30%  30.0G/100G" in seen.replace("   30.0G", "  30.0G")
 
 
 def test_missing_numbers_have_their_reasons() -> None:
-    cpu = frames.healthy().moment.cpu
+    cpu = frames.healthy().derived.cpu
     assert cpu is not None
-    told = having(
+    reported = having(
         frames.healthy(),
         cpu=replace(cpu, psi={}),
         memory=None,
         missing={"cpu.psi.cpu": "/proc/pressure/cpu: no PSI in this kernel", "network.ib_ports": "permission denied"},
         sources=(SourceStatus(name="memory", status="unavailable", reason="/proc/meminfo: no such file"),),
     )
-    flat = " ".join(screen(told).replace("│", " ").split())
+    flat = " ".join(screen(reported).replace("│", " ").split())
     assert "◌ /proc/pressure/cpu: no PSI in this kernel" in flat
     assert "◌ /proc/meminfo: no such file" in flat
     assert "◌ network ib ports: permission denied" in flat
     assert "◌ memory not seen" in flat
     for size in SIZES:
-        assert "◌ memory not seen" in read_to_the_end(told, size)
+        assert "◌ memory not seen" in read_to_the_end(reported, size)
 
 
 @pytest.mark.parametrize("count", [64, 256, 1024])
 @pytest.mark.parametrize("room", [30, 60, 140])
 def test_any_number_of_cores_is_shown_whole(count: int, room: int) -> None:
-    lines = host_cores.lines(cores(count), room)
+    lines = host_cores.lines(cores(count), built_in(), room)
     assert all(line.width <= room for line in lines)
     rows = [line.text for line in lines if line.text.lstrip()[0].isdigit() and "full" not in line.text]
     assert len(rows) <= 8
@@ -184,9 +185,9 @@ def test_any_number_of_cores_is_shown_whole(count: int, room: int) -> None:
 
 @pytest.mark.parametrize(("count", "room", "rows"), [(1, 30, 1), (2, 38, 2), (4, 30, 4), (8, 60, 3), (16, 140, 3)])
 def test_few_cores_have_a_bar_each(count: int, room: int, rows: int) -> None:
-    told = [*cores(count)]
-    told[-1] = replace(told[-1], util_pct=100.0)
-    lines = [line.text for line in host_cores.lines(told, room)]
+    reported = [*cores(count)]
+    reported[-1] = replace(reported[-1], util_pct=100.0)
+    lines = [line.text for line in host_cores.lines(reported, built_in(), room)]
     assert len(lines) == rows + 1
     assert all(len(line) <= room for line in lines)
     flat = " ".join(lines[:-1]).split()
@@ -197,27 +198,27 @@ def test_few_cores_have_a_bar_each(count: int, room: int, rows: int) -> None:
 
 @pytest.mark.parametrize("width", range(24, 80))
 def test_the_overview_leaves_no_core_out(width: int) -> None:
-    cpu = frames.healthy().moment.cpu
+    cpu = frames.healthy().derived.cpu
     assert cpu is not None
-    told = having(frames.healthy(), cpu=replace(cpu, cores=cores(16, 50.0)))
-    rows = [line.text for line in cpu_panel.draw(View(frame=told), width, 40)]
+    reported = having(frames.healthy(), cpu=replace(cpu, cores=cores(16, 50.0)))
+    rows = [line.text for line in cpu_panel.draw(View(frame=reported), width, 40)]
     assert sum(row.count("▄") for row in rows) == 16
 
 
 def test_one_full_core_is_named_and_never_averaged_away() -> None:
-    told = [*cores(1024)]
-    told[700] = replace(told[700], util_pct=100.0)
-    lines = [line.text for line in host_cores.lines(told, 60)]
+    reported = [*cores(1024)]
+    reported[700] = replace(reported[700], util_pct=100.0)
+    lines = [line.text for line in host_cores.lines(reported, built_in(), 60)]
     assert "1 of 1024 full: 700" in lines
     assert "".join(lines[:-2]).count("█") == 1
 
 
 def test_cores_are_grouped_by_numa_node() -> None:
-    lines = [line.text for line in host_cores.lines(cores(128, nodes=2), 60)]
+    lines = [line.text for line in host_cores.lines(cores(128, nodes=2), built_in(), 60)]
     assert "NUMA node 0 10%" in lines
     second = lines.index("NUMA node 1 10%")
     assert lines[second + 1].startswith(" 64 ")
-    assert not any("NUMA" in line.text for line in host_cores.lines(cores(128), 60))
+    assert not any("NUMA" in line.text for line in host_cores.lines(cores(128), built_in(), 60))
 
 
 def test_trends_have_a_fixed_scale_that_is_written_beside_them() -> None:

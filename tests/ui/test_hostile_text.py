@@ -11,7 +11,8 @@ import pytest
 
 from hwtop.model.frame import Frame
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.view import PAGES, View
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.view import View
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames
 
@@ -54,16 +55,16 @@ def spoiled(value: Any, text: Any, name: str = "") -> Any:
 def frame(request: pytest.FixtureRequest) -> Frame:
     made = (frames.hang, frames.gpu_lost, frames.dead_rank)[request.param]()
     text = cycle(HOSTILE[request.param * 3 :] + HOSTILE[: request.param * 3])
-    moment = spoiled(made.moment, text)
+    derived = spoiled(made.derived, text)
     findings = spoiled(made.findings, text)
-    return msgspec.structs.replace(made, moment=moment, findings=findings, history=(moment,))
+    return msgspec.structs.replace(made, derived=derived, findings=findings, history=(derived,))
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40)], ids=str)
 def test_hostile_text_never_breaks_a_row(frame: Frame, page: str, size: tuple[int, int]) -> None:
     for changes in ({}, {"selected": 5}, {"inside": "env"}, {"alone": "gpu-card"}, {"alone": "symptom-page"}):
-        view = View(frame=frame, page=page, filters={page: HOSTILE[0] * bool(changes)}, **changes)  # type: ignore[arg-type]
+        view = View(frame=frame, page=page, filters={page: HOSTILE[0] * bool(changes)}, **changes)
         for line in picture(view, *size):
             assert line.width == size[0]
             assert line.text.isprintable(), [unicodedata.name(c, hex(ord(c))) for c in line.text if not c.isprintable()]

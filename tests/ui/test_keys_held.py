@@ -7,8 +7,8 @@ from textual import events
 from textual.pilot import Pilot
 
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.pages.registry import NAMES as PAGES
 from hwtop.ui.screens.monitor import MonitorScreen
-from hwtop.ui.view import PAGES
 from tests import frames
 from tests.ui.test_app import FakeFeed, drive, view_of
 

@@ -6,21 +6,22 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind
-from hwtop.ui import screenshot
 from hwtop.ui.pages.layout import arrange, picture
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.pictures import screenshot
+from hwtop.ui.view import View
 from tests import frames
+from tests.parts import replace
 from tests.ui.cover import assert_covers
 
 SIZES = [(20, 5), (40, 12), (60, 15), (80, 24), (100, 30), (120, 40), (150, 40), (160, 50), (200, 60), (300, 80)]
 MAKERS = [*frames.ALL.values(), frames.nothing_to_pick]
 
 
-def text(frame: Frame, size: tuple[int, int], page: Page = "overview") -> str:
+def text(frame: Frame, size: tuple[int, int], page: str = "overview") -> str:
     return screenshot.text(View(frame=frame, page=page), size)
 
 
@@ -91,9 +92,9 @@ def test_a_stale_gpu_without_numbers_has_one_dash_a_column() -> None:
     empty = {"util_pct", "mem_used_bytes", "mem_total_bytes", "power_w", "power_limit_w", "temp_c", "sm_clock_mhz"}
     gpus = tuple(
         replace(gpu, throttle=None, **dict.fromkeys(empty)) if gpu.status == "stale" else gpu
-        for gpu in frame.moment.gpus
+        for gpu in frame.derived.gpus
     )
-    blank = replace(frame, moment=replace(frame.moment, gpus=gpus))
+    blank = replace(frame, derived=replace(frame.derived, gpus=gpus))
     for size in ((80, 24), (120, 40), (200, 60)):
         line = next(line for line in text(blank, size).splitlines() if "stale 12 s" in line)
         assert "–/–" not in line
@@ -110,10 +111,10 @@ def test_what_holds_a_gpu_back_is_never_cut(size: tuple[int, int]) -> None:
 
 def test_what_a_finding_or_the_gpu_table_tells_is_not_told_again() -> None:
     frame = frames.gpu_lost()
-    told = frame.findings[0].evidence[0]
+    reported = frame.findings[0].evidence[0]
     blind = (
         Blind(source="gpu 3", reason="GPU is lost"),
-        Blind(source="kernel-log", reason=told),
+        Blind(source="kernel-log", reason=reported),
         Blind(source="stacks", reason="no permission"),
     )
     screen = text(replace(frame, blind=blind), (120, 40))
@@ -175,11 +176,16 @@ def lines_of(view: View, size: tuple[int, int] = (120, 30)) -> list[str]:
 
 def test_a_filter_says_what_it_leaves() -> None:
     frame = frames.healthy()
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
-    for word, kept in (("RANK_3", 0), ("Iter 12589", 8), ("!iter 12589", len(job.lines) - 8), ("!", len(job.lines))):
+    for word, kept in (
+        ("RANK_3", 0),
+        ("Iter 12589", 8),
+        ("!iter 12589", len(job.logs.lines) - 8),
+        ("!", len(job.logs.lines)),
+    ):
         lines = lines_of(View(frame=frame, page="logs", filters={"logs": word}))
-        assert f"filter: {word}, {kept} of {len(job.lines)} lines" in lines[2]
+        assert f"filter: {word}, {kept} of {len(job.logs.lines)} lines" in lines[2]
     assert any("no line matches" in line for line in lines_of(View(frame=frame, page="logs", filters={"logs": "zzz"})))
     lines = lines_of(View(frame=frame, page="processes", filters={"processes": "loader"}))
     assert "filter: loader, 32 of 41 processes" in lines[2]
@@ -246,18 +252,18 @@ def test_picker_lists_training_first_and_says_why_not() -> None:
 
 def test_text_of_the_machine_cannot_break_the_screen() -> None:
     frame = frames.healthy()
-    assert frame.moment.job is not None
+    assert frame.derived.job is not None
     ranks = tuple(
         replace(rank, last_line="\x1b[2J[red]日本語\r\n\u202e", log="/tmp/\x07\x1b]0;x")
-        for rank in frame.moment.job.ranks
+        for rank in frame.derived.job.ranks
     )
     job = replace(
-        frame.moment.job,
+        frame.derived.job,
         ranks=ranks,
-        lines=tuple(replace(line, text="\x1b[31m" + "語" * 500 + "\x00") for line in frame.moment.job.lines),
-        processes=tuple(replace(item, command="a\nb\x1b[0m") for item in frame.moment.job.processes),
+        lines=tuple(replace(line, text="\x1b[31m" + "語" * 500 + "\x00") for line in frame.derived.job.logs.lines),
+        processes=tuple(replace(item, command="a\nb\x1b[0m") for item in frame.derived.job.processes),
     )
-    nasty = replace(frame, moment=replace(frame.moment, job=job, host="no\x1bde"))
+    nasty = replace(frame, derived=replace(frame.derived, job=job, host="no\x1bde"))
     for page in PAGES:
         for line in picture(View(frame=nasty, page=page, selected=2), 200, 60):
             assert line.text.isprintable()
@@ -267,9 +273,9 @@ def test_text_of_the_machine_cannot_break_the_screen() -> None:
 def test_a_frame_before_anything_is_known_can_be_drawn() -> None:
     frame = frames.healthy()
     empty = replace(
-        frame.moment, cpu=None, cgroup=None, memory=None, disks=(), mounts=(), network=None, gpus=(), job=None
+        frame.derived, cpu=None, cgroup=None, memory=None, disks=(), mounts=(), network=None, gpus=(), job=None
     )
-    first = replace(frame, moment=empty, history=(empty,), verdict=replace(frame.verdict, level="unknown"))
+    first = replace(frame, derived=empty, history=(empty,), verdict=replace(frame.verdict, level="unknown"))
     for size in SIZES:
         assert text(first, size)
 

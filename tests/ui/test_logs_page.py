@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace as changed
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.model.log import LogEvent, LogFile, LogLine
-from hwtop.ui import log_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.moves import moves
 from hwtop.ui.pages.layout import picture
+from hwtop.ui.panels.logs import view as log_view
+from hwtop.ui.reducers import reducers as moves
 from hwtop.ui.view import SEARCH, View
 from hwtop.ui.widgets.line import Line
 from tests import frames
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -28,7 +28,7 @@ def line(path: str, number: int, text: str, *, at_s: float = 1_000.0, is_past: b
 
 
 def event(of: LogLine, pattern: str = "cuda-oom", **more: object) -> LogEvent:
-    told = {"severity": "critical", "role": "root", "explanation": "the device has no memory left"} | more
+    reported = {"severity": "critical", "role": "root", "explanation": "the device has no memory left"} | more
     return LogEvent(
         pattern=pattern,
         path=of.path,
@@ -36,16 +36,16 @@ def event(of: LogLine, pattern: str = "cuda-oom", **more: object) -> LogEvent:
         text=of.text,
         at_s=of.at_s,
         is_past=of.is_past,
-        **told,  # type: ignore[arg-type]
+        **reported,  # type: ignore[arg-type]
     )
 
 
 def with_log(*lines: LogLine, events: tuple[LogEvent, ...] = (), **job_has: object) -> Frame:
     frame = frames.healthy()
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
     watched = replace(job, lines=lines, events=events, **job_has)
-    return replace(frame, moment=replace(frame.moment, job=watched))
+    return replace(frame, derived=replace(frame.derived, job=watched))
 
 
 def view_on(frame: Frame, **how: object) -> View:
@@ -86,7 +86,7 @@ def test_numbers_of_ranks_keep_their_colour_and_stand_beside_it() -> None:
 
 
 def test_a_line_of_a_shared_file_belongs_to_the_rank_that_it_names() -> None:
-    job = frames.healthy().moment.job
+    job = frames.healthy().derived.job
     assert job is not None
     shared = LogFile(path=f"{FOLDER}/all.log", pids=tuple(rank.pid for rank in job.ranks), size_bytes=1, age_s=1)
     frame = with_log(line("all.log", 1, "[rank5]: hello"), line("all.log", 2, "nobody"), log_files=(shared,))
@@ -99,7 +99,7 @@ def test_a_line_of_a_shared_file_belongs_to_the_rank_that_it_names() -> None:
 
 def test_files_are_told_by_as_much_of_their_path_as_it_takes() -> None:
     frame = with_log(line("0/stderr.log", 1, "a"), line("1/stderr.log", 1, "b"), line("boot.log", 1, "c"), log_files=())
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
     names = {path.removeprefix(FOLDER): name for path, name in log_view.names(job).items()}
     assert names == {"/0/stderr.log": "0/stderr.log", "/1/stderr.log": "1/stderr.log", "/boot.log": "boot.log"}
@@ -108,9 +108,9 @@ def test_files_are_told_by_as_much_of_their_path_as_it_takes() -> None:
 
 
 def test_events_of_the_kernel_stand_among_the_lines() -> None:
-    told = line("rank_0.log", 1, "iter 1", at_s=990.0)
+    reported = line("rank_0.log", 1, "iter 1", at_s=990.0)
     killed = LogLine(path="kernel log", line_no=None, text="Out of memory: Killed process 41012", at_s=995.0)
-    frame = with_log(told, events=(event(killed, "host-oom-kill", rank=0),))
+    frame = with_log(reported, events=(event(killed, "host-oom-kill", rank=0),))
     row = next(row for row in texts(view_on(frame)) if "Killed process" in row)
     assert row[2:5].strip() == "0"
     assert "kernel log ✖ Out of memory" in row
@@ -119,7 +119,7 @@ def test_events_of_the_kernel_stand_among_the_lines() -> None:
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_an_opened_line_has_its_meaning_next_steps_and_neighbours(size: tuple[int, int]) -> None:
-    view = moves.inside(view_on(crash()), "context", size)
+    view = moves.chosen(view_on(crash()), size)
     rows = texts(view, size)
     flat = " ".join(" ".join(row.strip("│ ") for row in rows).split())
     assert "✖ CRITICAL cuda-oom rank 1" in flat
@@ -151,14 +151,14 @@ def test_the_line_that_is_open_moves_with_the_arrows_and_closes_with_escape() ->
 
 def test_what_the_others_said_then() -> None:
     frame = crash()
-    view = moves.inside(view_on(frame), "others", (100, 30))
+    view = moves.pressed(view_on(frame), "others", (100, 30))
     rows = texts(view, (100, 30))
-    start = next(number for number, row in enumerate(rows) if "What each said last when rank 1 said" in row)
-    told = rows[start + 1 :]
-    assert any("32 s before   2" in row and "rank 2 saves" in row for row in told)
-    assert any("this line   1▸" in row and "OutOfMemory" in row for row in told)
-    assert any("same moment   3" in row and "rank 3 waits" in row for row in told)
-    assert not any("in frame" in row for row in told)
+    start = next(number for number, row in enumerate(rows) if "Last line of each when rank 1 wrote" in row)
+    reported = rows[start + 1 :]
+    assert any("32 s before   2" in row and "rank 2 saves" in row for row in reported)
+    assert any("this line   1▸" in row and "OutOfMemory" in row for row in reported)
+    assert any("same moment   3" in row and "rank 3 waits" in row for row in reported)
+    assert not any("in frame" in row for row in reported)
     assert "by time of arrival" in rows[start]
 
 
@@ -172,8 +172,8 @@ def test_times_in_the_lines_count_where_all_tell_them() -> None:
         line("rank_1.log", 3, "2026-11-21 12:00:09,000 much later", is_past=True),
         events=(event(fatal),),
     )
-    rows = texts(moves.inside(view_on(frame), "others", (100, 30)), (100, 30))
-    start = next(number for number, row in enumerate(rows) if "What each said last" in row)
+    rows = texts(moves.pressed(view_on(frame), "others", (100, 30)), (100, 30))
+    start = next(number for number, row in enumerate(rows) if "Last line of each" in row)
     assert "by the times in the lines" in rows[start]
     assert any("0.3 s before   1" in row and "more of it" in row for row in rows[start:])
     assert not any("much later" in row for row in rows[start:])
@@ -182,9 +182,9 @@ def test_times_in_the_lines_count_where_all_tell_them() -> None:
 def test_with_more_ranks_than_rows_the_longest_silent_are_shown() -> None:
     fatal = line("rank_0.log", 1, "boom", at_s=1_000.0)
     others = [line(f"rank_{rank}.log", 1, f"word of {rank}", at_s=900.0 + rank) for rank in range(1, 8)]
-    view = moves.inside(view_on(with_log(*others, fatal, events=(event(fatal),))), "others", (80, 15))
+    view = moves.pressed(view_on(with_log(*others, fatal, events=(event(fatal),))), "others", (80, 15))
     rows = texts(view, (80, 15))
-    start = next(number for number, row in enumerate(rows) if "What each said last" in row)
+    start = next(number for number, row in enumerate(rows) if "Last line of each" in row)
     assert any("word of 1" in row for row in rows[start:])
     assert not any("word of 7" in row for row in rows[start:])
 
@@ -262,9 +262,9 @@ def test_flagged_lines_stay_in_reach_when_newer_ones_have_come() -> None:
     around = tuple(line("rank_1.log", number, f"then {number}", at_s=500.0) for number in (70, 72))
     newer = [line("rank_1.log", number, f"iter {number}", at_s=900.0) for number in range(9_000, 9_500)]
     frame = with_log(*newer, events=(event(fatal),), flagged_lines=(around[0], fatal, around[1]))
-    view = moves.jumped(view_on(frame), 1, (100, 30))
+    view = moves.pressed(view_on(frame), "next-flagged", (100, 30))
     assert view.mark == fatal
-    rows = texts(moves.inside(view, "context", (100, 30)), (100, 30))
+    rows = texts(moves.chosen(view, (100, 30)), (100, 30))
     assert any("then 70" in row for row in rows)
     assert any("then 72" in row for row in rows)
     assert any("72╌" in row for row in rows)
@@ -272,7 +272,7 @@ def test_flagged_lines_stay_in_reach_when_newer_ones_have_come() -> None:
 
 def test_lines_that_are_no_longer_kept_can_be_had() -> None:
     fatal = line("rank_1.log", 71, "boom", at_s=500.0)
-    view = moves.inside(view_on(with_log(events=(event(fatal),))), "context", (120, 30))
+    view = moves.chosen(view_on(with_log(events=(event(fatal),))), (120, 30))
     assert any(f"tail -n +51 {FOLDER}/rank_1.log | head -n 40" in row for row in texts(view, (120, 30)))
 
 
@@ -314,8 +314,8 @@ def test_no_line_breaks_the_layout(text: str, size: tuple[int, int]) -> None:
     for view in (
         view_on(frame),
         view_on(frame, filters={SEARCH: text[:3] or "x"}),
-        moves.inside(view_on(frame), "context", size),
-        moves.inside(view_on(frame), "others", size),
+        moves.chosen(view_on(frame), size),
+        moves.pressed(view_on(frame), "others", size),
     ):
         for row in lines_of(changed(view, filters=view.filters), size):
             assert row.text.isprintable()
@@ -332,11 +332,11 @@ def test_keys_are_harmless_without_a_line() -> None:
 
 def test_lines_that_were_read_at_once_go_by_the_times_that_they_tell() -> None:
     def lines(rank: int, *seconds: int) -> list[LogLine]:
-        told = [line(f"rank_{rank}.log", at, f"2026-11-21 12:00:{at:02} step", is_past=True) for at in seconds]
-        return [*told[:1], line(f"rank_{rank}.log", 0, f"  more of rank {rank}", is_past=True), *told[1:]]
+        reported = [line(f"rank_{rank}.log", at, f"2026-11-21 12:00:{at:02} step", is_past=True) for at in seconds]
+        return [*reported[:1], line(f"rank_{rank}.log", 0, f"  more of rank {rank}", is_past=True), *reported[1:]]
 
     frame = with_log(*lines(0, 1, 4, 3), *lines(1, 2, 5))
-    job = frame.moment.job
+    job = frame.derived.job
     assert job is not None
     shown = [(each.path[-5], each.text[-8:]) for each in log_view.kept(job)]
     assert [(rank, text) for rank, text in shown if "step" in text] == [
@@ -344,5 +344,5 @@ def test_lines_that_were_read_at_once_go_by_the_times_that_they_tell() -> None:
     ]  # fmt: skip
     assert shown[1] == ("0", "f rank 0")
     untold = with_log(*lines(0, 1, 4), line("rank_1.log", 1, "no time"), line("rank_2.log", 1, "none"))
-    assert untold.moment.job is not None
-    assert log_view.kept(untold.moment.job) == list(untold.moment.job.lines)
+    assert untold.derived.job is not None
+    assert log_view.kept(untold.derived.job) == list(untold.derived.job.logs.lines)

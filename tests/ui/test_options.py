@@ -18,13 +18,15 @@ from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.keys.words import key_of
 from hwtop.ui.options import Changes, Saved, ScreenOptions, SettingsFile
+from hwtop.ui.pages import actions
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
+from hwtop.ui.pages.registry import NAMES as PAGES
 from hwtop.ui.screens.options import OptionsScreen
 from hwtop.ui.settings import rows as settings_rows
 from hwtop.ui.settings import view as settings_view
 from hwtop.ui.settings.view import SettingsView
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames
@@ -39,11 +41,11 @@ def options(place: Path, text: str = "", *, flags: Given | None = None, is_reado
         place.write_text(text)
     config = load(str(place)) if text else Config()
 
-    def write(changes: Changes, told: Saved) -> None:
+    def write(changes: Changes, reported: Saved) -> None:
         try:
-            told(save(place, changes))
+            reported(save(place, changes))
         except HwtopError as error:
-            told(error)
+            reported(error)
 
     return ScreenOptions(
         theme=config.screen.theme,
@@ -111,7 +113,7 @@ def test_a_key_of_ones_own_works_at_once_and_is_named(tmp_path: Path) -> None:
 def test_what_cannot_be_is_told_in_words_and_changes_nothing(tmp_path: Path) -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("f2", "enter", "ctrl+u", *"often", "enter")
-        assert "▲ 'often' is not a time" in shown(app)
+        assert "▲ 'often' is not a valid time" in shown(app)
         await pilot.press("escape", "slash", *"order", "enter", "enter", "ctrl+u", "q", "enter")
         assert "q is a key of 'quit' already" in shown(app)
         await pilot.press("escape", "s")
@@ -165,7 +167,7 @@ def test_settings_can_be_saved_with_readonly(tmp_path: Path) -> None:
         await pilot.press("f2")
         assert "the job is left alone, settings can be saved" in shown(app)
         await pilot.press("down", "down", "space", "s", "down", "down", "space", "space")
-        assert "holds from the next start on" in shown(app)
+        assert "applies at the next start" in shown(app)
         await pilot.press("escape")
         assert view_of(app).is_readonly, "what was taken away at the start does not come back"
 
@@ -235,8 +237,8 @@ def test_a_symptom_is_on_quiet_or_off() -> None:
 
 
 def test_every_usual_key_is_understood_as_it_is_named() -> None:
-    for binding in key_names.every():
-        for key in key_names.held(binding, {}):
+    for binding in actions.every():
+        for key in key_names.held(binding.id, actions.defaults()):
             if key != "ctrl+c":
                 assert key_of(key_names.name(key)) == key == key_of(key)
     assert keymap({}) == {}
@@ -251,7 +253,7 @@ def test_keys_as_people_write_them(written: str | list[str], keys: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "reported"),
     [
         ({"pauze": "Z"}, "no action 'pauze': did you mean 'pause'"),
         ({"interrupt": "x"}, "Ctrl-C always quits"),
@@ -265,8 +267,8 @@ def test_keys_as_people_write_them(written: str | list[str], keys: str) -> None:
         ({"pause": "x" * 5000}, "no key 'x{40}'"),
     ],
 )
-def test_keys_that_cannot_be_are_told_in_one_line(keys: dict[str, str], told: str) -> None:
-    with pytest.raises(UsageError, match=told) as error:
+def test_keys_that_cannot_be_are_told_in_one_line(keys: dict[str, str], reported: str) -> None:
+    with pytest.raises(UsageError, match=reported) as error:
         keymap(keys)
     assert "\n" not in str(error.value) and len(str(error.value)) < 200
 
@@ -283,11 +285,11 @@ def test_the_screen_refuses_a_theme_that_there_is_not() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_corner_of_a_page_names_a_key_that_was_changed(page: Page) -> None:
+def test_no_corner_of_a_page_names_a_key_that_was_changed(page: str) -> None:
     own = dict.fromkeys(("clear", "choose", "page-down", "follow", "up", "down", "copy", "log-scale"), "f12")
-    job = frames.hang().moment.job
+    job = frames.hang().derived.job
     assert job is not None
-    view = View(frame=frames.hang(), page=page, selected=5, keymap=own, mark=job.lines[-1])
+    view = View(frame=frames.hang(), page=page, selected=5, keymap=own, mark=job.logs.lines[-1])
     for shown in (view, replace(view, inside="files"), replace(view, log_inside="context"), replace(view, scroll=2)):
         screen = "\n".join(line.text for line in picture(shown, 120, 40))
         assert not re.search(r"\b(Esc|Enter|PgDn)\b|F follows|y copies", screen)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.ui import palette, themes
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.fuzzy import match
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.panels import picker
 from hwtop.ui.screens.monitor import MonitorScreen
+from hwtop.ui.tables.fuzzy import match
 from hwtop.ui.view import View
 from tests import crowds, frames
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 
@@ -37,7 +37,7 @@ def labels(typed: str, view: View | None = None) -> list[str]:
         ("signal", "signal"),
         ("F9", "signal"),
         ("PAUSE", "pause"),
-        ("hold picture", "pause"),
+        ("back to now", "pause"),
         ("symp", "page symptoms"),
     ],
 )
@@ -83,12 +83,12 @@ def test_a_job_is_found_where_it_stands_by_now() -> None:
     view = View(frame=frames.picker())
     entry = next(entry for entry in palette.entries(view, ()) if entry.label == f"attach {frames.LAUNCHER}")
     assert entry.look is not None
-    moment = view.frame.moment
-    others = tuple(each for each in moment.candidates or () if each.pid != frames.LAUNCHER)
-    newer = replace(others[0], pid=1, kind="training"), *(moment.candidates or ())
-    moved = entry.look(View(frame=replace(view.frame, moment=replace(moment, candidates=newer))))
+    derived = view.frame.derived
+    others = tuple(each for each in derived.candidates or () if each.pid != frames.LAUNCHER)
+    newer = replace(others[0], pid=1, kind="training"), *(derived.candidates or ())
+    moved = entry.look(View(frame=replace(view.frame, derived=replace(derived, candidates=newer))))
     assert picker.candidates(moved)[moved.cursor].pid == frames.LAUNCHER
-    gone = entry.look(View(frame=replace(view.frame, moment=replace(moment, candidates=others))))
+    gone = entry.look(View(frame=replace(view.frame, derived=replace(derived, candidates=others))))
     assert gone.note == f"{frames.LAUNCHER} is no longer in the list"
 
 
@@ -117,6 +117,7 @@ def test_it_fits_and_does_not_jump(size: tuple[int, int]) -> None:
     assert len(sizes) == 1
 
 
+@pytest.mark.slow
 def test_what_is_chosen_happens() -> None:
     async def choose(pilot: Pilot[None], words: str, key: str = "colon") -> None:
         await pilot.press(key, *("space" if letter == " " else letter for letter in words), "enter")
@@ -148,13 +149,13 @@ def test_what_is_chosen_happens() -> None:
 
 def test_a_theme_is_seen_before_it_is_taken() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        worn = app.theme
+        themed = app.theme
         await pilot.press("colon", *"theme")
         await pilot.press("down")
         seen = app.theme
-        assert seen != worn
+        assert seen != themed
         await pilot.press("escape")
-        assert app.theme == worn
+        assert app.theme == themed
         await pilot.press("colon", *"nord", "enter")
         assert "nord" in app.theme
 

@@ -11,15 +11,16 @@ import pytest
 from hwtop.config import PanelConfig
 from hwtop.config.panel_grid import NAMES
 from hwtop.model.frame import Frame
-from hwtop.ui import panel_view
-from hwtop.ui.moves import panels as panel_moves
-from hwtop.ui.moves.moves import chosen, cleared, turned
-from hwtop.ui.moves.panels import Pressed, clicked, pressed
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages import layout
 from hwtop.ui.pages.layout import arrange, picture
-from hwtop.ui.pages.place import Place
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.pages.registry import turned
 from hwtop.ui.pages.vacancy import without
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.reducers.mouse import clicked
+from hwtop.ui.reducers.reducers import chosen, cleared, pressed
+from hwtop.ui.view import View
+from hwtop.ui.widgets.place import Place
 from tests import crowds, frames, gpu_frames
 from tests.ui.cover import assert_covers
 from tests.ui.test_app import drive, screen_text, view_of
@@ -28,9 +29,9 @@ FULL = (160, 50)
 DRAWN = ("findings findings cpu", "gpu gpu memory", "ranks ranks network", "ranks ranks logs")
 
 
-def after(view: View, *keys: Pressed, size: tuple[int, int] = FULL) -> View:
+def after(view: View, *keys: str, size: tuple[int, int] = FULL) -> View:
     for key in keys:
-        view = pressed(view, key, size)
+        view = pressed(view, f"panel-{key}" if key not in ("next", "previous") else f"{key}-panel", size)
     return view
 
 
@@ -38,8 +39,8 @@ def rows(view: View, size: tuple[int, int] = FULL) -> list[str]:
     return [line.text for line in picture(view, *size)]
 
 
-def meant(view: View) -> str:
-    return panel_view.meant(view, arrange(view, *FULL))
+def focused(view: View) -> str:
+    return layout.focused(view, arrange(view, *FULL))
 
 
 def test_the_panel_that_matters_is_meant_and_marked_once() -> None:
@@ -50,8 +51,8 @@ def test_the_panel_that_matters_is_meant_and_marked_once() -> None:
         (gpu_frames.ill, "gpu", "gpu-card", "╭▸ GPU 3"),
         (frames.hang, "symptoms", "symptom-page", "╭▸ "),
     ):
-        view = View(frame=make(), page=page)  # type: ignore[arg-type]
-        assert meant(view) == panel
+        view = View(frame=make(), page=page)
+        assert focused(view) == panel
         marked = [row for row in rows(view) if "╭▸" in row]
         assert len(marked) == 1
         assert title in marked[0]
@@ -60,16 +61,16 @@ def test_the_panel_that_matters_is_meant_and_marked_once() -> None:
 def test_w_goes_round_all_panels_and_arrows_go_where_they_point() -> None:
     view = View(frame=frames.healthy())
     panels = arrange(view, *FULL).keys() - {"verdict", "footer"}
-    seen = [meant(view := after(view, "next")) for _ in panels]
+    seen = [focused(view := after(view, "next")) for _ in panels]
     assert sorted(seen) == sorted(panels)
-    assert meant(after(view, "next", "previous")) == meant(view)
+    assert focused(after(view, "next", "previous")) == focused(view)
 
     view = replace(view, panel="gpu")
-    assert meant(after(view, "right")) == "cpu"
-    assert meant(after(view, "right", "left")) == "gpu"
-    assert meant(after(view, "down")) == "ranks"
-    assert meant(after(view, "up")) == "findings"
-    assert meant(after(view, "left")) == "gpu"
+    assert focused(after(view, "right")) == "cpu"
+    assert focused(after(view, "right", "left")) == "gpu"
+    assert focused(after(view, "down")) == "ranks"
+    assert focused(after(view, "up")) == "findings"
+    assert focused(after(view, "left")) == "gpu"
 
 
 def test_z_gives_the_page_to_a_panel_and_z_or_escape_give_it_back() -> None:
@@ -85,7 +86,7 @@ def test_z_gives_the_page_to_a_panel_and_z_or_escape_give_it_back() -> None:
 
 
 @pytest.mark.parametrize("page", ["gpu", "symptoms", "curves"])
-def test_enter_and_z_enlarge_the_same_panel(page: Page) -> None:
+def test_enter_and_z_enlarge_the_same_panel(page: str) -> None:
     view = View(frame=gpu_frames.ill() if page == "gpu" else frames.hang(), page=page)
     assert arrange(chosen(view, FULL), *FULL) == arrange(after(view, "alone"), *FULL) != arrange(view, *FULL)
 
@@ -145,16 +146,17 @@ def _check(view: View, size: tuple[int, int]) -> None:
     assert [line.width for line in picture(view, *size)] == [size[0]] * size[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [frames.healthy(), frames.hang(), gpu_frames.ill()], ids=["healthy", "hang", "ill"])
 def test_no_size_and_no_choice_breaks_the_screen(frame: Frame) -> None:
     chance = Random(7)
-    keys: tuple[Pressed, ...] = ("next", "previous", "left", "right", "up", "down", "alone", "hide", "all", "hide")
+    keys = ("next", "previous", "left", "right", "up", "down", "alone", "hide", "all", "hide")
     drawings = [(), DRAWN, ("ranks", "cpu memory disk network"), ("curve stack suspects", "logs logs suspects")]
     for _ in range(120):
         size = chance.randint(20, 320), chance.randint(5, 90)
         view = View(frame=frame, page=chance.choice(PAGES), drawing=chance.choice(drawings))
         for _ in range(3):
-            view = panel_moves.pressed(view, chance.choice(keys), size)
+            view = after(view, chance.choice(keys), size=size)
             places = arrange(view, *size)
             name = chance.choice(list(places))
             at = chance.randrange(places[name].width), chance.randrange(places[name].height)
@@ -209,7 +211,7 @@ def test_a_crowd_is_a_map_with_those_that_differ(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("page", ["stacks", "ranks", "symptoms", "flame"])
-def test_rows_that_a_page_does_not_need_answer_more_of_its_question(page: Page) -> None:
+def test_rows_that_a_page_does_not_need_answer_more_of_its_question(page: str) -> None:
     view = View(frame=frames.hang(), page=page)
     more = {"stacks": "ranks", "ranks": "logs", "symptoms": "ranks", "flame": "stack"}
     assert more[page] in arrange(view, 300, 80)

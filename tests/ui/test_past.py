@@ -6,15 +6,16 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.ui import past
-from hwtop.ui.moves import time as time_moves
-from hwtop.ui.moves.time import meant_s, pressed, sought, typed_time
-from hwtop.ui.past import Past
+from hwtop.ui.panels import picture_time
+from hwtop.ui.past import FrameHistory
+from hwtop.ui.reducers import time as time_moves
+from hwtop.ui.reducers.time import meant_s, pressed, sought, typed_time
 from hwtop.ui.view import View
 from tests import frames
+from tests.parts import replace
 from tests.recording import replay
 
 
@@ -39,8 +40,8 @@ def watched(given: list[Frame]) -> View:
 def second(number: int, frame: Frame, *, asleep_s: float = 0.0) -> Frame:
     """`frame` as the one of this second of a watch, after so long a sleep of the machine."""
     time_s = frames.T0 + number + asleep_s
-    moment = replace(frame.moment, time_s=time_s, at_s=1_000.0 + number)
-    return replace(frame, number=number, watched_s=float(number), moment=moment, history=(moment,))
+    derived = replace(frame.derived, time_s=time_s, at_s=1_000.0 + number)
+    return replace(frame, number=number, watched_s=float(number), derived=derived, history=(derived,))
 
 
 @cache
@@ -53,21 +54,22 @@ def small(number: int) -> Frame:
     return second(number, _empty())
 
 
+@pytest.mark.slow
 def test_every_frame_of_two_minutes_is_shown_as_it_was(watch: list[Frame], view: View) -> None:
     assert len(view.past.kept) == len(watch)
     for place, frame in enumerate(watch):
         shown = past.frame_of(view.past, place)
         assert (shown.verdict, shown.findings, shown.blind) == (frame.verdict, frame.findings, frame.blind)
         assert (shown.hypotheses, shown.episodes) == (frame.hypotheses, frame.episodes)
-        assert replace(shown.moment, job=None) == replace(frame.moment, job=None)
-        assert shown.moment.job is not None
-        assert shown.moment.job == frame.moment.job
-        assert [moment.at_s for moment in shown.history] == [moment.at_s for moment in frame.history]
+        assert replace(shown.derived, job=None) == replace(frame.derived, job=None)
+        assert shown.derived.job is not None
+        assert shown.derived.job == frame.derived.job
+        assert [derived.at_s for derived in shown.history] == [derived.at_s for derived in frame.history]
 
 
 def test_a_whole_day_stays_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past, "MOST", 100)
-    kept = Past()
+    kept = FrameHistory()
     for number in range(3_000):
         kept = past.with_frame(kept, small(number))
     assert len(kept.kept) == 100
@@ -81,7 +83,7 @@ def test_a_whole_day_stays_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) ->
 def test_bytes_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     base = frames.healthy()
     monkeypatch.setattr(past, "MOST_BYTES", 100_000)
-    kept = Past()
+    kept = FrameHistory()
     for number in range(60):
         kept = past.with_frame(kept, second(number, base))
     assert 80_000 < kept.size_bytes <= 100_000
@@ -90,11 +92,11 @@ def test_bytes_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_frames_full_of_log_lines_are_kept_less_often() -> None:
     base = frames.healthy()
-    job = base.moment.job
+    job = base.derived.job
     assert job is not None
-    lines = tuple(replace(job.lines[0], line_no=number, text="x" * 16_000) for number in range(300))
-    flooded = replace(base, moment=replace(base.moment, job=replace(job, lines=lines)))
-    kept = Past()
+    lines = tuple(replace(job.logs.lines[0], line_no=number, text="x" * 16_000) for number in range(300))
+    flooded = replace(base, derived=replace(base.derived, job=replace(job, lines=lines)))
+    kept = FrameHistory()
     for number in range(60):
         kept = past.with_frame(kept, second(number, flooded))
     assert [each.number for each in kept.kept] == [0, 10, 20, 30, 40, 50, 59]
@@ -103,7 +105,7 @@ def test_frames_full_of_log_lines_are_kept_less_often() -> None:
 def test_moments_at_which_findings_come_and_go_outlive_their_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past, "MOST", 40)
     finding = frames.hang().findings[0]
-    kept = Past()
+    kept = FrameHistory()
     for number in range(1_000):
         ill = (finding,) if 100 <= number < 130 else ()
         kept = past.with_frame(kept, replace(small(number), findings=ill))
@@ -115,14 +117,14 @@ def test_moments_at_which_findings_come_and_go_outlive_their_neighbours(monkeypa
 
 def test_a_sleep_of_the_machine_is_a_gap_even_when_frames_around_it_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past, "MOST", 20)
-    kept = Past()
+    kept = FrameHistory()
     for number in range(200):
         kept = past.with_frame(kept, second(number, small(0), asleep_s=3_600.0 if number >= 50 else 0.0))
     assert [each.gap_s for each in kept.kept if each.gap_s] == [3_601.0]
 
 
 def test_another_watch_begins_a_past_of_its_own() -> None:
-    kept = past.with_frame(past.with_frame(Past(), small(7)), small(8))
+    kept = past.with_frame(past.with_frame(FrameHistory(), small(7)), small(8))
     assert len(kept.kept) == 2
     assert [each.number for each in past.with_frame(kept, small(1)).kept] == [1]
 
@@ -130,7 +132,7 @@ def test_another_watch_begins_a_past_of_its_own() -> None:
 def test_the_same_look_told_anew_takes_its_own_place() -> None:
     first = second(2, frames.healthy())
     failed = replace(first, verdict=replace(first.verdict, text="hwtop itself has failed"))
-    kept = past.with_frame(past.with_frame(past.with_frame(Past(), small(1)), first), failed)
+    kept = past.with_frame(past.with_frame(past.with_frame(FrameHistory(), small(1)), first), failed)
     assert [each.number for each in kept.kept] == [1, 2]
     assert past.frame_of(kept, 1).verdict.text == "hwtop itself has failed"
 
@@ -138,7 +140,7 @@ def test_the_same_look_told_anew_takes_its_own_place() -> None:
 def test_steps_go_back_to_the_first_frame_and_on_to_now(watch: list[Frame], view: View) -> None:
     back = pressed(pressed(view, "step-back"), "step-back")
     assert (back.is_paused, back.frame.number) == (True, watch[-3].number)
-    assert time_moves.words(back).endswith(", 2 s ago")
+    assert picture_time.words(back).endswith(", 2 s ago")
     again = pressed(back, "step-on")
     assert (again.is_paused, again.frame.number) == (True, watch[-2].number)
     now = pressed(pressed(again, "step-on"), "step-on")
@@ -156,7 +158,7 @@ def test_findings_are_visited_in_turn() -> None:
     came = pressed(gone, "turn-back")
     assert (came.frame.number, came.frame.findings) == (20, (finding,))
     before = pressed(came, "turn-back")
-    assert (before.frame.number, before.note) == (20, "no finding came or went before")
+    assert (before.frame.number, before.note) == (20, "no finding appeared or cleared before")
     assert pressed(before, "turn-on").frame.number == 30
     assert not pressed(pressed(before, "turn-on"), "turn-on").is_paused
 
@@ -166,7 +168,7 @@ def test_new_frames_are_kept_while_the_picture_stands_still(watch: list[Frame]) 
     for frame in watch[50:]:
         view = time_moves.arrived(view, frame)
     assert view.frame is watch[49]
-    assert time_moves.is_past(view)
+    assert picture_time.is_past(view)
     assert pressed(view, "step-on").frame.number == watch[50].number
     assert pressed(view, "pause").frame is watch[-1]
 
@@ -192,12 +194,12 @@ def type_in(view: View, text: str) -> View:
 def test_a_typed_time_is_gone_to(watch: list[Frame], view: View) -> None:
     assert type_in(view, "-30s").frame.number == watch[-31].number
     wanted = watch[40]
-    clock = time_moves.words(replace_frame(view, wanted)).split(",")[0]
+    clock = picture_time.words(replace_frame(view, wanted)).split(",")[0]
     assert type_in(view, clock).frame.number == wanted.number
     assert not type_in(view, "now").is_paused
     far = type_in(view, "-2h")
     assert far.frame.number == watch[0].number
-    assert "was not looked at" in far.note
+    assert "was not sampled" in far.note
 
 
 def replace_frame(view: View, frame: Frame) -> View:

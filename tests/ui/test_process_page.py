@@ -10,14 +10,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from hwtop.collectors.process_files import read_stat
-from hwtop.collectors.signals import send
-from hwtop.model.aim import FlightTarget, Request, Wish
+from hwtop.collectors.process.files import read_stat
+from hwtop.collectors.process.signals import send
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
+from hwtop.model.plan import FlightTarget, Request, UserFocus
 from hwtop.model.process import OpenFile, ProcessDetail
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.stack import DeepDump
@@ -26,6 +25,7 @@ from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.screens.dialog import ConfirmScreen, MenuScreen, TextScreen
 from hwtop.ui.screens.monitor import MonitorScreen
 from tests import frames
+from tests.parts import replace
 from tests.ui.test_app import screen_text, view_of
 
 LAUNCHER, RANK_0, RANK_1 = frames.LAUNCHER, frames.pid_of(0), frames.pid_of(1)
@@ -35,7 +35,7 @@ class Feed:
     """Remembers what the screen wished for, and publishes what a test gives it."""
 
     def __init__(self) -> None:
-        self.wishes: list[Wish] = []
+        self.wishes: list[UserFocus] = []
         self.publish: Publish = lambda _: None
 
     def start(self, publish: Publish) -> Feed:
@@ -44,8 +44,8 @@ class Feed:
 
     def attach(self, pid: int) -> None: ...
 
-    def look(self, wish: Wish) -> None:
-        self.wishes.append(wish)
+    def look(self, user_focus: UserFocus) -> None:
+        self.wishes.append(user_focus)
 
     def interval(self, seconds: float) -> None: ...
 
@@ -68,7 +68,7 @@ class Post:
 def frame(**fields: Any) -> Frame:
     """A healthy job whose processes tell which signals they handle."""
     base = frames.healthy()
-    job = base.moment.job
+    job = base.derived.job
     assert job is not None
     ints = 1 << (signal.SIGINT - 1)
     rows = tuple(replace(item, start_ticks=item.pid, caught_signals=ints, ignored_signals=0) for item in job.processes)
@@ -76,8 +76,8 @@ def frame(**fields: Any) -> Frame:
 
 
 def with_job(base: Frame, **fields: Any) -> Frame:
-    assert base.moment.job is not None
-    return replace(base, moment=replace(base.moment, job=replace(base.moment.job, **fields)))
+    assert base.derived.job is not None
+    return replace(base, derived=replace(base.derived, job=replace(base.derived.job, **fields)))
 
 
 Act = Callable[[HwtopApp, "Pilot[None]", Feed], Awaitable[None]]
@@ -132,7 +132,7 @@ def test_the_cursor_selects_the_rank_of_its_process() -> None:
 
 def test_a_rank_selected_elsewhere_is_under_the_cursor_and_stays_as_processes_come_and_go() -> None:
     given = frame()
-    job = given.moment.job
+    job = given.derived.job
     assert job is not None
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
@@ -213,18 +213,18 @@ def test_environment() -> None:
         assert "╭─ Processes " in text_of(app)
 
     feed = drive(act, given)
-    assert [wish.detail_pid for wish in feed.wishes] == [None, RANK_0, None]
+    assert [user_focus.detail_pid for user_focus in feed.wishes] == [None, RANK_0, None]
 
 
 def test_environment_of_the_next_rank_and_of_another_page() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         await pilot.press("greater_than_sign", "e")
         assert view_of(app).page == "processes"
-        assert feed.wishes[-1] == Wish(rank=0, detail_pid=RANK_0)
+        assert feed.wishes[-1] == UserFocus(rank=0, detail_pid=RANK_0)
         await pilot.press("greater_than_sign")
-        assert feed.wishes[-1] == Wish(rank=1, detail_pid=RANK_1)
+        assert feed.wishes[-1] == UserFocus(rank=1, detail_pid=RANK_1)
         await pilot.press("1")
-        assert feed.wishes[-1] == Wish(rank=1)
+        assert feed.wishes[-1] == UserFocus(rank=1)
 
     drive(act, frame())
 
@@ -270,11 +270,11 @@ def test_from_k_to_the_signal_takes_two_more_keys() -> None:
         text = text_of(app)
         assert f"to rank 0 · PID {RANK_0}" in text
         assert "SIGUSR1  no handler: kills it" in text
-        assert "SIGINT   as Ctrl-C" in text
+        assert "SIGINT   same as Ctrl-C" in text
         await pilot.press("enter")
         assert isinstance(app.screen, ConfirmScreen)
         text = text_of(app)
-        assert "torchrun ends the other 7 ranks" in text
+        assert "torchrun terminates the other 7 ranks" in text
         assert "python train.py" in text
         assert "▸ No" in text
         await pilot.press("y")
@@ -300,6 +300,7 @@ LEAVING = (
 """What does not send a signal."""
 
 
+@pytest.mark.slow
 def test_everything_else_sends_nothing_and_stays() -> None:
     post = Post()
 
@@ -326,8 +327,8 @@ def test_other_targets_and_signals() -> None:
         await pilot.press("k", "left", "end", "enter", "y")
 
     given = frame()
-    assert given.moment.job is not None
-    everyone = [item.pid for item in given.moment.job.processes]
+    assert given.derived.job is not None
+    everyone = [item.pid for item in given.derived.job.processes]
     drive(act, given, send=post)
     sent = [(order.signal, [each.pid for each in order.targets]) for order in post.orders]
     assert sent == [("SIGINT", [LAUNCHER]), ("SIGKILL", everyone)]
@@ -360,7 +361,7 @@ def test_readonly_has_no_menus_no_keys_and_no_lines_about_them() -> None:
 
     feed = drive(act, frame(), size=(200, 60), is_readonly=True, send=post)
     assert post.orders == []
-    assert all(wish.request is None for wish in feed.wishes)
+    assert all(user_focus.request is None for user_focus in feed.wishes)
 
 
 def test_nothing_to_signal() -> None:
@@ -368,7 +369,7 @@ def test_nothing_to_signal() -> None:
         await pilot.press("k")
         assert "nothing to signal" in text_of(app)
         await pilot.press("d")
-        assert "nothing to look into" in text_of(app)
+        assert "nothing to inspect" in text_of(app)
         await pilot.press("7", "e", "l", "down", "up", "enter")
         assert isinstance(app.screen, MonitorScreen)
 
@@ -398,14 +399,14 @@ def test_a_deep_look_is_confirmed_and_its_answer_opens() -> None:
         await pilot.press("7", "down", "d")
         assert "pystack is not installed" in text_of(app)
         await pilot.press("enter")
-        assert "stops all threads" in text_of(app)
+        assert "pauses all threads" in text_of(app)
         assert feed.wishes[-1].request is None
         await pilot.press("y")
         assert feed.wishes[-1].request == Request(number=1, kind="native", pid=RANK_0)
-        assert f"looking into PID {RANK_0}" in text_of(app)
+        assert f"reading PID {RANK_0}" in text_of(app)
         feed.publish(given)
         await pilot.pause()
-        assert f"looking into PID {RANK_0}" in text_of(app)
+        assert f"reading PID {RANK_0}" in text_of(app)
         feed.publish(answered(given))
         await pilot.pause()
         assert isinstance(app.screen, TextScreen)
@@ -427,7 +428,7 @@ def test_a_deep_look_that_was_not_confirmed() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         for keys in (("escape",), ("enter", "enter"), ("enter", "n"), ("down", "enter")):
             await pilot.press("7", "home", "down", "d", *keys)
-            assert all(wish.request is None for wish in feed.wishes), keys
+            assert all(user_focus.request is None for user_focus in feed.wishes), keys
             await pilot.press("escape", "escape")
 
     drive(act, frame())
@@ -465,7 +466,7 @@ def test_a_deep_look_that_is_never_answered() -> None:
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         await pilot.press("7", "down", "d", "enter", "y")
-        feed.publish(replace(given, moment=replace(given.moment, at_s=given.moment.at_s + 100)))
+        feed.publish(replace(given, derived=replace(given.derived, at_s=given.derived.at_s + 100)))
         await pilot.pause()
         assert "no answer" in text_of(app)
 
@@ -499,7 +500,7 @@ def test_a_real_process_gets_what_was_confirmed() -> None:
         assert child.stdout is not None
         child.stdout.readline()
         row: JobProcess = replace(
-            frame().moment.job.processes[1],  # type: ignore[union-attr]
+            frame().derived.job.processes[1],  # type: ignore[union-attr]
             pid=child.pid,
             start_ticks=read_stat(f"/proc/{child.pid}").start_ticks,
             caught_signals=1 << (signal.SIGUSR2 - 1),
@@ -513,7 +514,7 @@ def test_a_real_process_gets_what_was_confirmed() -> None:
             await pilot.press("y")
 
         drive(act, with_job(frame(), processes=(row,)), send=send)
-        assert child.wait(10) == 4
+        assert child.wait(60) == 4
 
 
 @pytest.mark.parametrize("size", [(20, 8), (60, 15), (80, 24)], ids=str)

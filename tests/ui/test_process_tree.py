@@ -5,25 +5,25 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from msgspec.structs import replace
 
+from hwtop.fields import process
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
-from hwtop.ui import process_view
-from hwtop.ui.moves import table as table_moves
-from hwtop.ui.moves.moves import chosen, moved
 from hwtop.ui.pages.layout import picture
+from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.reducers.reducers import chosen, moved, pressed
 from hwtop.ui.view import View
 from tests import frames
+from tests.parts import replace
 from tests.ui.test_process_page import with_job
 
 SIZE = (120, 40)
 
 
 @cache
-def crew(count: int = 14) -> Frame:
+def processes(count: int = 14) -> Frame:
     """Eight ranks with so many loader workers each; one of rank 3 waits for a disk."""
-    job = frames.healthy().moment.job
+    job = frames.healthy().derived.job
     assert job is not None
     made: list[JobProcess] = []
     for item in job.processes:
@@ -40,7 +40,7 @@ def crew(count: int = 14) -> Frame:
 
 
 def tree(count: int = 14) -> View:
-    return View(frame=crew(count), page="processes")
+    return View(frame=processes(count), page="processes")
 
 
 def shown(view: View, size: tuple[int, int] = SIZE) -> list[str]:
@@ -60,10 +60,10 @@ def test_many_workers_have_one_row(count: int, is_folded: bool) -> None:
 def test_the_row_of_many_tells_the_sickest_and_the_sum() -> None:
     at = next(number for number, row in enumerate(process_view.rows(tree())) if row.rank == 3 and row.folded_pid)
     row = process_view.rows(tree())[at]
-    assert row.state == "D"
+    assert row.value(process.STATE) == "D"
     assert row.words == "13 sleeping, 1 disk wait"
-    assert row.cpu_pct == pytest.approx(sum(item.cpu_pct or 0 for item in row.processes))
-    assert row.rss_bytes is None, "shared pages count in each: there is no sum"
+    assert row.value(process.CPU) == pytest.approx(sum(item.cpu_pct or 0 for item in row.processes))
+    assert row.value(process.MEMORY) is None, "shared pages count in each: there is no sum"
     line = next(text for text in shown(process_view.chosen(tree(), at)) if "▸" in text and "+ 14" in text)
     assert "▲ disk wait" in line
 
@@ -79,9 +79,9 @@ def test_a_branch_opens_and_folds_by_arrows_enter_and_all_at_once() -> None:
     assert process_view.place(again) == 2
     job = again.job
     assert job is not None
-    everything = table_moves.pressed(again, "branches")
+    everything = pressed(again, "branches", (80, 24))
     assert len(process_view.rows(everything)) == len(job.processes)
-    assert names(table_moves.pressed(everything, "branches")) == names(view)
+    assert names(pressed(everything, "branches", (80, 24))) == names(view)
 
 
 def test_the_launcher_folds_all() -> None:
@@ -93,18 +93,18 @@ def test_the_launcher_folds_all() -> None:
 def test_a_list_and_a_filter_hide_no_process_in_a_row() -> None:
     job = tree().job
     assert job is not None
-    flat = table_moves.pressed(tree(), "tree")
+    flat = pressed(tree(), "tree", (80, 24))
     assert flat.process_order == "cpu"
     assert len(process_view.rows(flat)) == len(job.processes)
     assert "whole tree" in moved(flat, 1, 0, SIZE).note
-    assert table_moves.pressed(flat, "tree").process_order == "tree"
-    found = View(frame=crew(), page="processes", filters={"processes": "state=D"})
+    assert pressed(flat, "tree", (80, 24)).process_order == "tree"
+    found = View(frame=processes(), page="processes", filters={"processes": "state=D"})
     assert [row.process.state for row in process_view.rows(found)] == ["D"]
 
 
 def test_a_process_in_a_folded_branch_keeps_its_place() -> None:
     pid = frames.pid_of(3) * 100 + 2
-    view = View(frame=crew(), page="processes", process=pid, selected=3)
+    view = View(frame=processes(), page="processes", process=pid, selected=3)
     item = process_view.selected(view)
     assert item is not None
     assert item.pid == pid

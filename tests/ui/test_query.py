@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from hwtop.ui.query import Field, parse
+from hwtop.fields.field import Field
+from hwtop.ui.tables.query import parse
 
 G = 1024**3
 
@@ -22,15 +23,25 @@ class Item:
     text: str = ""
 
 
-FIELDS = {
+FIELDS: dict[str, Field[Item]] = {
     field.name: field
     for field in (
-        Field[Item]("rank", "count", lambda item: (item.number,)),
-        Field("gpu", "count", lambda item: item.gpus),
-        Field("cpu", "percent", lambda item: (item.cpu,)),
-        Field("mem", "bytes", lambda item: (item.mem,)),
-        Field("ago", "seconds", lambda item: (item.ago,)),
-        Field("state", "word", lambda item: item.state, ("data-wait", "stuck", "D", "S")),
+        Field[Item](id="rank", about="", name="rank", kind="count", value=lambda item: item.number),
+        Field[Item](
+            id="gpu", about="", name="gpu", kind="count", value=lambda item: item.gpus[0], values=lambda item: item.gpus
+        ),
+        Field[Item](id="cpu", about="", name="cpu", kind="percent", value=lambda item: item.cpu),
+        Field[Item](id="mem", about="", name="mem", kind="bytes", value=lambda item: item.mem),
+        Field[Item](id="ago", about="", name="ago", kind="seconds", value=lambda item: item.ago),
+        Field[Item](
+            id="state",
+            about="",
+            name="state",
+            kind="word",
+            value=lambda item: item.state[0],
+            values=lambda item: item.state,
+            choices=("data-wait", "stuck", "D", "S"),
+        ),
     )
 }
 ITEM = Item(3, (2, 5), 80.4, 2.3 * G, 90, ("data-wait", "D"), "python Train.py --lr=3")

@@ -6,15 +6,15 @@ import random
 import unicodedata
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.view import Page, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column, chosen, header, row
 from hwtop.ui.widgets.text import cells, elide_end, elide_middle, to_ascii
 from tests import frames
+from tests.parts import replace
 
 PARTS = (
     (0x20, 0x7E),
@@ -49,20 +49,20 @@ def word(dice: random.Random, most: int = 60) -> str:
 def spoiled(seed: int) -> Frame:
     dice = random.Random(seed)  # no secret: the same words in every run
     base = frames.healthy()
-    job = base.moment.job
+    job = base.derived.job
     assert job is not None
     processes = tuple(
         replace(item, command=word(dice), wchan=word(dice), user=word(dice), state=word(dice, 1))
         for item in job.processes
     )
     ranks = tuple(replace(rank, last_line=word(dice), wchan=word(dice)) for rank in job.ranks)
-    gpus = tuple(replace(gpu, name=word(dice), reason=word(dice)) for gpu in base.moment.gpus)
-    return replace(base, moment=replace(base.moment, gpus=gpus, job=replace(job, processes=processes, ranks=ranks)))
+    gpus = tuple(replace(gpu, name=word(dice), reason=word(dice)) for gpu in base.derived.gpus)
+    return replace(base, derived=replace(base.derived, gpus=gpus, job=replace(job, processes=processes, ranks=ranks)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("page", ["ranks", "processes", "gpu"])
-def test_every_row_is_as_wide_as_the_screen(page: Page, seed: int) -> None:
+def test_every_row_is_as_wide_as_the_screen(page: str, seed: int) -> None:
     dice = random.Random(seed)
     frame = spoiled(seed)
     for width in (60, 80, 133):

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace as changed
 
 import pytest
-from msgspec.structs import replace
 
+from hwtop.fields.rank import WORST_FIRST
 from hwtop.model.frame import Frame
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job, JobPlace
 from hwtop.model.rank import HotLine, PhaseShare, Rank, RankState
-from hwtop.ui import marks, rank_view
+from hwtop.ui import marks
 from hwtop.ui.pages.layout import arrange, picture
+from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import ROLES
 from hwtop.ui.widgets.text import to_ascii
 from tests import crowds, frames
+from tests.parts import replace
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -30,13 +32,13 @@ def page(frame: Frame, selected: int | None = None) -> View:
 
 
 def with_job(frame: Frame, job: Job) -> Frame:
-    moment = replace(frame.moment, job=job)
-    return replace(frame, moment=moment, history=(moment,))
+    derived = replace(frame.derived, job=job)
+    return replace(frame, derived=derived, history=(derived,))
 
 
 def job_of(frame: Frame) -> Job:
-    assert frame.moment.job is not None
-    return frame.moment.job
+    assert frame.derived.job is not None
+    return frame.derived.job
 
 
 def with_rank(frame: Frame, number: int, **changes: object) -> Frame:
@@ -114,12 +116,12 @@ def test_glyphs_of_states_differ_also_in_ascii() -> None:
     glyphs = {to_ascii(glyph) for glyph, _ in marks.RANK_STATE.values()}
     assert len(glyphs) == len(marks.RANK_STATE) == len(RankState.__args__)  # type: ignore[attr-defined]
     assert all(role in ROLES for _, role in marks.RANK_STATE.values())
-    assert set(rank_view.WORST_FIRST) == set(marks.RANK_STATE)
+    assert set(WORST_FIRST) == set(marks.RANK_STATE)
 
 
 @pytest.mark.parametrize(("order", "first"), [("rank", 0), ("state", 63), ("step", 17), ("wait", 17)])
 def test_orders(order: str, first: int) -> None:
-    view = changed(page(crowds.sick(64)), order=order)  # type: ignore[arg-type]
+    view = changed(page(crowds.sick(64)), order=order)
     assert rank_view.ordered(view)[0].rank == first
     assert lines_of(view)
 

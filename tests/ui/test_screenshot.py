@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-import re
-import sys
 from xml.etree import ElementTree
 
 import pytest
-from msgspec.structs import replace
 
-from hwtop.errors import CannotError, UsageError
-from hwtop.ui import screenshot
+from hwtop.errors import UsageError
+from hwtop.ui import themes
+from hwtop.ui.pictures import screenshot
 from hwtop.ui.view import View
 from tests import frames
+from tests.parts import replace
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,12 +40,6 @@ def test_png() -> None:
     assert len(data) > 20_000  # an empty picture, as one without fonts, has a few kilobytes
 
 
-def test_without_the_renderer_the_command_that_helps_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(CannotError, match=f"{re.escape(sys.executable)} -m pip install resvg-py"):
-        screenshot.check(".png", "hwtop")
-
-
 def test_a_wrong_theme_lists_the_right_ones() -> None:
     with pytest.raises(UsageError, match="nord"):
-        screenshot.check(".svg", "pink")
+        themes.check("pink")

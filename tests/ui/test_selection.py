@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.ui import gpu_view, log_view, process_view
-from hwtop.ui.moves.mouse import clicked
-from hwtop.ui.moves.moves import turned
 from hwtop.ui.pages.layout import arrange, picture
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.pages.registry import current, turned
+from hwtop.ui.panels.gpu import view as gpu_view
+from hwtop.ui.panels.logs import view as log_view
+from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.reducers.mouse import selected
+from hwtop.ui.view import View
 from tests import frames
 
 SIZE = (200, 60)
-TOLD: dict[Page, str] = {
+TOLD: dict[str, str] = {
     "overview": "▸      3",
     "ranks": "Rank 3  PID",
     "stacks": "Stack of rank 3",
@@ -25,7 +28,7 @@ TOLD: dict[Page, str] = {
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_shows_the_selected_rank(page: Page) -> None:
+def test_every_page_shows_the_selected_rank(page: str) -> None:
     view = turned(View(frame=frames.hang(), selected=3), page)
     assert view.selected == 3
     if page in TOLD:
@@ -35,7 +38,7 @@ def test_every_page_shows_the_selected_rank(page: Page) -> None:
 def check(view: View) -> None:
     """Rank 3 is what every page is about."""
     assert view.selected == 3
-    assert view.wish.rank == 3
+    assert current(view).user_focus(view).rank == 3
     gpu = gpu_view.selected(turned(view, "gpu"))
     process = process_view.selected(turned(view, "processes"))
     assert gpu is not None
@@ -56,8 +59,8 @@ def test_a_rank_chosen_by_its_gpu_its_process_or_its_row() -> None:
 def test_a_click_in_the_overview(panel: str) -> None:
     view = View(frame=frames.hang())
     place = arrange(view, *SIZE)[panel]
-    after = clicked(view, panel, (9, 2 + 3), (place.width, place.height))
+    after = selected(view, panel, (9, 2 + 3), (place.width, place.height))
     check(after)
     lines = [line.text[place.x : place.x + place.width] for line in picture(after, *SIZE)]
     assert sum("▸" in line for line in lines[place.y + 1 : place.y + place.height]) == 1
-    assert clicked(view, panel, (9, 0), (place.width, place.height)).selected is None
+    assert selected(view, panel, (9, 0), (place.width, place.height)).selected is None

@@ -8,7 +8,8 @@ import pytest
 
 from hwtop.model.frame import Frame
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.view import PAGES, View
+from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.view import View
 from tests import crowds, frames
 
 SIZES = [(59, 14), (200, 14), (20, 5), (20, 2), (2, 1), (1, 1), (300, 80)]

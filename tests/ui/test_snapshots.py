@@ -25,8 +25,8 @@ def test_the_screen_is_the_one_that_was_looked_at(name: str) -> None:
         lines = unified_diff(
             kept.splitlines(), drawn.splitlines(), f"{name}, as kept", f"{name}, as drawn", n=1, lineterm=""
         )
-        told = "\n".join(lines)
-        pytest.fail(f"{told}\n\nIs it meant to look like this? `{screens.ANEW}` keeps it.", pytrace=False)
+        reported = "\n".join(lines)
+        pytest.fail(f"{reported}\n\nIs it meant to look like this? `{screens.ANEW}` keeps it.", pytrace=False)
 
 
 def test_no_screen_is_kept_that_is_not_drawn() -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.model.flight import FlightVerdict
 from hwtop.model.frame import Frame
 from hwtop.model.hang import CollectiveTimeout
-from hwtop.model.job import Job, SlowVote, StackGroup
+from hwtop.model.job import Job, OutlierVote, StackGroup
 from hwtop.model.rank import Held
 from hwtop.model.stack import Refusal, StackDump
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.panels import conclusion
+from hwtop.ui.panels.stacks import conclusion
 from hwtop.ui.view import View
 from tests import crowds, frames
+from tests.parts import replace
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 SENTENCE = "ranks 0-4,6-7 wait in all_reduce (train.py:212 mean_loss), rank 5 is in write_summary (metrics.py:77)"
@@ -34,13 +34,13 @@ def page(frame: Frame, selected: int | None = None) -> View:
 
 def hang(**changes: object) -> Frame:
     frame = frames.hang()
-    assert frame.moment.job is not None
-    return replace(frame, moment=replace(frame.moment, job=replace(frame.moment.job, **changes)))
+    assert frame.derived.job is not None
+    return replace(frame, derived=replace(frame.derived, job=replace(frame.derived.job, **changes)))
 
 
 def job_of(frame: Frame) -> Job:
-    assert frame.moment.job is not None
-    return frame.moment.job
+    assert frame.derived.job is not None
+    return frame.derived.job
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -58,7 +58,7 @@ def test_the_sentence_the_branches_and_the_odd_rank(size: tuple[int, int]) -> No
 
 def test_what_all_ranks_share_stands_once_on_top() -> None:
     lines = lines_of(page(frames.hang()))
-    tree = lines.index(next(line for line in lines if "Where the ranks stand" in line))
+    tree = lines.index(next(line for line in lines if "Where the ranks are" in line))
     assert "0-7        8  <module>" in lines[tree + 1]
     assert lines[tree + 2].split()[1:3] == ["train", "train.py:291"]
 
@@ -95,7 +95,7 @@ def test_many_groups_keep_the_selected_one_in_sight() -> None:
         for number in range(64)
     )
     base = crowds.healthy(64)
-    frame = replace(base, moment=replace(base.moment, job=replace(job_of(base), stack_groups=groups)))
+    frame = replace(base, derived=replace(base.derived, job=replace(job_of(base), stack_groups=groups)))
     for selected in (0, 40, 63):
         lines = lines_of(page(frame, selected), (100, 30))
         assert any(f"▸ {selected}" in line and f"f{selected} " in line for line in lines)
@@ -116,7 +116,7 @@ def test_flight_recorder_timeout_and_vote_are_told(size: tuple[int, int]) -> Non
         ranks_without_dump=(5,),
     )
     timeout = CollectiveTimeout(backend="nccl", rank=0, timeout_s=600, origin="its log", waited_s=50)
-    frame = hang(flight=verdict, timeout=timeout, slow_vote=SlowVote(rank=5, votes=4, rounds=5))
+    frame = hang(flight=verdict, timeout=timeout, outlier_vote=OutlierVote(rank=5, votes=4, rounds=5))
     said = conclusion.said(page(frame))
     assert said == (
         f"{SENTENCE}; Flight Recorder: rank 5 never enqueued all_reduce #812; "
@@ -128,7 +128,7 @@ def test_flight_recorder_timeout_and_vote_are_told(size: tuple[int, int]) -> Non
         assert "• ranks 0-2 enqueued #812 at train.py:212" in text
         assert "no dump of rank 5" in text
         assert "nccl gives up in at most 9 m 10 s" in text
-        assert "rank 5 stood apart in 4 of 5 rounds" in text
+        assert "rank 5 was the outlier in 4 of 5 rounds" in text
 
 
 def test_settings_of_the_recorder_are_told_without_a_dump() -> None:
@@ -142,7 +142,7 @@ def test_settings_of_the_recorder_are_told_without_a_dump() -> None:
 def test_source_text_stands_beside_its_frame() -> None:
     frame = frames.hang()
     ranks = job_of(frame).ranks
-    stack = ranks[5].stack
+    stack = ranks[5].stack.dump
     assert stack is not None
     main = replace(
         stack.threads[0],
@@ -167,7 +167,9 @@ def test_a_stack_that_cannot_be_read_says_each_reason() -> None:
     frame = hang(ranks=(*ranks[:5], replace(ranks[5], stack=dump), *ranks[6:]), stack_groups=())
     frame = replace(
         frame,
-        moment=replace(frame.moment, job=replace(job_of(frame), stack_errors=((dump.error or "", dump.advice or ""),))),
+        derived=replace(
+            frame.derived, job=replace(job_of(frame), stack_errors=((dump.error or "", dump.advice or ""),))
+        ),
     )
     text = flat(page(frame, 5), (120, 40))
     assert "no stack could be read" in text
@@ -179,8 +181,8 @@ def test_stuck_and_slow_are_told_apart() -> None:
     frame = frames.hang()
     ranks = job_of(frame).ranks
     for is_still, expected in (
-        (True, "stuck: 6 looks over 50 s saw nothing move below metrics.py:77"),
-        (False, "moves: 6 looks over 50 s, always in metrics.py:77"),
+        (True, "stuck: 6 samples over 50 s saw nothing move below metrics.py:77"),
+        (False, "moves: 6 samples over 50 s, always in metrics.py:77"),
     ):
         held = Held(frame=frames.SAVE[0], is_still=is_still, looks=6, seconds=50)
         text = flat(page(hang(ranks=(*ranks[:5], replace(ranks[5], held=held), *ranks[6:])), 5), (160, 50))
@@ -194,7 +196,7 @@ def test_a_dead_rank_shows_where_it_was_last_seen() -> None:
     assert "Tensor.backward" in text
     ranks = job_of(frame).ranks
     job = replace(job_of(frame), ranks=(ranks[0], replace(ranks[1], stack=None)))
-    unseen = replace(frame, moment=replace(frame.moment, job=job))
+    unseen = replace(frame, derived=replace(frame.derived, job=job))
     assert "this rank has ended, and no stack of it was seen before" in flat(page(unseen, 1), (120, 40))
 
 
@@ -203,6 +205,6 @@ def test_the_conclusion_of_a_job_that_ended_is_how_it_ended() -> None:
     ranks = job_of(frame).ranks
     over = (replace(ranks[0], is_alive=False, exit_code=0), ranks[1])
     job = replace(job_of(frame), ranks=over, has_ended=True, stack_groups=())
-    view = page(replace(frame, moment=replace(frame.moment, job=job)))
+    view = page(replace(frame, derived=replace(frame.derived, job=job)))
     assert conclusion.said(view) == "the job has ended: rank 1: signal 9, rank 0: exit 0"
-    assert "nobody stands anywhere" in flat(view, (80, 24))
+    assert "no stacks: the job has ended" in flat(view, (80, 24))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace as changed
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Episode, Finding, Hypothesis
-from hwtop.ui import symptom_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.moves.moves import chosen, cleared, clicked, moved, scrolled
 from hwtop.ui.pages.layout import arrange, picture, scrollable
+from hwtop.ui.panels.symptoms import view as symptom_view
+from hwtop.ui.reducers.mouse import selected
+from hwtop.ui.reducers.reducers import chosen, cleared, moved, scrolled
 from hwtop.ui.view import View
 from tests import frames
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -68,14 +69,14 @@ def test_all_of_the_finding_is_there_to_be_read(size: tuple[int, int]) -> None:
     frame = sick()
     seen = read_to_the_end(view(frame), size)
     finding = frame.findings[0]
-    told = (finding.title, *finding.evidence, *finding.next_steps, *finding.escalate, *finding.folded)
-    for text in (*told, "run it with world size 1", "steps go on", "sure 97%", "stability"):
+    reported = (finding.title, *finding.evidence, *finding.next_steps, *finding.escalate, *finding.folded)
+    for text in (*reported, "run it with world size 1", "steps go on", "confidence 97%", "stability"):
         assert " ".join(text.split())[:40] in seen, text
     for heading in (
         "Evidence",
         "What to do now",
-        "To test it",
-        "Against it",
+        "Verify",
+        "Disproved if",
         "If that is not enough",
         "Follows from it",
     ):
@@ -121,9 +122,9 @@ def test_arrows_choose_the_finding_and_select_its_rank() -> None:
 
 def test_a_click_on_a_row_chooses_it() -> None:
     place = arrange(view(sick()), 120, 40)["symptom-list"]
-    after = clicked(view(sick()), "symptom-list", (5, 2), (place.width, place.height))
+    after = selected(view(sick()), "symptom-list", (5, 2), (place.width, place.height))
     assert after.finding == "filesystem-hang"
-    assert clicked(after, "symptom-list", (5, 3), (place.width, place.height)) == after
+    assert selected(after, "symptom-list", (5, 3), (place.width, place.height)) == after
 
 
 def test_a_click_on_a_card_of_the_overview_leads_to_its_finding() -> None:
@@ -131,9 +132,9 @@ def test_a_click_on_a_card_of_the_overview_leads_to_its_finding() -> None:
     place = arrange(overview, *size)["findings"]
     rows = [line.text for line in picture(overview, *size)][place.y : place.y + place.height]
     title = next(at for at, row in enumerate(rows) if "/mnt/lustre/datasets has not answered" in row)
-    after = clicked(overview, "findings", (5, title), (place.width, place.height))
+    after = selected(overview, "findings", (5, title), (place.width, place.height))
     assert (after.page, after.finding) == ("symptoms", "filesystem-hang")
-    assert clicked(overview, "findings", (5, 0), (place.width, place.height)) == overview
+    assert selected(overview, "findings", (5, 0), (place.width, place.height)) == overview
 
 
 def test_enter_gives_it_the_page_and_esc_takes_it_back() -> None:
@@ -174,7 +175,7 @@ def test_without_a_finding_it_says_what_was_checked(size: tuple[int, int]) -> No
 
 
 def test_without_a_job_nothing_is_said_to_be_well() -> None:
-    nothing = replace(frames.healthy(), moment=replace(frames.healthy().moment, job=None), hypotheses=())
+    nothing = replace(frames.healthy(), derived=replace(frames.healthy().derived, job=None), hypotheses=())
     seen = screen(view(nothing), (80, 24))
     assert "no job is attached" in seen
     assert "✔" not in seen.splitlines()[3]
@@ -203,7 +204,7 @@ def test_y_copies_the_finding_as_text() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("8", "y")
         lines = app.clipboard.splitlines()
-        assert lines[0] == "CRITICAL hang (sure 97%, stability, rank 5, seen for 50 s)"
+        assert lines[0] == "CRITICAL hang (confidence 97%, stability, rank 5, seen for 50 s)"
         assert lines[1] == sick().findings[0].title
         assert "Evidence:" in lines
         assert "1. " + sick().findings[0].next_steps[0] in lines
@@ -215,4 +216,4 @@ def test_y_copies_the_finding_as_text() -> None:
 
 def test_a_test_that_is_a_step_already_is_not_told_twice() -> None:
     finding: Finding = replace(sick().findings[0], test=sick().findings[0].next_steps[1])
-    assert "To test it" not in [section.title for section in symptom_view.sections(finding)]
+    assert "Verify" not in [section.title for section in symptom_view.sections(finding)]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace as changed
-from typing import get_args
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
+from hwtop.fields import process, rank
+from hwtop.fields.process import PROCESS, ProcessRow
+from hwtop.fields.rank import RANK
 from hwtop.model.frame import Frame
 from hwtop.model.log import Progress
-from hwtop.ui import fields, gpu_view, help_lines, order, process_view, rank_view
+from hwtop.ui import help_lines
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.moves.moves import clicked
+from hwtop.ui.pages.footer import draw
 from hwtop.ui.pages.layout import arrange, picture
-from hwtop.ui.panels.footer import draw
-from hwtop.ui.view import ORDERS, PROCESS_ORDERS, Order, Page, ProcessOrder, View
+from hwtop.ui.panels.gpu import view as gpu_view
+from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.panels.ranks import view as rank_view
+from hwtop.ui.reducers.mouse import selected
+from hwtop.ui.tables import order
+from hwtop.ui.view import TREE, View
 from tests import crowds, frames
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 
@@ -28,7 +34,7 @@ def rows(view: View, size: tuple[int, int] = (120, 40)) -> list[str]:
 def ranks_kept(word: str, frame: Frame | None = None) -> list[int]:
     view = View(frame=frame or frames.healthy(), page="ranks", filters={"ranks": word})
     assert rank_view.query(view).problem == ""
-    return [rank.rank for rank in rank_view.ordered(view)]
+    return [each.rank for each in rank_view.ordered(view)]
 
 
 def pids(view: View) -> list[int]:
@@ -38,13 +44,13 @@ def pids(view: View) -> list[int]:
 def uneven() -> Frame:
     """Rank 2 is slow, rank 5 sleeps on a disk, of rank 6 nothing is known."""
     base = frames.healthy()
-    job = base.moment.job
+    job = base.derived.job
     assert job is not None
     ranks = list(job.ranks)
     ranks[2] = replace(ranks[2], step_time_s=2.5, tree_cpu_pct=380.0, progress=Progress(step=90), phase="data")
     ranks[5] = replace(ranks[5], os_state="D", rss_bytes=3 * 1024**3, step_age_s=75.0)
     ranks[6] = replace(ranks[6], step_time_s=None, tree_cpu_pct=None, progress=None, phase=None, rss_bytes=None)
-    return replace(base, moment=replace(base.moment, job=replace(job, ranks=tuple(ranks))))
+    return replace(base, derived=replace(base.derived, job=replace(job, ranks=tuple(ranks))))
 
 
 @pytest.mark.parametrize(
@@ -97,10 +103,10 @@ def test_filter_of_processes_knows_the_gpus_of_a_rank() -> None:
 )
 def test_filter_of_processes(word: str, kept: int) -> None:
     base = frames.healthy()
-    job = base.moment.job
+    job = base.derived.job
     assert job is not None
     processes = tuple(replace(item, user="ada") for item in job.processes)
-    frame = replace(base, moment=replace(base.moment, job=replace(job, processes=processes)))
+    frame = replace(base, derived=replace(base.derived, job=replace(job, processes=processes)))
     view = View(frame=frame, page="processes", filters={"processes": word})
     assert process_view.query(view).problem == ""
     assert len(pids(view)) == kept
@@ -131,7 +137,7 @@ def test_no_gpu_matches() -> None:
     ("page", "word", "said"),
     [("ranks", "rank=0-3", "4 of 8"), ("processes", "gpu=3", "5 of 41"), ("gpu", "gpu=99", "0 of 8")],
 )
-def test_hits_are_counted_while_one_types(page: Page, word: str, said: str) -> None:
+def test_hits_are_counted_while_one_types(page: str, word: str, said: str) -> None:
     view = View(frame=frames.healthy(), page=page, filters={page: word}, is_typing=True)
     for width in (80, 120):
         (line,) = draw(view, width, 1)
@@ -141,16 +147,16 @@ def test_hits_are_counted_while_one_types(page: Page, word: str, said: str) -> N
 
 @pytest.mark.parametrize("page", ["ranks", "processes"])
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=str)
-def test_a_click_on_a_title_sorts_and_again_turns(page: Page, size: tuple[int, int]) -> None:
+def test_a_click_on_a_title_sorts_and_again_turns(page: str, size: tuple[int, int]) -> None:
     view = View(frame=frames.healthy(), page=page)
     at = arrange(view, *size)[page]
     for name in ("CPU", "state"):
         head = rows(view, size)[at.y + 1]
         x = head.index(name) + 1 - at.x
-        view = clicked(view, page, (x, 1), (at.width, at.height))
+        view = selected(view, page, (x, 1), (at.width, at.height))
         assert order.named(view) == name.casefold()
         assert rows(view, size)[at.y + 1].count("↓") + rows(view, size)[at.y + 1].count("↑") == 1
-        turned = clicked(view, page, (x, 1), (at.width, at.height))
+        turned = selected(view, page, (x, 1), (at.width, at.height))
         assert (order.named(turned), order.is_falling(turned)) == (name.casefold(), not order.is_falling(view))
 
 
@@ -158,37 +164,19 @@ def test_a_click_on_a_column_without_an_order_says_so() -> None:
     view = View(frame=frames.healthy(), page="ranks")
     at = arrange(view, 200, 60)["ranks"]
     x = rows(view, (200, 60))[at.y + 1].index("phases")
-    after = clicked(view, "ranks", (x, 1), (at.width, at.height))
+    after = selected(view, "ranks", (x, 1), (at.width, at.height))
     assert (after.order, after.note) == ("rank", "the table has no order by phases")
 
 
 def test_a_table_can_be_ordered_by_each_of_its_orders() -> None:
-    for name in get_args(Order):
+    for name in (name for name, field in RANK.named().items() if field.sort):
         view = order.by(View(frame=frames.healthy(), page="ranks"), name)
         assert order.named(view) == name
         assert len(rank_view.ordered(view)) == 8
-    for name in get_args(ProcessOrder):
+    for name in (TREE, *(name for name, field in PROCESS.named().items() if field.sort)):
         view = order.by(View(frame=frames.healthy(), page="processes"), name)
         assert order.named(view) == name
         assert len(pids(view)) == 41
-
-
-def test_every_field_of_every_row_can_be_asked() -> None:
-    for frame in (frames.healthy(), frames.hang(), frames.dead_rank(), frames.gpu_lost()):
-        job = frame.moment.job
-        assert job is not None
-        for field in fields.ranks(job).values():
-            assert all(
-                value is None or isinstance(value, int | float | str)
-                for each in job.ranks
-                for value in field.read(each)
-            )
-        for asked in fields.processes(job).values():
-            assert all(
-                value is None or isinstance(value, int | float | str)
-                for each in job.processes
-                for value in asked.read(each)
-            )
 
 
 def test_a_filter_makes_a_list_of_a_map() -> None:
@@ -201,7 +189,7 @@ def test_a_filter_makes_a_list_of_a_map() -> None:
 
 @pytest.mark.parametrize("page", ["ranks", "processes"])
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_what_is_not_understood_is_said_where_it_is_typed(page: Page, width: int) -> None:
+def test_what_is_not_understood_is_said_where_it_is_typed(page: str, width: int) -> None:
     view = View(frame=frames.healthy(), page=page, filters={page: "stat=D"}, is_typing=True)
     (line,) = draw(view, width, 1)
     assert line.width == width
@@ -214,14 +202,14 @@ def test_what_is_not_understood_is_said_where_it_is_typed(page: Page, width: int
         assert "▲" in line.text
 
 
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("name", rank.CYCLE)
 def test_ranks_are_sorted_either_way_and_the_unknown_stands_last(name: str) -> None:
-    view = View(frame=uneven(), page="ranks", order=name)  # type: ignore[arg-type]
+    view = View(frame=uneven(), page="ranks", order=name)
     title = next(row for row in rows(view, (200, 60)) if "pid" in row and "s/step" in row)
     column = {"cpu": "CPU"}.get(name, name)
     assert f"{column}{'↓' if order.is_falling(view) else '↑'}" in title
-    there = [rank.rank for rank in rank_view.ordered(view)]
-    back = [rank.rank for rank in rank_view.ordered(order.turned(view))]
+    there = [each.rank for each in rank_view.ordered(view)]
+    back = [each.rank for each in rank_view.ordered(order.turned(view))]
     assert sorted(there) == sorted(back) == list(range(8))
     assert there != back or name in ("state", "wait")
     if name in ("step", "s/step", "cpu", "mem"):
@@ -229,13 +217,13 @@ def test_ranks_are_sorted_either_way_and_the_unknown_stands_last(name: str) -> N
     assert order.words(view) != order.words(order.turned(view))
 
 
-@pytest.mark.parametrize("name", PROCESS_ORDERS[1:])
+@pytest.mark.parametrize("name", process.CYCLE[1:])
 def test_processes_are_sorted_either_way(name: str) -> None:
-    view = View(frame=frames.healthy(), page="processes", process_order=name)  # type: ignore[arg-type]
-    field = fields.processes(view.job)[name]
-    values = [field.read(item)[0] for item in process_view.kept(view)]
+    view = View(frame=frames.healthy(), page="processes", process_order=name)
+    field = PROCESS.named()[name]
+    values = [field.value(ProcessRow(item)) for item in process_view.kept(view)]
     assert values == sorted(values, reverse=name != "pid")  # type: ignore[type-var]
-    back = [field.read(item)[0] for item in process_view.kept(order.turned(view))]
+    back = [field.value(ProcessRow(item)) for item in process_view.kept(order.turned(view))]
     assert back == sorted(values, reverse=name == "pid")  # type: ignore[type-var]
     text = "\n".join(rows(view, (200, 60)))
     assert f"{'CPU' if name == 'cpu' else name}{'↑' if name == 'pid' else '↓'}" in text
@@ -246,7 +234,7 @@ def test_a_tree_has_one_order_and_says_so() -> None:
     view = View(frame=frames.healthy(), page="processes")
     assert pids(order.turned(view)) == pids(view)
     assert "o sorts" in order.turned(view).note
-    for _ in PROCESS_ORDERS:
+    for _ in process.CYCLE:
         view = order.following(view)
     assert view.process_order == "tree"
 
@@ -254,7 +242,7 @@ def test_a_tree_has_one_order_and_says_so() -> None:
 def test_the_cursor_stays_on_its_row_whatever_the_order() -> None:
     view = process_view.chosen(View(frame=frames.healthy(), page="processes"), 7)
     chosen = view.process
-    for _ in PROCESS_ORDERS:
+    for _ in process.CYCLE:
         view = order.turned(order.following(view))
         item = process_view.selected(view)
         assert item is not None
@@ -264,16 +252,22 @@ def test_the_cursor_stays_on_its_row_whatever_the_order() -> None:
 
 def test_help_tells_the_language_and_all_fields() -> None:
     text = "\n".join(line.text for line in help_lines.draw(None, (80, 200)).lines)
-    for word in ("rank=0-3", "cpu>80", "mem>2G", "state=D", "step<100", *fields.ranks(None), *fields.processes(None)):
+    for word in ("rank=0-3", "cpu>80", "mem>2G", "state=D", "step<100", *RANK.named(), *PROCESS.named()):
         assert word in text, word
+
+
+def test_help_finds_what_a_field_is() -> None:
+    text = "\n".join(line.text for line in help_lines.draw(None, (120, 60), "wchan").lines)
+    assert process.WCHAN.about[:20] in text
+    assert "processes of the job" in text
 
 
 def test_the_keys_sort_turn_and_filter() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("O", "2", "O")
-        assert [rank.rank for rank in rank_view.ordered(view_of(app))] == list(range(7, -1, -1))
+        assert [each.rank for each in rank_view.ordered(view_of(app))] == list(range(7, -1, -1))
         await pilot.press("slash", *"rank=2-3 !500", "enter", "O")
-        assert [rank.rank for rank in rank_view.ordered(view_of(app))] == [2, 3]
+        assert [each.rank for each in rank_view.ordered(view_of(app))] == [2, 3]
         assert any("filter: rank=2-3 !500, " in row for row in screen_text(app))
         await pilot.press("escape", "7", "o", "e", "o", "O", "escape")
         assert (view_of(app).process_order, view_of(app).reversed_pages) == ("cpu", frozenset())

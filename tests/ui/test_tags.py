@@ -8,34 +8,35 @@ import sys
 from dataclasses import replace as changed
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from hwtop.collectors.process_files import read_stat
-from hwtop.collectors.signals import send
+from hwtop.collectors.process.files import read_stat
+from hwtop.collectors.process.signals import send
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
-from hwtop.ui import process_view, rank_view
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.moves import table as table_moves
-from hwtop.ui.moves import tags
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture
-from hwtop.ui.view import Page, View
+from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.panels.ranks import view as rank_view
+from hwtop.ui.reducers.reducers import pressed
+from hwtop.ui.tables import tags
+from hwtop.ui.view import View
 from tests import crowds, frames
+from tests.parts import replace
 from tests.ui.test_app import view_of
 from tests.ui.test_process_page import LAUNCHER, RANK_0, RANK_1, Feed, Post, drive, frame, text_of, with_job
 
 
 def with_process(given: Frame, pid: int, **changes: object) -> Frame:
-    assert given.moment.job is not None
-    items = [replace(item, **changes) if item.pid == pid else item for item in given.moment.job.processes]
+    assert given.derived.job is not None
+    items = [replace(item, **changes) if item.pid == pid else item for item in given.derived.job.processes]
     return with_job(given, processes=tuple(items))
 
 
 def without(given: Frame, *pids: int) -> Frame:
-    assert given.moment.job is not None
-    return with_job(given, processes=tuple(item for item in given.moment.job.processes if item.pid not in pids))
+    assert given.derived.job is not None
+    return with_job(given, processes=tuple(item for item in given.derived.job.processes if item.pid not in pids))
 
 
 def of(view: View) -> list[int]:
@@ -52,22 +53,22 @@ def title(view: View, size: tuple[int, int] = (120, 40)) -> str:
 
 def test_space_tags_the_row_and_goes_on() -> None:
     view = View(frame=frame(), page="processes")
-    view = table_moves.pressed(table_moves.pressed(view, "tag"), "tag")
+    view = pressed(pressed(view, "tag", (80, 24)), "tag", (80, 24))
     assert of(view) == [LAUNCHER, RANK_0]
     assert process_view.place(view) == 2
     assert "• 2 tagged" in title(view)
     assert [line.text.count("•") for line in picture(view, 80, 24)[4:6]] == [1, 1]
-    view = table_moves.pressed(process_view.moved(view, -1), "tag")
+    view = pressed(process_view.moved(view, -1), "tag", (80, 24))
     assert of(view) == [LAUNCHER]
-    cleared = table_moves.pressed(view, "untag")
+    cleared = pressed(view, "untag", (80, 24))
     assert (of(cleared), cleared.note) == ([], "1 untagged")
-    assert table_moves.pressed(cleared, "untag").note == "nothing is tagged"
+    assert pressed(cleared, "untag", (80, 24)).note == "nothing is tagged"
 
 
 def test_ranks_are_tagged_by_their_process() -> None:
     view = View(frame=frame(), page="ranks")
-    assert "not chosen yet" in table_moves.pressed(view, "tag").note
-    view = table_moves.pressed(rank_view.stepped(view, 1), "tag")
+    assert "not selected yet" in pressed(view, "tag", (80, 24)).note
+    view = pressed(rank_view.stepped(view, 1), "tag", (80, 24))
     assert (of(view), view.selected) == ([RANK_0], 1)
     assert "• 1 tagged" in title(view)
     assert of(changed(view, page="processes")) == [RANK_0]
@@ -83,10 +84,12 @@ def test_a_later_process_with_the_same_pid_is_not_tagged() -> None:
 
 
 @pytest.mark.parametrize("page", ["overview", "stacks", "logs", "host"])
-def test_other_pages_have_no_tags(page: Page) -> None:
+def test_other_pages_have_no_tags(page: str) -> None:
     view = View(frame=frame(), page=page)
-    for key in ("tag", "untag", "tree", "branches", "follow", "cpu", "mem"):
-        assert table_moves.pressed(view, key) == view
+    for key in ("tag", "untag", "tree", "branches", "sort-cpu", "sort-mem"):
+        after = pressed(view, key, (80, 24))
+        assert of(after) == []
+        assert "processes (7)" in after.note
 
 
 def test_a_signal_to_all_that_is_tagged_names_each_and_the_job() -> None:
@@ -111,7 +114,7 @@ def test_what_came_of_it_is_told() -> None:
     given = frame()
 
     def later(base: Frame, seconds: float) -> Frame:
-        return replace(base, moment=replace(base.moment, at_s=given.moment.at_s + seconds))
+        return replace(base, derived=replace(base.derived, at_s=given.derived.at_s + seconds))
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         await pilot.press("7", "space", "space", "k", "enter", "y")
@@ -120,8 +123,8 @@ def test_what_came_of_it_is_told() -> None:
         assert text_of(app).rstrip().endswith("SIGTERM sent to 2 of 2 processes")
         feed.publish(later(without(given, LAUNCHER), 5))
         await pilot.pause()
-        told = f"SIGTERM sent to 2 of 2 processes: 1 still runs after 5 s (rank 0 · PID {RANK_0})"
-        assert told in text_of(app)
+        reported = f"SIGTERM sent to 2 of 2 processes: 1 still runs after 5 s (rank 0 · PID {RANK_0})"
+        assert reported in text_of(app)
         await pilot.press("down", "k", "enter", "y")
         feed.publish(later(without(given, LAUNCHER, RANK_0), 8))
         await pilot.pause()
@@ -159,7 +162,7 @@ def test_a_pid_that_was_given_to_another_process_gets_nothing() -> None:
 
             async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
                 await pilot.press("7", "space", "k", "end", "enter", "y")
-                assert f"PID {process.pid} belongs to another process by now: nothing was sent" in text_of(app)
+                assert f"PID {process.pid} belongs to another process now: nothing was sent" in text_of(app)
 
             drive(act, with_job(frame(), processes=(item,)), send=send)
             assert process.poll() is None
@@ -178,7 +181,7 @@ def test_the_followed_process_stays_under_the_cursor_and_its_end_is_told() -> No
             feed.publish(given)
             await pilot.pause()
             await pilot.press("7")
-            job = given.moment.job
+            job = given.derived.job
             assert job is not None
             await pilot.press(*["down"] * [item.pid for item in job.processes].index(worker))
             await pilot.press("F", "P")
@@ -207,7 +210,7 @@ def test_another_row_ends_the_following() -> None:
 
 def test_tags_on_the_map_of_many_ranks() -> None:
     base = crowds.healthy(64)
-    job = base.moment.job
+    job = base.derived.job
     assert job is not None
     tagged = frozenset((rank.pid, None) for rank in job.ranks[3:6])
     for size in ((80, 24), (120, 40)):

@@ -15,8 +15,8 @@ from hwtop.errors import UsageError
 from hwtop.ui import themes
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
-from hwtop.ui.screenshot import paints
-from hwtop.ui.svg import Paint
+from hwtop.ui.pictures.screenshot import paints
+from hwtop.ui.pictures.svg import Paint
 from hwtop.ui.themes import borrowed
 from hwtop.ui.themes.contrast import MARK, TEXT, blend, contrast, legible, luminance
 from hwtop.ui.themes.sixteen_colours import VGA
@@ -92,10 +92,10 @@ def looks() -> Looks:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         panel = app.screen.query_one("#verdict", Panel)
         for name in themes.OWN:
-            app.wear(name)
+            app.apply_theme(name)
             await pilot.pause()
             found[name] = paints(panel)
-        app.wear(SIXTEEN)
+        app.apply_theme(SIXTEEN)
         await pilot.pause()
         found.update({palette: paints(panel, colours) for palette, colours in PALETTES.items()})
 
@@ -278,7 +278,7 @@ def test_a_theme_is_changed_while_it_runs() -> None:
 
         grounds: list[Color | None] = []
         for name in ("hwtop", "light", SIXTEEN):
-            app.wear(name)
+            app.apply_theme(name)
             await pilot.pause()
             style = next(iter(panel.render_line(0))).style
             assert style is not None

@@ -7,22 +7,23 @@ import dataclasses
 from functools import cache
 
 import pytest
-from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.moves import mouse as mouse_moves
-from hwtop.ui.moves import time as time_moves
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import arrange, picture
+from hwtop.ui.pages.registry import NAMES as PAGES
 from hwtop.ui.panels import time_bar
+from hwtop.ui.reducers import mouse as mouse_moves
+from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.screens.monitor import MonitorScreen
-from hwtop.ui.view import PAGES, Page, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.text import cells, to_ascii
 from tests import crowds, frames
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 WIDTH = 120
@@ -36,8 +37,8 @@ def _base(name: str) -> Frame:
 def second(number: int, name: str = "healthy", *, asleep_s: float = 0.0) -> Frame:
     """The frame of this second of a watch."""
     base = _base(name)
-    moment = replace(base.moment, time_s=frames.T0 + number + asleep_s, at_s=1_000.0 + number)
-    return replace(base, number=number, watched_s=float(number), moment=moment, history=(*base.history[:-1], moment))
+    derived = replace(base.derived, time_s=frames.T0 + number + asleep_s, at_s=1_000.0 + number)
+    return replace(base, number=number, watched_s=float(number), derived=derived, history=(*base.history[:-1], derived))
 
 
 def story() -> list[Frame]:
@@ -114,9 +115,9 @@ def test_it_says_what_is_not_kept() -> None:
     cut = replace(_base("healthy"), number=500, watched_s=5_000.0)
     later = View(frame=cut)
     for number in (500, 530, 560):
-        moment = replace(cut.moment, interval_s=12.0, at_s=9_000.0 + number, time_s=frames.T0 + number)
+        derived = replace(cut.derived, interval_s=12.0, at_s=9_000.0 + number, time_s=frames.T0 + number)
         later = time_moves.arrived(
-            later, replace(cut, number=number, moment=moment, watched_s=4_500.0 + number, history=(moment,))
+            later, replace(cut, number=number, derived=derived, watched_s=4_500.0 + number, history=(derived,))
         )
     assert "a picture in 30 s, trends not kept" in bar(time_moves.pressed(later, "step-back"), 200)
 
@@ -207,7 +208,7 @@ def test_keys_go_back_and_on_and_a_typed_time_is_found() -> None:
         await pilot.press("T", *"-2m", "enter")
         assert view_of(app).frame.number == 60
         await pilot.press("T", *"soonq", "enter")
-        assert "soonq is no time: 14:02" in screen_text(app)[-1]
+        assert "soonq is not a valid time: 14:02" in screen_text(app)[-1]
         assert "go to time: soonq" in screen_text(app)[-2]
         await pilot.press("escape", "p")
         assert (view_of(app).is_paused, view_of(app).time_typed) == (False, None)
@@ -248,7 +249,7 @@ def at_of(view: View, panel: str, size: tuple[int, int]) -> tuple[int, int]:
     return place.x + 4, place.y + 2
 
 
-WHEEL: tuple[tuple[Page, str, str], ...] = (
+WHEEL: tuple[tuple[str, str, str], ...] = (
     ("overview", "ranks", "selected"),
     ("ranks", "ranks", "selected"),
     ("stacks", "stack-tree", "selected"),
@@ -264,12 +265,12 @@ WHEEL: tuple[tuple[Page, str, str], ...] = (
 def test_a_time_that_no_clock_shows_is_no_end_of_the_screen(text: str) -> None:
     view = dataclasses.replace(_watched(), time_typed=text)
     after = time_moves.typed_time(view, "enter", "\r")
-    assert "is no time" in after.note or "is closest" in after.note
+    assert "is not a valid time" in after.note or "is closest" in after.note
     assert cells(bar(after, 80)) == 80
 
 
 @pytest.mark.parametrize(("page", "panel", "field"), WHEEL, ids=lambda value: str(value))
-def test_the_wheel_moves_the_list_under_the_pointer(page: Page, panel: str, field: str) -> None:
+def test_the_wheel_moves_the_list_under_the_pointer(page: str, panel: str, field: str) -> None:
     size = (160, 50)
     view = View(frame=_base("hang"), page=page)
     if page == "flame":
@@ -296,7 +297,7 @@ def test_the_wheel_in_the_app_goes_by_the_pointer_not_by_the_page() -> None:
 
 def click(view: View, panel: str, row: int, size: tuple[int, int], x: int = 4) -> View:
     place = arrange(view, *size)[panel]
-    return mouse_moves.clicked(view, panel, (x, row), (place.width, place.height))
+    return mouse_moves.selected(view, panel, (x, row), (place.width, place.height))
 
 
 def row_with(view: View, panel: str, size: tuple[int, int], word: str) -> int:

@@ -84,7 +84,7 @@ class Page:
             )
         )
 
-    async def told(self, *words: str) -> str:
+    async def reported(self, *words: str) -> str:
         """What the page itself says below the screen, once it holds all of `words`."""
         script = "document.querySelector('[role=status]').textContent"
         return str(await soon(lambda: self.value(script), lambda text: all(word in text for word in words), f"{words}"))

@@ -30,9 +30,10 @@ def test_other_hosts_are_refused_with_the_way_to_do_it(host: str) -> None:
 def test_a_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        assert f"port {port} is in use: leave --port out" in refused(hwtop("web", "--port", port))
+        assert f"port {port} is in use: leave out --port" in refused(hwtop("web", "--port", port))
 
 
+@pytest.mark.slow
 def test_other_mistakes() -> None:
     assert "no theme 'pink'" in refused(hwtop("web", "--theme", "pink"))
     assert "no process 99999999" in refused(hwtop("web", "99999999"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from hwtop.model.aim import Request, Wish
 from hwtop.model.frame import Frame
+from hwtop.model.plan import Request, UserFocus
 from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.web.hub import Hub
 from tests import frames
@@ -15,15 +15,15 @@ from tests import frames
 class FakeFeed:
     def __init__(self) -> None:
         self.publish: Publish
-        self.wishes: list[Wish] = []
+        self.wishes: list[UserFocus] = []
         self.attached: list[int] = []
 
     def start(self, publish: Publish) -> FakeFeed:
         self.publish = publish
         return self
 
-    def look(self, wish: Wish) -> None:
-        self.wishes.append(wish)
+    def look(self, user_focus: UserFocus) -> None:
+        self.wishes.append(user_focus)
 
     def attach(self, pid: int) -> None:
         self.attached.append(pid)
@@ -80,16 +80,16 @@ def test_the_tab_that_was_used_last_decides_where_to_look() -> None:
     def act(hub: Hub) -> None:
         hub.join(first)
         hub.join(second)
-        hub.look(first, Wish(rank=1, detail_pid=10))
-        hub.look(second, Wish(rank=2))
+        hub.look(first, UserFocus(rank=1, detail_pid=10))
+        hub.look(second, UserFocus(rank=2))
         hub.leave(second)
         hub.leave(first)
 
     assert with_hub(act).wishes == [
-        Wish(rank=1, detail_pid=10),
-        Wish(rank=2, detail_pid=10),
-        Wish(rank=1, detail_pid=10),
-        Wish(),
+        UserFocus(rank=1, detail_pid=10),
+        UserFocus(rank=2, detail_pid=10),
+        UserFocus(rank=1, detail_pid=10),
+        UserFocus(),
     ]
 
 
@@ -98,21 +98,21 @@ def test_a_request_is_not_lost_by_a_look_of_another_tab() -> None:
 
     def act(hub: Hub) -> None:
         first, second = FakeTab(), FakeTab()
-        hub.look(first, Wish(request=request))
-        hub.look(second, Wish(rank=1))
-        hub.look(second, Wish(rank=1, request=Request(number=2, kind="native", pid=11)))
+        hub.look(first, UserFocus(request=request))
+        hub.look(second, UserFocus(rank=1))
+        hub.look(second, UserFocus(rank=1, request=Request(number=2, kind="native", pid=11)))
 
-    assert [wish.request for wish in with_hub(act).wishes] == [request] * 3
-    assert [wish.request for wish in with_hub(act, is_readonly=True).wishes] == [None] * 3
+    assert [user_focus.request for user_focus in with_hub(act).wishes] == [request] * 3
+    assert [user_focus.request for user_focus in with_hub(act, is_readonly=True).wishes] == [None] * 3
 
 
 def test_another_job_is_looked_at_afresh() -> None:
     def act(hub: Hub) -> None:
         tab = FakeTab()
-        hub.look(tab, Wish(rank=5, request=Request(number=1, kind="native", pid=10)))
+        hub.look(tab, UserFocus(rank=5, request=Request(number=1, kind="native", pid=10)))
         hub.attach(77)
-        hub.look(FakeTab(), Wish(rank=1))
+        hub.look(FakeTab(), UserFocus(rank=1))
 
     feed = with_hub(act)
     assert feed.attached == [77]
-    assert feed.wishes[-1] == Wish(rank=1)
+    assert feed.wishes[-1] == UserFocus(rank=1)

@@ -37,6 +37,7 @@ def errors(tmp_path: Path) -> Path:
     return tmp_path / "errors"
 
 
+@pytest.mark.slow
 def test_they_are_answered_and_nothing_is_told_of_them(errors: Path) -> None:
     requests = {
         b"GET / HTTP/1.1\r\nHost: HOST\r\nCookie: hwtop=\xff\xfe\r\n\r\n": b"403",

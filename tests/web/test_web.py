@@ -14,6 +14,8 @@ import pytest
 from tests.web.chromium import Browser, Page, chromium, soon
 from tests.web.served import Served, job, served
 
+pytestmark = pytest.mark.real
+
 T = TypeVar("T")
 CLOCK = "document.querySelectorAll('main div')[1].textContent.trim().slice(-8)"
 COLOURS = """(() => {
@@ -243,12 +245,12 @@ def test_a_writable_one_asks_and_leaving_and_the_end_are_told(house: House) -> N
         await page.press("Escape")
         await page.until(str(house.pid), "watched", but="Send a signal")
         await page.press("q")
-        await page.told("closed", "any key")
+        await page.reported("closed", "any key")
         await page.press("x")
         await page.until(str(house.pid), "watched", but="Send a signal")
         children = {int(pid) for file in _children(server) for pid in file.read_text().split()}
         assert server.end(signal.SIGTERM) == 0
-        await page.told("hwtop has ended", "no longer live")
+        await page.reported("hwtop has ended", "no longer live")
         await soon(lambda: _running(children), lambda pids: not pids, "without its children")
 
     with served(house.pid, "--writable") as server:

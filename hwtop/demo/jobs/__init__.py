@@ -1,1 +1,1 @@
-"""Jobs of one file each, with a planted fault or healthy: what users write, in many styles. Run as scripts, never imported."""
+"""Jobs of one file with one planted fault each. Run as scripts, never imported."""

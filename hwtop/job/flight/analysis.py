@@ -134,7 +134,7 @@ def _missing(case: _Case, late: Sequence[Seen]) -> FlightVerdict:
 
 def _never_left(case: _Case, absent: Sequence[int]) -> FlightVerdict:
     text = (
-        f"{_wait(case)}{case.team.suffix()}, {named(absent)} left no dump: dead, stuck before its watchdog could write, or"
+        f"{_wait(case)}{case.team.suffix()}, {named(absent)} wrote no dump: dead, stuck before its watchdog could write, or"
         " on another machine"
     )
     return _verdict(case, "missing", absent, text)
@@ -151,20 +151,22 @@ def _all_there(case: _Case) -> FlightVerdict:
     culprits: tuple[int, ...] = ()
     if done:
         culprits = _ranks(waiting)
-        text = f"{named(_ranks(done))} finished {name}, {stuck} enqueued it and did not"
+        text = f"{named(_ranks(done))} finished {name}, {stuck} enqueued it but did not finish it"
     elif started and len(started) < len(waiting):
         kind, culprits = "queued", tuple(call.rank for call in waiting if not call.is_started)
         text = (
             f"{named(_ranks(started))} {do(_ranks(started), 'be')} in {name}, {named(culprits)} enqueued it but"
-            " not started it: an earlier kernel still runs there"
+            " did not start it: an earlier kernel is still running there"
         )
     elif not started and _tells_starts(case):
         kind = "queued"
-        text = f"{stuck} enqueued {name} and none has started it: an earlier kernel still runs, on all of them"
+        text = f"{stuck} enqueued {name} and none has started it: an earlier kernel is still running on all of them"
     elif started:
-        text = f"{stuck} all started {name} and none finished it: the transport (NCCL, NVLink, network) or a GPU"
+        text = (
+            f"{stuck} all started {name} and none finished it: caused by the transport (NCCL, NVLink, network) or a GPU"
+        )
     else:
-        text = f"{stuck} all enqueued {name} and none finished it: the transport, or an earlier kernel on the GPU"
+        text = f"{stuck} all enqueued {name} and none finished it: caused by the transport, or by an earlier kernel on the GPU"
     return _verdict(case, kind, culprits, text + tail)
 
 
@@ -178,7 +180,7 @@ def _tells_starts(case: _Case) -> bool:
 
 
 def _telling_absence(team: Team) -> tuple[int, ...]:
-    """Ranks whose missing dump says something: few, while the others' watchdogs did write theirs."""
+    """Ranks whose missing dump is evidence: few, while the watchdogs of the others did write theirs."""
     if any(seen.dump.is_asked for seen in team.seen):
         return ()
     few = len(team.absent) == 1 or len(team.absent) < len(team.seen)
@@ -211,7 +213,7 @@ def _evidence(case: _Case) -> tuple[str, ...]:
         by_line.setdefault(f"{line}{_status(seen)}", []).append(seen.rank)
     lines = [f"{named(ranks)}: {line}" for line, ranks in by_line.items()]
     rest = len(lines) - _MOST_LINES
-    return (*lines[:_MOST_LINES], *((f"and {rest} more sets of ranks",) if rest > 0 else ()))
+    return (*lines[:_MOST_LINES], *((f"and {rest} more groups of ranks",) if rest > 0 else ()))
 
 
 def _call_line(call: Call, case: _Case) -> str:
@@ -222,7 +224,7 @@ def _call_line(call: Call, case: _Case) -> str:
 def _last_of(seen: Seen) -> str:
     if not seen.calls:
         number = None if seen.group is None else seen.group.last_enqueued
-        return "not told" if number is None else "none at all" if number < 0 else f"#{number}"
+        return "not reported" if number is None else "none" if number < 0 else f"#{number}"
     call = seen.calls[max(seen.calls)]
     return f"{written(call)}{site(call.entries[0], seen.rank, {})}"
 
@@ -262,10 +264,10 @@ def _ranks(calls: Iterable[Call]) -> tuple[int, ...]:
 
 
 def _seen_of(team: Team) -> str:
-    """ " (3 of 8 ranks left a dump)" where some did not."""
+    """ " (3 of 8 ranks wrote a dump)" where some did not."""
     if not team.absent:
         return ""
-    return f" ({len(team.seen)} of {len(team.seen) + len(team.absent)} ranks left a dump)"
+    return f" ({len(team.seen)} of {len(team.seen) + len(team.absent)} ranks wrote a dump)"
 
 
 def _since(calls: Iterable[Call]) -> float:

@@ -89,8 +89,8 @@ def _is_done(entry: FlightEntry, group: FlightGroup) -> bool:
 
 def completed(group: FlightGroup, calls: Mapping[int, Call]) -> int | None:
     """Number of the last operation that the rank finished; -1 = none, None = not told."""
-    told = [] if group.last_completed is None else [group.last_completed]
-    return max((*told, *(call.sequence for call in calls.values() if call.is_done)), default=None)
+    reported = [] if group.last_completed is None else [group.last_completed]
+    return max((*reported, *(call.sequence for call in calls.values() if call.is_done)), default=None)
 
 
 def operations_of(call: Call) -> tuple[str, ...]:

@@ -46,7 +46,6 @@ _LIBRARY = re.compile(
     r".*/(?:site-packages|dist-packages)/"
     r"|.*/lib(?:64)?/python3\.\d+t?/"
     r"|.*/(?=torch/(?:distributed|nn|utils|autograd|optim|multiprocessing|_\w+)/)"
-    r"|.*/(?=hwtop/demo/)"
 )
 """What stands before the name of a library's file relative to its package."""
 
@@ -98,9 +97,9 @@ def _groups(document: Mapping[object, object], raws: Sequence[Mapping[object, ob
     config, status = _mapping(document.get("pg_config")), _mapping(document.get("pg_status"))
     ids = {_group_name(raw): str(raw.get("pg_id", "")) for raw in raws}
     for key, value in config.items():
-        told = _mapping(value)
+        reported = _mapping(value)
         if key != "":
-            ids.setdefault((str(told.get("name", key)), str(told.get("desc", ""))), "")
+            ids.setdefault((str(reported.get("name", key)), str(reported.get("desc", ""))), "")
     if "0" in {str(key) for key in status} and "0" not in ids.values():
         # the first group a process makes is the default one, also where none of its operations is active
         default = next((name for name in ids if name[0] == "0"), ("0", "default_pg"))
@@ -149,10 +148,10 @@ def _entry(raw: Mapping[object, object]) -> FlightEntry | None:
 
 
 def _group_name(raw: Mapping[object, object]) -> tuple[str, str]:
-    told = raw.get("process_group", raw.get("pg_name"))
-    if isinstance(told, (list, tuple)) and told:
-        return str(told[0])[:200], str(told[1])[:200] if len(told) > 1 else ""
-    return str(raw.get("pg_id", "0") if told is None else told)[:200], ""
+    reported = raw.get("process_group", raw.get("pg_name"))
+    if isinstance(reported, (list, tuple)) and reported:
+        return str(reported[0])[:200], str(reported[1])[:200] if len(reported) > 1 else ""
+    return str(raw.get("pg_id", "0") if reported is None else reported)[:200], ""
 
 
 def _state(value: object) -> FlightState:
@@ -167,14 +166,14 @@ def _frames(value: object) -> tuple[StackFrame, ...]:
 
 def _user_frames(raws: Iterable[object]) -> Iterable[StackFrame]:
     for raw in raws:
-        told = _mapping(raw)
-        filename = str(told.get("filename", ""))
+        reported = _mapping(raw)
+        filename = str(reported.get("filename", ""))
         if not filename.endswith(".py") and not filename.startswith("<"):
             continue  # C++
         short = _LIBRARY.sub("", filename, count=1)
         short = filename.rsplit("/", 1)[-1] if short == filename else short
-        line = _int(told.get("line")) or 0
-        frame = StackFrame(name=str(told.get("name", ""))[:200], filename=filename, short_filename=short, line=line)
+        line = _int(reported.get("line")) or 0
+        frame = StackFrame(name=str(reported.get("name", ""))[:200], filename=filename, short_filename=short, line=line)
         if is_user_frame(frame):
             yield frame
 

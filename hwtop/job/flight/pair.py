@@ -132,12 +132,12 @@ def _both(
     sides = [send, receive]
     if not any(is_old(seen, entry.created_s) for seen, entry in sides):
         return None
-    told = f"{_side(*send, now_at)}, {_side(*receive, now_at)}{team.suffix()}"
+    reported = f"{_side(*send, now_at)}, {_side(*receive, now_at)}{team.suffix()}"
     sent, wanted = send[1], receive[1]
     sent_sizes, wanted_sizes = elements(sent.input_sizes or sent.output_sizes), _received(wanted)
     if sent_sizes != wanted_sizes or set(sent.input_dtypes) != set(wanted.output_dtypes or wanted.input_dtypes):
-        return _verdict(team, "mismatch", sides, list(pair), f"{told}: sizes or types differ", now_at)
-    return _verdict(team, "stalled", sides, [], f"{told}: both are there and neither finishes", now_at)
+        return _verdict(team, "mismatch", sides, list(pair), f"{reported}: sizes or types differ", now_at)
+    return _verdict(team, "stalled", sides, [], f"{reported}: both are posted and neither finishes", now_at)
 
 
 def _received(entry: FlightEntry) -> tuple[int, ...]:

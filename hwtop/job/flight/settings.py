@@ -32,24 +32,24 @@ def dump_pipe(env: Mapping[str, str], rank: int, cwd: str | None) -> str | None:
 
 
 def sentences(envs: Mapping[int, Mapping[str, str]], *, has_nccl: bool) -> tuple[str, ...]:
-    """What a person should know of it, for the environments of the ranks; nothing where there are none.
+    """What the user should know about it, from the environments of the ranks; nothing without them.
 
-    `has_nccl`: NCCL's watchdog runs. Other backends record as well but write no files on their own.
+    `has_nccl`: NCCL's watchdog runs. Other backends also record, but write no files by themselves.
     """
     if not envs:
         return ()
     first = envs[min(envs)]
-    told = [_recording(first), *_dumping(first, has_nccl=has_nccl)]
+    reported = [_recording(first), *_dumping(first, has_nccl=has_nccl)]
     if any(_of_interest(env) != _of_interest(first) for env in envs.values()):
-        told.append("the ranks are not set up alike; this is said of the first")
-    return tuple(told)
+        reported.append("the ranks have different settings; these are the first one's")
+    return tuple(reported)
 
 
 def _recording(env: Mapping[str, str]) -> str:
     size = _size(env)
     if size is None:
         return (
-            "Flight Recorder: TORCH_FR_BUFFER_SIZE is not set, so torch 2.11 and newer keep 2000 entries and older ones may"
+            "Flight Recorder: TORCH_FR_BUFFER_SIZE is not set; torch 2.11 and newer keep 2000 entries, older versions may"
             " keep none"
         )
     if size == 0:
@@ -63,19 +63,19 @@ def _dumping(env: Mapping[str, str], *, has_nccl: bool) -> list[str]:
     if not has_nccl:
         server = "torch.distributed.debug.start_debug_server()"
         return [
-            f"without NCCL nothing is dumped to files; hwtop asks torch's debug server where the job runs one: {server}"
+            f"without NCCL no dump files are written; hwtop asks torch's debug server if the job runs one: {server}"
         ]
-    told = []
+    reported = []
     if (env.get(_ON_TIMEOUT) or "1").lower() in _FALSE:
-        told.append(f"no dump on timeout: set {_ON_TIMEOUT}=1 next time")
+        reported.append(f"no dump on timeout: set {_ON_TIMEOUT}=1 next time")
     else:
-        told.append(f"dumps on timeout to {_prefixes(env)[0]}<rank>")
+        reported.append(f"dumps on timeout to {_prefixes(env)[0]}<rank>")
     stem = env.get(_PIPE)
     if stem:
-        told.append(f"pipe {stem}<rank>.pipe: it can be made to dump now")
+        reported.append(f"pipe {stem}<rank>.pipe: a dump can be requested now")
     else:
-        told.append(f"no pipe: with {_PIPE}=/tmp/fr it could be made to dump at any time")
-    return told
+        reported.append(f"no pipe: with {_PIPE}=/tmp/fr a dump can be requested at any time")
+    return reported
 
 
 def _prefixes(env: Mapping[str, str]) -> tuple[str, ...]:

@@ -30,13 +30,13 @@ def backend_of(threads: Iterable[str]) -> Backend | None:
 def waited_s(rank: Rank) -> float:
     """How long the rank has waited in its collective, at least: as long as every look showed it there, or, where its log told
     a step before that, since one step after that."""
-    if not rank.is_waiting:
+    if not rank.stack.is_waiting:
         return 0.0
-    seen_s = rank.same_stack_for_s or 0.0
-    if seen_s < WORTH_TELLING_S or rank.step_age_s is None:
+    seen_s = rank.stall.same_stack_for_s or 0.0
+    if seen_s < WORTH_TELLING_S or rank.progress.step_age_s is None:
         return seen_s
-    usual_s = max(rank.log_interval_s or 0.0, rank.step_time_s or 0.0)
-    return max(seen_s, rank.step_age_s - 2 * usual_s)
+    usual_s = max(rank.log.interval_s or 0.0, rank.progress.step_time_s or 0.0)
+    return max(seen_s, rank.progress.step_age_s - 2 * usual_s)
 
 
 def timeout_of(
@@ -50,8 +50,8 @@ def timeout_of(
     Args:
         ranks: all of them.
         threads: PID -> names of its threads.
-        events: matches of log patterns; an earlier timeout of the same job tells how long it is.
-        dumps: Flight Recorder dumps, which tell it for each operation.
+        events: matches of log patterns; an earlier timeout of the same job shows its length.
+        dumps: Flight Recorder dumps, which record it for each operation.
     """
     waiting = [(waited_s(rank), rank) for rank in ranks if rank.is_alive]
     seconds, rank = max(waiting, key=lambda each: each[0], default=(0.0, None))
@@ -67,14 +67,13 @@ def timeout_of(
 
 
 def says(timeout: CollectiveTimeout | None) -> str | None:
-    """ "the job ends by itself in about 8 min 12 s: NCCL's timeout is 10 min (NCCL's default)"; None without a timeout."""
+    """ "time left to the timeout: at most 8 min 12 s (NCCL timeout 10 min, NCCL's default)"; None without a timeout."""
     if timeout is None:
         return None
-    name = _NAMES[timeout.backend]
-    limit = f"{name}'s timeout is {duration(timeout.timeout_s)} ({timeout.origin})"
+    limit = f"{_NAMES[timeout.backend]} timeout {duration(timeout.timeout_s)}, {timeout.origin}"
     if timeout.left_s == 0:
-        return f"{limit} and is over: the job should end any moment"
-    return f"the job ends by itself in at most {duration(timeout.left_s)}: {limit}"
+        return f"the timeout is exceeded: the job should abort soon ({limit})"
+    return f"time left to the timeout: at most {duration(timeout.left_s)} ({limit})"
 
 
 def duration(seconds: float) -> str:
@@ -88,15 +87,15 @@ def duration(seconds: float) -> str:
 def _recorded(rank: Rank, dumps: Sequence[FlightDump]) -> tuple[float, str] | None:
     for dump in dumps:
         if dump.rank == rank.rank:
-            told = [entry.timeout_s for entry in dump.entries if entry.timeout_s and entry.state != "completed"]
-            if told:
-                return told[-1], "its Flight Recorder"
+            reported = [entry.timeout_s for entry in dump.entries if entry.timeout_s and entry.state != "completed"]
+            if reported:
+                return reported[-1], "from its Flight Recorder"
     return None
 
 
 def _logged(events: Sequence[LogEvent]) -> tuple[float, str] | None:
     for event in reversed(events):
-        told = event.groups.get("timeout_ms") or event.groups.get("wait_ms")
-        if event.pattern == "nccl-timeout" and told:
-            return int(told) / 1000, "its log"
+        reported = event.groups.get("timeout_ms") or event.groups.get("wait_ms")
+        if event.pattern == "nccl-timeout" and reported:
+            return int(reported) / 1000, "from its log"
     return None

@@ -110,7 +110,7 @@ def thread_name(thread: ThreadStack) -> str:
 
 
 def qualified(lock: str, frame: StackFrame) -> str:
-    """ "self._lock" in `Cache.get` is "Cache._lock"; without a class (Python 3.10 tells none) it stays as it is."""
+    """ "self._lock" in `Cache.get` is "Cache._lock"; without a class (Python 3.10 reports none) it is unchanged."""
     if not lock.startswith(("self.", "cls.")):
         return lock
     owner = _CLASS.search(frame.name.replace(".<locals>", ""))
@@ -118,7 +118,7 @@ def qualified(lock: str, frame: StackFrame) -> str:
 
 
 def _chain(start: ThreadStack, others: Sequence[ThreadStack]) -> list[ThreadStack]:
-    """Who holds what `start` waits for, who holds what that one waits for, ...; ends with `start` where it is a cycle."""
+    """The holder of what `start` waits for, the holder of what that one waits for, ...; ends with `start` if it is a cycle."""
     chain: list[ThreadStack] = []
     current = start
     while (wait := lock_wait(current)) is not None and wait.lock is not None:
@@ -139,7 +139,7 @@ def _holding(thread: ThreadStack, lock: str) -> StackFrame | None:
 def _holds(thread: ThreadStack, lock: str | None) -> str:
     frame = _holding(thread, lock or "")
     return f"{thread_name(thread)} holds {lock} itself" + (
-        f", taken around {place(frame)}" if frame is not None else ""
+        f", acquired near {place(frame)}" if frame is not None else ""
     )
 
 
@@ -162,8 +162,8 @@ def waits_text(wait: LockWait) -> str:
     what = {
         "lock": f"the lock {wait.lock}" if wait.lock else "a lock",
         "process-lock": f"the multiprocessing lock {wait.lock}" if wait.lock else "a multiprocessing lock",
-        "condition": "another thread's signal",
+        "condition": "a condition variable",
         "queue": "a queue",
-        "thread": "a thread to end",
+        "thread": "a thread to finish",
     }[wait.kind]
     return f"waits for {what}" + (f" ({place(wait.site)})" if wait.site is not None else "")

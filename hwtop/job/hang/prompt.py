@@ -16,7 +16,7 @@ _ASKS = re.compile(r"(?<![.\w])input\(|\bgetpass\(|\bstdin\.(?:read|readline|buf
 def prompt_of(rank: Rank) -> StackFrame | None:
     """The line of Python's main thread that asks; None where it does not, or has not for long enough. The interactive prompts of
     Python and its debugger are no such lines: somebody sits there."""
-    thread = training_thread(rank.stack) if rank.stack is not None else None
+    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
     if thread is None or not is_stuck(rank):
         return None
     leaf = next(iter(own_frames(thread)), None)

@@ -60,24 +60,24 @@ def is_still(rank: Rank) -> bool:
 
     A rank that spins in a collective counts as well, and so does one whose main thread is in D state.
     """
-    if not rank.is_alive or rank.phase is None:
+    if not rank.is_alive or rank.stack.phase is None:
         return is_blocked(rank)
-    if rank.step_age_s is not None and rank.step_age_s < STUCK_S:
+    if rank.progress.step_age_s is not None and rank.progress.step_age_s < STUCK_S:
         return False  # a rank that is looked at once in a while, always in the same collective
-    if (rank.same_stack_for_s or 0.0) < STUCK_S:
+    if (rank.stall.same_stack_for_s or 0.0) < STUCK_S:
         return is_blocked(rank)
-    is_idle = (rank.idle_for_s or 0.0) >= STUCK_S
-    return is_idle or is_blocked(rank) or (rank.phase in ("collective", "sync") and bool(rank.is_waiting))
+    is_idle = (rank.stall.idle_for_s or 0.0) >= STUCK_S
+    return is_idle or is_blocked(rank) or (rank.stack.phase in ("collective", "sync") and bool(rank.stack.is_waiting))
 
 
 def idle_s(rank: Rank) -> float:
     """How long it has stood at the same place and done no work; 0 where one of the two is not known."""
-    return min(rank.same_stack_for_s or 0.0, rank.idle_for_s or 0.0)
+    return min(rank.stall.same_stack_for_s or 0.0, rank.stall.idle_for_s or 0.0)
 
 
 def is_blocked(rank: Rank) -> bool:
     """Its main thread is in D state for `STUCK_S` and was not woken once."""
-    blocked = rank.blocked
+    blocked = rank.stall.blocked
     return rank.is_alive and blocked is not None and _is_own(rank) and blocked.for_s >= STUCK_S
 
 
@@ -85,9 +85,9 @@ def is_stuck(rank: Rank) -> bool:
     """It is still, and neither starts, evaluates nor saves: those may take long. In D state nothing is allowed for."""
     if is_blocked(rank):
         return True
-    if not is_still(rank) or rank.phase in STARTING or rank.phase == "eval" or is_idle_loop(rank):
+    if not is_still(rank) or rank.stack.phase in STARTING or rank.stack.phase == "eval" or is_idle_loop(rank):
         return False
-    return rank.phase != "checkpoint" or _is_overdue(rank)
+    return rank.stack.phase != "checkpoint" or _is_overdue(rank)
 
 
 def is_idle_loop(rank: Rank) -> bool:
@@ -96,9 +96,9 @@ def is_idle_loop(rank: Rank) -> bool:
     A wait for loader workers ends in the same `select`, and is none. Nor is the loop of a script that told steps from within it
     and has been silent for unusually long: there a coroutine waits for another one.
     """
-    if rank.phase == "data":
+    if rank.stack.phase == "data":
         return False
-    thread = training_thread(rank.stack) if rank.stack is not None else None
+    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
     if thread is None:
         return False
     frames = own_frames(thread)
@@ -108,15 +108,15 @@ def is_idle_loop(rank: Rank) -> bool:
     return not (len(inner) < len(frames) and _runs_coroutines(inner) and _fell_silent(rank))
 
 
-def _told_step(rank: Rank) -> bool:
-    return rank.progress is not None and rank.progress.step is not None
+def _reported_step(rank: Rank) -> bool:
+    return rank.progress.newest is not None and rank.progress.newest.step is not None
 
 
 def _fell_silent(rank: Rank) -> bool:
-    if not _told_step(rank):
+    if not _reported_step(rank):
         return False
-    ages = [age for age in (rank.step_age_s, rank.log_age_s) if age is not None]
-    usual_s = rank.log_interval_s
+    ages = [age for age in (rank.progress.step_age_s, rank.log.age_s) if age is not None]
+    usual_s = rank.log.interval_s
     return bool(ages) and min(ages) >= (LOOP_QUIET_S if usual_s is None else LOG_INTERVALS * usual_s)
 
 
@@ -127,52 +127,52 @@ def _runs_coroutines(inner: Sequence[StackFrame]) -> bool:
 
 def stall_clock_s(rank: Rank) -> float | None:
     """How long nothing may be told before the rank counts as stalled; None = without limit (evaluation)."""
-    if rank.phase in STARTING:
+    if rank.stack.phase in STARTING:
         return STARTING_CLOCK_S
-    if rank.phase == "checkpoint":
+    if rank.stack.phase == "checkpoint":
         usual_s = usual_checkpoint_s(rank)
         return CHECKPOINTS * usual_s if usual_s else CHECKPOINT_CLOCK_S
-    if rank.phase == "eval":
+    if rank.stack.phase == "eval":
         return None
-    steps_s = TRAINING_STEPS * (rank.step_time_s or 0.0)
-    return max(steps_s, TRAINING_CLOCK_S, LOG_INTERVALS * (rank.log_interval_s or 0.0))
+    steps_s = TRAINING_STEPS * (rank.progress.step_time_s or 0.0)
+    return max(steps_s, TRAINING_CLOCK_S, LOG_INTERVALS * (rank.log.interval_s or 0.0))
 
 
 def usual_checkpoint_s(rank: Rank) -> float | None:
     """Median length of its checkpoints that are over, each as long as it can have been; None before the first."""
     lengths = [
-        spell.over_by_s - (spell.from_s if spell.not_before_s is None else spell.not_before_s)
-        for spell in rank.spells
-        if spell.phase == "checkpoint" and spell.over_by_s is not None
+        interval.over_by_s - (interval.from_s if interval.not_before_s is None else interval.not_before_s)
+        for interval in rank.stack.intervals
+        if interval.phase == "checkpoint" and interval.over_by_s is not None
     ]
     return median(lengths) if lengths else None
 
 
 def share_of(rank: Rank, *phases: Phase) -> float:
     """Share of its samples that the rank spent in these phases, 0 to 1."""
-    return sum(entry.share for entry in rank.phase_shares if entry.phase in phases)
+    return sum(entry.share for entry in rank.stack.shares if entry.phase in phases)
 
 
 def rank_state(rank: Rank) -> RankState:
     """What to call what the rank does now; steady over the sampling window, not the last sample."""
     if not rank.is_alive:
         return "dead"
-    if rank.os_state in ("T", "t"):
+    if rank.process.os_state in ("T", "t"):
         return "stopped"
     if is_stuck(rank):
         return "stuck"
     if is_still(rank) and is_idle_loop(rank):
         return "unknown"
-    if rank.phase is None:
-        return "training" if _told_step(rank) else "unknown"
+    if rank.stack.phase is None:
+        return "training" if _reported_step(rank) else "unknown"
     if _is_overdue(rank):
         return "stalled"
-    is_once_more = rank.phase == "compile" and rank.step_time_s is not None
-    if rank.phase in STARTING and not is_once_more:
+    is_once_more = rank.stack.phase == "compile" and rank.progress.step_time_s is not None
+    if rank.stack.phase in STARTING and not is_once_more:
         return "starting"
-    if rank.phase == "checkpoint":
+    if rank.stack.phase == "checkpoint":
         return "checkpoint"
-    if rank.phase == "eval":
+    if rank.stack.phase == "eval":
         return "eval"
     return _training_state(rank)
 
@@ -188,7 +188,7 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
     if not any(rank.is_alive and rank.state not in ("stuck", "stalled", "stopped") for rank in ranks):
         return tuple(ranks)
     return tuple(
-        replace(rank, state="collective-wait") if rank.state in ("stuck", "stalled") and rank.is_waiting else rank
+        replace(rank, state="collective-wait") if rank.state in ("stuck", "stalled") and rank.stack.is_waiting else rank
         for rank in ranks
     )
 
@@ -196,31 +196,35 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
 def slowest(ranks: Sequence[Rank], others_wait: float = OTHERS_WAIT, waits_least: float = WAITS_LEAST) -> Rank | None:
     """The rank that hardly waits while the others wait (for it, then); None where there is none, or samples lack."""
     live = [rank for rank in ranks if rank.is_alive]
-    if len(live) < 2 or any(rank.samples < MIN_SAMPLES or rank.wait_share is None for rank in live):
+    if len(live) < 2 or any(rank.stack.samples < MIN_SAMPLES or rank.stack.wait_share is None for rank in live):
         return None
-    slow, *others = sorted(live, key=lambda rank: rank.wait_share or 0.0)
-    typical = median(rank.wait_share or 0.0 for rank in others)
-    is_least = (slow.wait_share or 0.0) <= waits_least * typical
+    slow, *others = sorted(live, key=lambda rank: rank.stack.wait_share or 0.0)
+    typical = median(rank.stack.wait_share or 0.0 for rank in others)
+    is_least = (slow.stack.wait_share or 0.0) <= waits_least * typical
     return slow if typical >= others_wait and is_least else None
 
 
 def _training_state(rank: Rank) -> RankState:
     if share_of(rank, "data", "data-main") >= _MOSTLY:
         return "data-wait"
-    told_s = rank.progress.step_time_s if rank.progress else None
-    if told_s is not None and rank.step_time_s is not None and told_s > IRREGULAR * rank.step_time_s:
+    reported_s = rank.progress.newest.step_time_s if rank.progress.newest else None
+    if (
+        reported_s is not None
+        and rank.progress.step_time_s is not None
+        and reported_s > IRREGULAR * rank.progress.step_time_s
+    ):
         return "slow"
-    return "collective-wait" if (rank.wait_share or 0.0) >= _MOSTLY else "training"
+    return "collective-wait" if (rank.stack.wait_share or 0.0) >= _MOSTLY else "training"
 
 
 def _is_overdue(rank: Rank) -> bool:
     clock_s = stall_clock_s(rank)
     if clock_s is None:
         return False
-    is_long_phase = rank.phase in STARTING or rank.phase == "checkpoint"
-    since_s = rank.phase_for_s if is_long_phase else rank.step_age_s
+    is_long_phase = rank.stack.phase in STARTING or rank.stack.phase == "checkpoint"
+    since_s = rank.stack.phase_for_s if is_long_phase else rank.progress.step_age_s
     return since_s is not None and since_s >= clock_s
 
 
 def _is_own(rank: Rank) -> bool:
-    return rank.blocked is not None and rank.blocked.is_main and not rank.blocked.is_worker
+    return rank.stall.blocked is not None and rank.stall.blocked.is_main and not rank.stall.blocked.is_worker

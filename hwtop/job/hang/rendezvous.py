@@ -18,8 +18,8 @@ def address_of(env: Mapping[str, str]) -> str | None:
 
 def nodes_of(command: str) -> int | None:
     """How many nodes torchrun waits for: the lower end of --nnodes; None where the command does not tell."""
-    told = _option(command, "nnodes")
-    low = (told or "").partition(":")[0]
+    reported = _option(command, "nnodes")
+    low = (reported or "").partition(":")[0]
     return int(low) if low.isdigit() else None
 
 

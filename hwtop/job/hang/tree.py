@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hwtop.job.hang.locks import deadlock, waits_text
 from hwtop.job.hang.rank_state import STUCK_S
-from hwtop.job.hang.standstill import (
+from hwtop.job.hang.stall import (
     GPU_BUSY_PCT,
     GPU_SPINS_PCT,
     PATIENCE,
@@ -26,7 +26,7 @@ from hwtop.job.hang.standstill import (
 from hwtop.job.kernel.wait import waits_for
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import training_thread
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu.device import Gpu
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Rank
 
@@ -89,7 +89,7 @@ class HangCause(Struct, frozen=True, kw_only=True):
 
     @property
     def is_communication(self) -> bool:
-        """All came, and the collective itself does not end."""
+        """All ranks joined, and the collective itself does not finish."""
         return self.kind in ("mismatch", "transport", "elsewhere")
 
     @property
@@ -104,12 +104,12 @@ class HangCause(Struct, frozen=True, kw_only=True):
 
 
 class _Scene(Struct, frozen=True):
-    """What the questions look at."""
+    """What the questions are asked of."""
 
     job: Job
     live: tuple[Rank, ...]
     waiting: tuple[Rank, ...]
-    suspects: tuple[Rank, ...]
+    changes: tuple[Rank, ...]
     gpus: tuple[Gpu, ...]
 
 
@@ -146,35 +146,35 @@ def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE
 
 def _dead(scene: _Scene) -> _Answer:
     dead = tuple(rank.rank for rank in scene.job.ranks if not rank.is_alive)
-    return _Answer(f"{named(dead)} {do(dead, 'be')} gone", "dead", dead) if dead else _Answer("no rank dead")
+    return _Answer(f"{named(dead)} {do(dead, 'be')} dead", "dead", dead) if dead else _Answer("no rank dead")
 
 
 def _event(scene: _Scene) -> _Answer:
     faults = [
-        event for event in scene.job.events if event.pattern in _FAULTS and event.role in ("root", "confirmation")
+        event for event in scene.job.logs.events if event.pattern in _FAULTS and event.role in ("root", "confirmation")
     ]
     faults = [event for event in faults if not event.is_past]
     if not faults:
-        return _Answer("no fault of kernel or driver reported")
+        return _Answer("no fault reported by kernel or driver")
     ranks = tuple(sorted({event.rank for event in faults if event.rank is not None}))
     return _Answer(f"{faults[0].pattern}: {faults[0].text[:160]}", "event", ranks)
 
 
 def _stopped(scene: _Scene) -> _Answer:
-    stopped = tuple(rank.rank for rank in scene.live if rank.os_state in ("T", "t"))
+    stopped = tuple(rank.rank for rank in scene.live if rank.process.os_state in ("T", "t"))
     return (
         _Answer(f"{named(stopped)} {do(stopped, 'be')} stopped", "stopped", stopped)
         if stopped
-        else _Answer("none stopped")
+        else _Answer("no rank stopped")
     )
 
 
 def _storage(scene: _Scene) -> _Answer:
-    """Where somebody is missing, only that one counts: who waits for it may sleep in D state in a driver."""
-    ranks = [rank for rank in scene.suspects or scene.live if rank.blocked and rank.blocked.for_s >= STUCK_S]
+    """If a rank is missing, only that one counts: ranks that wait for it may be in D state in a driver."""
+    ranks = [rank for rank in scene.changes or scene.live if rank.stall.blocked and rank.stall.blocked.for_s >= STUCK_S]
     if not ranks:
         return _Answer("no thread in D state")
-    first = ranks[0].blocked
+    first = ranks[0].stall.blocked
     assert first is not None
     what = waits_for(first.wchan)
     text = f"{named(rank.rank for rank in ranks)} {do([rank.rank for rank in ranks], 'be')} in D state"
@@ -183,84 +183,86 @@ def _storage(scene: _Scene) -> _Answer:
 
 def _mismatch(scene: _Scene) -> _Answer:
     """The Flight Recorder knows; else two places in collectives, and nobody outside of them."""
-    flight = scene.job.flight
+    flight = scene.job.flight.verdict
     if flight is not None and flight.kind == "mismatch":
         return _Answer(flight.text, "mismatch", flight.culprits)
     groups = collective_groups(scene.job)
-    is_apart = len(groups) > 1 and not scene.suspects and flight is None
-    if not is_apart or any(rank.phase == "rendezvous" for rank in scene.live):
-        return _Answer("no two collectives at once")
+    is_apart = len(groups) > 1 and not scene.changes and flight is None
+    if not is_apart or any(rank.stack.phase == "rendezvous" for rank in scene.live):
+        return _Answer("no mismatch of collectives")
     fewest = groups[-1].ranks
     culprits = fewest if len(groups[0].ranks) > len(fewest) else tuple(rank.rank for rank in scene.live)
     return _Answer(f"ranks wait in {len(groups)} different places", "mismatch", culprits)
 
 
 def _lock(scene: _Scene) -> _Answer:
-    for rank in scene.suspects:
-        main = training_thread(rank.stack) if rank.stack is not None else None
-        found = deadlock(rank.stack, main) if rank.stack is not None and main is not None else None
+    for rank in scene.changes:
+        main = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+        found = deadlock(rank.stack.dump, main) if rank.stack.dump is not None and main is not None else None
         if found is not None:
             return _Answer(f"rank {rank.rank} {waits_text(found.wait)}", "lock", (rank.rank,))
-    return _Answer("no suspect waits for a lock of its own")
+    return _Answer("no missing rank waits for a lock")
 
 
 def _data_worker(scene: _Scene) -> _Answer:
-    starved = [rank for rank in scene.suspects if rank.phase == "data" and rank.workers]
+    starved = [rank for rank in scene.changes if rank.stack.phase == "data" and rank.workers]
     if not starved:
-        return _Answer("no suspect waits for loader workers")
+        return _Answer("no missing rank waits for loader workers")
     ranks = tuple(rank.rank for rank in starved)
     states = "".join(sorted(worker.state for rank in starved for worker in rank.workers))
     return _Answer(f"{named(ranks)} {do(ranks, 'wait')} for loader workers (state {states})", "data-worker", ranks)
 
 
 def _missing(scene: _Scene) -> _Answer:
-    flight = scene.job.flight
+    flight = scene.job.flight.verdict
     if flight is not None and flight.kind == "missing":
         return _Answer(flight.text, "missing", flight.culprits)
-    if scene.waiting and scene.suspects:
-        ranks = tuple(rank.rank for rank in scene.suspects)
+    if scene.waiting and scene.changes:
+        ranks = tuple(rank.rank for rank in scene.changes)
         text = f"{named(ranks)} {do(ranks, 'be')} outside any collective"
         return _Answer(text + _idle_gpus(scene), "missing", ranks)
     idle = _spun_out(scene)
     if idle:
         return _Answer(f"the GPU of {named(idle)} is idle while the others spin", "missing", idle)
-    return _Answer("nobody outside the collective" if scene.waiting else "nobody in a collective")
+    return _Answer("no rank outside the collective" if scene.waiting else "no rank in a collective")
 
 
 def _elsewhere(scene: _Scene) -> _Answer:
     size, here = scene.job.world_size, len(scene.job.ranks)
     if scene.waiting and size is not None and size > here:
-        return _Answer(f"all {here} ranks of this machine wait, {size - here} of {size} are on others", "elsewhere")
+        return _Answer(
+            f"all {here} ranks on this machine wait, {size - here} of {size} ranks are on other machines", "elsewhere"
+        )
     return _Answer("all ranks are on this machine")
 
 
 def _transport(scene: _Scene) -> _Answer:
-    flight = scene.job.flight
+    flight = scene.job.flight.verdict
     if flight is not None and flight.kind in ("stalled", "queued"):
         return _Answer(flight.text, "transport" if flight.kind == "stalled" else "unknown")
-    if len(scene.waiting) > 1 and not scene.suspects:
+    if len(scene.waiting) > 1 and not scene.changes:
         return _Answer("all ranks wait in the same collective and none finishes", "transport")
-    return _Answer("no collective that all are in")
+    return _Answer("no collective that all ranks are in")
 
 
 _QUESTIONS: tuple[tuple[str, Callable[[_Scene], _Answer]], ...] = (
     ("Is a rank dead?", _dead),
     ("Did the kernel or a driver report a fault?", _event),
     ("Is a rank stopped?", _stopped),
-    ("Does a thread sleep in D state?", _storage),
+    ("Is a thread in D state?", _storage),
     ("Do ranks wait in different collectives?", _mismatch),
     ("Does the missing rank wait for a lock?", _lock),
     ("Does the missing rank wait for its loader workers?", _data_worker),
     ("Is a rank outside the collective that others wait in?", _missing),
     ("Are there ranks on other machines?", _elsewhere),
-    ("Do all wait in the same collective?", _transport),
+    ("Do all ranks wait in the same collective?", _transport),
 )
 
 
 def collective_groups(job: Job) -> tuple[StackGroup, ...]:
     """Groups of ranks that wait for others; largest first."""
     ranks = {rank.rank for rank in job.ranks if rank.is_alive and waits(rank)}
-    return tuple(group for group in job.stack_groups if any(rank in ranks for rank in group.ranks))
+    return tuple(group for group in job.stacks.groups if any(rank in ranks for rank in group.ranks))
 
 
 def _idle_gpus(scene: _Scene) -> str:

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from hwtop.job.kernel.mount_use import lies_on, nfs_server
 from hwtop.job.kernel.oom_report import OomKill
 from hwtop.job.rank_set import named
-from hwtop.model.disk import MountReading
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu.device import Gpu
+from hwtop.model.host.disk import MountReading
 from hwtop.model.log import LogEvent, Severity
 from hwtop.model.member import ProcessRole
 
@@ -91,7 +91,7 @@ def of_kill(kill: OomKill, is_past: bool, around: Surroundings) -> LogEvent | No
     if owner is None and not is_its_limit and not kill.is_global:
         return None
     whose = f"{_whose(owner)} ({kill.task}, PID {kill.pid})" if owner else f"process {kill.pid} ({kill.task})"
-    told = f"{whose} was killed by the kernel: {_full(kill)}"
+    reported = f"{whose} was killed by the kernel: {_full(kill)}"
     had = kill.resident_bytes
     is_ours = owner is not None or is_its_limit
     return LogEvent(
@@ -103,10 +103,10 @@ def of_kill(kill: OomKill, is_past: bool, around: Surroundings) -> LogEvent | No
         text=kill.text,
         at_s=kill.at_s,
         is_past=is_past,
-        explanation=told[0].upper() + told[1:] + (f"; it had {had / 1e9:.2f} GB" if had else "") + ".",
+        explanation=reported[0].upper() + reported[1:] + (f"; it used {had / 1e9:.2f} GB" if had else "") + ".",
         rank=owner.rank if owner else None,
         groups=kill.groups(),
-        title=told[0].upper() + told[1:],
+        title=reported[0].upper() + reported[1:],
     )
 
 
@@ -118,13 +118,13 @@ def of_job(event: LogEvent, around: Surroundings) -> LogEvent | None:
     if event.pattern in _OF_GPU and (event.xid is not None or "NVRM" in event.text or "nvidia" in event.text.lower()):
         return _of_gpu(event, around)
     if event.pattern == "ecc-error" and not _UNCORRECTED.search(event.text):
-        return None  # a memory that corrects an error now and then does what it is made for
+        return None  # occasional corrected errors are normal
     if "pid" in groups and event.pattern in _OF_PROCESS:
         return _of_process(event, around)
     if (device := groups.get("device") or groups.get("journal")) is not None:
         return _of_disk(event, device, around)
     if event.pattern == "cpu-thermal-throttle":
-        return replace(event, severity="info")  # the hottest core for a moment: what it costs, the clocks tell
+        return replace(event, severity="info")  # the hottest core for a moment: the clocks show what it costs
     if event.pattern in _OF_MACHINE:
         return event
     judged = _BY_PATTERN.get(event.pattern)
@@ -132,21 +132,21 @@ def of_job(event: LogEvent, around: Surroundings) -> LogEvent | None:
 
 
 def takes_back(clearing: LogEvent, event: LogEvent) -> bool:
-    """Whether `clearing` (it has a group "cleared") says that what `event` told is over."""
+    """Whether `clearing` (it has a group "cleared") ends the condition that `event` reported."""
     if clearing.pattern != event.pattern or event.at_s > clearing.at_s:
         return False
     names = ("server", "lustre", "lustre_failed", "ceph", "interface", "slave")
-    told = {event.groups[name] for name in names if name in event.groups}
+    reported = {event.groups[name] for name in names if name in event.groups}
     cleared = {clearing.groups[name] for name in names if name in clearing.groups}
     if not cleared:
         return event.pattern == "cpu-thermal-throttle"
-    return bool(told & cleared)
+    return bool(reported & cleared)
 
 
 def lapses_after_s(event: LogEvent) -> float | None:
-    """How long it counts where nobody takes it back; None: as long as the ranks run that it happened to.
+    """How long it counts if no event clears it; None: as long as the affected ranks run.
 
-    A hung task is told again every 120 s (kernel.hung_task_timeout_secs), a soft lockup every 20 s, heat every 300 s
+    A hung task is reported again every 120 s (kernel.hung_task_timeout_secs), a soft lockup every 20 s, heat every 300 s
     (therm_throt.c CHECK_INTERVAL); each of these counts for twice that and some more. A disk that had to be reset counts for ten
     minutes, a server for an hour: engineering defaults.
     """
@@ -162,7 +162,7 @@ def lapses_after_s(event: LogEvent) -> float | None:
 
 
 def still_counts(event: LogEvent, around: Surroundings) -> bool:
-    """Whether what it told may still be so: a link that is up now is not down."""
+    """Whether it may still be true: a link that is up now is not down."""
     interface = event.groups.get("interface") or event.groups.get("slave")
     if event.pattern == "network-link" and interface is not None and around.nics is not None:
         return not around.nics.get(interface)
@@ -176,11 +176,11 @@ def _of_process(event: LogEvent, around: Surroundings) -> LogEvent | None:
         thread = _JOURNAL_THREAD.match(task)
         return _of_disk(event, thread[1], around) if thread is not None else None
     library = event.groups.get("library")
-    told = f"{_whose(owner)} (PID {owner.pid}{f', thread {task}' if pid != owner.pid else ''})"
+    reported = f"{_whose(owner)} (PID {owner.pid}{f', thread {task}' if pid != owner.pid else ''})"
     where = f" in {library}" if library else ""
-    # the kernel speaks only when it has lasted: the others have long been waiting
+    # the kernel reports it only after minutes: the other ranks have waited as long
     severity: Severity = "critical" if "blocked_s" in event.groups else event.severity
-    explanation = f"{told[0].upper()}{told[1:]}{where}: {event.explanation}"
+    explanation = f"{reported[0].upper()}{reported[1:]}{where}: {event.explanation}"
     return replace(event, severity=severity, rank=owner.rank, explanation=explanation)
 
 
@@ -213,8 +213,8 @@ def _of_disk(event: LogEvent, device: str, around: Surroundings) -> LogEvent | N
     points = ", ".join(sorted(mount.mount_point for mount in hit)[:3])
     steps = tuple(step.replace("/dev/DEVICE", f"/dev/{device}") for step in event.playbook)
     groups = {**event.groups, "device": device, "mount": points}
-    told = f"{device} holds {points}, which the job uses: {event.explanation}"
-    return replace(event, explanation=told, playbook=steps, groups=groups)
+    reported = f"{device} holds {points}, which the job uses: {event.explanation}"
+    return replace(event, explanation=reported, playbook=steps, groups=groups)
 
 
 def _of_server(event: LogEvent, around: Surroundings) -> LogEvent | None:
@@ -235,11 +235,11 @@ def _of_server(event: LogEvent, around: Surroundings) -> LogEvent | None:
         return None
     points = ", ".join(sorted(hit)[:3])
     steps = (
-        f"timeout 5 stat -f {sorted(hit)[0]}; echo $?   # 124: it does not answer",
+        f"timeout 5 stat -f {sorted(hit)[0]}; echo $?   # 124: timed out, it does not respond",
         *(step.replace("SERVER", groups.get("server", "SERVER")) for step in event.playbook),
     )
-    told = f"{points}, which the job uses: {event.explanation}"
-    return replace(event, explanation=told, playbook=steps, groups={**groups, "mount": points})
+    reported = f"{points}, which the job uses: {event.explanation}"
+    return replace(event, explanation=reported, playbook=steps, groups={**groups, "mount": points})
 
 
 def _of_link(event: LogEvent, around: Surroundings) -> LogEvent | None:
@@ -261,13 +261,17 @@ def _of_cgroup(event: LogEvent, around: Surroundings) -> LogEvent | None:
 
 
 def _on_processor(event: LogEvent, around: Surroundings) -> LogEvent | None:
-    """The whole machine suffers; if a process of the job was on the processor, its rank does first."""
+    """The whole machine is affected; a process of the job that was running on the CPU, first of all."""
     pid = event.groups.get("pid")
     owner = _owner(int(pid), event.at_s, around) if pid else None
     if owner is None:
         return replace(event, severity="warning")
     whose = _whose(owner)
-    return replace(event, rank=owner.rank, explanation=f"{whose[0].upper()}{whose[1:]} was on it. {event.explanation}")
+    return replace(
+        event,
+        rank=owner.rank,
+        explanation=f"{whose[0].upper()}{whose[1:]} was running on that CPU. {event.explanation}",
+    )
 
 
 _BY_PATTERN: dict[str, Callable[[LogEvent, Surroundings], LogEvent | None]] = {
@@ -286,7 +290,7 @@ def _owner(pid: int, at_s: float, around: Surroundings) -> Owner | None:
 
 
 def _crashed(event: LogEvent, around: Surroundings) -> Owner | None:
-    """A crash is told by the number of the thread, which may have lived too shortly to be seen: then the time tells."""
+    """A crash is reported by thread id. If the thread was too short-lived to be seen, the time decides."""
     near = [pid for pid, at_s in around.crashed.items() if -NOTICED_S <= event.at_s - at_s <= CLOCKS_S]
     return around.owners.get(near[0]) if len(near) == 1 else None
 
@@ -302,11 +306,11 @@ def _full(kill: OomKill) -> str:
     if kill.limit_cgroup is not None:
         size = f" at {kill.limit_bytes / 1e9:.2f} GB" if kill.limit_bytes else ""
         return f"memory cgroup {kill.limit_cgroup} is full{size}"
-    return "the machine's memory is full" if kill.is_global else "the memory that it may use is full"
+    return "host memory is full" if kill.is_global else "the memory available to it is full"
 
 
 def _is_below(path: str, limit: str) -> bool:
-    """Whether a cgroup stands under the limit of another. The root has no limit; a path of another namespace tells nothing."""
+    """Whether the limit of a cgroup applies to another. The root has no limit; a path of another namespace proves nothing."""
     return limit not in ("", "/") and (path == limit or path.startswith(limit.rstrip("/") + "/"))
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from hwtop.model.disk import MountReading
+from hwtop.model.host.disk import MountReading
 
 _NVME_DISK = re.compile(r"(nvme\d+)(?:c\d+)?n\d+\w*")
 """A name space of a controller: "nvme0n1" of "nvme0"."""

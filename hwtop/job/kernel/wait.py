@@ -1,4 +1,4 @@
-"""What a task in uninterruptible sleep waits for, told from the kernel function it sleeps in. Pure."""
+"""What a task in uninterruptible sleep waits for, by its wchan (the kernel function it waits in). Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WAITS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("cifs", "smb", "wait_for_response"), "an SMB server"),
     (("jbd2", "ext4", "xfs", "xlog", "btrfs"), "the local file system"),
     (("folio_wait", "wait_on_page", "io_schedule", "blk_", "bio_", "submit_bio", "rq_qos"), "a block device"),
-    (("rwsem_down", "mutex_lock", "__mutex"), "a lock of the kernel that another task holds"),
+    (("rwsem_down", "mutex_lock", "__mutex"), "a kernel lock that another task holds"),
     (("kernel_clone", "wait_for_vfork", "do_fork", "_do_fork"), VFORK),
     (("locks_lock", "flock_lock", "posix_lock", "fcntl_setlk"), "a file lock that another process holds (/proc/locks)"),
     (("nvidia", "uvm", "os_acquire", "_nv"), "the NVIDIA driver"),

@@ -1,4 +1,4 @@
-"""What a signal would do to a process of the job, and to those that are left. Pure.
+"""What a signal would do to a process of the job and to the remaining ones. Pure.
 
 Sources: signal(7) and proc(5) (SigCgt, SigIgn) for the process itself; torch.distributed.elastic
 `multiprocessing/api.py` (SIGTERM to all ranks, SIGKILL after 30 s, restarts), mpirun(1) "Process Termination", srun(1)
@@ -18,26 +18,26 @@ from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
 
 SIGNALS = ("SIGTERM", "SIGINT", "SIGCONT", "SIGSTOP", "SIGUSR1", "SIGUSR2", "SIGKILL")
-"""What the menu offers, the politest first."""
+"""What the menu offers, the mildest first."""
 
-Fate = Literal["ends", "handler", "ignored", "pauses", "goes on", "nothing", "unknown"]
-"""What becomes of one process: "unknown" where its handlers cannot be read."""
+Fate = Literal["ends", "handler", "ignored", "pauses", "resumes", "nothing", "unknown"]
+"""The effect on one process: "unknown" if its handlers cannot be read."""
 
 _WORDS: dict[Fate, str] = {
-    "ends": "killed at once",
+    "ends": "killed immediately",
     "handler": "own handler runs",
     "ignored": "ignored",
     "pauses": "paused",
-    "goes on": "let go on",
-    "nothing": "nothing happens",
-    "unknown": "killed, or own handler (not readable)",
+    "resumes": "resumed",
+    "nothing": "no effect",
+    "unknown": "killed, unless it has a handler (not readable)",
 }
 _RESTARTING = ("torchrun", "accelerate", "deepspeed")
 """Launchers built on torch's elastic agent, or that end all ranks when one ends."""
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """Whom a signal can be meant for."""
+    """Processes that a signal can be sent to."""
 
     title: str
     processes: tuple[JobProcess, ...]
@@ -46,22 +46,22 @@ class Target(Struct, frozen=True, kw_only=True):
 def targets(
     job: Job, pid: int | None, rank: int | None, groups: Sequence[tuple[str, Sequence[JobProcess]]] = ()
 ) -> tuple[Target, ...]:
-    """Whom the menu offers: groups that a person has put together, the chosen process, the chosen rank with and without
-    its helpers, the launcher, everything."""
+    """What the menu offers: groups that the user has marked, the chosen process, the chosen rank with and without its
+    helpers, the launcher, all processes."""
     living = [process for process in job.processes if _is_alive(process)]
     chosen = next((process for process in living if process.pid == pid), None)
     numbers = {process.rank for process in living if process.role == "rank"}
     only = numbers.pop() if len(numbers) == 1 else None
     number = chosen.rank if chosen is not None else only if rank is None else rank
-    crew = [process for process in living if number is not None and process.rank == number]
-    own = next((process for process in crew if process.role == "rank"), None)
+    processes = [process for process in living if number is not None and process.rank == number]
+    own = next((process for process in processes if process.role == "rank"), None)
     launcher = next((process for process in living if process.role == "launcher"), None)
     found = [_group(name, [process for process in group if _is_alive(process)]) for name, group in groups]
     found = [target for target in found if target.processes]
     found += [Target(title=title(process), processes=(process,)) for process in (chosen, own) if process is not None]
-    if own is not None and len(crew) > 1:
-        helpers = "1 helper" if len(crew) == 2 else f"{len(crew) - 1} helpers"
-        found.append(Target(title=f"rank {number} and its {helpers}", processes=tuple(crew)))
+    if own is not None and len(processes) > 1:
+        helpers = "1 helper" if len(processes) == 2 else f"{len(processes) - 1} helpers"
+        found.append(Target(title=f"rank {number} and its {helpers}", processes=tuple(processes)))
     if launcher is not None:
         found.append(Target(title=f"the whole job, through its {title(launcher)}", processes=(launcher,)))
     if len(living) > 1:
@@ -79,7 +79,7 @@ def _is_alive(process: JobProcess) -> bool:
 
 
 def job_title(job: Job) -> str:
-    """The job as a person names it: what started it, its Slurm id, its command."""
+    """The job in words: launcher, Slurm id, command."""
     launcher = job.launcher
     by_pid = {process.pid: process for process in job.processes}
     target = by_pid.get(job.target_pid)
@@ -90,7 +90,7 @@ def job_title(job: Job) -> str:
 
 
 def title(process: JobProcess) -> str:
-    """A process as a person names it: "rank 3 · PID 123"."""
+    """A process in words: "rank 3 · PID 123"."""
     name = "rank" if process.role == "rank" else process.role.replace("-", " ")
     number = (
         "" if process.rank is None else f" {process.rank}" if process.role == "rank" else f" of rank {process.rank}"
@@ -107,7 +107,7 @@ def fate(name: str, process: JobProcess) -> Fate:
     if name == "SIGSTOP":
         return "nothing" if process.state == "T" else "pauses"
     if name == "SIGCONT":
-        return "goes on" if process.state == "T" else "nothing"
+        return "resumes" if process.state == "T" else "nothing"
     if process.caught_signals is None or process.ignored_signals is None:
         return "unknown"
     bit = 1 << (signal.Signals[name] - 1)
@@ -117,7 +117,7 @@ def fate(name: str, process: JobProcess) -> Fate:
 
 
 def effect(name: str, target: Target) -> str:
-    """One clause: what becomes of the processes that get it."""
+    """One clause: the effect on the processes that get it."""
     if len(target.processes) == 1:
         return _effect(name, target.processes[0])
     fates = [fate(name, process) for process in target.processes]
@@ -125,12 +125,12 @@ def effect(name: str, target: Target) -> str:
 
 
 def harms(name: str, target: Target) -> bool:
-    """Whether a process would end or pause by it, as far as one can tell."""
+    """Whether it would kill or pause a process, as far as is known."""
     return any(fate(name, process) in ("ends", "pauses", "unknown") for process in target.processes)
 
 
 def aftermath(name: str, target: Target, job: Job) -> str:
-    """One sentence: what becomes of those that do not get it; "" where nothing follows."""
+    """One sentence: the effect on the processes that do not get it; "" if there is none."""
     hit = {process.pid for process in target.processes}
     ranks = [rank for rank in job.ranks if rank.is_alive]
     others = [rank for rank in ranks if rank.pid not in hit]
@@ -148,16 +148,16 @@ def aftermath(name: str, target: Target, job: Job) -> str:
 def _after_all(name: str, target: Target) -> str:
     fates = {fate(name, process) for process in target.processes if process.role == "rank"}
     if fates & {"handler", "ignored"}:
-        return "Ranks that have a handler for it, or ignore it, may go on."
-    return "Nothing of the job goes on."
+        return "Ranks that handle or ignore it may continue."
+    return "No process of the job continues."
 
 
 def _effect(name: str, process: JobProcess) -> str:
     what = _plain_effect(name, process)
     if process.state == "D" and name != "SIGCONT":
-        return f"{what}; only when it leaves the kernel call it hangs in ({process.wchan or 'unknown'})"
+        return f"{what}; takes effect when it returns from the kernel (wchan {process.wchan or 'unknown'})"
     if process.state == "T" and name not in ("SIGCONT", "SIGKILL", "SIGSTOP"):
-        return f"{what}; only after SIGCONT, it is stopped now"
+        return f"{what}; takes effect after SIGCONT, as it is stopped"
     return what
 
 
@@ -165,29 +165,31 @@ def _plain_effect(name: str, process: JobProcess) -> str:
     match fate(name, process):
         case "ends":
             return (
-                "ends it at once, nothing is saved" if name == "SIGKILL" else "no handler: kills it, nothing is saved"
+                "kills it immediately, nothing is saved"
+                if name == "SIGKILL"
+                else "no handler: kills it, nothing is saved"
             )
         case "handler":
             return {
-                "SIGTERM": "asks it to end: its handler runs",
-                "SIGINT": "as Ctrl-C: KeyboardInterrupt, or its handler",
-            }.get(name, "its own handler runs: what that does, only the job knows")
+                "SIGTERM": "requests termination: its handler runs",
+                "SIGINT": "same as Ctrl-C: KeyboardInterrupt, or its handler",
+            }.get(name, "its own handler runs, with unknown effect")
         case "pauses":
             return "pauses it until SIGCONT"
-        case "goes on":
-            return "lets it go on: it is stopped now"
+        case "resumes":
+            return "resumes it"
         case "ignored":
-            return "ignores it: nothing happens"
+            return "no effect: it ignores the signal"
         case "unknown":
-            return "ends it unless it has a handler (not readable)"
+            return "kills it, unless it has a handler (not readable)"
         case "nothing":
             return _no_effect(name, process)
 
 
 def _no_effect(name: str, process: JobProcess) -> str:
     if process.state in ("Z", "X"):
-        return "nothing: it has ended already"
-    return "nothing: it is not stopped" if name == "SIGCONT" else "nothing: it is stopped already"
+        return "no effect: it has already exited"
+    return "no effect: it is not stopped" if name == "SIGCONT" else "no effect: it is already stopped"
 
 
 def _after_rank(name: str, target: Target, job: Job, others: int) -> str:
@@ -199,16 +201,16 @@ def _after_rank(name: str, target: Target, job: Job, others: int) -> str:
     if not fates & {"ends", "unknown", "handler"} or (name in ("SIGUSR1", "SIGUSR2") and "handler" in fates):
         return ""
     if not others:
-        return "No rank is left then."
+        return "Then no rank is left."
     launcher = job.launcher if job.launcher is not None and job.launcher.is_alive else None
     kind = launcher.kind if launcher is not None else ""
     if kind in _RESTARTING:
-        return f"Then {kind} ends {rest}, and starts all anew if restarts are left."
+        return f"Then {kind} terminates {rest}, and restarts all ranks if it has restarts left."
     if kind in ("mpirun", "mpiexec"):
         return f"Then {kind} aborts {rest}."
-    hang, end = ("hangs", "ends") if others == 1 else ("hang", "end")
+    hang, exit_ = ("hangs", "exits") if others == 1 else ("hang", "exit")
     unless = " unless it was started with --kill-on-bad-exit" if kind == "srun" else ""
-    return f"Then {rest} {hang} in the next collective until its timeout, or {end} with an error{unless}."
+    return f"Then {rest} {hang} in the next collective until its timeout, or {exit_} with an error{unless}."
 
 
 def _after_launcher(name: str, launcher: JobProcess, job: Job, ranks: int) -> str:
@@ -216,11 +218,11 @@ def _after_launcher(name: str, launcher: JobProcess, job: Job, ranks: int) -> st
     rest = "its rank" if ranks == 1 else f"its {ranks} ranks"
     match fate(name, launcher):
         case "handler" if name in ("SIGTERM", "SIGINT"):
-            return f"Then {kind} ends {rest}: the polite way to end the job."
+            return f"Then {kind} terminates {rest}: the regular way to end the job."
         case "ends" | "unknown":
-            return f"Then {rest} may go on without a launcher: nobody ends or restarts them."
+            return f"Then {rest} may continue without a launcher that terminates or restarts them."
         case "pauses":
-            return f"Meanwhile {rest} go on." if ranks != 1 else f"Meanwhile {rest} goes on."
+            return f"Meanwhile {rest} continue." if ranks != 1 else f"Meanwhile {rest} continues."
         case _:
             return ""
 

@@ -24,7 +24,7 @@ _TIMES = (
 
 
 @lru_cache(maxsize=4_096)
-def told_s(text: str) -> float | None:
+def reported_s(text: str) -> float | None:
     """Seconds since the start of the (leap) year that the line names; None where it names no time."""
     head = text[:_SEARCHED]
     if ":" not in head:

@@ -49,13 +49,15 @@ class Matcher:
 
     def _events(self, text: _Text) -> list[LogEvent]:
         events: list[LogEvent] = []
-        told: set[tuple[int, str]] = set()
+        reported: set[tuple[int, str]] = set()
         at, ordinal = 0, 0  # the first line that the assemblers have not been offered yet
         for piece in _pieces(text.data, self._prefilter.hits(text.data)):
             self._offer(text, at, ordinal, piece.start, events)
             line = text.line(piece.ordinal, piece.start, piece.end)
-            found = [event for event in self._found(line, piece.numbers) if (piece.ordinal, event.pattern) not in told]
-            told.update((piece.ordinal, event.pattern) for event in found)
+            found = [
+                event for event in self._found(line, piece.numbers) if (piece.ordinal, event.pattern) not in reported
+            ]
+            reported.update((piece.ordinal, event.pattern) for event in found)
             events.extend(self._assembled(line, found))
             at, ordinal = piece.end_of_line + 1, piece.ordinal + 1
         self._offer(text, at, ordinal, len(text.data), events)

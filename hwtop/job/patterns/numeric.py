@@ -22,7 +22,7 @@ def numeric_event(line: LogLine, progress: Progress) -> LogEvent | None:
     if progress.grad_norm is None or math.isfinite(progress.grad_norm):
         return None
     if math.isnan(progress.grad_norm):
-        return _event(line, "loss-nan", "critical", "The gradient norm is nan: the weights are lost at the next step.")
+        return _event(line, "loss-nan", "critical", "The gradient norm is NaN: the next step makes the weights NaN.")
     return _event(line, "grad-explosion", "warning", "The gradient norm is infinite: this step overflowed.")
 
 

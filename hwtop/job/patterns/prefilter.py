@@ -1,74 +1,65 @@
 """Prefilter: one pass over a text for all literals at once; everything slower is done only where one was met.
 
-The library is Hyperscan (as Vectorscan, with wheels for x86_64 and aarch64). Measured over 34 MB of healthy log with 315
-literals on one core: Hyperscan 2,000 MB/s ignoring case; ahocorasick_rs 380 with the text lowered before; re2.Set, line
-by line, 150; pyahocorasick 90; `re` with an alternation 1. `bench/scan_speed.py` measures the whole path.
+Hyperscan does it (`hyperscan_search.py`) where it is installed; elsewhere `plain_search.py` finds the same, slower.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from typing import Protocol
 
-import hyperscan
-
-_FLAGS = hyperscan.HS_FLAG_CASELESS | hyperscan.HS_FLAG_MULTILINE
 Hit = tuple[int, int]
 """(offset behind the match, number of the literal)."""
+
+
+class Search(Protocol):
+    """What finds the hits; made of literals and expressions."""
+
+    def __init__(self, literals: Sequence[str], expressions: Sequence[bytes]) -> None: ...
+
+    def hits(self, text: bytes) -> list[Hit]:
+        """As `Prefilter.hits`, of a text that is not empty."""
+        ...
+
+    @staticmethod
+    def refused(expression: str) -> str | None:
+        """Why it cannot take the expression, apart from what the expression matches; None where it can."""
+        ...
 
 
 class Prefilter:
     """Finds literals, ignoring the case of ASCII letters, and expressions in Hyperscan's dialect, which follow them in number.
 
-    None may match a line's end. One object serves one thread: it owns the scratch space of the search.
+    None may match a line's end. One object serves one thread.
     """
 
     def __init__(self, literals: Sequence[str], expressions: Sequence[bytes] = ()) -> None:
-        self._source = (*_escaped(tuple(literals)), *expressions)
-        self._scratch: hyperscan.Scratch | None = None
+        self._search = search_kind()(literals, expressions) if literals or expressions else None
 
     def hits(self, text: bytes) -> list[Hit]:
-        """All matches in the order of their ends; several may end at one place."""
-        if not self._source or not text:
-            return []
-        database = _database(self._source)
-        if self._scratch is None:
-            self._scratch = hyperscan.Scratch(database)
-        found: list[Hit] = []
+        """All matches in the order of their ends; several may end at one place.
 
-        def keep(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            found.append((end, number))
+        A literal has a hit wherever it stands. An expression has one at least in each line, and each state of a bar, in which
+        it matches.
+        """
+        return self._search.hits(text) if self._search is not None and text else []
 
-        database.scan(text, match_event_handler=keep, scratch=self._scratch)
-        return found
+
+def search_kind() -> type[Search]:
+    """Hyperscan's, or where that cannot be imported the one of the standard library."""
+    try:
+        from hwtop.job.patterns.hyperscan_search import HyperscanSearch
+    except ImportError:
+        from hwtop.job.patterns.plain_search import PlainSearch
+
+        return PlainSearch
+    return HyperscanSearch
 
 
 def refused(expression: str) -> str | None:
-    """Why Hyperscan does not take the expression; None where it does."""
-    try:
-        found = Prefilter((), (expression.encode(),)).hits(b"\n \n")
-    except (hyperscan.HyperscanError, ValueError) as error:
-        return " ".join(str(error).split())
-    return "it matches nothing at all, or a line's end" if found else None
-
-
-@lru_cache(maxsize=64)
-def _database(source: tuple[bytes, ...]) -> hyperscan.Database:
-    """Compiled when first needed (0.1 s for 300 literals), and shared: it is never written to."""
-    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    database.compile(
-        expressions=source, ids=list(range(len(source))), elements=len(source), flags=[_FLAGS] * len(source)
-    )
-    return database
-
-
-@lru_cache(maxsize=64)
-def _escaped(literals: tuple[str, ...]) -> tuple[bytes, ...]:
-    """As expressions that match just these; UTF-8 beyond ASCII byte by byte."""
-    return tuple("".join(map(_escaped_char, literal)).encode() for literal in literals)
-
-
-def _escaped_char(char: str) -> str:
-    if char.isascii() and char.isalnum():
-        return char
-    return "".join(f"\\x{byte:02x}" for byte in char.encode())
+    """Why the expression cannot be searched for; None where it can."""
+    if (reason := search_kind().refused(expression)) is not None:
+        return reason
+    if Prefilter((), (expression.encode(),)).hits(b"\n \n"):
+        return "it matches nothing at all, or a line's end"
+    return None

@@ -117,14 +117,14 @@ class Pattern(Struct, frozen=True, kw_only=True):
 
 
 _WHOSE: dict[str, str] = {
-    "application": "most often a fault of the program, not of the GPU",
+    "application": "usually a fault of the program, not of the GPU",
     "hardware": "a fault of the hardware, not of the program",
     "driver": "a fault of driver or firmware, not of the program",
 }
 
 
 class XidMeaning(Struct, frozen=True):
-    """What NVIDIA's catalogue says of one Xid code."""
+    """The entry of one Xid code in NVIDIA's catalogue."""
 
     meaning: str
     severity: Severity
@@ -223,20 +223,20 @@ def _pattern(number: int, raw: dict[str, Any], name: str) -> Pattern:
 
 def _check(entry: _Entry, where: str) -> None:
     if _ID.fullmatch(entry.id) is None:
-        raise UsageError(f"{where}: an id is lower-case words joined by hyphens, such as disk-full")
+        raise UsageError(f"{where}: an id must be lower-case words joined by hyphens, e.g. disk-full")
     is_given = entry.literals or entry.expressions
     if not is_given or any(literal != literal.lower() or not literal.strip() for literal in entry.literals):
-        raise UsageError(f"{where}: literals must be given and in lower case")
+        raise UsageError(f"{where}: `literals` are required, in lower case")
     if entry.expressions and entry.regex is None:
-        raise UsageError(f"{where}: `expressions` only choose lines to look at: give a `regex` that decides")
+        raise UsageError(f"{where}: `expressions` only preselect lines: add a `regex` that decides")
     if any("\n" in literal or "\r" in literal for literal in entry.literals):
-        raise UsageError(f"{where}: a literal stands in one line: leave out its line ends")
+        raise UsageError(f"{where}: a literal cannot span lines: remove the line break")
     if not entry.explanation.strip():
-        raise UsageError(f"{where}: say in `explanation` what the line means")
+        raise UsageError(f"{where}: `explanation` is required: say what the line means")
 
 
 def _compiled(regex: str | None, key: str, where: str) -> re.Pattern[str] | None:
     try:
         return None if regex is None else re.compile(regex, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"{where}: bad regex in `{key}`: {error}") from error
+        raise UsageError(f"{where}: invalid regex in `{key}`: {error}") from error

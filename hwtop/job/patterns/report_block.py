@@ -51,7 +51,7 @@ class FailureTable:
         entry = self._entry.get(line.path)
         if entry is None or "rank" not in entry:
             return found
-        return [self._told(event, entry) if _is_of_table(event) else event for event in found]
+        return [self._reported(event, entry) if _is_of_table(event) else event for event in found]
 
     def _note(self, path: str, row: re.Match[str]) -> None:
         entry = self._entry.setdefault(path, {})
@@ -61,7 +61,7 @@ class FailureTable:
         if row["local_rank"]:
             entry["local_rank"] = row["local_rank"]
 
-    def _told(self, event: LogEvent, entry: dict[str, str]) -> LogEvent:
+    def _reported(self, event: LogEvent, entry: dict[str, str]) -> LogEvent:
         known = {name: value for name, value in entry.items() if name != "rank" and value != "<N/A>"}
         rank = int(entry["rank"]) if entry["rank"].isdigit() else None
         return replace(event, rank=rank if event.rank is None else event.rank, groups={**known, **event.groups})
@@ -176,7 +176,7 @@ def _crashed_at(line: LogLine, abort: _Abort, place: str) -> LogEvent:
         text=line.text,
         at_s=line.at_s,
         is_past=line.is_past,
-        explanation=f"Native code crashed in a call from {place}.",
+        explanation=f"Crash in native code, called from {place}.",
         groups={"at": place},
         lines=1 + abort.lines,
     )

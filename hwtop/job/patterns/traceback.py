@@ -226,7 +226,7 @@ def _felt(crash: LogEvent, found: list[LogEvent]) -> LogEvent:
 
 
 def _harmless(event: LogEvent) -> LogEvent:
-    return replace(event, severity="info", role="context", explanation="Python ignored this exception and went on.")
+    return replace(event, severity="info", role="context", explanation="Python ignored this exception and continued.")
 
 
 def _event(line: LogLine, opened: _Open | None, rest: str) -> LogEvent | None:
@@ -252,10 +252,10 @@ def _event(line: LogLine, opened: _Open | None, rest: str) -> LogEvent | None:
         text=line.text,
         at_s=line.at_s,
         is_past=line.is_past,
-        explanation="A Python exception was not caught"
-        + (" while a checkpoint was read or written" if of_checkpoint else "")
+        explanation="Uncaught Python exception"
+        + (" while reading or writing a checkpoint" if of_checkpoint else "")
         + (f" at {at}" if at else "")
-        + (f", raised while {after} was handled." if after else "."),
+        + (f", raised while handling {after}." if after else "."),
         rank=split_rank(line.text)[0],
         groups={key: value for key, value in groups.items() if value},
         lines=opened.lines if opened else 1,

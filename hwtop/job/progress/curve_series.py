@@ -96,7 +96,7 @@ def curves_of(
             unit=throughput_unit if name == "throughput" else "",
             source=source,
             rank=rank,
-            points=told.points,
+            points=reported.points,
         )
-        for name, told in series.items()
+        for name, reported in series.items()
     )

@@ -20,25 +20,25 @@ class ElapsedClock:
     """Takes what each line with a step tells as its time."""
 
     def __init__(self) -> None:
-        self._told: deque[tuple[int, float]] = deque(maxlen=_SEEN)
+        self._reported: deque[tuple[int, float]] = deque(maxlen=_SEEN)
         self._is_elapsed = False
 
-    def step_time_s(self, step: int, told_s: float) -> float | None:
+    def step_time_s(self, step: int, reported_s: float) -> float | None:
         """The time of one step; None where a clock has just begun anew."""
-        last = self._told[-1] if self._told else None
+        last = self._reported[-1] if self._reported else None
         if last is not None and step == last[0]:
-            return None if self._is_elapsed else told_s
-        if last is not None and (step < last[0] or told_s <= last[1]):
-            self._told.clear()
+            return None if self._is_elapsed else reported_s
+        if last is not None and (step < last[0] or reported_s <= last[1]):
+            self._reported.clear()
             last = None
-        self._told.append((step, told_s))
+        self._reported.append((step, reported_s))
         self._is_elapsed = self._is_elapsed or self._rises_evenly()
         if not self._is_elapsed:
-            return told_s
-        return None if last is None else (told_s - last[1]) / (step - last[0])
+            return reported_s
+        return None if last is None else (reported_s - last[1]) / (step - last[0])
 
     def _rises_evenly(self) -> bool:
-        if len(self._told) < _SEEN or self._told[-1][1] < _GROWN * self._told[0][1]:
+        if len(self._reported) < _SEEN or self._reported[-1][1] < _GROWN * self._reported[0][1]:
             return False
-        speeds = [(later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in pairwise(self._told)]
+        speeds = [(later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in pairwise(self._reported)]
         return max(speeds) <= _EVEN * min(speeds)

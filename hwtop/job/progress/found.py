@@ -120,8 +120,8 @@ class Found:
 
     def _total(self, name: str) -> int | None:
         """The length of the counter's round. One told with another counter holds where both stand at the same number."""
-        if (told := self.totals.get(name)) is not None:
-            return told or None
+        if (reported := self.totals.get(name)) is not None:
+            return reported or None
         for other in ("iteration", "step"):
             if other in self.totals and self.values.get(other) == self.values.get(name):
                 return self.totals[other]
@@ -228,5 +228,5 @@ def _mfu_pct(field: Field) -> float | None:
 
 
 def _with_means(progress: Progress, means: list[str]) -> Progress:
-    told = tuple(name for name in means if getattr(progress, name) is not None)
-    return replace(progress, means=told) if told else progress
+    reported = tuple(name for name in means if getattr(progress, name) is not None)
+    return replace(progress, means=reported) if reported else progress

@@ -213,8 +213,8 @@ def _judge(text: str, found: Found) -> Progress | None:
         return found.progress() if _RATE_ALONE.fullmatch(text) else None
     if "loss" not in values and not found.rates and len({key.lower() for key in _CONFIG_KEYS.findall(text)}) >= 2:
         return None
-    told = len(values.keys() - {"memory", "total"}) + len(found.rates)
-    return found.progress() if told > 1 or _is_bare(text) or _is_metrics(text, found) else None
+    reported = len(values.keys() - {"memory", "total"}) + len(found.rates)
+    return found.progress() if reported > 1 or _is_bare(text) or _is_metrics(text, found) else None
 
 
 def _is_metrics(text: str, found: Found) -> bool:

@@ -61,8 +61,8 @@ class ProgressReader:
             return self._read(text)
         progress = None
         for part in [part for part in _RETURN.split(text) if part.strip()][-_MOST_PARTS:]:
-            if (told := self._read(part)) is not None:
-                progress = merged(progress, told)
+            if (reported := self._read(part)) is not None:
+                progress = merged(progress, reported)
         return progress
 
     def _read(self, text: str) -> Progress | None:
@@ -161,5 +161,5 @@ def merged(old: Progress | None, new: Progress) -> Progress:
     """`new`, and what it does not hold from `old`."""
     if old is None:
         return new
-    told = {name: value for name in new.__struct_fields__ if (value := getattr(new, name)) is not None}
-    return replace(old, **told)
+    reported = {name: value for name in new.__struct_fields__ if (value := getattr(new, name)) is not None}
+    return replace(old, **reported)

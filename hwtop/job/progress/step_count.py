@@ -22,10 +22,10 @@ class StepCount:
         self._bases: dict[int, int] = {}
         """Epoch -> the steps before it."""
 
-    def take(self, step: int, total: int | None, epoch: float | None, told_epoch: float | None) -> int:
+    def take(self, step: int, total: int | None, epoch: float | None, reported_epoch: float | None) -> int:
         """The step over all epochs seen.
 
-        `total` is the length of the counter's round, `epoch` the newest one known, `told_epoch` the one that the same line or the
+        `total` is the length of the counter's round, `epoch` the newest one known, `reported_epoch` the one that the same line or the
         heading above it tells.
         """
         number, before = whole(epoch), whole(self._epoch)
@@ -33,20 +33,20 @@ class StepCount:
         if number is not None and number in self._bases and (has_fallen or number != before):
             self._base = self._bases[number]
             self._bases = {each: base for each, base in self._bases.items() if each <= number + 1}
-        elif self._step is not None and (has_fallen or self._is_next_round(step, told_epoch)):
+        elif self._step is not None and (has_fallen or self._is_next_round(step, reported_epoch)):
             self._base = self._fallen_back(step, self._step, total, epoch)
         if number is not None:
             self._bases.setdefault(number, self._base)
         self._step = step
         self._epoch = epoch if epoch is not None else self._epoch
-        self._epoch_of_step = told_epoch
+        self._epoch_of_step = reported_epoch
         return self._base + step
 
-    def _is_next_round(self, step: int, told_epoch: float | None) -> bool:
+    def _is_next_round(self, step: int, reported_epoch: float | None) -> bool:
         """The same step of a later epoch: only the end of each is told."""
-        if told_epoch is None or self._epoch_of_step is None:
+        if reported_epoch is None or self._epoch_of_step is None:
             return False
-        return step == self._step and told_epoch > self._epoch_of_step
+        return step == self._step and reported_epoch > self._epoch_of_step
 
     def _fallen_back(self, step: int, last: int, total: int | None, epoch: float | None) -> int:
         if epoch is not None and self._epoch is not None:

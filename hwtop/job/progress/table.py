@@ -97,8 +97,8 @@ def _cells(text: str, separator: str) -> list[str]:
 
 
 def _take(found: Found, name: str | None, key: str, cell: str) -> None:
-    if told := _RATE_CELL.match(cell):
-        speed = rate(Field(key=told.group("key").lower(), value=float(told.group("value"))))
+    if reported := _RATE_CELL.match(cell):
+        speed = rate(Field(key=reported.group("key").lower(), value=float(reported.group("value"))))
     else:
         number = _NUMBER.match(cell)
         if number is None:

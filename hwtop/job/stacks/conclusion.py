@@ -24,7 +24,7 @@ def conclude(groups: Sequence[StackGroup], workers_of: Mapping[int, Sequence[Wor
 
 def conclusion(job: Job) -> str:
     """`conclude` of a watched job."""
-    return conclude(job.stack_groups, {rank.rank: rank.workers for rank in job.ranks})
+    return conclude(job.stacks.groups, {rank.rank: rank.workers for rank in job.ranks})
 
 
 def workers_do(workers: Sequence[Worker], whose: str) -> str:
@@ -44,12 +44,12 @@ def _of_workers(entry: StackGroup, workers_of: Mapping[int, Sequence[Worker]]) -
     if entry.phase != "data" or len(entry.ranks) > _FEW_RANKS:
         return ""
     workers = [worker for number in entry.ranks for worker in workers_of.get(number, ())]
-    told = workers_do(workers, "its" if len(entry.ranks) == 1 else "their")
-    return f": {told}" if told else ""
+    reported = workers_do(workers, "its" if len(entry.ranks) == 1 else "their")
+    return f": {reported}" if reported else ""
 
 
 def has_nothing_to_do(worker: Worker) -> bool:
-    """It is not the one that keeps its rank waiting."""
+    """Whether it is idle, so not what its rank waits for."""
     leaf = worker.leaf
     return worker.state == "S" and leaf is not None and (leaf.short_filename, short_name(leaf.name)) in _WITHOUT_WORK
 
@@ -62,7 +62,7 @@ def _doing(worker: Worker) -> str:
     if worker.leaf is not None:
         name, _, line = place(worker.leaf).rpartition(" ")
         return f"in {line} ({name})"
-    return "running" if worker.state == "R" else "asleep"
+    return "running" if worker.state == "R" else "sleeping"
 
 
 def _on(file: DataFile | None) -> str:

@@ -21,7 +21,7 @@ _OWN_HANDLERS = ("submitit", "torchrun", "torch.distributed.run", "torch/distrib
 
 
 def possible(process: JobProcess, *, has_pystack: bool) -> tuple[DeepChoice, ...]:
-    """All deep looks; those that cannot be had carry the reason."""
+    """All native stack dumps; those not possible carry the reason."""
     held = cannot_pause(process.pid, process.state, process.thread_states)
     no_pystack = None if has_pystack else f"pystack is not installed: {PYSTACK_ADVICE}"
     number = faulthandler_signal(process.caught_signals)
@@ -30,13 +30,13 @@ def possible(process: JobProcess, *, has_pystack: bool) -> tuple[DeepChoice, ...
         DeepChoice(
             kind="native",
             label="C and Python stacks (py-spy)",
-            what_it_does=f"stops all threads of PID {process.pid} for about a second, longer with large libraries, 30 s at most",
+            what_it_does=f"pauses all threads of PID {process.pid} for about a second (longer with large libraries, at most 30 s)",
             refusal=held,
         ),
         DeepChoice(
             kind="pystack",
             label="all native threads (pystack)",
-            what_it_does=f"stops all threads of PID {process.pid} for about half a second, longer with large libraries, 30 s at most",
+            what_it_does=f"pauses all threads of PID {process.pid} for about half a second (longer with large libraries, at most 30 s)",
             refusal=held or no_pystack,
         ),
         DeepChoice(
@@ -62,22 +62,22 @@ def no_signal(pid: int, state: str, caught_signals: int | None, command: str) ->
     """Why no signal may be sent to make faulthandler write; None where it may be.
 
     Uncaught, SIGUSR1 ends the process. Caught, its handler need not be faulthandler's: under Slurm the signal commonly means
-    "save and requeue". The kernel does not tell whose a handler is, so programs known for one are left alone, and for the
-    rest a person decides (`what_it_does`).
+    "save and requeue". The kernel does not show whose a handler is, so programs known for one are left alone, and for the
+    rest the user decides (`what_it_does`).
     """
     if state in ("Z", "X"):
         return f"PID {pid} has ended"
     if caught_signals is None:
-        return "which signals it catches cannot be read"
+        return "its signal handlers cannot be read"
     number = faulthandler_signal(caught_signals)
     if number is None:
         return (
-            "it catches neither SIGUSR1 nor SIGUSR2, which would end it; for the next run: "
+            "it handles neither SIGUSR1 nor SIGUSR2, so the signal would kill it; for the next run: "
             "import faulthandler, signal; faulthandler.enable(); faulthandler.register(signal.SIGUSR1)"
         )
     owner = next((word for word in _OWN_HANDLERS if word in command.lower()), None)
     if owner is not None:
-        return f"its command names {owner}, which has a use of its own for {number.name}"
+        return f"its command line contains {owner}, which uses {number.name} itself"
     return None
 
 
@@ -86,21 +86,21 @@ def cannot_pause(pid: int, state: str, thread_states: Collection[str]) -> str | 
     if state in ("Z", "X"):
         return f"PID {pid} has ended"
     if state == "t":
-        return "it is under a debugger already"
+        return "a debugger is already attached"
     if "D" in (state, *thread_states):
         return (
-            "a thread is in uninterruptible sleep (state D): it cannot be stopped now, but would be when it wakes, "
-            "with nobody there to let it go on"
+            "a thread is in uninterruptible sleep (state D): it would stop only when it wakes, "
+            "and then nothing would resume it"
         )
     return None
 
 
 def _what_the_signal_does(process: JobProcess, name: str) -> str:
     if all(catches(process.caught_signals, number) for number in _FATAL_SIGNALS):
-        sure = "faulthandler is enabled in it, so the handler is most likely faulthandler's"
+        owner = "faulthandler is enabled, so the handler should be faulthandler's"
     else:
-        sure = "nothing shows that the handler is faulthandler's"
+        owner = "it is unknown whether the handler is faulthandler's"
     return (
-        f"sends {name} to PID {process.pid}: {sure}. A handler of another kind (save a checkpoint, requeue the job) "
+        f"sends {name} to PID {process.pid}: {owner}. Any other handler (save a checkpoint, requeue the job) "
         "would run instead"
     )

@@ -41,8 +41,6 @@ _CUTS = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessin
 
 _LIBRARY_DIRS = ("/site-packages/", "/dist-packages/", "/installed_wheels/", "/torchinductor_")
 _STDLIB = re.compile(r"/lib(64)?/(python|pypy)3\.\d+t?/|/python3\d+\.zip/")
-_DEMO = "hwtop/demo/"
-"""The demo job is a user's training script wherever hwtop is installed."""
 _CONSOLE_SCRIPT = re.compile(r"/bin/[^/.]+$")
 """What pip makes for an entry point: torchrun, accelerate, deepspeed."""
 _FRAMEWORKS = ("torch/", "transformers/", "accelerate/", "lightning/", "pytorch_lightning/", "deepspeed/", "ray/")
@@ -67,8 +65,6 @@ def is_user_frame(frame: StackFrame) -> bool:
     filename = frame.filename
     if filename.startswith("<"):
         return filename == "<stdin>" or (filename == "<string>" and frame.name == "<module>")
-    if frame.short_filename.startswith(_DEMO):
-        return True
     if _is_installed(filename) or _STDLIB.search(filename) or _CONSOLE_SCRIPT.search(filename):
         return False
     return not frame.short_filename.startswith(_FRAMEWORKS)

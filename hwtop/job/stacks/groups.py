@@ -8,11 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.rank_set import named
-from hwtop.job.stacks.frames import is_user_frame, leaf_of, normalise, place, short_name, user_frame
-from hwtop.job.stacks.phase import phase_and_frame
+from hwtop.job.stacks.classified import ClassifiedStack
+from hwtop.job.stacks.frames import is_user_frame, leaf_of, place, short_name, user_frame
 from hwtop.model.job import StackGroup
 from hwtop.model.rank import Phase
-from hwtop.model.stack import StackFrame, ThreadStack
+from hwtop.model.stack import StackFrame
 
 _NAMED_GROUPS = 4
 """Groups that one sentence names; more is no sentence."""
@@ -32,21 +32,21 @@ class Divergence(Struct, frozen=True, kw_only=True):
     """Of each group, in its order, where it stands in `common`; empty where lines are not kept (library code)."""
 
 
-def group(stacks: Mapping[int, ThreadStack]) -> tuple[StackGroup, ...]:
-    """Rank -> its main thread, to groups that stand at the same place: largest first, then lowest rank first.
+def group(stacks: Mapping[int, ClassifiedStack]) -> tuple[StackGroup, ...]:
+    """Rank -> the stack of the thread that trains, to groups that stand at the same place: largest first, then lowest rank first.
 
     Same place = same functions and files from the root to the leaf, and same lines in the user's own code; a collective is
     one place, however deep inside it each rank waits (a hub reads while the others send).
     """
-    same_dump: dict[tuple[StackFrame, ...], list[int]] = {}
+    same_stack: dict[ClassifiedStack, list[int]] = {}
     for rank in sorted(stacks):
-        same_dump.setdefault(stacks[rank].frames, []).append(rank)
-    found: dict[tuple[tuple[str, str, int], ...], tuple[list[int], tuple[StackFrame, ...]]] = {}
-    for ranks in same_dump.values():
-        frames = _place_of(stacks[ranks[0]])
+        same_stack.setdefault(stacks[rank], []).append(rank)
+    found: dict[tuple[tuple[str, str, int], ...], tuple[list[int], tuple[StackFrame, ...], ClassifiedStack]] = {}
+    for stack, ranks in same_stack.items():
+        frames = _place_of(stack)
         key = tuple((frame.name, frame.filename, frame.line) for frame in frames)
-        found.setdefault(key, ([], frames))[0].extend(ranks)
-    groups = [_group(tuple(sorted(ranks)), frames, stacks[ranks[0]]) for ranks, frames in found.values()]
+        found.setdefault(key, ([], frames, stack))[0].extend(ranks)
+    groups = [_group(tuple(sorted(ranks)), frames, stack) for ranks, frames, stack in found.values()]
     return tuple(sorted(groups, key=lambda entry: (-len(entry.ranks), entry.ranks[0])))
 
 
@@ -67,11 +67,11 @@ def divergence(groups: Sequence[StackGroup]) -> Divergence | None:
 
 
 def parting(groups: Sequence[StackGroup]) -> str:
-    """ "the ways part in main (train.py): ranks 0-6 at line 17, rank 7 at line 21"; "" where they do not, or not in one function."""
+    """ "stacks diverge in main (train.py): ranks 0-6 at line 17, rank 7 at line 21"; "" if they do not, or not in one function."""
     where = divergence(groups)
     if where is None or where.common is None:
         return ""
-    text = f"the ways part in {short_name(where.common.name)} ({where.common.short_filename})"
+    text = f"stacks diverge in {short_name(where.common.name)} ({where.common.short_filename})"
     if len(set(where.lines)) < 2:
         return text
     by_line: dict[int, list[int]] = {}
@@ -84,14 +84,14 @@ def parting(groups: Sequence[StackGroup]) -> str:
 def sentence(groups: Sequence[StackGroup], note: Callable[[StackGroup], str] = lambda _: "") -> str:
     """ "ranks 0-6 wait in all_reduce (train.py:231 train_step), rank 7 is in _try_get_data (train.py:40 main)".
 
-    Of many groups the largest is named, and the smallest: those that differ. `note` may add to what is said of a group.
+    Of many groups the largest and the smallest are named: those that differ. `note` may add to the clause of a group.
     """
     if not groups:
         return "no stack could be read"
     few = len(groups) <= _NAMED_GROUPS
-    told = groups if few else (groups[0], *sorted(groups[1:], key=_smallest)[: _NAMED_GROUPS - 1])
-    parts = [_clause(entry) + note(entry) for entry in told]
-    rest = [entry for entry in groups if entry not in told]
+    reported = groups if few else (groups[0], *sorted(groups[1:], key=_smallest)[: _NAMED_GROUPS - 1])
+    parts = [_clause(entry) + note(entry) for entry in reported]
+    rest = [entry for entry in groups if entry not in reported]
     if rest:
         ranks = [rank for entry in rest for rank in entry.ranks]
         parts.append(f"{named(ranks)} {'is' if len(ranks) == 1 else 'are'} elsewhere")
@@ -112,27 +112,18 @@ def _smallest(entry: StackGroup) -> tuple[int, int]:
     return len(entry.ranks), entry.ranks[0]
 
 
-def _place_of(stack: ThreadStack) -> tuple[StackFrame, ...]:
-    frames = normalise(stack)
-    phase, told_by = phase_and_frame(stack)
-    collective = _same(told_by, frames) if phase == "collective" and told_by is not None else None
+def _place_of(stack: ClassifiedStack) -> tuple[StackFrame, ...]:
+    collective = stack.decided_by if stack.phase == "collective" else None
     if collective is None:
-        return frames
-    return (*frames[: frames.index(collective)], replace(collective, line=0))
+        return stack.path
+    return (*stack.path[: stack.path.index(collective)], replace(collective, line=0))
 
 
-def _group(ranks: tuple[int, ...], frames: tuple[StackFrame, ...], stack: ThreadStack) -> StackGroup:
-    phase, told_by = phase_and_frame(stack)
+def _group(ranks: tuple[int, ...], frames: tuple[StackFrame, ...], stack: ClassifiedStack) -> StackGroup:
     leaf = leaf_of(frames)
-    if phase in _TOLD_BY_FRAME and told_by is not None:
-        leaf = _same(told_by, frames) or leaf
-    return StackGroup(ranks=ranks, frames=frames, phase=phase, user_frame=user_frame(reversed(frames)), leaf=leaf)
-
-
-def _same(told_by: StackFrame, frames: Sequence[StackFrame]) -> StackFrame | None:
-    """The normalised form of `told_by`."""
-    name = short_name(told_by.name)
-    return next((each for each in reversed(frames) if (each.name, each.filename) == (name, told_by.filename)), None)
+    if stack.phase in _TOLD_BY_FRAME and stack.decided_by is not None:
+        leaf = frames[-1] if stack.phase == "collective" else stack.decided_by
+    return StackGroup(ranks=ranks, frames=frames, phase=stack.phase, user_frame=user_frame(reversed(frames)), leaf=leaf)
 
 
 def _clause(entry: StackGroup) -> str:

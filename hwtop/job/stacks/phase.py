@@ -4,7 +4,7 @@ Two steps. `OUTER` rules come first, in order: such a frame anywhere on the stac
 below it (a data set may call torch.load, the compiler may run a module's forward). Then the frame nearest the leaf that
 any `INNER` rule knows decides (an all_reduce inside save_checkpoint is a collective; a backward inside Lightning's
 optimizer closure is a backward). A call into C leaves no frame: there the text of the user's line decides, where it is known.
-Where no name tells, what the line does with files and the network does (`hwtop.job.stacks.traffic`); that a step's function or a
+Where no name tells, what the line does with files and the network does (`hwtop.job.stacks.io_kind`); that a step's function or a
 module's forward is around it does not hide it.
 """
 
@@ -14,18 +14,13 @@ from collections.abc import Sequence
 
 from hwtop.job.stacks.code_line import prints, waits_for_device
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name
+from hwtop.job.stacks.io_kind import traffic_phase
 from hwtop.job.stacks.name_words import words
 from hwtop.job.stacks.phase_rules import COLLECTIVES, FORWARD, INNER, OUTER, PREPARING, QUEUE_WAITS, QUEUE_WORDS, Rule
-from hwtop.job.stacks.traffic import traffic_phase
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _COMPUTING: frozenset[Phase] = frozenset({"backward", "sync", "optimizer"})
-
-
-def phase_of(stack: ThreadStack, *, has_device: bool = False) -> Phase:
-    """The phase of this thread; "other" where no rule knows a frame."""
-    return phase_and_frame(stack, has_device=has_device)[0]
 
 
 def is_waiting(stack: ThreadStack, phase: Phase) -> bool:

@@ -21,7 +21,7 @@ def phase_sentence(shares: Sequence[PhaseShare], samples: int) -> str:
     found = {entry.phase: entry.share for entry in shares}
     found["data"] = found.get("data", 0.0) + found.pop("data-main", 0.0)
     others = sorted((phase for phase in found if phase not in _ALWAYS), key=lambda phase: -found[phase])
-    told = [(phase, found.get(phase, 0.0)) for phase in _ALWAYS]
-    told += [(phase, found[phase]) for phase in others if round(100 * found[phase]) >= 1]
-    parts = ", ".join(f"{phase} {100 * share:.0f} %" for phase, share in told)
+    reported = [(phase, found.get(phase, 0.0)) for phase in _ALWAYS]
+    reported += [(phase, found[phase]) for phase in others if round(100 * found[phase]) >= 1]
+    parts = ", ".join(f"{phase} {100 * share:.0f} %" for phase, share in reported)
     return f"{parts} ({samples} {'sample' if samples == 1 else 'samples'})"

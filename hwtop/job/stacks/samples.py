@@ -12,15 +12,15 @@ from collections.abc import Container, Iterator, Sequence
 
 from msgspec import Struct
 
+from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.flame import flame_roots
 from hwtop.job.stacks.frames import short_name, training_thread
 from hwtop.job.stacks.hot_lines import hot_lines
 from hwtop.job.stacks.in_time import LOOK_EVERY_S, LOOKS, held
-from hwtop.job.stacks.meaning import meaning
-from hwtop.job.stacks.series import WINDOW_S, Sample, Series, Standing
+from hwtop.job.stacks.series import WINDOW_S, Sample, Series, StackState
 from hwtop.job.stacks.sleep import Sleep, Sleepers
 from hwtop.model.flame import FlameNode
-from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseShare, Spell
+from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
 _HOT_SPOTS = 5
@@ -58,15 +58,15 @@ class StackSamples:
         if thread is None or not thread.frames:
             return
         series = self._series.setdefault(dump.pid, Series(self._halts))
-        said = meaning(thread.frames, has_device)
+        said = classified(thread.frames, has_device)
         series.add(Sample(dump.at_s, said, thread.is_active))
-        series.standing = Standing(dump=dump, thread=thread, meaning=said)
+        series.stack_state = StackState(dump=dump, thread=thread, classified=said)
 
     def add_profile(self, profile: StackProfile, *, has_device: bool = False) -> None:
         """Take in a window of samples."""
         for sample in profile.samples:
             series = self._series.setdefault(profile.pid, Series(self._halts))
-            series.add(Sample(sample.at_s, meaning(sample.frames, has_device), None))
+            series.add(Sample(sample.at_s, classified(sample.frames, has_device), None))
 
     def take(self, reading: StackReading, on_device: Container[int] = ()) -> None:
         """Take in all of a reading; `on_device`: the processes that compute on an accelerator."""
@@ -124,10 +124,10 @@ class StackSamples:
         series = self._series.get(pid)
         return None if series is None else series.answer("held", now, _held)
 
-    def spells(self, pid: int) -> tuple[Spell, ...]:
+    def intervals(self, pid: int) -> tuple[PhaseInterval, ...]:
         """When it saved or compiled."""
         series = self._series.get(pid)
-        return () if series is None else series.spells.all()
+        return () if series is None else series.intervals.all()
 
     def same_stack_for_s(self, pid: int, now: float) -> float | None:
         """How long every look has shown the same main-thread stack; counted to the newest look, not to `now`, unless the
@@ -149,13 +149,13 @@ class StackSamples:
     def sleep(self, pid: int) -> Sleep | None:
         """That of its thread that trains, where the newest look fell into it; None: it was awake, or nobody knows."""
         series, sleep = self._series.get(pid), self.sleepers.of(pid)
-        standing = None if series is None else series.standing
-        if series is None or sleep is None or standing is None or standing.thread.os_thread_id != pid:
+        stack_state = None if series is None else series.stack_state
+        if series is None or sleep is None or stack_state is None or stack_state.thread.os_thread_id != pid:
             return None
         sure_from_s = sleep.since_s + _SURE_S
-        is_newest = standing.dump.at_s >= series.seen_s
+        is_newest = stack_state.dump.at_s >= series.seen_s
         is_contradicted = series.elsewhere_s >= sure_from_s  # by a look into the same sleep: a torn stack
-        return sleep if is_newest and standing.dump.at_s >= sure_from_s and not is_contradicted else None
+        return sleep if is_newest and stack_state.dump.at_s >= sure_from_s and not is_contradicted else None
 
     def known_to_s(self, pid: int) -> float:
         """Until when what the newest look showed is known to hold; -inf before the first."""
@@ -163,15 +163,15 @@ class StackSamples:
         seen_s = float("-inf") if series is None else series.seen_s
         return seen_s if sleep is None else max(seen_s, sleep.seen_s)
 
-    def standing(self, pid: int) -> Standing | None:
+    def stack_state(self, pid: int) -> StackState | None:
         """Where the newest dump that succeeded showed it."""
         series = self._series.get(pid)
-        return None if series is None else series.standing
+        return None if series is None else series.stack_state
 
     def newest(self, pid: int) -> StackDump | None:
         """The newest dump that succeeded."""
-        standing = self.standing(pid)
-        return None if standing is None else standing.dump
+        stack_state = self.stack_state(pid)
+        return None if stack_state is None else stack_state.dump
 
 
 def _shares(samples: Sequence[Sample]) -> Shares:
@@ -180,7 +180,7 @@ def _shares(samples: Sequence[Sample]) -> Shares:
         return Shares()
     phases = Counter(sample.phase for sample in samples)
     asleep = _asleep(samples)
-    needing = sum(sample.meaning.needs_state for sample in samples) / count
+    needing = sum(sample.classified.needs_state for sample in samples) / count
     dumps = sum(sample.is_active is not None for sample in samples)
     return Shares(
         phases=tuple(PhaseShare(phase=phase, share=found / count) for phase, found in phases.most_common()),
@@ -194,7 +194,7 @@ def _asleep(samples: Sequence[Sample]) -> dict[Phase, float]:
     """Of each phase the share of its dumps in which the thread slept, where that decides whether it waits."""
     active: dict[Phase, list[bool]] = {}
     for sample in samples:
-        if sample.is_active is not None and sample.meaning.needs_state:
+        if sample.is_active is not None and sample.classified.needs_state:
             active.setdefault(sample.phase, []).append(sample.is_active)
     return {phase: 1 - sum(found) / len(found) for phase, found in active.items()}
 
@@ -220,17 +220,17 @@ def _working(samples: Sequence[Sample]) -> Iterator[StackFrame]:
     """User frames of the samples that wait neither for others nor for data."""
     asleep = _asleep(samples)
     for sample in samples:
-        user = sample.meaning.user
+        user = sample.classified.user
         if user is not None and sample.phase != "data" and sample.waits(asleep) < _MOSTLY:
             yield user
 
 
 def _lines(samples: Sequence[Sample]) -> tuple[HotLine, ...]:
-    return hot_lines((sample.phase, sample.meaning.user) for sample in samples)
+    return hot_lines((sample.phase, sample.classified.user) for sample in samples)
 
 
 def _flame(samples: Sequence[Sample]) -> tuple[FlameNode, ...]:
-    return flame_roots(Counter(sample.meaning.own for sample in samples))
+    return flame_roots(Counter(sample.classified.own for sample in samples))
 
 
 def _held(samples: Sequence[Sample]) -> Held | None:
@@ -239,7 +239,7 @@ def _held(samples: Sequence[Sample]) -> Held | None:
         if len(looks) == LOOKS:
             break
         if not looks or looks[-1][0] - sample.at_s >= LOOK_EVERY_S:
-            looks.append((sample.at_s, sample.meaning.path))
+            looks.append((sample.at_s, sample.classified.path))
     return held(looks[::-1])
 
 

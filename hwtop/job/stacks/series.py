@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from hwtop.job.stacks.meaning import Meaning
-from hwtop.job.stacks.spells import Spells
+from hwtop.job.stacks.classified import ClassifiedStack
+from hwtop.job.stacks.intervals import PhaseIntervals
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackDump, ThreadStack
 
@@ -32,39 +32,39 @@ _STEPS: frozenset[Phase] = _LEARNS | {"data", "sync"}
 T = TypeVar("T")
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class StackState(Struct, frozen=True, kw_only=True):
     """The newest look that showed a process with all its threads."""
 
     dump: StackDump
     thread: ThreadStack
     """The one that trains."""
-    meaning: Meaning
+    classified: ClassifiedStack
 
     @property
     def is_waiting(self) -> bool:
         """It waited for others or for the device."""
-        return self.meaning.waits(self.thread.is_active)
+        return self.classified.waits(self.thread.is_active)
 
 
 class Sample(Struct, frozen=True):
     """Where the thread that trains was at one time."""
 
     at_s: float
-    meaning: Meaning
+    classified: ClassifiedStack
     is_active: bool | None
     """None: a profile does not tell."""
 
     @property
     def phase(self) -> Phase:
         """What it did."""
-        return self.meaning.phase
+        return self.classified.phase
 
     def waits(self, asleep: dict[Phase, float]) -> float:
         """Probability that it waits for a slower rank; `asleep`: share of sleep by phase."""
-        if self.meaning.is_at_barrier:
+        if self.classified.is_at_barrier:
             return 0.0
-        if self.is_active is not None or not self.meaning.needs_state:
-            return float(self.meaning.waits(bool(self.is_active)))
+        if self.is_active is not None or not self.classified.needs_state:
+            return float(self.classified.waits(bool(self.is_active)))
         return asleep.get(self.phase, 0.0)
 
 
@@ -75,7 +75,7 @@ class Series:
         """`halts`: (from, to) of the times whose samples do not count; the owner adds to it."""
         self.halts = halts
         self.samples: deque[Sample] = deque(maxlen=_MOST_SAMPLES)
-        self.standing: Standing | None = None
+        self.stack_state: StackState | None = None
         self.looks = 0
         self.place: tuple[tuple[str, str, int], ...] = ()
         self.same_since_s = 0.0
@@ -88,13 +88,13 @@ class Series:
         self.has_trained = False
         self.has_only_prepared = True
         self.has_stepped = False
-        self.spells = Spells()
+        self.intervals = PhaseIntervals()
         self.known: dict[str, tuple[tuple[int, int], object]] = {}
         """Answers, with the (number of looks, length of the window) that they hold for."""
 
     def add(self, sample: Sample) -> None:
         """Take in the next one in time."""
-        said = sample.meaning
+        said = sample.classified
         if self.looks == 0 or said.place != self.place:
             self.place, self.same_since_s, self.elsewhere_s = said.place, sample.at_s, self.seen_s
         if said.phase != self.phase or sample.at_s - self.seen_s > _GAP_S:
@@ -110,7 +110,7 @@ class Series:
         if (
             self.has_trained and not self.has_only_prepared
         ):  # what a start loads, writes and compiles interrupts nothing
-            self.spells.add(sample.at_s, said.phase)
+            self.intervals.add(sample.at_s, said.phase)
         self.samples.append(sample)
 
     def begin(self) -> None:

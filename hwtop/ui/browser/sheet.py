@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 
-from hwtop.ui.terminal.terse import Cell, Style, pieces
+from hwtop.ui.terminal.diff_writer import Cell, Style, pieces
 from hwtop.ui.themes import browser
 from hwtop.ui.widgets.text import cells
 

@@ -7,13 +7,14 @@ from difflib import get_close_matches
 
 from hwtop.config.settings import toml
 from hwtop.errors import UsageError
-from hwtop.ui.keys import bindings as keys
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys.names import Keymap
+from hwtop.ui.keys.shared import INTERRUPT
 from hwtop.ui.keys.words import key_of
+from hwtop.ui.pages import actions
 
 Wanted = Mapping[str, str | Sequence[str]]
-"""Id of a binding -> its keys as the person writes them: a list, or one text with commas or blanks."""
+"""Id of an action -> its keys as the person writes them: a list, or one text with commas or blanks."""
 
 
 def keymap(wanted: Wanted) -> Keymap:
@@ -22,27 +23,24 @@ def keymap(wanted: Wanted) -> Keymap:
     Raises:
         UsageError: an unknown action or key, no key, or one key for two actions; the message says which and what would do.
     """
-    made = {action: _keys(action, told) for action, told in wanted.items()}
+    made = {action: _keys(action, reported) for action, reported in wanted.items()}
     owners: dict[str, str] = {}
-    for binding in key_names.every():
-        for key in key_names.held(binding, made):
-            owner = owners.setdefault(key, binding.id or "")
-            if owner != binding.id:
-                raise UsageError(_clash(key, owner, binding.id or "", made))
+    for action in actions.every():
+        for key in key_names.held(action.id, actions.complete(made)):
+            owner = owners.setdefault(key, action.id)
+            if owner != action.id:
+                raise UsageError(_clash(key, owner, action.id, made))
     return made
 
 
 def settable() -> dict[str, str]:
     """Id and meaning of all actions whose keys can be chosen, in the order in which they are told."""
-    return {
-        item.id: item.tooltip or item.description for item in key_names.every() if item.id and item != keys.INTERRUPT
-    }
+    return {action.id: action.tooltip for action in actions.every() if action != INTERRUPT}
 
 
 def written(action: str, made: Keymap) -> tuple[str, ...]:
     """The keys of the action with this id, as a settings file has them."""
-    found = next(item for item in key_names.every() if item.id == action)
-    return tuple(map(key_names.name, key_names.held(found, made)))
+    return tuple(map(key_names.name, key_names.held(action, actions.complete(made))))
 
 
 def toml_lines(wanted: Wanted) -> list[str]:
@@ -54,25 +52,25 @@ def toml_lines(wanted: Wanted) -> list[str]:
     return ["", "[keys]  # `hwtop` shows with ? what each does", *lines]
 
 
-def words(told: str | Sequence[str]) -> Iterator[str]:
+def words(reported: str | Sequence[str]) -> Iterator[str]:
     """The single keys in what a person has written."""
-    if not isinstance(told, str):
-        yield from told
+    if not isinstance(reported, str):
+        yield from reported
         return
-    for word in told.split():
+    for word in reported.split():
         yield from (word,) if word == "," else filter(None, word.split(","))
 
 
-def _keys(action: str, told: str | Sequence[str]) -> str:
+def _keys(action: str, reported: str | Sequence[str]) -> str:
     known = settable()
-    if action == keys.INTERRUPT.id:
+    if action == INTERRUPT.id:
         raise UsageError(f"settings: keys.{action}: Ctrl-C always quits; the other keys are those of 'quit'")
     if action not in known:
         near = get_close_matches(action, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "`hwtop config show` lists them"
         raise UsageError(f"settings: keys: no action {action[:40]!r}: {hint}")
     try:
-        found = dict.fromkeys(map(key_of, words(told)))
+        found = dict.fromkeys(map(key_of, words(reported)))
     except UsageError as error:
         raise UsageError(f"settings: keys.{action}: {error}") from None
     if not found:

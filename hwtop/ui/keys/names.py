@@ -1,16 +1,11 @@
-"""What keys are called, and which of them an action has: those it is bound to, unless the person's keymap gives it others. Pure.
+"""What keys are called. Pure.
 
-A keymap is Textual's: id of a binding -> its keys, separated by commas ("k,f9").
+A keymap is Textual's: id of an action -> its keys, separated by commas ("k,f9"). That of a view names all actions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-
-from textual.binding import Binding
-
-from hwtop.ui.keys import bindings as keys
 
 Keymap = Mapping[str, str]
 
@@ -65,46 +60,22 @@ def name(key: str) -> str:
     return "-".join([*(modifier.capitalize() for modifier in modifiers), last])
 
 
-@cache
-def every() -> tuple[Binding, ...]:
-    """All bindings of the monitor, in the order in which they are told."""
-    return tuple(item for item in (*keys.APP, *keys.MONITOR, keys.INTERRUPT) if isinstance(item, Binding))
+def held(action: str, keymap: Keymap) -> tuple[str, ...]:
+    """The keys of the action with this id, in Textual's words."""
+    return tuple(key.strip() for key in keymap.get(action, "").split(",") if key.strip())
 
 
-@cache
-def by_id() -> dict[str, Binding]:
-    """The same by their names."""
-    return {item.id: item for item in every() if item.id is not None}
-
-
-def held(binding: Binding, keymap: Keymap) -> tuple[str, ...]:
-    """The keys of `binding`, in Textual's words."""
-    return tuple(key.strip() for key in keymap.get(binding.id or "", binding.key).split(",") if key.strip())
-
-
-def shown(binding: Binding, keymap: Keymap) -> str:
-    """All its keys, as a person calls them."""
-    return " ".join(dict.fromkeys(name(key) for key in held(binding, keymap)))
+def shown(action: str, keymap: Keymap) -> str:
+    """All its keys, as users call them."""
+    return " ".join(dict.fromkeys(name(key) for key in held(action, keymap)))
 
 
 def first(action: str, keymap: Keymap) -> str:
-    """The key to name for the binding with id `action`; "" where it has none."""
-    binding = by_id().get(action)
-    found = held(binding, keymap) if binding is not None else ()
+    """The key to name for this action; "" where it has none."""
+    found = held(action, keymap)
     return name(found[0]) if found else ""
 
 
 def several(actions: Sequence[str], keymap: Keymap) -> str:
-    """The keys to name for these bindings, one after the other."""
+    """The keys to name for these actions, one after the other."""
     return " ".join(key for action in actions if (key := first(action, keymap)))
-
-
-def deed(binding: Binding) -> str:
-    """What to run for `binding` from the monitor: its action with its owner."""
-    return f"app.{binding.action}" if binding in keys.APP else binding.action
-
-
-def deed_of(action: str) -> str:
-    """The same for the binding with id `action`; "" where there is none."""
-    binding = by_id().get(action)
-    return deed(binding) if binding is not None else ""

@@ -5,45 +5,23 @@ The split is at a fixed share, so that no edge jumps while what a panel says gro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from hwtop.ui.pages.place import Place
-from hwtop.ui.view import Page, View
+from hwtop.ui.pages.page import Companion, Draw
+from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.place import Place
 
-Draw = Callable[[View, int, int], list[Line]]
-
-
-@dataclass(frozen=True)
-class _Companion:
-    """`below` gets the rows of `panel` behind its share, while that holds all of it."""
-
-    panel: str
-    below: str
-    share_pct: int = 50
-
-
-_COMPANIONS: dict[Page, tuple[_Companion, ...]] = {
-    "ranks": (_Companion("stack", "logs"),),
-    "stacks": (_Companion("stack-tree", "ranks"), _Companion("stack", "logs")),
-    "flame": (_Companion("flame-path", "stack"), _Companion("stack", "logs")),
-    "gpu": (_Companion("gpu-processes", "ranks"),),
-    "host": (_Companion("host-page", "busiest", 60),),
-    "symptoms": (
-        _Companion("symptom", "ranks", 60),
-        _Companion("suspects", "logs"),
-        _Companion("symptom-page", "ranks", 60),
-    ),
-}
 _FRAME = "│╭╮╰╯─ "
 _ROWS = 34
 """Of a panel, from which it can spare some."""
 
 
-def joined(view: View, places: dict[str, Place], panels: Mapping[str, Draw]) -> dict[str, Place]:
+def joined(
+    view: View, companions: Sequence[Companion], places: dict[str, Place], panels: Mapping[str, Draw]
+) -> dict[str, Place]:
     """The places with companions below the panels that have room to spare."""
-    for pair in _COMPANIONS.get(view.page, ()) if view.job else ():
+    for pair in companions if view.job else ():
         at = places.get(pair.panel)
         if at is None or at.height < _ROWS or pair.below in places:
             continue

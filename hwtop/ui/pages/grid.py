@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from hwtop.config.panel_grid import Cells, Grid
-from hwtop.ui.pages.place import Place
+from hwtop.ui.widgets.place import Place
 
 _LEAST_ROWS, _LEAST_CELLS = 3, 24
 

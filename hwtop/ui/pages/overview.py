@@ -1,16 +1,24 @@
-"""Where the panels of the overview stand: what is wrong first, then devices, ranks and the host. Pure."""
+"""The overview: what is wrong first, then devices, ranks and the host. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from hwtop.config import panel_grid
-from hwtop.ui import curve_view
+from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.pages import grid
 from hwtop.ui.pages import ranks as ranks_page
-from hwtop.ui.pages.place import SMALL, WIDE, Place, row, stack
-from hwtop.ui.panels import cpu, disk, findings, gpu, hypotheses, memory, network, processes, ranks
+from hwtop.ui.pages.page import Page, PagePanel, PlacesOf, turned
+from hwtop.ui.panels.curves import view as curve_view
+from hwtop.ui.panels.gpu import lines as gpu
+from hwtop.ui.panels.host import cpu, disk, memory, network
+from hwtop.ui.panels.processes import table as processes
+from hwtop.ui.panels.ranks import table as ranks
+from hwtop.ui.panels.symptoms import findings
+from hwtop.ui.panels.symptoms import questions as hypotheses
 from hwtop.ui.view import View
+from hwtop.ui.widgets.place import SMALL, WIDE, Place, row, stack
 
 _BUSIEST_LEAST, _BUSIEST_FEW = 5, 8
 """Titles, frame and two processes; five are worth some of the trend's rows."""
@@ -38,17 +46,6 @@ _WANTED = {
     "network": network.wanted,
     "busiest": processes.wanted_busiest,
 }
-
-
-def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """As the person has drawn it, where that has room, else as built in."""
-    if view.drawing:
-        wanted = {name: partial(rows, view) for name, rows in _WANTED.items()}
-        at = Place(0, top, width, bottom - top)
-        if places := grid.arrange(panel_grid.parse(view.drawing), at, wanted):
-            return places
-    is_wide = width >= WIDE and bottom - top >= _WIDE_ROWS
-    return (_wide if is_wide else _narrow)(view, top, bottom, width)
 
 
 def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
@@ -131,7 +128,7 @@ def _unfolded(view: View, width: int, rows: dict[str, int], left: int) -> int:
     """Where all devices are folded into one line, a cell for each is worth some ranks. What is left of the room."""
     short = gpu.wanted_grid(view, width) - rows["gpu"]
     taken = max(0, short - left)
-    if rows["gpu"] != _FOLDED or not view.frame.moment.gpus or short <= 0 or rows["ranks"] - taken < _RANKS_FEW:
+    if rows["gpu"] != _FOLDED or not view.frame.derived.gpus or short <= 0 or rows["ranks"] - taken < _RANKS_FEW:
         return left
     rows["gpu"] += short
     rows["ranks"] -= taken
@@ -194,3 +191,40 @@ def _side(view: View, at: Place) -> dict[str, Place]:
         name: Place(at.x, place.y, at.width, place.height)
         for name, place in stack([(name, wants.get(name, 0)) for name in order], at.y, at.width).items()
     }
+
+
+class OverviewPage(Page):
+    """Everything at a glance. It defines no panels: it shows those of the other pages."""
+
+    name = "overview"
+    title = "Overview"
+    tab = Action("overview", "1", "overview", "What is wrong, and everything at a glance")
+    panels: dict[str, PagePanel] = {}
+    main = ("findings", "ranks", "rank-map")
+    keeps_main = False
+
+    def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+        """As the user has drawn it, where that has room, else as built in."""
+        if view.drawing:
+            wanted = {name: partial(rows, view) for name, rows in _WANTED.items()}
+            at = Place(0, top, width, bottom - top)
+            if places := grid.arrange(panel_grid.parse(view.drawing), at, wanted):
+                return places
+        is_wide = width >= WIDE and bottom - top >= _WIDE_ROWS
+        return (_wide if is_wide else _narrow)(view, top, bottom, width)
+
+    def focused_first(self, view: View) -> tuple[str, ...]:
+        """Without findings it is about the ranks."""
+        return self.main if view.frame.findings else ("rank-map", *self.main[::-1])
+
+    def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
+        """The stack of the selected rank, else what is wrong."""
+        if view.selected is not None:
+            return turned(view, "stacks")
+        return turned(view, "symptoms") if view.frame.findings else view
+
+    def offers(self, view: View) -> Sequence[Offer]:
+        """Its keys in the footer."""
+        stack_ = [(("choose",), "its stack")] if view.selected is not None else []
+        why = [(("symptoms",), "why")] if view.frame.findings else []
+        return [*stack_, (("down", "up"), "rank"), *why, (("panel-alone",), "large")]

@@ -1,10 +1,21 @@
-"""Where the panels about ranks stand, on their own page and in the overview: a line each, or many as a map. Pure."""
+"""The ranks page: the ranks side by side, and all about one; and where they stand in the overview. Pure."""
 
 from __future__ import annotations
 
-from hwtop.ui.pages.place import WIDE, Place, row, stack
-from hwtop.ui.panels import rank_card, rank_map, ranks
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hwtop.ui.keys.action import Action, Offer
+from hwtop.ui.pages import tabular
+from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, turned
+from hwtop.ui.panels.ranks import card as rank_card
+from hwtop.ui.panels.ranks import map as rank_map
+from hwtop.ui.panels.ranks import table as ranks
+from hwtop.ui.panels.ranks import view as rank_view
+from hwtop.ui.tables import order, tags
+from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
+from hwtop.ui.widgets.place import WIDE, Place, row, stack
 
 _DIFFER_LEAST, _DIFFER_WIDE = 4, 56
 """Rows for titles, frame and one rank that differs; cells from which the list of them stands beside the map."""
@@ -14,22 +25,6 @@ _STACK_LEAST = 16
 """Rows from which a rank's stack stands beside its card."""
 _TABLE_LEAST = 6
 """Rows from which the first ranks have a line below the map of all."""
-
-
-def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """A line a rank where all fit, else the map with those that differ; below them all about one rank."""
-    room = bottom - top
-    if not rank_map.is_wanted(view, room - rank_card.LEAST):
-        rows = max(3, min(ranks.wanted(view, width), room - rank_card.LEAST))
-        return stack([("ranks", rows)], top, width) | one_rank(Place(0, top + rows, width, room - rows))
-    cells, rows = rank_map.wanted(view, width, room - rank_card.LEAST - _DIFFER_LEAST)
-    if width - cells < _DIFFER_WIDE:
-        left = room - rows - rank_card.LEAST
-        differ = min(rank_map.wanted_differing(view), max(_DIFFER_LEAST, left // 2))
-        return stack([("rank-map", rows), ("rank-differ", differ), ("rank-card", room - rows - differ)], top, width)
-    rows = max(rows, min(rank_map.wanted_differing(view), room // 2))
-    sides = {"rank-map": Place(0, top, cells, rows), "rank-differ": Place(cells, top, width - cells, rows)}
-    return sides | one_rank(Place(0, top + rows, width, room - rows))
 
 
 def one_rank(at: Place) -> dict[str, Place]:
@@ -67,3 +62,85 @@ def in_overview(view: View, at: Place) -> dict[str, Place]:
     return {
         name: Place(at.x, place.y, place.width, place.height) for name, place in stack(below, at.y, at.width).items()
     }
+
+
+def _in_table(view: View, at: Cell, size: Size) -> View:
+    return _selected(view, ranks.rank_at(view, at[1], size[1]))
+
+
+def _in_own_table(view: View, at: Cell, size: Size) -> View:
+    """A click on a title sorts."""
+    return order.by(view, ranks.column_at(view, at[0], size[0])) if at[1] == 1 else _in_table(view, at, size)
+
+
+def _in_map(view: View, at: Cell, size: Size) -> View:
+    return _selected(view, rank_map.rank_at(view, *at, *size))
+
+
+def _in_differing(view: View, at: Cell, size: Size) -> View:
+    return _selected(view, rank_map.differing_at(view, at[1], size[1]))
+
+
+def _selected(view: View, rank: int | None) -> View:
+    return view if rank is None else replace(view, selected=rank)
+
+
+def _tag(view: View, _: PlacesOf) -> View:
+    """The process of the selected rank, and on to the next one."""
+    items = tags.of_rank(view, view.rank) if view.rank else ()
+    if not items:
+        return replace(view, note=f"nothing to tag: the rank {'has ended' if view.rank else 'is not selected yet'}")
+    return tags.toggled(view, items, rank_view.stepped(view, 1))
+
+
+class RanksPage(Page):
+    """A line a rank where all fit, else the map with those that differ; below them all about one rank."""
+
+    name = "ranks"
+    title = "Ranks"
+    tab = Action("ranks", "2", "ranks", "The ranks side by side, and all about one")
+    panels = {
+        "ranks": PagePanel(ranks.draw, click=_in_table, wheel=rank_view.stepped),
+        "rank-map": PagePanel(rank_map.draw, click=_in_map, wheel=rank_view.stepped),
+        "rank-differ": PagePanel(rank_map.draw_differing, click=_in_differing, wheel=rank_view.stepped),
+        "rank-card": PagePanel(rank_card.draw, wheel=rank_view.stepped),
+    }
+    main = ("ranks", "rank-map")
+    companions = (Companion("stack", "logs"),)
+    clicks = {"ranks": _in_own_table}
+    keys = {**tabular.KEYS, "tag": _tag}
+    lists = frozenset({"left", "right", "filter"})
+
+    def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+        """A line a rank where all fit, else the map with those that differ; below them all about one rank."""
+        room = bottom - top
+        if not rank_map.is_wanted(view, room - rank_card.LEAST):
+            rows = max(3, min(ranks.wanted(view, width), room - rank_card.LEAST))
+            return stack([("ranks", rows)], top, width) | one_rank(Place(0, top + rows, width, room - rows))
+        cells, rows = rank_map.wanted(view, width, room - rank_card.LEAST - _DIFFER_LEAST)
+        if width - cells < _DIFFER_WIDE:
+            left = room - rows - rank_card.LEAST
+            differ = min(rank_map.wanted_differing(view), max(_DIFFER_LEAST, left // 2))
+            return stack([("rank-map", rows), ("rank-differ", differ), ("rank-card", room - rows - differ)], top, width)
+        rows = max(rows, min(rank_map.wanted_differing(view), room // 2))
+        sides = {"rank-map": Place(0, top, cells, rows), "rank-differ": Place(cells, top, width - cells, rows)}
+        return sides | one_rank(Place(0, top + rows, width, room - rows))
+
+    def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
+        """The stack of the selected rank."""
+        return turned(view, "stacks") if view.selected is not None else view
+
+    def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
+        """Its keys in the footer."""
+        return (
+            (("down", "up"), "rank"),
+            (("choose",), "its stack"),
+            (("filter",), "filter"),
+            (("order", "reverse"), "sort"),
+            (("panel-alone",), "large"),
+        )
+
+    def hits(self, view: View) -> Hits:
+        """Ranks."""
+        total = len(view.job.ranks) if view.job else 0
+        return Hits(len(rank_view.ordered(view)), total, rank_view.query(view).problem)

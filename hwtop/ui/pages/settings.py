@@ -31,14 +31,14 @@ class Frame:
     height: int
 
     @property
-    def told(self) -> int:
+    def reported(self) -> int:
         """Rows below the list, with the line between."""
         return max(0, min(_TOLD + 1, self.height - 2 - _TITLES - _LIST_LEAST))
 
     @property
     def rows(self) -> int:
         """Of the list."""
-        return max(1, self.height - 2 - _TITLES - self.told)
+        return max(1, self.height - 2 - _TITLES - self.reported)
 
 
 def size(width: int, height: int) -> tuple[int, int]:
@@ -55,7 +55,7 @@ def draw(view: SettingsView, place: str, width: int, height: int) -> list[Line]:
     shown = around(len(rows), at.rows, view.cursor)
     lines += [_row(view, rows[number], columns, room, is_here=number == view.cursor) for number in shown]
     lines += [Line()] * (at.rows - len(shown))
-    lines += _told(view, room, at.told)
+    lines += _reported(view, room, at.reported)
     title = Line("Settings", "title")
     if unsaved := len(view.changes):
         title.add(f"  {unsaved} not saved", "warn")
@@ -129,16 +129,16 @@ def _typed(text: str, width: int) -> Line:
     return Line(tail(text, width - 1), "strong").add("▏", "accent").fitted(width)
 
 
-def _told(view: SettingsView, width: int, rows: int) -> list[Line]:
+def _reported(view: SettingsView, width: int, rows: int) -> list[Line]:
     """What the setting means, and what was said or can be done, which is never left out."""
     if rows <= 0:
         return []
     said = _said(view, width)[: max(1, rows - 1)]
     setting = view.here
-    facts = [f"usual: {settings_rows.shown(setting.default) or 'none'}"]
-    facts.append("holds at once" if view.holds_at_once(setting.path) else "holds from the next start on")
+    facts = [f"default: {settings_rows.shown(setting.default) or 'none'}"]
+    facts.append("applies immediately" if view.holds_at_once(setting.path) else "applies at the next start")
     if setting.path in view.flags:
-        facts.append(f"{view.flags[setting.path][0]} goes before the file")
+        facts.append(f"{view.flags[setting.path][0]} overrides the file")
     room = rows - 1 - len(said)
     lines = [Line(text, "text") for text in wrap(setting.about, width)][: max(1, room - 1)]
     lines = [*lines, Line("; ".join(facts), "dim")][: max(0, room)]
@@ -157,7 +157,7 @@ def _said(view: SettingsView, width: int) -> list[Line]:
     if view.typed is not None:
         return [_offered([("Enter", "takes it"), ("Esc", "leaves it as it was"), ("Ctrl-U", "empties")], width)]
     change = ("← →", "change") if view.here.kind in ("choice", "switch", "number") else ("Enter", "type")
-    keys = [change, ("s", "save"), ("Esc", "close"), ("Tab", "section"), ("/", "find"), ("Del", "usual value")]
+    keys = [change, ("s", "save"), ("Esc", "close"), ("Tab", "section"), ("/", "find"), ("Del", "default")]
     return [_offered(keys, width)]
 
 

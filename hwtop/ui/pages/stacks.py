@@ -1,47 +1,79 @@
-"""Where the panels about stacks stand: of now on the stacks page, of the last minute on the flame page. Pure."""
+"""The stacks page: where in its code each rank is now. Pure."""
 
 from __future__ import annotations
 
-from hwtop.ui import flame_view
-from hwtop.ui.pages import ranks as ranks_page
-from hwtop.ui.pages.place import SMALL, WIDE, Place, stack
-from hwtop.ui.panels import conclusion, flame, stack_tree, stacks
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hwtop.ui.keys.action import Action, Offer
+from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank, turned
+from hwtop.ui.panels.ranks import view as rank_view
+from hwtop.ui.panels.stacks import conclusion
+from hwtop.ui.panels.stacks import stack as stacks
+from hwtop.ui.panels.stacks import tree as stack_tree
 from hwtop.ui.view import View
-
-_FLAME_LEAST, _FLAME_BESIDE = 80, 110
-"""Cells from which functions have boxes, and from which the list of the hottest path stands beside them."""
+from hwtop.ui.widgets.place import SMALL, WIDE, Place, stack
 
 
-def arrange(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """The conclusion on top; below it the tree of all ranks and the stack of one, beside each other where there is room."""
-    room = bottom - top
-    said = min(conclusion.least(view, width), room // 2)
-    if room >= SMALL:
-        said = max(said, min(conclusion.wanted(view, width), room // 3))
-    left = room - said
-    places = stack([("conclusion", said)], top, width)
-    if width >= WIDE:
-        main = width * 11 // 20
-        places["stack-tree"] = Place(0, top + said, main, left)
-        return places | {"stack": Place(main, top + said, width - main, left)}
-    half = left // 2
-    tree = min(stack_tree.wanted(view, width), max(half, left - stacks.wanted(view, width)))
-    return places | stack([("stack-tree", tree), ("stack", left - tree)], top + said, width)
+def _in_tree(view: View, at: Cell, size: Size) -> View:
+    rank = stack_tree.rank_at(view, at[1], size[1])
+    return view if rank is None else replace(view, selected=rank)
 
 
-def arrange_flame(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
-    """The boxes with the hottest path beside or below them; in a narrow terminal, where no name fits a box, the way alone."""
-    room = bottom - top
-    if flame_view.flame_of(view) is None and view.job is not None:
-        why = min(flame.wanted_why(view, width), room * 2 // 3)
-        return stack([("flame-path", why)], top, width) | ranks_page.one_rank(Place(0, top + why, width, room - why))
-    if width < _FLAME_LEAST:
-        return stack([("flame-path", room)], top, width)
-    if width >= _FLAME_BESIDE:
-        side = min(80, width * 2 // 5)
-        return {
-            "flame": Place(0, top, width - side, room),
-            "flame-path": Place(width - side, top, side, room),
-        }
-    path = min(flame.wanted_path(view, width), room - min(flame.wanted(view, width), room * 2 // 3))
-    return stack([("flame", room - path), ("flame-path", path)], top, width)
+class StacksPage(Page):
+    """What the stacks say together, the tree of all ranks, and the stack of one."""
+
+    name = "stacks"
+    title = "Stacks"
+    tab = Action("stacks", "3,b,s", "stacks", "Where in its code each rank is")
+    panels = {
+        "conclusion": PagePanel(conclusion.draw, wheel=rank_view.stepped),
+        "stack-tree": PagePanel(stack_tree.draw, click=_in_tree, wheel=rank_view.stepped),
+        "stack": PagePanel(stacks.draw, hidden=stacks.hidden),
+    }
+    main = ("stack-tree",)
+    companions = (Companion("stack-tree", "ranks"), Companion("stack", "logs"))
+    scrolling = ("stack",)
+    lists = frozenset({"left", "right", "deep"})
+
+    def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+        """The conclusion on top; below it the tree of all ranks and the stack of one, beside each other where there is room."""
+        room = bottom - top
+        said = min(conclusion.least(view, width), room // 2)
+        if room >= SMALL:
+            said = max(said, min(conclusion.wanted(view, width), room // 3))
+        left = room - said
+        places = stack([("conclusion", said)], top, width)
+        if width >= WIDE:
+            main = width * 11 // 20
+            places["stack-tree"] = Place(0, top + said, main, left)
+            return places | {"stack": Place(main, top + said, width - main, left)}
+        half = left // 2
+        tree = min(stack_tree.wanted(view, width), max(half, left - stacks.wanted(view, width)))
+        return places | stack([("stack-tree", tree), ("stack", left - tree)], top + said, width)
+
+    def entered(self, view: View) -> View:
+        """With a rank selected."""
+        return selecting_rank(view)
+
+    def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
+        """Another rank, or the next group of stacks."""
+        return rank_view.next_group(view, right) if right else super().move(view, right, down, places)
+
+    def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
+        """Its keys in the footer."""
+        return (
+            (("down", "up"), "rank"),
+            (("left", "right"), "group"),
+            (("deep",), "deep look"),
+            (("page-down", "page-up"), "scroll"),
+        )
+
+    def copied(self, view: View) -> str:
+        """What the stacks say together."""
+        return conclusion.said(view)
+
+
+def of_rank(view: View) -> View:
+    """The stack of the selected rank."""
+    return turned(view, StacksPage.name)

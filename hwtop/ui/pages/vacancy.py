@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hwtop.ui.pages.place import Place
+from hwtop.ui.widgets.place import Place
 
 _ELASTIC = frozenset(
     {"ranks", "logs", "rank-card", "stack", "stack-tree", "symptom", "symptom-page", "curve", "flame", "gpu-card"}

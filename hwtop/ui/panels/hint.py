@@ -71,11 +71,11 @@ def _first(view: View, width: int) -> Line:
 def _refused(view: View) -> tuple[str, str] | None:
     """Why no rank could be looked into, and what would help; None where one could, or it was read."""
     job = view.job
-    if job is None or view.is_refusal_read or not job.stack_errors:
+    if job is None or view.is_refusal_read or not job.stacks.errors:
         return None
-    if any(rank.stack is not None and not rank.stack.error for rank in job.ranks):
+    if any(rank.stack.dump is not None and not rank.stack.dump.error for rank in job.ranks):
         return None
-    error, advice = job.stack_errors[0]
+    error, advice = job.stacks.errors[0]
     return (f"No Python stacks of the ranks: {error}", advice) if advice else None
 
 

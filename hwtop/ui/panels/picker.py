@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hwtop.fields import units
 from hwtop.model.process import JobCandidate
-from hwtop.ui import units
 from hwtop.ui.keys import names as key_names
+from hwtop.ui.once import once
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -24,9 +25,10 @@ _TRY = (
 )
 
 
+@once
 def candidates(view: View) -> list[JobCandidate]:
     """What can be picked, training jobs first, else in the order of the scan."""
-    return sorted(view.frame.moment.candidates or (), key=lambda candidate: _ORDER.get(candidate.kind, 2))
+    return sorted(view.frame.derived.candidates or (), key=lambda candidate: _ORDER.get(candidate.kind, 2))
 
 
 def wanted(view: View, width: int) -> int:

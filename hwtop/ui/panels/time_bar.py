@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hwtop.ui import marks, past, units
-from hwtop.ui.moves import time as time_moves
-from hwtop.ui.past import Kept
+from hwtop.fields import units
+from hwtop.ui import marks, past
+from hwtop.ui.panels import picture_time
+from hwtop.ui.past import StoredFrame
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import tail
@@ -71,7 +72,7 @@ def place_at(view: View, x: int, width: int) -> int | None:
 def _bar(view: View, width: int) -> _Bar:
     kept = view.past.kept
     end_s, first_s = kept[-1].time_s, kept[0].time_s
-    ago_s = end_s - view.frame.moment.time_s
+    ago_s = end_s - view.frame.derived.time_s
     span_s = next((each for each in _SPANS_S if each > ago_s), end_s - first_s)
     start_s = max(first_s, end_s - span_s)
     head = Line(f" {_MORE if start_s > first_s else ' '}{units.clock(start_s)} ", "label").add("├", "border")
@@ -79,9 +80,9 @@ def _bar(view: View, width: int) -> _Bar:
     assert view.past.newest is not None
     level = view.past.newest.verdict.level
     tail.add(" ".join(marks.VERDICT[level]), _VERDICT_ROLES.get(level, "text")).add(" ")
-    told = _kept_words(view)
-    if head.width + tail.width + told.width + _TRACK_LEAST <= width:
-        tail.extend(told)
+    reported = _kept_words(view)
+    if head.width + tail.width + reported.width + _TRACK_LEAST <= width:
+        tail.extend(reported)
     return _Bar(head, tail, max(1, width - head.width - tail.width), start_s, end_s)
 
 
@@ -92,11 +93,11 @@ def _kept_words(view: View) -> Line:
     """How far the picture stands from the one before it, and from where on it has trends."""
     place = past.place_of(view.past, view.frame.number)
     apart_s = past.spacing_s(view.past, place)
-    told = [f"a picture in {units.duration(round(apart_s))}"] if apart_s > 2 * view.frame.moment.interval_s else []
+    reported = [f"a picture in {units.duration(round(apart_s))}"] if apart_s > 2 * view.frame.derived.interval_s else []
     reach_s = past.trends_s(view.frame)
     if reach_s < min(view.frame.watched_s, past.TRENDS_S) - 1:
-        told.append(f"trends of {units.duration(round(reach_s))}" if reach_s > 1 else "trends not kept")
-    return Line(f" {', '.join(told)} ", "dim") if told else Line()
+        reported.append(f"trends of {units.duration(round(reach_s))}" if reach_s > 1 else "trends not kept")
+    return Line(f" {', '.join(reported)} ", "dim") if reported else Line()
 
 
 def _track(view: View, bar: _Bar) -> list[tuple[str, str]]:
@@ -110,7 +111,7 @@ def _track(view: View, bar: _Bar) -> list[tuple[str, str]]:
             _fill(drawn, bar, each.time_s - each.gap_s, each.time_s, (_GAP, "dim"))
     for each in sorted((each for each in kept if each.is_turn), key=lambda each: past.gravity(each.raised)):
         drawn[bar.cell(each.time_s)] = _mark(each)
-    drawn[bar.cell(view.frame.moment.time_s)] = (_HERE, "tab-on")
+    drawn[bar.cell(view.frame.derived.time_s)] = (_HERE, "tab-on")
     return drawn
 
 
@@ -119,7 +120,7 @@ def _fill(drawn: list[tuple[str, str]], bar: _Bar, start_s: float, end_s: float,
         drawn[at] = cell
 
 
-def _mark(each: Kept) -> tuple[str, str]:
+def _mark(each: StoredFrame) -> tuple[str, str]:
     if each.raised is None:
         return _CLEAR, "good"
     glyph, _, role = marks.SEVERITY[each.raised]
@@ -127,7 +128,7 @@ def _mark(each: Kept) -> tuple[str, str]:
 
 
 def _input(text: str, width: int) -> Line:
-    help_ = Line(time_moves.EXAMPLES, "dim").add("  Enter", "key").add(" goes  ", "label")
+    help_ = Line(picture_time.EXAMPLES, "dim").add("  Enter", "key").add(" goes  ", "label")
     help_.add("Esc", "key").add(" leaves ", "label")
     line = Line(" go to time: ", "key")
     line.add(tail(text, width - line.width - 1), "strong").add("▏", "accent")

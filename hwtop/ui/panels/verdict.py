@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hwtop.fields import units
 from hwtop.model.job import JobPlace
-from hwtop.ui import marks, progress, units
-from hwtop.ui.moves import time as time_moves
+from hwtop.ui import marks, progress
+from hwtop.ui.panels import picture_time
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, elide_clauses
@@ -33,18 +34,18 @@ def _held(view: View, width: int) -> str:
     """Of which moment the picture is, where it stands still."""
     if not view.is_paused:
         return ""
-    if not time_moves.is_past(view):
+    if not picture_time.is_past(view):
         return " ‖ PAUSED "
-    return f" ‖ PAUSED {time_moves.words(view)} " if width >= _WORDS_FROM else f" ‖ {time_moves.words(view)} "
+    return f" ‖ PAUSED {picture_time.words(view)} " if width >= _WORDS_FROM else f" ‖ {picture_time.words(view)} "
 
 
 def _identity(view: View, width: int) -> Line:
-    moment = view.frame.moment
-    own = f"hwtop {units.pct(moment.own_cpu_pct)} of a core, {units.size(moment.own_rss_bytes)}"
-    if moment.late_ms > 500:
-        own += f", late {moment.late_ms / 1000:.1f} s"
+    derived = view.frame.derived
+    own = f"hwtop {units.pct(derived.own_cpu_pct)} of a core, {units.size(derived.own_rss_bytes)}"
+    if derived.late_ms > 500:
+        own += f", late {derived.late_ms / 1000:.1f} s"
     right = Line(f"{own}  ", "dim") if width >= 100 else Line()
-    right.add(f"{units.clock(moment.time_s)} ", "label")
+    right.add(f"{units.clock(derived.time_s)} ", "label")
     busy = progress.word(view)
     right = Line(f"{busy}  ", "accent").extend(right) if busy else right
     parts = _parts(view)
@@ -69,9 +70,9 @@ def _place(place: JobPlace | None) -> list[str]:
 
 def _parts(view: View) -> list[tuple[str, str]]:
     job = view.job
-    moment = view.frame.moment
+    derived = view.frame.derived
     if job is None:
-        return [("no job", "strong"), (moment.host, "text"), (f"{moment.cores:g} cores", "dim")]
+        return [("no job", "strong"), (derived.host, "text"), (f"{derived.cores:g} cores", "dim")]
     launcher = job.launcher
     started = f"{launcher.kind} {launcher.pid}" if launcher else f"PID {job.target_pid}"
     alive = sum(rank.is_alive for rank in job.ranks)
@@ -82,14 +83,14 @@ def _parts(view: View) -> list[tuple[str, str]]:
     elif alive < here:
         ranks = f"{alive} of {here} ranks alive"
     ended = f"job ended {units.duration(job.ended_for_s)} ago" if job.ended_for_s is not None else "job ended"
-    parts = [(started, "strong"), (ended, "warn") if job.has_ended else (ranks, "text"), (moment.host, "text")]
+    parts = [(started, "strong"), (ended, "warn") if job.has_ended else (ranks, "text"), (derived.host, "text")]
     parts += [(text, "text") for text in _place(job.place)]
     if job.restarts:
         parts.insert(2, (f"restarted {job.restarts} time{'s' * (job.restarts != 1)}", "warn"))
     if launcher and launcher.pid != job.target_pid:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))
-    parts.append((f"every {view.interval_s or moment.interval_s:g} s", "dim"))
+    parts.append((f"every {view.interval_s or derived.interval_s:g} s", "dim"))
     if view.is_readonly:
         parts.append(("read-only", "dim"))
     return parts

@@ -6,8 +6,8 @@ from textual import events
 from textual.binding import Binding
 
 from hwtop.ui import help_lines
-from hwtop.ui.filter import edited, typed
 from hwtop.ui.screens.dialog import Dialog
+from hwtop.ui.tables.filter import edited, typed
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
 
 from textual import events
 from textual.errors import NoWidget
 
 from hwtop.model.frame import Frame
-from hwtop.ui import curve_view, process_view, rank_view
-from hwtop.ui.filter import edited, typed
-from hwtop.ui.keys import bindings as keys
 from hwtop.ui.keys import names as key_names
+from hwtop.ui.keys import shared
 from hwtop.ui.messages import SendAll
-from hwtop.ui.moves import interval, moves
-from hwtop.ui.moves import mouse as mouse_moves
-from hwtop.ui.moves import panels as panel_moves
-from hwtop.ui.moves import table as table_moves
-from hwtop.ui.moves import time as time_moves
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages import actions, footer, registry
 from hwtop.ui.palette import Entry
-from hwtop.ui.panels import conclusion, detail, footer, hint, picker
-from hwtop.ui.screens.orders import Orders
+from hwtop.ui.panels import hint, picker, picture_time
+from hwtop.ui.reducers import interval, reducers
+from hwtop.ui.reducers import mouse as mouse_moves
+from hwtop.ui.reducers import time as time_moves
+from hwtop.ui.screens.actions import JobActions
+from hwtop.ui.screens.binding import binding
 from hwtop.ui.screens.picture import PictureScreen
 from hwtop.ui.screens.type_ahead import handed_on, obey
-from hwtop.ui.view import PAGES, Inside, Page, View
+from hwtop.ui.tables.filter import edited, typed
+from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
 from hwtop.ui.widgets.text import visible
 
@@ -34,11 +32,11 @@ from hwtop.ui.widgets.text import visible
 class MonitorScreen(PictureScreen):
     """The keys and the mouse: each makes a new View."""
 
-    BINDINGS = keys.MONITOR
+    BINDINGS = [binding(action) for action in actions.every() if action not in (*shared.APP, shared.INTERRUPT)]
 
     def __init__(self, options: ScreenOptions) -> None:
         super().__init__(options)
-        self._orders = Orders(self, options, self._look)
+        self._orders = JobActions(self, options, self._look)
 
     def show(self, frame: Frame) -> None:
         """Draw `frame`, and say what has come of what the person has asked for."""
@@ -54,22 +52,15 @@ class MonitorScreen(PictureScreen):
         if self.view is not None and (after := hint.read(self.view)) is not self.view:
             self._set(after)
 
+    def action_press(self, action: str) -> None:
+        """What the page in view does with this action."""
+        if self.view is not None:
+            self._set(reducers.pressed(self.view, action, self.app.size))
+
     def action_page(self, page: str) -> None:
         """Show a page; the selection stays."""
         if self.view is not None:
-            self._set(moves.turned(self.view, cast("Page", page)))
-
-    def action_logs_or_files(self) -> None:
-        """On the processes page the open files of the process, else the logs."""
-        if self.view is not None and self.view.page == "processes" and not self.view.is_picking:
-            self.action_inside("files")
-        else:
-            self.action_page("logs")
-
-    def action_inside(self, inside: str) -> None:
-        """Show one process from inside, or the tree again."""
-        if self.view is not None and not self.view.is_picking:
-            self._set(process_view.opened(replace(self.view, note=""), cast("Inside", inside)))
+            self._set(registry.turned(self.view, page))
 
     def action_signal(self) -> None:
         """Ask which signal to send to whom."""
@@ -83,18 +74,18 @@ class MonitorScreen(PictureScreen):
 
     def _act(self, ask: Callable[[View], None], view: View) -> None:
         """Ask what to do to the job, unless this is a picture of the past: who is on it may be gone."""
-        if time_moves.is_past(view):
+        if picture_time.is_past(view):
             self._look(
-                note=f"this is {time_moves.words(view)}: {key_names.first('pause', view.keymap)} goes back to now, then ask again"
+                note=f"this is {picture_time.words(view)}: {key_names.first('pause', view.keymap)} goes back to now, then ask again"
             )
         else:
             ask(view)
 
     def action_turn(self, step: int) -> None:
-        """Show the page `step` further."""
+        """Show the page `step` tabs further."""
         self._read()
         if self.view is not None:
-            self.action_page(PAGES[(PAGES.index(self.view.page) + step) % len(PAGES)])
+            self.action_page(registry.neighbour(self.view, step))
 
     def carry_out(self, entry: Entry | None) -> None:
         """Do what was chosen in the palette."""
@@ -111,36 +102,13 @@ class MonitorScreen(PictureScreen):
         if action:
             self.app.call_later(self.app.run_action, action, self)
 
-    def action_move(self, right: int, down: int) -> None:
-        """Move what this page moves."""
-        if self.view is not None:
-            self._set(moves.moved(replace(self.view, note=""), right, down, self.app.size))
-
-    def action_rank(self, step: int) -> None:
-        """Select the next or previous rank."""
-        if self.view is not None and not self.view.is_picking:
-            self._set(process_view.entered(rank_view.stepped(replace(self.view, note=""), step)))
-
-    def action_scroll_by(self, rows: int) -> None:
-        """Scroll this page."""
-        if self.view is not None:
-            self._set(moves.scrolled(replace(self.view, note=""), rows, self.app.size))
-
     def action_copy(self) -> None:
         """Put the conclusion of this page into the clipboard of the terminal, and on the screen to be marked."""
         if self.view is not None:
-            text = detail.said(self.view) if self.view.page == "processes" and self.view.inside else ""
-            text = time_moves.dated(self.view, text or conclusion.said(self.view))
+            text = picture_time.dated(self.view, registry.current(self.view).copied(self.view))
             first, *more = [visible(line) for line in text.splitlines()] or [""]  # a shell obeys what is pasted into it
             self.app.copy_to_clipboard("\n".join((first, *more)))
             self._look(note=f"copied: {first}" + (f" (and {len(more)} more lines)" if more else ""))
-
-    def action_order(self) -> None:
-        """Order the ranks or processes by the next column; of curves, the next source of the large one."""
-        if self.view is not None and self.view.page == "curves":
-            self._set(curve_view.next_source(replace(self.view, note="")))
-        else:
-            self.action_table("order")
 
     def action_choose(self) -> None:
         """Attach to the job under the cursor, or show closer what this page has selected."""
@@ -150,7 +118,7 @@ class MonitorScreen(PictureScreen):
         if view.is_picking:
             self._act(self._pick, view)
         else:
-            self._set(moves.chosen(replace(view, note=""), self.app.size))
+            self._set(reducers.chosen(replace(view, note=""), self.app.size))
 
     def _pick(self, view: View) -> None:
         found = picker.candidates(view)
@@ -165,37 +133,13 @@ class MonitorScreen(PictureScreen):
         else:
             self._look(note=f"cannot attach to {candidate.pid}: {candidate.reason or 'no reason given'}")
 
-    def action_time(self, what: str) -> None:
-        """Hold the picture, go to another moment, or back to now."""
-        if self.view is not None:
-            self._set(time_moves.pressed(self.view, cast("time_moves.Pressed", what)))
-
-    def action_clear(self) -> None:
-        """Leave what was opened, forget what was typed; without them forget selection and scroll. Never quits."""
-        if self.view is not None:
-            self._set(moves.cleared(replace(self.view, note="")))
-
-    def action_filter(self) -> None:
-        """Take what is typed next as the filter of this page; pages without lines lead to the logs."""
-        view = self.view
-        if view is None or view.is_picking:
-            return
-        if view.page not in ("logs", "processes", "ranks", "gpu"):
-            self.action_page("logs")
-        self._look(is_typing=True, is_searching=False)
-
-    def action_search(self) -> None:
-        """Take what is typed next as the word to look for in the logs."""
-        if view := moves.on_logs(self.view):
-            self._set(replace(view, is_typing=True, is_searching=True))
-
     def _type(self, word: str) -> None:
         if self.view is not None:
-            self._set(moves.typed(replace(self.view, note=""), word))
+            self._set(reducers.typed(replace(self.view, note=""), word))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """No key does anything else while a filter is typed, and with --readonly some never do."""
-        if action in keys.CHANGING and self._options.is_readonly:
+        if action in shared.CHANGING and self._options.is_readonly:
             return False
         return self.view is None or not (self.view.is_typing or self.view.time_typed is not None)
 
@@ -216,7 +160,7 @@ class MonitorScreen(PictureScreen):
         if event.key == "enter":
             self._look(is_typing=False)
             if view.is_searching and view.search:
-                self.action_flagged(-1)
+                self.action_press("previous-flagged")
         elif event.key == "escape":
             self._type("")
             self._look(is_typing=False)
@@ -230,46 +174,14 @@ class MonitorScreen(PictureScreen):
         if self.view is not None and self.view.is_typing:
             self._type(typed(self.view.typed, event.text))
 
-    def action_flagged(self, step: int) -> None:
-        """Show the log line that holds the searched word next, or that matched a pattern; or the one before."""
-        if view := moves.on_logs(self.view):
-            self._set(moves.jumped(view, step, self.app.size))
-
-    def action_others(self) -> None:
-        """Show what the other ranks said when the marked line came, or go back."""
-        if view := moves.on_logs(self.view):
-            self._set(moves.inside(view, "others", self.app.size))
-
-    def action_log_scale(self) -> None:
-        """Draw the large curve on a log scale, or on an even one again."""
-        if self.view is not None and self.view.page == "curves":
-            self._set(curve_view.scaled(replace(self.view, note="")))
-
-    def action_table(self, what: str) -> None:
-        """Tag, sort or fold rows of a table."""
-        if self.view is not None:
-            self._set(table_moves.pressed(self.view, cast("table_moves.Pressed", what)))
-
-    def action_follow(self) -> None:
-        """Show each new log line, or hold those in sight; follow the process under the cursor."""
-        if self.view is not None and self.view.page == "processes":
-            self.action_table("follow")
-        if self.view is not None and self.view.page == "logs":
-            self._look(is_following=not self.view.is_following, scroll=0, mark=None, log_inside="")
-
     def action_interval(self, step: int) -> None:
-        """Look less or more often."""
+        """Refresh slower or faster."""
         if self.view is None or self.feed is None:
             return
         view = interval.stepped(self.view, step)
         if view.interval_s is not None and view.interval_s != self.view.interval_s:
             self.feed.interval(view.interval_s)
         self._set(view)
-
-    def action_panel(self, what: str) -> None:
-        """Choose another panel, enlarge or hide the one that is meant, or bring all back."""
-        if self.view is not None:
-            self._set(panel_moves.pressed(self.view, cast("panel_moves.Pressed", what), self.app.size))
 
     def action_repaint(self) -> None:
         """Send every cell again: something else has written to the terminal."""
@@ -285,7 +197,7 @@ class MonitorScreen(PictureScreen):
             self._perform(footer.clicked(view, event.x, panel.size.width))
         elif panel.id and panel.id != "time-bar":
             at = event.x, event.y
-            self._set(panel_moves.clicked(replace(view, note=""), panel.id, at, event.chain, self.app.size))
+            self._set(mouse_moves.clicked(replace(view, note=""), panel.id, at, event.chain, self.app.size))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """The time bar goes to this cell, and follows the mouse until it is let go."""

@@ -1,4 +1,4 @@
-"""The settings over the monitor, which goes on below: what is chosen holds at once where that can be, and `s` writes the file."""
+"""The settings over the monitor, which goes on below: what is chosen applies immediately where that can be, and `s` writes the file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from textual.message import Message
 from hwtop.config import Config
 from hwtop.config.settings import LONGEST
 from hwtop.errors import HwtopError
-from hwtop.ui.filter import edited, typed
 from hwtop.ui.keys.names import name
 from hwtop.ui.options import SettingsFile
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.screens.dialog import Dialog
 from hwtop.ui.settings import view as settings_view
 from hwtop.ui.settings.view import SettingsView
+from hwtop.ui.tables.filter import edited, typed
 from hwtop.ui.widgets.line import Line
 
 Adopt = Callable[[SettingsView], bool]
@@ -44,7 +44,7 @@ class OptionsScreen(Dialog[None]):
         Binding("right,plus", "step(1)", "next value"),
         Binding("left,minus", "step(-1)", "value before"),
         Binding("enter,space", "open", "change"),
-        Binding("delete,backspace", "reset", "usual value"),
+        Binding("delete,backspace", "reset", "default"),
         Binding("slash", "find", "find"),
         Binding("s", "save", "save"),
     ]
@@ -147,9 +147,9 @@ class OptionsScreen(Dialog[None]):
             self._set(replace(self.view, note="nothing to save: the file says all this already", is_refused=False))
             return
         self._set(replace(self.view, note="saving …", is_refused=False))
-        self._file.save(self.view.changes, self._told)
+        self._file.save(self.view.changes, self._reported)
 
-    def _told(self, result: Config | HwtopError) -> None:
+    def _reported(self, result: Config | HwtopError) -> None:
         self.post_message(self.Saved(result))
 
     def on_options_screen_saved(self, event: Saved) -> None:

@@ -8,9 +8,9 @@ from textual import events
 from textual.binding import Binding
 
 from hwtop.ui import palette
-from hwtop.ui.filter import edited, typed
 from hwtop.ui.palette import Entry
 from hwtop.ui.screens.dialog import Dialog
+from hwtop.ui.tables.filter import edited, typed
 from hwtop.ui.widgets.line import Line
 
 _FIRST_ROW = 3
@@ -32,13 +32,13 @@ class PaletteScreen(Dialog[Entry | None]):
     ]
 
     def __init__(
-        self, entries: Sequence[Entry], wear: Callable[[str], None], worn: str, *, is_ascii: bool = False
+        self, entries: Sequence[Entry], apply_theme: Callable[[str], None], themed: str, *, is_ascii: bool = False
     ) -> None:
-        """`wear` shows a theme, `worn` is the one to go back to."""
+        """`apply_theme` shows a theme, `themed` is the one to go back to."""
         super().__init__(is_ascii=is_ascii)
         self._entries = entries
-        self._wear = wear
-        self._worn = self._seen = worn
+        self._wear = apply_theme
+        self._worn = self._seen = themed
         self._typed = ""
         self._cursor = 0
         self._found = palette.found(entries, "")

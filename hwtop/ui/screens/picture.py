@@ -8,13 +8,15 @@ from textual.app import ComposeResult
 from textual.geometry import Region
 from textual.screen import Screen
 
-from hwtop.model.aim import Wish
 from hwtop.model.frame import Frame
-from hwtop.ui import process_view
-from hwtop.ui.moves import time as time_moves
+from hwtop.model.plan import UserFocus
 from hwtop.ui.options import ScreenOptions, Stopper
+from hwtop.ui.pages import actions
 from hwtop.ui.pages.layout import PANELS, arrange, drawn
+from hwtop.ui.pages.registry import current
 from hwtop.ui.panels import hint
+from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings import adoption
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
@@ -28,7 +30,7 @@ class PictureScreen(Screen[None]):
         self.view: View | None = None
         self.feed: Stopper | None = None
         self._options = options
-        self._wish = Wish()
+        self._user_focus = UserFocus()
         self._is_due = False
         self._panels: dict[str, Panel] = {}
 
@@ -75,7 +77,7 @@ class PictureScreen(Screen[None]):
             return
         if self.view is None:
             self._panels["compact"].place(Region(0, 0, width, height))
-            self._panels["compact"].show(hint.waiting(self._options.keymap, width, height))
+            self._panels["compact"].show(hint.waiting(actions.complete(self._options.keymap), width, height))
             return
         places = arrange(self.view, width, height)
         if "time-bar" not in places:
@@ -99,9 +101,10 @@ class PictureScreen(Screen[None]):
     def _set(self, view: View) -> None:
         """Draw `view`, and tell the feed where it looks elsewhere than before."""
         self.view = view
-        if view.wish != self._wish and self.feed is not None:
-            self._wish = view.wish
-            self.feed.look(view.wish)
+        wanted = current(view).user_focus(view)
+        if wanted != self._user_focus and self.feed is not None:
+            self._user_focus = wanted
+            self.feed.look(wanted)
         if not self._is_due:
             self._is_due = True
             self.call_later(self._redraw_due)

@@ -1,1 +1,1 @@
-"""The screen of settings: its rows, and what holds at once."""
+"""The screen of settings: its rows, and what applies immediately."""

@@ -9,6 +9,7 @@ from hwtop.config.settings import Path, changes
 from hwtop.seconds import seconds
 from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.pages import actions
 from hwtop.ui.view import View
 
 
@@ -43,7 +44,7 @@ def interval_for(before: Config, after: Config) -> float | None:
 
 def view_for(view: View, before: ScreenOptions, after: ScreenOptions, interval_s: float | None) -> View:
     """How the person looks at the frame with other options; what they have done to the panels themselves stays otherwise."""
-    view = replace(view, is_readonly=after.is_readonly, keymap=after.keymap)
+    view = replace(view, is_readonly=after.is_readonly, keymap=actions.complete(after.keymap))
     if before.panels != after.panels:
         view = replace(view, hidden=frozenset(after.panels.hide), drawing=after.panels.overview)
     return view if interval_s is None else replace(view, interval_s=interval_s)

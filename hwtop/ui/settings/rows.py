@@ -30,7 +30,7 @@ _AT_ONCE: tuple[Path, ...] = (
     ("panels",),
     ("keys",),
 )
-"""What a running screen takes over as it is chosen; the rest holds from the next start on."""
+"""What a running screen takes over as it is chosen; the rest applies at the next start."""
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ _MEANT: tuple[Callable[[Setting, str], bool], ...] = (
 def saved(view: SettingsView, config: Config, place: str) -> SettingsView:
     """The file says `config` now."""
     waits = [path for path in view.changes if not view.holds_at_once(path)]
-    later = "; hwtop must be started anew for " + ", ".join(".".join(path[:2]) for path in waits[:2]) if waits else ""
+    later = "; hwtop must be restarted for " + ", ".join(".".join(path[:2]) for path in waits[:2]) if waits else ""
     return replace(_plain(view), saved=config, note=f"saved to {place}{later}")
 
 

@@ -19,7 +19,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from hwtop.ui.messages import LineFree
-from hwtop.ui.terminal.terse import Terse, pieces
+from hwtop.ui.terminal.diff_writer import DiffWriter, pieces
 
 LINE_BYTES_S = 125_000
 """1 Mbit/s. So long as pictures take on such a line the next one waits, also where the line is faster."""
@@ -56,14 +56,14 @@ class Outlet:
         self._flushed(len(texts), len(data))
 
 
-class TerseDriver(LinuxDriver):
+class DiffDriver(LinuxDriver):
     """The toolkit's driver, with fewer bytes and without a backlog."""
 
     def __init__(
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._terse = Terse()
+        self._diff = DiffWriter()
         self._is_synchronized = False
         self._waiting = 0
         self._is_left_out = False
@@ -75,17 +75,17 @@ class TerseDriver(LinuxDriver):
         if data in (SYNC_START, SYNC_END):
             self._is_synchronized = data == SYNC_START
         elif (drawn := pieces(data)) is None:
-            self._terse.forget()
+            self._diff.forget()
             if self._waiting < _MOST_WAITING or not data.startswith(("\a", "\x1b]")):
                 self._send(data)
         elif self._waiting:
             self._is_left_out = True
-        elif text := self._terse(drawn):
+        elif text := self._diff(drawn):
             self._send(f"{SYNC_START}{text}{SYNC_END}" if self._is_synchronized else text)
 
     def forget(self) -> None:
         """Something else may have written to the terminal: send all cells from now on."""
-        self._terse.forget()
+        self._diff.forget()
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, empty where it has one screen only, as the Linux console does."""

@@ -26,6 +26,8 @@ class Column(Generic[Row]):
     most: int = 1_000
     """Widest."""
     align: str = "left"
+    field: str = ""
+    """What it shows (see `tables.cells.key`); empty for marks, and in tables of things that have no fields."""
 
 
 GAP = 2

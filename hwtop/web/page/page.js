@@ -15,8 +15,8 @@ let socket, waitMs = 500, timer, isLeft = false, rows = [], held = null;
 
 history.replaceState(null, "", location.pathname); // the token has done its work: the cookie is there
 
-const say = (message) => { if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
-const tell = (text) => { note.textContent = text; note.hidden = !text; };
+const send = (message) => { if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
+const notify = (text) => { note.textContent = text; note.hidden = !text; };
 
 function show({ size, ground, title, rows: changed = [], copy }) {
   if (ground) {
@@ -48,9 +48,9 @@ function open() {
   socket = new WebSocket(new URL("socket", location.href.replace(/^http/, "ws")));
   socket.onopen = () => {
     waitMs = 500;
-    tell("");
-    say({ type: "size", ...paint.fitting() });
-    if (document.hidden) say({ type: "sight", seen: false });
+    notify("");
+    send({ type: "size", ...paint.fitting() });
+    if (document.hidden) send({ type: "sight", seen: false });
   };
   socket.onmessage = (event) => show(JSON.parse(event.data));
   socket.onclose = (event) => closed(event.code, event.reason);
@@ -59,13 +59,13 @@ function open() {
 async function closed(code, reason) {
   document.title = "not live - hwtop";
   isLeft = [LEFT, FAILED, TRY_AGAIN_LATER].includes(code);
-  if (code === LEFT) return tell("This view is closed. Press any key to open it again.");
-  if (isLeft) return tell(`${reason}. Press any key to try again.`);
+  if (code === LEFT) return notify("This view is closed. Press any key to reopen it.");
+  if (isLeft) return notify(`${reason}. Press any key to try again.`);
   const answer = await fetch("page.css").catch(() => null);
   if (answer?.status === 403 || answer?.status === 404) {
-    return tell("This hwtop has ended; another one runs in its place. Open the address that it printed.");
+    return notify("This hwtop has ended, and another one uses its port. Open the address that it printed.");
   }
-  tell(answer ? "Connecting again ..." : "hwtop has ended or cannot be reached: what you see is no longer live. Trying again ...");
+  notify(answer ? "Reconnecting ..." : "hwtop has ended or cannot be reached: this screen is no longer live. Reconnecting ...");
   timer = setTimeout(open, waitMs);
   waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
 }
@@ -77,12 +77,12 @@ addEventListener("keydown", (event) => {
   if (!isLetter && !KEYS.has(event.key)) return;
   event.preventDefault();
   if (isLeft) return open();
-  say({ type: "key", key: event.key, shift: !isLetter && event.shiftKey, ctrl: event.ctrlKey && !event.getModifierState("AltGraph") });
+  send({ type: "key", key: event.key, shift: !isLetter && event.shiftKey, ctrl: event.ctrlKey && !event.getModifierState("AltGraph") });
 });
 
 addEventListener("paste", (event) => {
   const text = event.clipboardData?.getData("text").slice(0, 1000);
-  if (text) say({ type: "paste", text });
+  if (text) send({ type: "paste", text });
 });
 
 // The mouse belongs to hwtop; with Shift it marks text, as in a terminal.
@@ -98,18 +98,18 @@ addEventListener("mousedown", (event) => {
   getSelection().removeAllRanges();
   if (isLeft) return open();
   held = cell(event);
-  say({ type: "mouse", act: "down", button: 1, ...held });
+  send({ type: "mouse", act: "down", button: 1, ...held });
 });
 addEventListener("mousemove", (event) => {
   const at = cell(event);
   if (!held || !isInside(at) || (at.x === held.x && at.y === held.y)) return;
   held = at;
-  say({ type: "mouse", act: "move", button: 1, ...at });
+  send({ type: "mouse", act: "move", button: 1, ...at });
 });
 addEventListener("mouseup", (event) => {
   if (!held) return;
   const at = cell(event);
-  say({ type: "mouse", act: "up", button: 1, ...(isInside(at) ? at : held) });
+  send({ type: "mouse", act: "up", button: 1, ...(isInside(at) ? at : held) });
   held = null;
 });
 
@@ -119,15 +119,15 @@ addEventListener("wheel", (event) => {
   event.preventDefault();
   if (event.timeStamp - wheeledMs < 40 || !isInside(cell(event))) return;
   wheeledMs = event.timeStamp;
-  say({ type: "mouse", act: event.deltaY > 0 ? "wheel-down" : "wheel-up", ...cell(event) });
+  send({ type: "mouse", act: event.deltaY > 0 ? "wheel-down" : "wheel-up", ...cell(event) });
 }, { passive: false });
 
 let resizing;
 addEventListener("resize", () => {
   clearTimeout(resizing);
-  resizing = setTimeout(() => { paint.measure(); say({ type: "size", ...paint.fitting() }); }, 80);
+  resizing = setTimeout(() => { paint.measure(); send({ type: "size", ...paint.fitting() }); }, 80);
 });
-document.addEventListener("visibilitychange", () => say({ type: "sight", seen: !document.hidden }));
+document.addEventListener("visibilitychange", () => send({ type: "sight", seen: !document.hidden }));
 
 await Promise.all(["16px hwtop", "bold 16px hwtop"].map((font) => document.fonts.load(font)));
 open();

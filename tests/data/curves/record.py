@@ -379,8 +379,8 @@ def gan(which: str) -> Iterator[Row]:
         angle = torch.randint(0, 8, (64,)) * 0.7854
         real = 2 * torch.stack([angle.cos(), angle.sin()], 1) + 0.05 * torch.randn(64, 2)
         fake = make(torch.randn(64, 8))
-        told, lied = judge(real), judge(fake.detach())
-        judged = functional.softplus(-told).mean() + functional.softplus(lied).mean()
+        reported, lied = judge(real), judge(fake.detach())
+        judged = functional.softplus(-reported).mean() + functional.softplus(lied).mean()
         two.zero_grad()
         judged.backward()
         two.step()

@@ -11,14 +11,14 @@ from torch.utils.data import DataLoader, Dataset
 
 class Roll(Dataset):
     def __init__(self, roster, rank):
-        self.roster, self.rank, self.is_told = roster, rank, False
+        self.roster, self.rank, self.is_reported = roster, rank, False
 
     def __len__(self):
         return 1_000_000
 
     def __getitem__(self, index):
-        if not self.is_told:
-            self.is_told = True
+        if not self.is_reported:
+            self.is_reported = True
             tell(self.roster, "loader-worker", self.rank)
         return torch.ones(4)
 

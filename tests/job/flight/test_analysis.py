@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.flight.analysis import verdicts
 from hwtop.job.flight.team import WAITED_S
 from hwtop.model.flight import FlightDump, FlightVerdict
 from hwtop.model.stack import StackFrame
 from tests.flight_dumps import TAKEN_S, nccl, op, recorded
+from tests.parts import replace
 
 DONE = {"state": "completed"}
 
@@ -124,13 +124,13 @@ def test_finished_by_all_but_one() -> None:
 def test_rank_without_dump_is_a_clue_where_few_are() -> None:
     verdict = one([dump for dump in eight(state="started") if dump.rank != 5])
     assert (verdict.kind, verdict.culprits, verdict.ranks_without_dump) == ("missing", (5,), (5,))
-    assert "rank 5 left no dump" in verdict.text
+    assert "rank 5 wrote no dump" in verdict.text
 
 
 def test_many_without_dump_are_on_other_machines() -> None:
     verdict = one(eight(state="started")[:3])
     assert (verdict.kind, verdict.culprits) == ("stalled", ())
-    assert verdict.text.endswith("(3 of 8 ranks left a dump)")
+    assert verdict.text.endswith("(3 of 8 ranks wrote a dump)")
 
 
 def test_that_an_asked_process_did_not_answer_proves_nothing() -> None:

@@ -13,7 +13,7 @@ def test_all_set() -> None:
     assert sentences({0: ON, 1: ON}, has_nccl=True) == (
         "Flight Recorder on (2000 entries)",
         "dumps on timeout to /ckpt/fr_<rank>",
-        "pipe /x/fr<rank>.pipe: it can be made to dump now",
+        "pipe /x/fr<rank>.pipe: a dump can be requested now",
     )
     assert dump_files(ON, 3, "/work") == ("/ckpt/fr_3",)
     assert dump_pipe(ON, 3, "/work") == "/x/fr3.pipe"
@@ -38,14 +38,14 @@ def test_defaults_of_new_and_old_torch() -> None:
         "/tmp/nccl_trace_rank_2",
     )
     assert dump_files({"HOME": "/h", "XDG_CACHE_HOME": "/c"}, 2, "/")[0] == "/c/torch/comm_lib_trace_rank_2"
-    told = sentences({0: {"HOME": "/home/ana"}}, has_nccl=True)
-    assert "not set" in told[0] and "no pipe" in told[2]
+    reported = sentences({0: {"HOME": "/home/ana"}}, has_nccl=True)
+    assert "not set" in reported[0] and "no pipe" in reported[2]
 
 
 def test_no_dump_on_timeout_and_ranks_that_differ() -> None:
-    told = sentences({0: {**ON, "TORCH_NCCL_DUMP_ON_TIMEOUT": "False"}, 1: ON}, has_nccl=True)
-    assert told[1] == "no dump on timeout: set TORCH_NCCL_DUMP_ON_TIMEOUT=1 next time"
-    assert "not set up alike" in told[-1]
+    reported = sentences({0: {**ON, "TORCH_NCCL_DUMP_ON_TIMEOUT": "False"}, 1: ON}, has_nccl=True)
+    assert reported[1] == "no dump on timeout: set TORCH_NCCL_DUMP_ON_TIMEOUT=1 next time"
+    assert "different settings" in reported[-1]
 
 
 def test_without_nccl_nothing_is_written_to_files() -> None:

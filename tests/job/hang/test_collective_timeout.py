@@ -9,7 +9,7 @@ import pytest
 from hwtop.job.hang.collective_timeout import backend_of, duration, says, timeout_of, waited_s
 from hwtop.model.flight import FlightDump, FlightEntry
 from hwtop.model.hang import CollectiveTimeout
-from tests.symptoms.moments import event, rank, still
+from tests.symptoms.derived_states import event, rank, still
 
 GLOO = {1000: ("python", "pt_gloo_runloop"), 1001: ("python", "pt_gloo_runloop")}
 NCCL = {1000: ("python", "pt_nccl_watchdg", "pt_gloo_runloop")}
@@ -35,7 +35,7 @@ def test_defaults_of_torch() -> None:
     assert gloo is not None
     assert (nccl.timeout_s, nccl.left_s) == (600.0, 492.0)
     assert gloo.timeout_s == 1800.0
-    assert says(nccl) == "the job ends by itself in at most 8 min 12 s: NCCL's timeout is 10 min (NCCL's default)"
+    assert says(nccl) == "time left to the timeout: at most 8 min 12 s (NCCL timeout 10 min, NCCL's default)"
 
 
 def test_the_rank_that_waits_longest_decides() -> None:
@@ -45,10 +45,10 @@ def test_the_rank_that_waits_longest_decides() -> None:
 
 
 def test_a_log_line_of_an_earlier_timeout_tells_it() -> None:
-    told = event("nccl-timeout", groups={"timeout_ms": "7200000"})
-    found = timeout_of([still(0, 60.0)], NCCL, [told])
+    reported = event("nccl-timeout", groups={"timeout_ms": "7200000"})
+    found = timeout_of([still(0, 60.0)], NCCL, [reported])
     assert found is not None
-    assert (found.timeout_s, found.origin) == (7200.0, "its log")
+    assert (found.timeout_s, found.origin) == (7200.0, "from its log")
 
 
 def test_the_flight_recorder_tells_it() -> None:
@@ -69,7 +69,7 @@ def test_the_flight_recorder_tells_it() -> None:
     dump = FlightDump(rank=0, origin="/tmp/fr_0", at_s=1.0, entries=(entry,))
     found = timeout_of([still(0, 60.0)], NCCL, [event("nccl-timeout", groups={"timeout_ms": "1"})], [dump])
     assert found is not None
-    assert (found.timeout_s, found.origin) == (900.0, "its Flight Recorder")
+    assert (found.timeout_s, found.origin) == (900.0, "from its Flight Recorder")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,6 @@ def test_a_wait_that_began_before_hwtop_came_is_told_by_the_log() -> None:
 
 def test_what_is_said_of_it() -> None:
     over = CollectiveTimeout(backend="nccl", rank=0, timeout_s=600.0, origin="its log", waited_s=601.0)
-    assert says(over) == "NCCL's timeout is 10 min (its log) and is over: the job should end any moment"
+    assert says(over) == "the timeout is exceeded: the job should abort soon (NCCL timeout 10 min, its log)"
     assert says(None) is None
     assert [duration(seconds) for seconds in (45.4, 60.0, 492.0)] == ["45 s", "1 min", "8 min 12 s"]

@@ -47,17 +47,17 @@ COND_WAIT = lib("Condition.wait", "threading.py")
             "waits for the multiprocessing lock shared (train.py:10 f)",
         ),
         ((COND_WAIT, lib("Queue.get", "queue.py"), own("f")), "waits for a queue (train.py:10 f)"),
-        ((COND_WAIT, lib("Event.wait", "threading.py"), own("f")), "waits for another thread's signal (train.py:10 f)"),
+        ((COND_WAIT, lib("Event.wait", "threading.py"), own("f")), "waits for a condition variable (train.py:10 f)"),
         (
             (COND_WAIT, lib("Semaphore.acquire", "threading.py"), own("f", "slots.acquire()")),
             "waits for the lock slots (train.py:10 f)",
         ),
         (
             (lib("Thread._wait_for_tstate_lock", "threading.py"), lib("Thread.join", "threading.py"), own("f")),
-            "waits for a thread to end (train.py:10 f)",
+            "waits for a thread to finish (train.py:10 f)",
         ),
         ((lib("Handler.acquire", "logging/__init__.py"), own("f", "log.info('x')")), "waits for a lock (train.py:10 f)"),
-        ((COND_WAIT, lib("Future.result", "concurrent/futures/_base.py"), own("f")), "waits for another thread's signal (train.py:10 f)"),
+        ((COND_WAIT, lib("Future.result", "concurrent/futures/_base.py"), own("f")), "waits for a condition variable (train.py:10 f)"),
     ],
 )  # fmt: skip
 def test_what_a_thread_waits_for(frames: tuple[StackFrame, ...], text: str) -> None:
@@ -90,7 +90,7 @@ def test_a_lock_that_is_taken_twice() -> None:
     found = deadlock(dump(main), main)
     assert found is not None
     assert found.kind == "self"
-    assert found.others == ("the main thread holds Buffer._lock itself, taken around train.py:24 add",)
+    assert found.others == ("the main thread holds Buffer._lock itself, acquired near train.py:24 add",)
 
 
 def test_the_same_name_in_another_class_is_another_lock() -> None:

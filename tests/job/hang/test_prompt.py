@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.hang.prompt import prompt_of
-from hwtop.job.hang.standstill import is_standing_still
+from hwtop.job.hang.stall import is_standing_still
 from hwtop.model.rank import Rank
 from tests.job.hang.test_rank_state import dump
-from tests.symptoms.moments import still
+from tests.parts import replace
+from tests.symptoms.derived_states import still
 
 
 def at(code: str | None, *above: tuple[str, str]) -> Rank:

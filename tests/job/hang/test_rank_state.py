@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.hang.rank_state import (
     is_idle_loop,
@@ -19,18 +18,19 @@ from hwtop.job.hang.rank_state import (
 )
 from hwtop.model.hang import BlockedThread
 from hwtop.model.log import Progress
-from hwtop.model.rank import Spell
+from hwtop.model.rank import PhaseInterval
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
-from tests.symptoms.moments import rank, shares, still
+from tests.parts import replace
+from tests.symptoms.derived_states import rank, shares, still
 
 
 def blocked(seconds: float = 10.0, *, is_worker: bool = False, is_main: bool = True) -> BlockedThread:
     return BlockedThread(pid=1000, comm="python", is_worker=is_worker, is_main=is_main, for_s=seconds, wchan="rpc_wait")
 
 
-def saved(seconds: float) -> Spell:
+def saved(seconds: float) -> PhaseInterval:
     end_s = 100.0 + seconds
-    return Spell(phase="checkpoint", from_s=100.0, to_s=end_s, looks=3, looks_before=9, over_by_s=end_s)
+    return PhaseInterval(phase="checkpoint", from_s=100.0, to_s=end_s, looks=3, looks_before=9, over_by_s=end_s)
 
 
 SAVES: dict[str, Any] = {"phase": "checkpoint", "is_waiting": False}
@@ -50,8 +50,8 @@ SAVES: dict[str, Any] = {"phase": "checkpoint", "is_waiting": False}
         ({"phase": "eval", "is_waiting": False}, False),  # may take as long as it likes
         (SAVES | {"phase_for_s": 599.0}, False),
         (SAVES | {"phase_for_s": 600.0}, True),
-        (SAVES | {"phase_for_s": 60.0, "spells": (saved(6.0), saved(5.0))}, True),
-        (SAVES | {"phase_for_s": 60.0, "spells": (saved(7.0),)}, False),
+        (SAVES | {"phase_for_s": 60.0, "intervals": (saved(6.0), saved(5.0))}, True),
+        (SAVES | {"phase_for_s": 60.0, "intervals": (saved(7.0),)}, False),
         ({"same_stack_for_s": 9.9}, False),
         ({"same_stack_for_s": None}, False),
         ({"idle_for_s": 0.0}, True),  # spins in a collective
@@ -148,7 +148,7 @@ def test_a_cell_that_hangs_is_stuck() -> None:
         ({"step_time_s": 1.0, "log_interval_s": 100.0}, 300.0),  # it logs every 100 steps
         ({"step_time_s": None, "log_interval_s": None}, 60.0),
         ({"phase": "checkpoint"}, 600.0),
-        ({"phase": "checkpoint", "spells": (saved(120.0),)}, 1200.0),
+        ({"phase": "checkpoint", "intervals": (saved(120.0),)}, 1200.0),
         ({"phase": "eval"}, None),
     ],
 )

@@ -5,26 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.hang.tree import HangCause, hang_cause
 from hwtop.model.flight import FlightVerdict
-from hwtop.model.gpu import Gpu
+from hwtop.model.gpu.device import Gpu
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
-from tests.symptoms.moments import (
-    ALL_REDUCE,
-    BARRIER,
-    SAVE,
-    TRAIN,
-    event,
-    job,
-    rank,
-    stack_group,
-    still,
-    worker,
-)
+from tests.parts import replace
+from tests.symptoms.derived_states import ALL_REDUCE, BARRIER, SAVE, TRAIN, event, job, rank, stack_group, still, worker
 
 OUTSIDE: dict[str, Any] = {"phase": "other", "is_waiting": False}
 TOGETHER = (stack_group((0, 1, 2), TRAIN, ALL_REDUCE),)
@@ -148,7 +137,7 @@ def test_the_same_operation_from_two_lines_is_no_mismatch_when_the_recorder_says
 def test_the_trail_tells_what_was_asked() -> None:
     found = cause_of(ONE_OUT)
     assert [step.is_it for step in found.trail] == [False] * 7 + [True]
-    assert found.ruled_out.startswith("ruled out: no rank dead, no fault of kernel or driver reported, none stopped")
+    assert found.ruled_out.startswith("ruled out: no rank dead, no fault reported by kernel or driver, no rank stopped")
     assert not found.is_communication
     assert found.waiting == (0, 2)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.kernel.event import (
     Owner,
@@ -18,12 +17,13 @@ from hwtop.job.kernel.event import (
 from hwtop.job.kernel.oom_report import OomKill, OomReports
 from hwtop.job.patterns.kernel import kernel_registry
 from hwtop.job.patterns.match import Matcher
-from hwtop.model.disk import MountReading
-from hwtop.model.gpu import Gpu
-from hwtop.model.kernel import LOG_KERN
+from hwtop.model.gpu.device import Gpu
+from hwtop.model.host.disk import MountReading
+from hwtop.model.host.kernel import LOG_KERN
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.member import ProcessRole
 from tests.kernel_lines import kernel_lines
+from tests.parts import replace
 
 CGROUP = "/slurm/uid_1000/job_77/step_0"
 
@@ -68,8 +68,8 @@ def matched(*texts: str, at_s: float = 21.0) -> list[LogEvent]:
     return Matcher(kernel_registry(), repeat_limit=None).match(lines)
 
 
-def told(name: str, around: Surroundings = HERE) -> list[LogEvent]:
-    """What the job is told of a recorded log, as `hwtop.derive.kernel` does it."""
+def reported(name: str, around: Surroundings = HERE) -> list[LogEvent]:
+    """What the job is told of a recorded log, as `hwtop.derive.host.kernel` does it."""
     reports = OomReports()
     found: list[LogEvent] = []
     for line in kernel_lines(name):
@@ -84,18 +84,18 @@ def told(name: str, around: Surroundings = HERE) -> list[LogEvent]:
 
 
 def test_a_rank_that_the_oom_killer_chose() -> None:
-    (event,) = told("memcg_oom.kmsg")
+    (event,) = reported("memcg_oom.kmsg")
     assert (event.pattern, event.severity, event.role, event.rank) == ("host-oom-kill", "critical", "root", 1)
     assert event.explanation == (
-        f"Rank 1 (python, PID 111) was killed by the kernel: memory cgroup {CGROUP} is full at 0.10 GB; it had 0.10 GB."
+        f"Rank 1 (python, PID 111) was killed by the kernel: memory cgroup {CGROUP} is full at 0.10 GB; it used 0.10 GB."
     )
 
 
 def test_a_full_machine_is_everybodys_trouble() -> None:
-    (ours,) = told("global_oom.kmsg")
+    (ours,) = reported("global_oom.kmsg")
     assert (ours.severity, ours.rank) == ("critical", 1)
-    assert "the machine's memory is full" in ours.explanation
-    (others,) = told("global_oom.kmsg", replace(HERE, owners={}))
+    assert "host memory is full" in ours.explanation
+    (others,) = reported("global_oom.kmsg", replace(HERE, owners={}))
     assert (others.severity, others.rank) == ("warning", None)
 
 
@@ -103,7 +103,7 @@ KILL = OomKill(pid=9003, task="python", at_s=21.0, text="x", is_global=False)
 
 
 @pytest.mark.parametrize(
-    ("limit", "is_told"),
+    ("limit", "is_reported"),
     [
         (CGROUP, True),
         ("/slurm/uid_1000/job_77", True),
@@ -114,8 +114,8 @@ KILL = OomKill(pid=9003, task="python", at_s=21.0, text="x", is_global=False)
         (None, False),
     ],
 )
-def test_a_limit_concerns_those_who_live_under_it(limit: str | None, is_told: bool) -> None:
-    assert (of_kill(replace(KILL, limit_cgroup=limit), False, HERE) is not None) is is_told
+def test_a_limit_concerns_those_who_live_under_it(limit: str | None, is_reported: bool) -> None:
+    assert (of_kill(replace(KILL, limit_cgroup=limit), False, HERE) is not None) is is_reported
 
 
 def test_a_limit_in_a_namespace_without_paths_concerns_nobody() -> None:
@@ -124,28 +124,28 @@ def test_a_limit_in_a_namespace_without_paths_concerns_nobody() -> None:
 
 
 def test_gpus_lead_to_the_ranks_on_them() -> None:
-    found = [(event.pattern, event.xid, event.rank, event.severity) for event in told("gpu.kmsg")]
+    found = [(event.pattern, event.xid, event.rank, event.severity) for event in reported("gpu.kmsg")]
     assert ("xid", 31, 1, "warning") in found
     assert ("xid", 79, 1, "critical") in found
     assert ("gpu-lost", None, 1, "critical") in found
     assert all(rank == 1 and xid != 48 for _, xid, rank, _ in found)  # the other GPU is somebody else's
-    (mmu,) = [event for event in told("gpu.kmsg") if event.xid == 31]
+    (mmu,) = [event for event in reported("gpu.kmsg") if event.xid == 31]
     assert mmu.explanation.startswith("GPU 0, which rank 1 uses: Xid 31:")
     assert mmu.groups["gpu"] == "0"
 
 
 def test_a_gpu_error_on_a_machine_whose_gpus_cannot_be_read_is_told() -> None:
     blind = replace(HERE, gpus=(), gpu_ranks={})
-    assert {event.xid for event in told("gpu.kmsg", blind) if event.pattern == "xid"} == {31, 79, 48}
+    assert {event.xid for event in reported("gpu.kmsg", blind) if event.pattern == "xid"} == {31, 79, 48}
 
 
 def test_a_gpu_that_is_not_watched_is_not_ours() -> None:
     elsewhere = replace(HERE, gpus=(gpu(0, "00000000:42:00.0"),), owners={})
-    assert told("gpu.kmsg", elsewhere) == []
+    assert reported("gpu.kmsg", elsewhere) == []
 
 
 def test_storage_that_the_job_uses() -> None:
-    events = told("storage.kmsg")
+    events = reported("storage.kmsg")
     assert {event.pattern for event in events} == {"filesystem-hang"}
     mounts = [event.groups.get("mount") for event in events]
     assert mounts == [
@@ -166,7 +166,7 @@ def test_storage_that_the_job_uses() -> None:
 
 
 def test_links_of_this_machine() -> None:
-    events = told("network.kmsg")
+    events = reported("network.kmsg")
     names = [event.groups.get("interface") or event.groups.get("slave") for event in events]
     assert names == ["eno1np0", "ens1f0np0", "eno2", "eth0", "eth1", "eth2", "eth3", None]
     assert {event.severity for event in events} == {"warning"}
@@ -174,7 +174,7 @@ def test_links_of_this_machine() -> None:
 
 
 def test_what_is_harmless_or_not_ours_is_never_told() -> None:
-    assert told("harmless.kmsg") == []
+    assert reported("harmless.kmsg") == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.kernel.mount_use import lies_on, mounts_of, nfs_server
-from hwtop.model.disk import MountReading
+from hwtop.model.host.disk import MountReading
 
 BELOW = {"sda1": ("sda",), "sda2": ("sda",), "md0": ("nvme0n1", "nvme1n1"), "dm-0": ("sda",), "dm-1": ("sdb",)}
 ALIASES = {"dm-0": "mapper/vg-root", "dm-1": "mapper/vg-data"}

@@ -3,13 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.launch.place import container_of_cgroup, container_of_mounts, place_of, slurm_ids
 from hwtop.job.launch.tree import members
 from hwtop.model.job import JobPlace
 from hwtop.model.process import ProcessInfo, ProcessReading
 from tests.job.launch.test_tree import process
+from tests.parts import replace
 
 ID = "3f2a1b9c0d1e" + "0" * 52
 POD = "0c1e2f3a-1b2c-4d5e-8f90-a1b2c3d4e5f6"

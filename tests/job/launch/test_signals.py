@@ -6,12 +6,12 @@ import signal
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.launch.signals import aftermath, effect, fate, harms, job_title, targets, title
 from hwtop.model.job import Job
 from hwtop.model.member import JobProcess, Launcher
-from tests.symptoms.moments import rank
+from tests.parts import job_of, replace
+from tests.symptoms.derived_states import rank
 
 
 def mask(*numbers: int) -> int:
@@ -56,7 +56,7 @@ def job(kind: str | None = "torchrun", ranks: int = 8, **fields: Any) -> Job:
         "ranks": tuple(rank(n) for n in range(ranks)),
         "processes": rows,
     }
-    return Job(**(known | fields))
+    return job_of(**(known | fields))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def job(kind: str | None = "torchrun", ranks: int = 8, **fields: Any) -> Job:
         ("SIGSTOP", {}, "pauses"),
         ("SIGSTOP", {"state": "T"}, "nothing"),
         ("SIGCONT", {}, "nothing"),
-        ("SIGCONT", {"state": "T"}, "goes on"),
+        ("SIGCONT", {"state": "T"}, "resumes"),
     ],
 )
 def test_fate(name: str, fields: dict[str, Any], expected: str) -> None:
@@ -84,19 +84,23 @@ def test_fate(name: str, fields: dict[str, Any], expected: str) -> None:
     ("name", "fields", "words"),
     [
         ("SIGUSR1", {}, "no handler: kills it"),
-        ("SIGTERM", {"caught_signals": mask(signal.SIGTERM)}, "asks it to end"),
+        ("SIGTERM", {"caught_signals": mask(signal.SIGTERM)}, "requests termination"),
         ("SIGINT", {}, "KeyboardInterrupt"),
         ("SIGKILL", {}, "nothing is saved"),
-        ("SIGKILL", {"state": "D", "wchan": "nfs_wait"}, "only when it leaves the kernel call it hangs in (nfs_wait)"),
-        ("SIGTERM", {"state": "T"}, "only after SIGCONT"),
+        (
+            "SIGKILL",
+            {"state": "D", "wchan": "nfs_wait"},
+            "takes effect when it returns from the kernel (wchan nfs_wait)",
+        ),
+        ("SIGTERM", {"state": "T"}, "takes effect after SIGCONT"),
         ("SIGCONT", {}, "it is not stopped"),
-        ("SIGTERM", {"state": "Z"}, "it has ended already"),
+        ("SIGTERM", {"state": "Z"}, "it has already exited"),
     ],
 )
 def test_effect_on_one(name: str, fields: dict[str, Any], words: str) -> None:
     found = targets(job(ranks=1, processes=(process(**{"state": "S", **fields}),)), 1000, 0)
-    told = effect(name, found[0]) if found else "nothing: it has ended already"
-    assert words in told
+    reported = effect(name, found[0]) if found else "no effect: it has already exited"
+    assert words in reported
 
 
 def test_targets_start_with_what_is_selected() -> None:
@@ -129,16 +133,16 @@ def test_the_dead_are_no_targets() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "pid", "words"),
     [
-        ("torchrun", "SIGKILL", 1000, "Then torchrun ends the other 7 ranks"),
+        ("torchrun", "SIGKILL", 1000, "Then torchrun terminates the other 7 ranks"),
         ("mpirun", "SIGKILL", 1000, "Then mpirun aborts the other 7 ranks"),
         ("srun", "SIGKILL", 1000, "--kill-on-bad-exit"),
         (None, "SIGKILL", 1000, "Then the other 7 ranks hang in the next collective"),
         ("torchrun", "SIGSTOP", 1000, "Meanwhile the other 7 ranks wait"),
-        ("torchrun", "SIGUSR1", 1000, "Then torchrun ends the other 7 ranks"),
+        ("torchrun", "SIGUSR1", 1000, "Then torchrun terminates the other 7 ranks"),
         ("torchrun", "SIGCONT", 1000, ""),
-        ("torchrun", "SIGTERM", 900, "the polite way"),
+        ("torchrun", "SIGTERM", 900, "the regular way"),
         ("torchrun", "SIGKILL", 900, "without a launcher"),
-        ("torchrun", "SIGSTOP", 900, "its 8 ranks go on"),
+        ("torchrun", "SIGSTOP", 900, "its 8 ranks continue"),
         ("torchrun", "SIGKILL", 2000, "rank 0 fails"),
         ("torchrun", "SIGSTOP", 2000, "rank 0 waits for its data"),
     ],
@@ -146,16 +150,16 @@ def test_the_dead_are_no_targets() -> None:
 def test_aftermath(kind: str | None, name: str, pid: int, words: str) -> None:
     watched = job(kind)
     target = targets(watched, pid, None)[0]
-    told = aftermath(name, target, watched)
-    assert words in told
-    assert bool(told) == bool(words)
+    reported = aftermath(name, target, watched)
+    assert words in reported
+    assert bool(reported) == bool(words)
 
 
 def test_all_at_once() -> None:
     watched = job()
     everything = targets(watched, None, None)[-1]
-    assert effect("SIGTERM", everything) == "1 × own handler runs, 9 × killed at once"
-    assert aftermath("SIGTERM", everything, watched) == "Nothing of the job goes on."
+    assert effect("SIGTERM", everything) == "1 × own handler runs, 9 × killed immediately"
+    assert aftermath("SIGTERM", everything, watched) == "No process of the job continues."
     assert harms("SIGSTOP", everything)
     assert not harms("SIGCONT", everything)
 
@@ -167,9 +171,9 @@ def test_a_rank_with_a_handler_may_outlive_a_signal_to_all() -> None:
         process(1001, number=1, caught_signals=bit, ignored_signals=0),
     )
     watched = job(ranks=2, processes=both)
-    told = aftermath("SIGTERM", targets(watched, None, None)[-1], watched)
-    assert told == "Ranks that have a handler for it, or ignore it, may go on."
-    assert aftermath("SIGKILL", targets(watched, None, None)[-1], watched) == "Nothing of the job goes on."
+    reported = aftermath("SIGTERM", targets(watched, None, None)[-1], watched)
+    assert reported == "Ranks that handle or ignore it may continue."
+    assert aftermath("SIGKILL", targets(watched, None, None)[-1], watched) == "No process of the job continues."
 
 
 def test_what_a_person_has_put_together_comes_first() -> None:
@@ -193,4 +197,4 @@ def test_the_name_of_the_job() -> None:
 
 def test_the_last_rank() -> None:
     watched = job(ranks=1)
-    assert aftermath("SIGKILL", targets(watched, 1000, 0)[0], watched) == "No rank is left then."
+    assert aftermath("SIGKILL", targets(watched, 1000, 0)[0], watched) == "Then no rank is left."

@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from hwtop.job.launch.root import find_root, orphaned_tops
 from hwtop.job.launch.tree import main_launcher, members
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo, ThreadInfo
+from tests.parts import replace
 
 SPAWN = "/opt/bin/python|-c|from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5, pipe_handle=7)|--multiprocessing-fork"
 TRACKER = "/opt/bin/python|-c|from multiprocessing.resource_tracker import main;main(4)"

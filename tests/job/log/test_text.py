@@ -44,8 +44,8 @@ def test_clean(raw: str, shown: str) -> None:
     ],
 )
 def test_rank_prefixes(raw: str, rank: int | None, text: str | None) -> None:
-    told, rest = split_rank(raw)
-    assert told == rank
+    reported, rest = split_rank(raw)
+    assert reported == rank
     assert text is None or rest == text
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.log.time import told_s
+from hwtop.job.log.time import reported_s
 
-NOON = told_s("2026-11-21 12:00:00 start")
+NOON = reported_s("2026-11-21 12:00:00 start")
 
 
 @pytest.mark.parametrize(
@@ -19,21 +19,21 @@ NOON = told_s("2026-11-21 12:00:00 start")
     ],
 )
 def test_times_of_all_forms_can_be_compared(text: str) -> None:
-    told = told_s(text)
-    assert told is not None
+    reported = reported_s(text)
+    assert reported is not None
     assert NOON is not None
-    assert told - NOON == pytest.approx(0.25, abs=0.001)
+    assert reported - NOON == pytest.approx(0.25, abs=0.001)
 
 
 @pytest.mark.parametrize(
     "text", ["", "iter 12: loss 2.1", "step 3 12:00:00", "ratio 10:20", "2026-13-41 12:00:00", "x" * 500]
 )
 def test_no_time_is_none(text: str) -> None:
-    assert told_s(text) is None
+    assert reported_s(text) is None
 
 
 def test_the_later_line_has_the_later_time() -> None:
     lines = ["2026-02-28 23:59:59", "2026-03-01 00:00:00", "2026-03-01 00:00:01,001", "2026-12-31 10:00:00"]
-    times = [told_s(line) for line in lines]
+    times = [reported_s(line) for line in lines]
     assert times == sorted(times, key=lambda time: time or 0)
     assert len(set(times)) == 4

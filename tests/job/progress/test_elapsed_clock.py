@@ -10,8 +10,8 @@ from hwtop.job.progress.reader import ProgressReader
 
 def test_step_times_are_taken_as_told() -> None:
     clock = ElapsedClock()
-    told = [32.0, 0.5, 0.51, 0.49, 0.52, 0.53, 0.54, 0.55, 0.6, 0.9]
-    assert [clock.step_time_s(step, value) for step, value in enumerate(told)] == told
+    reported = [32.0, 0.5, 0.51, 0.49, 0.52, 0.53, 0.54, 0.55, 0.6, 0.9]
+    assert [clock.step_time_s(step, value) for step, value in enumerate(reported)] == reported
 
 
 def test_a_clock_is_found_out_and_then_read_by_its_differences() -> None:
@@ -24,8 +24,8 @@ def test_a_clock_is_found_out_and_then_read_by_its_differences() -> None:
 
 def test_a_step_that_takes_steadily_longer_is_no_clock() -> None:
     clock = ElapsedClock()
-    told = [1.0 + 0.05 * step for step in range(200)]
-    assert [clock.step_time_s(step, value) for step, value in enumerate(told)] == told
+    reported = [1.0 + 0.05 * step for step in range(200)]
+    assert [clock.step_time_s(step, value) for step, value in enumerate(reported)] == reported
 
 
 def test_the_lines_of_a_script_that_prints_the_time_since_its_start() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.job.progress.told import ProgressTracker, parse
+from hwtop.job.progress.tracker import ProgressTracker, parse
 from hwtop.model.log import LogLine, Progress
 
 STEPS: list[tuple[str, dict[str, Any]]] = [
@@ -91,7 +91,7 @@ OTHERS = [
 ]
 
 
-def told(progress: Progress | None) -> dict[str, Any]:
+def reported(progress: Progress | None) -> dict[str, Any]:
     if progress is None:
         return {}
     return {name: value for name in progress.__struct_fields__ if (value := getattr(progress, name)) is not None}
@@ -99,19 +99,19 @@ def told(progress: Progress | None) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("line", "expected"), STEPS)
 def test_what_a_print_of_its_own_kind_tells(line: str, expected: dict[str, Any]) -> None:
-    assert told(parse(line)) == expected
+    assert reported(parse(line)) == expected
 
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_what_only_mentions_a_step_or_a_loss(line: str) -> None:
-    assert told(parse(line)) == {}
+    assert reported(parse(line)) == {}
 
 
 def newest(*texts: str) -> dict[str, Any]:
     tracker = ProgressTracker()
     for index, text in enumerate(texts):
         tracker.add(LogLine(path="a.log", line_no=index, text=text, at_s=float(index)))
-    return told(tracker.newest)
+    return reported(tracker.newest)
 
 
 def test_a_table_of_two_counters_is_followed_in_the_first() -> None:

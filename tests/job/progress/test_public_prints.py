@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.job.progress.reader import ProgressReader
-from hwtop.job.progress.told import ProgressTracker
+from hwtop.job.progress.tracker import ProgressTracker
 from hwtop.model.log import LogLine
 
 BAR = "|███▌      |"
@@ -71,20 +71,20 @@ OTHERS = [
 def last(*lines: str) -> dict[str, Any]:
     """The newest value of each field over the lines."""
     reader = ProgressReader()
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     for line in lines:
         if (progress := reader.read(line)) is not None:
-            told.update(
+            reported.update(
                 {name: value for name in progress.__struct_fields__ if (value := getattr(progress, name)) is not None}
             )
-    return told
+    return reported
 
 
 @pytest.mark.parametrize("name", LINES)
 def test_what_the_line_tells(name: str) -> None:
     line, expected = LINES[name]
-    told = last(line)
-    assert {key: told.get(key) for key in expected} == {
+    reported = last(line)
+    assert {key: reported.get(key) for key in expected} == {
         key: pytest.approx(value) if isinstance(value, float) else value for key, value in expected.items()
     }
 
@@ -95,13 +95,13 @@ def test_lines_that_tell_nothing(line: str) -> None:
 
 
 def test_a_dict_over_several_lines() -> None:
-    told = last(
+    reported = last(
         "train | step:    70 | steps/sec:    0.5 | output: ",
         "    {'learning_rate': 0.25,",
         "     'loss_pq': 0.125,",
         "     'training_loss': 0.5}",
     )
-    assert (told["step"], told["lr"], told["loss"]) == (70, 0.25, 0.5)
+    assert (reported["step"], reported["lr"], reported["loss"]) == (70, 0.25, 0.5)
 
 
 def test_settings_are_no_record() -> None:
@@ -110,13 +110,13 @@ def test_settings_are_no_record() -> None:
 
 
 def test_a_better_rate_alone_is_kept() -> None:
-    told = last("INFO:tensorflow:examples/sec: 20.0", "INFO:tensorflow:global_step/sec: 0.5")
-    assert (told["throughput"], told["throughput_unit"], told["step_time_s"]) == (20.0, "examples/s", 2.0)
+    reported = last("INFO:tensorflow:examples/sec: 20.0", "INFO:tensorflow:global_step/sec: 0.5")
+    assert (reported["throughput"], reported["throughput_unit"], reported["step_time_s"]) == (20.0, "examples/s", 2.0)
 
 
 def test_a_deviation_behind_a_loss() -> None:
-    told = last("[7]\ttrain-logloss:0.5+0.002\ttest-logloss:0.625+0.004")
-    assert (told["step"], told["loss"]) == (7, 0.5)
+    reported = last("[7]\ttrain-logloss:0.5+0.002\ttest-logloss:0.625+0.004")
+    assert (reported["step"], reported["loss"]) == (7, 0.5)
 
 
 @pytest.mark.parametrize("number", ["1.2.3", "9" * 400, "1e999", "-", "."])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.progress.told import ProgressTracker
+from hwtop.job.progress.tracker import ProgressTracker
 from hwtop.model.log import LogLine
 
 MNIST = "Train Epoch: {epoch} [{n}/{total} ({percent}%)]\tLoss: 2.322241"

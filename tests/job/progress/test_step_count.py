@@ -5,14 +5,14 @@ from __future__ import annotations
 from hwtop.job.progress.step_count import StepCount
 
 
-def counted(*told: tuple[int, int | None, float | None]) -> list[int]:
+def counted(*reported: tuple[int, int | None, float | None]) -> list[int]:
     count = StepCount()
-    return [count.take(step, total, epoch, epoch) for step, total, epoch in told]
+    return [count.take(step, total, epoch, epoch) for step, total, epoch in reported]
 
 
 def test_steps_that_start_over_with_each_epoch_are_added_up() -> None:
-    told = [(50, 100, 1), (100, 100, 1), (50, 100, 2), (100, 100, 2), (50, 100, 4)]
-    assert counted(*told) == [50, 100, 150, 200, 350]
+    reported = [(50, 100, 1), (100, 100, 1), (50, 100, 2), (100, 100, 2), (50, 100, 4)]
+    assert counted(*reported) == [50, 100, 150, 200, 350]
 
 
 def test_without_a_total_the_last_step_of_the_epoch_counts() -> None:
@@ -43,11 +43,11 @@ def test_an_epoch_that_is_told_after_the_step_is_no_new_round() -> None:
 
 
 def test_a_run_that_is_resumed_in_an_earlier_epoch() -> None:
-    told = [(30, 40, 1), (30, 40, 2), (20, 40, 3), (0, 40, 2), (30, 40, 2), (20, 40, 3), (0, 40, 4)]
-    assert counted(*told) == [30, 70, 100, 40, 70, 100, 120]
+    reported = [(30, 40, 1), (30, 40, 2), (20, 40, 3), (0, 40, 2), (30, 40, 2), (20, 40, 3), (0, 40, 4)]
+    assert counted(*reported) == [30, 70, 100, 40, 70, 100, 120]
     assert counted((5, None, 1), (10, None, 1), (5, None, 2), (5, None, 1), (10, None, 1)) == [5, 10, 15, 5, 10]
 
 
 def test_a_rank_that_is_behind_is_in_its_own_epoch() -> None:
-    told = [(0, 40, 5), (30, 40, 5), (0, 40, 6), (30, 40, 5), (10, 40, 6), (0, 40, 6), (20, 40, 6)]
-    assert counted(*told) == [0, 30, 40, 30, 50, 40, 60]
+    reported = [(0, 40, 5), (30, 40, 5), (0, 40, 6), (30, 40, 5), (10, 40, 6), (0, 40, 6), (20, 40, 6)]
+    assert counted(*reported) == [0, 30, 40, 30, 50, 40, 60]

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from hwtop.job.stacks.conclusion import conclusion, workers_do
-from hwtop.job.stacks.groups import group
 from hwtop.model.job import Job
-from hwtop.model.rank import DataFile, Rank, Worker
+from hwtop.model.rank import DataFile, Worker
 from hwtop.model.stack import StackFrame
-from tests.stack_jobs import stack
+from tests.parts import job_of, rank_of
+from tests.stack_jobs import grouped, stack
 
 REDUCE = stack("all_reduce torch/distributed/distributed_c10d.py 3252", "step train.py 231", "main train.py 40")
 DATA = stack("_try_get_data torch/utils/data/dataloader.py 1291", "main train.py 38")
@@ -20,11 +20,11 @@ def worker(state: str = "S", **fields: object) -> Worker:
 
 def job(*workers: Worker) -> Job:
     ranks = tuple(
-        Rank(rank=number, pid=1000 + number, is_alive=True, os_state="S", workers=workers if number == 7 else ())
+        rank_of(rank=number, pid=1000 + number, is_alive=True, os_state="S", workers=workers if number == 7 else ())
         for number in range(8)
     )
-    groups = group({**dict.fromkeys(range(7), REDUCE), 7: DATA})
-    return Job(target_pid=1, launcher=None, world_size=8, ranks=ranks, processes=(), stack_groups=groups)
+    groups = grouped({**dict.fromkeys(range(7), REDUCE), 7: DATA})
+    return job_of(target_pid=1, launcher=None, world_size=8, ranks=ranks, processes=(), stack_groups=groups)
 
 
 def test_the_sentence_that_people_want() -> None:

@@ -52,8 +52,8 @@ def test_a_running_rank_can_be_paused_and_not_signalled() -> None:
     found = choices()
     assert list(found) == ["native", "pystack", "faulthandler"]
     assert found["native"].refusal is None and found["pystack"].refusal is None
-    assert "stops all threads of PID 42" in found["native"].what_it_does
-    assert "catches neither SIGUSR1 nor SIGUSR2, which would end it" in str(found["faulthandler"].refusal)
+    assert "pauses all threads of PID 42" in found["native"].what_it_does
+    assert "handles neither SIGUSR1 nor SIGUSR2, so the signal would kill it" in str(found["faulthandler"].refusal)
     assert "faulthandler.register(signal.SIGUSR1)" in str(found["faulthandler"].refusal)
 
 
@@ -64,9 +64,9 @@ def test_without_pystack_the_command_that_brings_it() -> None:
 @pytest.mark.parametrize(
     ("caught", "label", "sure"),
     [
-        (ENABLED, "faulthandler (SIGUSR1)", "most likely faulthandler's"),
-        (REGISTERED, "faulthandler (SIGUSR1)", "nothing shows that the handler is faulthandler's"),
-        (catching(signal.SIGUSR2), "faulthandler (SIGUSR2)", "nothing shows"),
+        (ENABLED, "faulthandler (SIGUSR1)", "the handler should be faulthandler's"),
+        (REGISTERED, "faulthandler (SIGUSR1)", "it is unknown whether the handler is faulthandler's"),
+        (catching(signal.SIGUSR2), "faulthandler (SIGUSR2)", "it is unknown whether"),
     ],
 )
 def test_a_signal_is_offered_with_what_is_known_of_its_handler(caught: int, label: str, sure: str) -> None:
@@ -86,7 +86,7 @@ def test_a_signal_is_offered_with_what_is_known_of_its_handler(caught: int, labe
 )
 def test_programs_with_a_handler_of_their_own_are_left_alone(command: str, word: str) -> None:
     refusal = choices(caught_signals=ENABLED, command=command)["faulthandler"].refusal
-    assert refusal == f"its command names {word}, which has a use of its own for SIGUSR1"
+    assert refusal == f"its command line contains {word}, which uses SIGUSR1 itself"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_programs_with_a_handler_of_their_own_are_left_alone(command: str, word:
         ("T", {"T": 2}, None),
         ("Z", {}, "PID 42 has ended"),
         ("X", {}, "PID 42 has ended"),
-        ("t", {"t": 2}, "under a debugger already"),
+        ("t", {"t": 2}, "a debugger is already attached"),
         ("D", {}, "uninterruptible sleep"),
         ("S", {"S": 5, "D": 1}, "uninterruptible sleep"),
     ],
@@ -110,6 +110,6 @@ def test_what_must_not_be_stopped(state: str, threads: dict[str, int], reason: s
 
 def test_signals_that_are_not_known_are_not_sent() -> None:
     assert faulthandler_signal(None) is None
-    assert no_signal(42, "S", None, "python") == "which signals it catches cannot be read"
+    assert no_signal(42, "S", None, "python") == "its signal handlers cannot be read"
     assert no_signal(42, "Z", ENABLED, "python") == "PID 42 has ended"
     assert faulthandler_signal(catching(signal.SIGUSR1, signal.SIGUSR2)) is signal.SIGUSR1

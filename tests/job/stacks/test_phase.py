@@ -3,14 +3,21 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from hwtop.collectors.pyspy import PySpy
+from hwtop.collectors.stacks.pyspy import PySpy
+from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.frames import normalise, own_frames, user_frame
-from hwtop.job.stacks.phase import is_waiting, phase_and_frame, phase_of
+from hwtop.job.stacks.phase import is_waiting, phase_and_frame
+from hwtop.model.rank import Phase
+from hwtop.model.stack import ThreadStack
 from tests.stack_jobs import TORCH_JOB, children, recorded, running, stack, two_ranks, until
 
 
+def phase_of(thread: ThreadStack, *, has_device: bool = False) -> Phase:
+    return classified(thread.frames, has_device).phase
+
+
 @pytest.mark.parametrize(
-    ("name", "phase", "told_by", "waits"),
+    ("name", "phase", "reporter", "waits"),
     [
         ("torch_importing", "startup", "_find_and_load", False),
         ("torch_compiling", "compile", "trace_frame.<locals>.run_tracer", False),
@@ -31,10 +38,10 @@ from tests.stack_jobs import TORCH_JOB, children, recorded, running, stack, two_
         ("queue_trainer_py313", "data", "next_batch", False),
     ],
 )
-def test_phase_of_recorded_stacks(name: str, phase: str, told_by: str, waits: bool) -> None:
+def test_phase_of_recorded_stacks(name: str, phase: str, reporter: str, waits: bool) -> None:
     thread = recorded(name)
     found, frame = phase_and_frame(thread)
-    assert (found, frame and frame.name, is_waiting(thread, found)) == (phase, told_by, waits)
+    assert (found, frame and frame.name, is_waiting(thread, found)) == (phase, reporter, waits)
 
 
 ROOT = ("train train.py 10", "<module> train.py 99")
@@ -210,6 +217,7 @@ def test_the_console_script_and_generated_code_are_not_the_users() -> None:
     assert user is not None and user.short_filename == "comp.py"
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("which", "phase"),
     [
@@ -231,6 +239,7 @@ def test_phase_of_a_live_torch_process(which: str, phase: str) -> None:
             assert worker == ["decode"]
 
 
+@pytest.mark.real
 def test_a_live_ddp_rank_that_waits_for_another_is_seen_waiting() -> None:
     spy = PySpy()
     with two_ranks("ddp") as (waits, late):

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from hwtop.job.stacks.samples import Shares, StackSamples
 from hwtop.model.rank import PhaseShare
 from hwtop.model.stack import StackDump, StackProfile, StackReading, StackSample, ThreadStack
+from tests.parts import replace
 from tests.stack_jobs import recorded, stack
 
 FORWARD = stack("forward model.py 5", "main train.py 9", "<module> train.py 20", active=True)
@@ -27,10 +26,13 @@ def test_shares_are_of_the_newest_minute() -> None:
     samples = StackSamples()
     for second in range(100):
         samples.add(dump(7, float(second), COLLECTIVE if second < 50 else FORWARD))
-    told = samples.shares(7, 99.0)
-    assert told.samples == told.wait_samples == 61
-    assert told.phases == (PhaseShare(phase="forward", share=50 / 61), PhaseShare(phase="collective", share=11 / 61))
-    assert told.wait == 11 / 61
+    reported = samples.shares(7, 99.0)
+    assert reported.samples == reported.wait_samples == 61
+    assert reported.phases == (
+        PhaseShare(phase="forward", share=50 / 61),
+        PhaseShare(phase="collective", share=11 / 61),
+    )
+    assert reported.wait == 11 / 61
 
 
 def test_a_data_set_that_was_read_before_the_training_does_not_count() -> None:
@@ -133,8 +135,8 @@ def test_start_up_does_not_count_once_the_job_trains() -> None:
     assert samples.shares(7, 9.0).samples == 10
     for second in range(10, 14):
         samples.add(dump(7, float(second), FORWARD))
-    told = samples.shares(7, 13.0)
-    assert (told.phases, told.wait, told.samples) == ((PhaseShare(phase="forward", share=1.0),), 0.0, 4)
+    reported = samples.shares(7, 13.0)
+    assert (reported.phases, reported.wait, reported.samples) == ((PhaseShare(phase="forward", share=1.0),), 0.0, 4)
     samples.add(dump(7, 14.0, rendezvous))
     assert samples.shares(7, 14.0).samples == 5, "a second rendezvous is not start-up"
 
@@ -143,12 +145,12 @@ def test_told_steps_end_the_start_also_where_no_sample_is_in_the_computation() -
     save = stack("save torch/serialization.py 1", "main train.py 11", "<module> train.py 20")
     samples = StackSamples()
     samples.add(dump(7, 1.0, save))
-    assert samples.spells(7) == ()
+    assert samples.intervals(7) == ()
     samples.trains(7)
     samples.add(dump(7, 2.0, save))
-    assert [spell.phase for spell in samples.spells(7)] == ["checkpoint"]
+    assert [interval.phase for interval in samples.intervals(7)] == ["checkpoint"]
     samples.trains(8)
-    assert samples.spells(8) == (), "a process that was never looked at"
+    assert samples.intervals(8) == (), "a process that was never looked at"
 
 
 def test_what_was_prepared_before_the_first_told_step_does_not_count() -> None:
@@ -173,10 +175,10 @@ def test_what_is_written_before_the_training_is_no_interruption_and_does_not_cou
     prepares = stack("tokenize data.py 5", "main train.py 9", "<module> train.py 20", active=True)
     for second in range(20):  # a converted data set, shard by shard; or a checkpoint that is loaded
         samples.add(dump(7, float(second), SAVES if second % 4 == 3 else prepares))
-    assert samples.spells(7) == ()
+    assert samples.intervals(7) == ()
     for second in range(20, 40):
         samples.add(dump(7, float(second), SAVES if second == 30 else FORWARD))
-    assert [spell.from_s for spell in samples.spells(7)] == [30.0]
+    assert [interval.from_s for interval in samples.intervals(7)] == [30.0]
     assert [entry.phase for entry in samples.shares(7, now=39.0).phases] == ["forward", "checkpoint"]
 
 
@@ -185,18 +187,18 @@ def test_a_barrier_is_no_waiting_for_a_slow_rank() -> None:
     samples = StackSamples()
     samples.add(dump(7, 1.0, barrier))
     samples.add(dump(7, 2.0, COLLECTIVE))
-    told = samples.shares(7, 2.0)
-    assert told.phases == (PhaseShare(phase="collective", share=1.0),)
-    assert told.wait == 0.5
+    reported = samples.shares(7, 2.0)
+    assert reported.phases == (PhaseShare(phase="collective", share=1.0),)
+    assert reported.wait == 0.5
 
 
 def test_samples_of_a_profile_count_like_dumps() -> None:
     samples = StackSamples()
     samples.add(dump(7, 1.0, FORWARD))
     samples.add_profile(profile(7, 1.0, FORWARD, FORWARD, COLLECTIVE, FORWARD))
-    told = samples.shares(7, 2.0)
-    assert told.phases == (PhaseShare(phase="forward", share=0.8), PhaseShare(phase="collective", share=0.2))
-    assert (told.samples, told.wait, told.wait_samples) == (5, 0.2, 5)
+    reported = samples.shares(7, 2.0)
+    assert reported.phases == (PhaseShare(phase="forward", share=0.8), PhaseShare(phase="collective", share=0.2))
+    assert (reported.samples, reported.wait, reported.wait_samples) == (5, 0.2, 5)
     (spot,) = samples.hot(7)
     assert (spot.function, spot.samples, spot.share) == ("forward", 4, 0.8)
 
@@ -209,17 +211,17 @@ def test_sleep_seen_in_dumps_tells_how_much_of_the_backward_samples_waits() -> N
     for second in range(1, 5):
         samples.add_profile(profile(7, second - 1, *[backward(active=False)] * 2, *[FORWARD] * 2))
         samples.add(dump(7, float(second), backward(active=second == 1)))
-    told = samples.shares(7, 5.0)
-    assert told.samples == 20
-    assert told.wait == (8 * 0.75 + 3) / 20
-    assert 4 <= told.wait_samples < 10, "four dumps carry most of it"
+    reported = samples.shares(7, 5.0)
+    assert reported.samples == 20
+    assert reported.wait == (8 * 0.75 + 3) / 20
+    assert 4 <= reported.wait_samples < 10, "four dumps carry most of it"
 
 
 def test_sleep_that_no_dump_has_seen_is_no_waiting() -> None:
     samples = StackSamples()
     samples.add_profile(profile(7, 0.0, stack("backward torch/_tensor.py 9", "main train.py 12")))
-    told = samples.shares(7, 1.0)
-    assert (told.samples, told.wait, told.wait_samples) == (1, 0.0, 1)
+    reported = samples.shares(7, 1.0)
+    assert (reported.samples, reported.wait, reported.wait_samples) == (1, 0.0, 1)
 
 
 def test_a_profile_shows_that_a_stack_has_moved_between_two_dumps() -> None:
@@ -235,8 +237,8 @@ def test_a_reading_is_taken_in_order_of_time() -> None:
     late = profile(7, 5.0, FORWARD)
     samples.take(StackReading(at_s=9.0, dumps=(dump(7, 4.0, COLLECTIVE), dump(7, 8.0, COLLECTIVE)), profiles=(late,)))
     assert samples.same_stack_for_s(7, 9.0) == 0.0
-    standing = samples.standing(7)
-    assert standing is not None and standing.dump.at_s == 8.0 and standing.is_waiting
+    stack_state = samples.stack_state(7)
+    assert stack_state is not None and stack_state.dump.at_s == 8.0 and stack_state.is_waiting
 
 
 def test_what_a_short_name_says_does_not_tell_two_places_apart() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.collectors.pyspy import parse
+from hwtop.collectors.stacks.pyspy import parse
 from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from tests.stack_jobs import FOLDER

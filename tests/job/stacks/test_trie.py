@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hwtop.job.stacks.groups import group
 from hwtop.job.stacks.trie import TrieNode, trie
-from tests.stack_jobs import stack
+from tests.stack_jobs import grouped, stack
 
 REDUCE = stack(
     "all_reduce torch/distributed/distributed_c10d.py 3252",
@@ -25,7 +24,7 @@ def walk(node: TrieNode, depth: int = 0) -> Iterator[tuple[int, TrieNode]]:
 
 
 def test_ranks_stand_at_every_frame_they_are_in_and_part_where_the_lines_do() -> None:
-    (root,) = trie(group({**dict.fromkeys(range(6), REDUCE), 6: EVAL, 7: BARRIER}))
+    (root,) = trie(grouped({**dict.fromkeys(range(6), REDUCE), 6: EVAL, 7: BARRIER}))
     assert (root.frame.name, root.ranks) == ("<module>", tuple(range(8)))
     shown = [(depth, node.frame.name, node.frame.line, node.ranks) for depth, node in walk(root)]
     assert shown == [
@@ -41,7 +40,7 @@ def test_ranks_stand_at_every_frame_they_are_in_and_part_where_the_lines_do() ->
 
 def test_other_programs_have_roots_of_their_own() -> None:
     other = stack("serve server.py 3", "<module> server.py 30")
-    assert [node.ranks for node in trie(group({0: REDUCE, 1: REDUCE, 2: other}))] == [(0, 1), (2,)]
+    assert [node.ranks for node in trie(grouped({0: REDUCE, 1: REDUCE, 2: other}))] == [(0, 1), (2,)]
 
 
 def test_nothing_to_merge() -> None:

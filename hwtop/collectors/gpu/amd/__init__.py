@@ -1,0 +1,1 @@
+"""AMD GPUs. Imported only where one is."""

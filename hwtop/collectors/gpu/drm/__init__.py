@@ -1,0 +1,1 @@
+"""What the kernel's DRM subsystem has of a GPU, for AMD and Intel."""

@@ -1,0 +1,1 @@
+"""Intel GPUs. Imported only where one is."""

@@ -1,0 +1,1 @@
+"""Google TPUs. Imported only where one is."""

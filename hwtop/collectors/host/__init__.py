@@ -1,0 +1,1 @@
+"""The machine: processor, memory, disks, network, cgroup."""

@@ -1,0 +1,1 @@
+"""The job's logs, from the descriptors of its processes to lines."""

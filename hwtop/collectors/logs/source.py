@@ -1,0 +1,275 @@
+"""Logs: the new lines of all files that the job writes its output to, and of those named by --logs."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from hwtop.collectors.batch import Batch
+from hwtop.collectors.logs.glob import Glob
+from hwtop.collectors.logs.output import Output, Outputs
+from hwtop.collectors.logs.tail import DELETED, Tail, TailReading
+from hwtop.collectors.logs.user_patterns import watched_patterns
+from hwtop.collectors.logs.words import Words
+from hwtop.job.patterns.match import prefilter_of
+from hwtop.model.log import LogFile, LogLine, LogReading
+from hwtop.model.plan import LogTarget, SamplingPlan
+
+_TOGETHER_S = 0.15
+"""Time that all files together get in one read: well under the sampler's 40 % of an interval."""
+_LINES = 2_000
+"""Lines that all files together bring in one read; a screen shows the newest 500, and understanding one takes up to 0.1 ms."""
+_FEWEST_LINES = 16
+_BYTES = 64 << 20
+"""What is read of all files together in one read; the rest waits in the files."""
+_FEWEST_BYTES = 1 << 18
+_KEEP_S = 60.0
+"""A file that the job no longer has open is followed for this long: a crash writes last."""
+_MOST_FILES = 512
+_SLOW_S = 0.5
+"""A read that takes longer is reported."""
+_DEAD_S = 2.0
+"""From then on the other files of a folder are not tried while one of it does not answer."""
+
+
+@dataclass
+class _Followed:
+    """One file, and what it has brought."""
+
+    output: Output
+    tail: Tail
+    wanted_at_s: float
+    reading: TailReading | None = None
+    """Not taken yet."""
+    error: str | None = None
+    began_s: float | None = None
+    """When the read that is out began."""
+    brought: int = 0
+    """Lines of the last read."""
+    skipped: int = 0
+    size_bytes: int | None = None
+    behind_bytes: int = 0
+    modified_s: float | None = None
+
+
+class _Room:
+    """Lines and bytes that one read may take, in equal shares; what one file does not need is left for those after it."""
+
+    def __init__(self, lines: int, files: int) -> None:
+        self._lines = lines
+        self._bytes = _BYTES
+        self._files = files
+
+    def share(self) -> tuple[int, int]:
+        """For the next file."""
+        files = max(1, self._files)
+        return max(_FEWEST_LINES, self._lines // files), max(_FEWEST_BYTES, self._bytes // files)
+
+    def take(self, lines: int, read_bytes: int) -> None:
+        """What it took."""
+        self._lines -= lines
+        self._bytes -= read_bytes
+        self._files -= 1
+
+
+class LogSource:
+    """Follows `plan.logs` and the globs. A file that blocks or fails is a reason in its LogFile, nothing else."""
+
+    name = "logs"
+    every_s = 0.0
+
+    def __init__(
+        self,
+        *,
+        globs: tuple[str, ...] = (),
+        now: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        proc: str = "/proc",
+        root: str = "",
+        line_limit: int = _LINES,
+        together_s: float = _TOGETHER_S,
+    ) -> None:
+        """`root` stands before the places of container logs; one read takes about `together_s` at most."""
+        self._globs = tuple(Glob(pattern, proc, now) for pattern in globs)
+        self._now = now
+        self._wall = wall
+        self._proc = proc
+        self._line_limit = line_limit
+        self._together_s = together_s
+        self._outputs = Outputs(proc, now, root)
+        self._targets: tuple[LogTarget, ...] = ()
+        self._followed: dict[str, _Followed] = {}
+        self._most_files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        self._batch: Batch[str] = Batch("logs", self._read_one, now, slice_s=together_s / 3)
+        self._room = _Room(line_limit, 0)
+
+    def probe(self) -> str | None:
+        """Always able to run."""
+        return None
+
+    def set_plan(self, plan: SamplingPlan) -> None:
+        """Take the files that the job's processes have open as output."""
+        self._targets = plan.logs
+        for pattern in self._globs:
+            pattern.pids = tuple(pid for target in plan.logs for pid in target.pids)
+
+    def close(self) -> None:
+        """Release the files; one whose read hangs is left to its thread."""
+        for followed in self._followed.values():
+            if followed.began_s is None:
+                followed.tail.close()
+
+    def read(self) -> LogReading:
+        """New lines of all files. Waits at most `together_s` for all of them together."""
+        at_s = self._now()
+        missing: dict[str, str] = {}
+        outputs, untailed = self._outputs.resolve(self._targets)
+        wanted = self._wanted([*outputs, *self._globbed(missing)])
+        if not wanted and not untailed:
+            missing["files"] = "no log file known: name it with --logs GLOB"
+        self._choose(wanted, at_s, missing)
+        self._room = _Room(self._line_limit, len(self._followed))
+        self._batch.run(self._by_appetite(), self._together_s)
+        lines: list[LogLine] = []
+        skipped = 0
+        for path, followed in self._followed.items():
+            reading = self._taken(followed)
+            if reading is not None:
+                skipped += reading.skipped
+                lines.extend(_lines(path, reading, at_s))
+        files = [self._file(followed) for followed in self._followed.values() if not _is_nothing(followed)]
+        return LogReading(
+            at_s=at_s, files=(*files, *untailed), lines=tuple(lines), skipped_lines=skipped, missing=missing
+        )
+
+    def _globbed(self, missing: dict[str, str]) -> list[Output]:
+        found: list[Output] = []
+        for pattern in self._globs:
+            paths, reason = pattern.paths()
+            found.extend(map(Output, paths))
+            if reason is not None:
+                missing["globs"] = f"{missing['globs']}; {reason}" if "globs" in missing else reason
+        return found
+
+    def _wanted(self, outputs: Iterable[Output]) -> dict[str, Output]:
+        wanted: dict[str, Output] = {}
+        for output in outputs:
+            path = output.path
+            if path.endswith(DELETED) and path.removesuffix(DELETED) in self._followed:
+                # its tail still holds the deleted file open: the same lines must not come twice
+                path = path.removesuffix(DELETED)
+            before = wanted.get(path, output)
+            pids = tuple(dict.fromkeys((*before.pids, *output.pids)))
+            wanted[path] = Output(path, pids, before.through or output.through, before.may_lack and output.may_lack)
+        return wanted
+
+    def _choose(self, wanted: dict[str, Output], at_s: float, missing: dict[str, str]) -> None:
+        for path, output in wanted.items():
+            followed = self._followed.get(path)
+            if followed is not None:
+                followed.wanted_at_s, followed.output = at_s, output
+            elif len(self._followed) < self._most_files:
+                self._followed[path] = _Followed(output, self._tail(output), at_s)
+            else:
+                reason = f"only {self._most_files} of {len(wanted)} log files are followed"
+                missing["files"] = f"{reason}: name those that matter with --logs GLOB"
+        for path, followed in list(self._followed.items()):
+            if at_s - followed.wanted_at_s > _KEEP_S and followed.began_s is None:
+                followed.tail.close()
+                del self._followed[path]
+
+    def _tail(self, output: Output) -> Tail:
+        words = Words(prefilter_of(watched_patterns().registry))
+        return Tail(output.path, lambda: _other_names(self._proc, output), words)
+
+    def _by_appetite(self) -> list[str]:
+        """Those that bring little first: they leave their share to those that flood. Folders that do not answer are left out."""
+        now_s = self._now()
+        dead = {
+            os.path.dirname(path)
+            for path, followed in self._followed.items()
+            if followed.began_s is not None and now_s - followed.began_s > _DEAD_S
+        }
+        for path, followed in self._followed.items():
+            if os.path.dirname(path) in dead and followed.began_s is None and followed.size_bytes is None:
+                followed.error = "file system not answering: another file of its folder is waited for"
+        paths = [path for path in self._followed if os.path.dirname(path) not in dead]
+        return sorted(paths, key=lambda path: self._followed[path].brought)
+
+    def _read_one(self, path: str) -> None:
+        followed = self._followed[path]
+        if followed.reading is not None:
+            return  # it was late, and has not been taken yet
+        followed.began_s = self._now()
+        try:
+            lines, read_bytes = self._room.share()
+            reading = followed.tail.read(lines, read_bytes)
+            self._room.take(len(reading.lines), reading.read_bytes)
+            followed.brought = len(reading.lines) + reading.skipped
+            followed.reading, followed.error = reading, None
+        except OSError as error:
+            followed.error = f"cannot read: {error.strerror or error}"
+        finally:
+            followed.began_s = None
+
+    def _taken(self, followed: _Followed) -> TailReading | None:
+        """What it has brought since the last time; also of a read that was late."""
+        reading, followed.reading = followed.reading, None
+        if reading is None:
+            return None
+        if reading.size_bytes is not None:
+            followed.size_bytes, followed.modified_s = reading.size_bytes, reading.modified_s
+        followed.behind_bytes = reading.behind_bytes
+        followed.skipped += reading.skipped
+        followed.error = reading.reason
+        return reading
+
+    def _file(self, followed: _Followed) -> LogFile:
+        modified_s, began_s, reason = followed.modified_s, followed.began_s, followed.error
+        out_s = 0.0 if began_s is None else self._now() - began_s
+        if began_s is not None and (followed.size_bytes is None or out_s > _SLOW_S):
+            reason = f"file system not answering for {out_s:.0f} s"
+        return LogFile(
+            path=followed.tail.path,
+            pids=followed.output.pids,
+            size_bytes=followed.size_bytes,
+            age_s=None if modified_s is None else max(0.0, self._wall() - modified_s),
+            reason=reason,
+            skipped_lines=followed.skipped,
+            behind_bytes=followed.behind_bytes,
+        )
+
+
+def _is_nothing(followed: _Followed) -> bool:
+    return followed.output.may_lack and followed.size_bytes is None
+
+
+def _lines(path: str, reading: TailReading, at_s: float) -> Iterable[LogLine]:
+    return [
+        LogLine(path=path, line_no=line.line_no, text=line.text, at_s=at_s, is_past=line.is_past)
+        for line in reading.lines
+    ]
+
+
+def _other_names(proc: str, output: Output) -> Sequence[str]:
+    """Names of the same file under which it may be opened when its path does not work. May block."""
+    names: list[str] = []
+    for pid in (*output.through, *output.pids[:4]):
+        if output.path.endswith(DELETED):
+            with suppress(OSError):
+                names.extend(
+                    f"{proc}/{pid}/fd/{fd}" for fd in os.listdir(f"{proc}/{pid}/fd") if _is(proc, pid, fd, output)
+                )
+        else:
+            names.append(f"{proc}/{pid}/root{output.path}")
+    return names
+
+
+def _is(proc: str, pid: int, fd: str, output: Output) -> bool:
+    with suppress(OSError):
+        return os.readlink(f"{proc}/{pid}/fd/{fd}") == output.path
+    return False

@@ -1,0 +1,1 @@
+"""What the training writes for machines: metrics files, heartbeats."""

@@ -1,0 +1,227 @@
+"""Jobs on this machine that one could attach to: the slow, bounded scan of all processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from hwtop.collectors.host.user_names import user_name
+from hwtop.collectors.process.files import read_bytes
+from hwtop.collectors.process.roster import SCAN_LIMIT, Roster, watchers_of
+from hwtop.errors import UsageError
+from hwtop.job.launch.launcher import (
+    helper_kind,
+    is_python,
+    is_python_server,
+    is_session,
+    is_side_program,
+    is_wrapper,
+    launcher_kind,
+    program_name,
+    python_program,
+)
+from hwtop.job.launch.programs import SHELLS
+from hwtop.job.launch.root import find_root, orphaned_tops
+from hwtop.job.launch.tree import members
+from hwtop.model.member import Member
+from hwtop.model.plan import SamplingPlan
+from hwtop.model.process import CandidateReading, JobCandidate, ProcessInfo
+
+_OTHER_LIMIT = 20
+"""Programs that are neither Python nor a launcher: only those with the most CPU time are worth listing."""
+
+_TITLE_LIMIT = 200
+_KINDS = ("training", "python", "other")
+
+
+class CandidateSource:
+    """Scans every 5 s, at most 4096 processes, command lines only once."""
+
+    name = "candidates"
+    every_s = 5.0
+
+    def __init__(
+        self, proc: str = "/proc", now: Callable[[], float] = time.monotonic, own_pid: int | None = None
+    ) -> None:
+        """`own_pid` is hwtop's process (this one when None), which is no candidate."""
+        self._now = now
+        self._roster = Roster(proc, now)
+        self._own_pid = os.getpid() if own_pid is None else own_pid
+
+    def probe(self) -> str | None:
+        """Why there is nothing to scan."""
+        return None if os.path.isdir(self._roster.proc) else f"no {self._roster.proc} on this system"
+
+    def read(self) -> CandidateReading:
+        """Training jobs first, the youngest first among equals."""
+        scan = _Scan(self._roster, self._own_pid)
+        uptime_s = _uptime_s(self._roster.proc)
+        found = [scan.candidate(root, group, uptime_s) for root, group in scan.jobs().items()]
+        found.sort(key=lambda c: (_KINDS.index(c.kind), c.age_s if c.age_s is not None else 0.0))
+        return CandidateReading(
+            at_s=self._now(), candidates=tuple(found), scanned=scan.scanned, truncated=scan.is_truncated
+        )
+
+    def set_plan(self, plan: SamplingPlan) -> None:
+        """The scan is the same whatever is watched."""
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def find_by_name(pattern: str, proc: str = "/proc", own_pid: int | None = None) -> int:
+    """PID of the top of the one job with a process whose command line matches `pattern` (a regular expression).
+
+    Where several match, a training job is preferred to other Python programs, and those to the rest.
+
+    Raises:
+        UsageError: none or several match; the message lists what could have been meant.
+    """
+    try:
+        expression = re.compile(pattern)
+    except re.error:
+        expression = re.compile(re.escape(pattern))
+    scan = _Scan(Roster(proc), os.getpid() if own_pid is None else own_pid)
+    uptime_s = _uptime_s(proc)
+    jobs = scan.jobs(other_limit=SCAN_LIMIT)
+    matching = [
+        scan.candidate(root, group, uptime_s)
+        for root, group in jobs.items()
+        if any(expression.search(" ".join(process.cmdline or (process.comm,))) for process in group)
+    ]
+    for kind in _KINDS:
+        of_kind = sorted((c for c in matching if c.kind == kind), key=lambda c: c.age_s or 0.0)
+        if len(of_kind) == 1:
+            return of_kind[0].pid
+        if of_kind:
+            listed = "; ".join(f"{c.pid} {c.title[:60]}" for c in of_kind[:8])
+            raise UsageError(f"{len(of_kind)} jobs match {pattern!r}, give the PID of one: {listed}")
+    jobs_there = [scan.candidate(root, group, uptime_s) for root, group in jobs.items()]
+    listed = "; ".join(f"{c.pid} {c.title[:60]}" for c in jobs_there if c.kind != "other")
+    raise UsageError(f"no job matches {pattern!r}; running Python programs: {listed[:600] or 'none'}")
+
+
+class _Scan:
+    """One scan of all processes, grouped into jobs."""
+
+    def __init__(self, roster: Roster, own_pid: int) -> None:
+        pids = roster.pids()
+        self.is_truncated = len(pids) > SCAN_LIMIT
+        pids = pids[-SCAN_LIMIT:]
+        roster.keep(pids)
+        self.scanned = len(pids)
+        self._ticks_per_s = roster.ticks_per_s
+        self._proc = roster.proc
+        everything = roster.read(pids)
+        self._watchers = watchers_of(own_pid, roster.proc)
+        self._own = _descendants(everything, own_pid)
+        self._processes = {
+            pid: info
+            for pid, info in everything.items()
+            if pid not in self._own and not roster.is_kernel_thread(pid) and info.state != "Z"
+        }
+
+    def jobs(self, other_limit: int = _OTHER_LIMIT) -> dict[int, tuple[ProcessInfo, ...]]:
+        """Root -> processes of its job. Sessions, shells and what only runs next to a job are not jobs."""
+        groups: dict[int, list[ProcessInfo]] = {}
+        for pid, process in self._processes.items():
+            if not is_session(process) and pid not in self._watchers:
+                root_pid = find_root(self._processes, pid, self._watchers)
+                groups.setdefault(orphaned_tops(self._processes, root_pid)[0], []).append(process)
+        jobs = {root: tuple(group) for root, group in groups.items() if any(map(_is_program, group))}
+        others = [root for root, group in jobs.items() if not any(map(_is_candidate, group))]
+        others.sort(key=lambda root: -sum(p.user_ticks + p.system_ticks for p in jobs[root]))
+        for root in others[other_limit:]:
+            del jobs[root]
+        return jobs
+
+    def candidate(self, root_pid: int, group: tuple[ProcessInfo, ...], uptime_s: float | None) -> JobCandidate:
+        """What the list shows of one job."""
+        root = self._processes[root_pid]
+        of_job = members(group)
+        ranks = [member for member in of_job if member.role == "rank"]
+        uid = _owner(self._proc, root_pid)
+        user = "?" if uid is None else user_name(uid)
+        can_attach = os.geteuid() in (0, uid)
+        return JobCandidate(
+            pid=root_pid,
+            kind=_kind(group, of_job),
+            title=_title(root, group, of_job),
+            user=user,
+            ranks=len(ranks),
+            age_s=None if uptime_s is None else max(0.0, uptime_s - root.start_ticks / self._ticks_per_s),
+            can_attach=can_attach,
+            reason=None if can_attach else f"belongs to {user}: run hwtop as {user} or as root",
+        )
+
+
+def _kind(group: Iterable[ProcessInfo], of_job: Iterable[Member]) -> str:
+    """ "training" needs a sign of it: a known or own launcher, a rank in the environment, or torch's process names."""
+    processes = tuple(group)
+    has_launcher = any(member.role == "launcher" for member in of_job)
+    has_sign = any(_has_training_sign(process) for process in processes)
+    if has_launcher or has_sign:
+        return "training"
+    return "python" if any(map(is_python, processes)) else "other"
+
+
+def _has_training_sign(process: ProcessInfo) -> bool:
+    env = process.env or {}
+    if process.comm.startswith("pt_") or (is_python(process) and ("RANK" in env or "LOCAL_RANK" in env)):
+        return True
+    return helper_kind(process) == "compile-worker" and is_python(process)
+
+
+def _is_candidate(process: ProcessInfo) -> bool:
+    return is_python(process) or launcher_kind(process) is not None
+
+
+def _is_program(process: ProcessInfo) -> bool:
+    if helper_kind(process) in ("resource-tracker", "logger"):
+        return False
+    return not is_wrapper(process) and not is_side_program(process) and program_name(process) not in SHELLS
+
+
+def _title(root: ProcessInfo, group: tuple[ProcessInfo, ...], of_job: tuple[Member, ...]) -> str:
+    """Command of what matters most: the launcher, else the first rank, else the root; interpreter and its options left out."""
+    by_pid = {process.pid: process for process in group}
+    chosen = next((m.pid for m in of_job if m.role == "launcher"), None)
+    chosen = chosen or next((m.pid for m in of_job if m.role == "rank"), None)
+    process = by_pid[chosen] if chosen is not None else root
+    argv = process.cmdline or (process.comm,)
+    if is_python(process) and not is_python_server(process):
+        program = python_program(argv)
+        if program.kind in ("script", "module"):
+            first = os.path.basename(program.name) if program.name.endswith("/torchrun") else program.name
+            argv = (first, *program.arguments)
+    return " ".join(argv)[:_TITLE_LIMIT]
+
+
+def _descendants(processes: Mapping[int, ProcessInfo], pid: int) -> set[int]:
+    children: dict[int, list[int]] = {}
+    for process in processes.values():
+        children.setdefault(process.ppid, []).append(process.pid)
+    found, pending = {pid}, [pid]
+    while pending:
+        for child in children.get(pending.pop(), ()):
+            if child not in found:
+                found.add(child)
+                pending.append(child)
+    return found
+
+
+def _owner(proc: str, pid: int) -> int | None:
+    try:
+        return os.stat(f"{proc}/{pid}").st_uid
+    except OSError:
+        return None
+
+
+def _uptime_s(proc: str) -> float | None:
+    """psutil has the boot time only: whole seconds of a clock that may be set meanwhile."""
+    try:
+        return float(read_bytes(f"{proc}/uptime").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None

@@ -1,0 +1,1 @@
+"""The job over time: ranks with phase, step and state."""

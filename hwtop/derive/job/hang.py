@@ -1,0 +1,192 @@
+"""What must be remembered to tell a hang: since when each thread is blocked, each rank in its phase, the job in its rendezvous."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hwtop.job.hang.collective_timeout import timeout_of
+from hwtop.job.hang.locks import lock_wait
+from hwtop.job.hang.rank_state import rank_state, settled
+from hwtop.job.hang.rendezvous import address_of, endpoint_of, nodes_of
+from hwtop.job.stacks.frames import training_thread
+from hwtop.job.stacks.samples import StackSamples
+from hwtop.model.hang import BlockedThread, Rendezvous, WorkerLock
+from hwtop.model.job import Job
+from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo
+from hwtop.model.rank import Rank
+from hwtop.model.snapshot import Snapshot
+from hwtop.model.stack import StackDump
+
+_WORKS_PCT = 2.0
+"""As for a rank itself: under this share of a core a process does nothing."""
+
+
+class _Sleep(Struct):
+    """A thread in D state."""
+
+    since_s: float
+    work: int
+    """Context switches of a main thread, CPU ticks of another: a change means that it ran."""
+
+
+class HangWatch:
+    """Takes in every process reading and every job, in order; answers with the job completed."""
+
+    def __init__(self) -> None:
+        self._asleep: dict[tuple[int, int], _Sleep] = {}
+        self._helped_s: dict[int, float] = {}
+        """Rank -> when a process that it started, loader workers aside, last worked."""
+
+    def see(self, reading: ProcessReading) -> None:
+        """Which threads are in D state, and have been all the time since the reading before.
+
+        As the kernel's own hung task detector does (kernel/hung_task.c), D state counts only without a context switch.
+        """
+        asleep: dict[tuple[int, int], _Sleep] = {}
+        for process in reading.processes:
+            for thread in process.threads:
+                if thread.state != "D":
+                    continue
+                key, work = (process.pid, thread.tid), _work(process, thread)
+                before = self._asleep.get(key)
+                is_same = before is not None and before.work == work
+                asleep[key] = before if is_same and before is not None else _Sleep(reading.at_s, work)
+        self._asleep = asleep
+
+    def complete(self, job: Job, snapshot: Snapshot, samples: StackSamples) -> Job:
+        """The job with what time tells of its ranks, their states, the collective's timeout and the rendezvous."""
+        reading = snapshot.process
+        if reading is None:
+            return job
+        processes = {process.pid: process for process in reading.processes}
+        for row in job.processes:
+            if (
+                row.rank is not None
+                and row.role not in ("rank", "loader-worker")
+                and (row.cpu_pct or 0.0) >= _WORKS_PCT
+            ):
+                self._helped_s[row.rank] = reading.at_s
+        ranks = settled([self._rank(rank, processes, samples, reading.at_s) for rank in job.ranks])
+        threads = {pid: [thread.comm for thread in process.threads] for pid, process in processes.items()}
+        dumps = snapshot.flight.dumps if snapshot.flight else ()
+        return replace(
+            job,
+            ranks=ranks,
+            timeout=timeout_of(ranks, threads, job.logs.events, dumps),
+            rendezvous=self._rendezvous(replace(job, ranks=ranks), processes, snapshot, samples),
+        )
+
+    def _rank(self, rank: Rank, processes: Mapping[int, ProcessInfo], samples: StackSamples, at_s: float) -> Rank:
+        if not rank.is_alive:
+            return replace(rank, state=rank_state(rank))
+        helped_s = self._helped_s.get(rank.rank)
+        idle_for_s = rank.stall.idle_for_s
+        if helped_s is not None and idle_for_s is not None:
+            idle_for_s = min(idle_for_s, at_s - helped_s)
+        rank = replace(
+            rank,
+            stack=replace(rank.stack, phase_for_s=samples.phase_for_s(rank.pid)),
+            stall=replace(
+                rank.stall,
+                idle_for_s=idle_for_s,
+                blocked=self._blocked(rank, processes, at_s),
+                worker_locks=_worker_locks(rank, samples),
+            ),
+        )
+        return replace(rank, state=rank_state(rank))
+
+    def _blocked(self, rank: Rank, processes: Mapping[int, ProcessInfo], at_s: float) -> BlockedThread | None:
+        """The thread that sleeps longest; of several the rank's own, and the main one, comes first."""
+        workers = {worker.pid for worker in rank.workers}
+        found = []
+        for (pid, tid), sleep in self._asleep.items():
+            if pid != rank.pid and pid not in workers:
+                continue
+            process = processes[pid]
+            thread = next(each for each in process.threads if each.tid == tid)
+            found.append(
+                BlockedThread(
+                    pid=pid,
+                    comm=thread.comm,
+                    is_worker=pid in workers,
+                    is_main=tid == pid,
+                    for_s=at_s - sleep.since_s,
+                    wchan=process.wchan if tid == pid else None,
+                )
+            )
+        return max(found, key=lambda each: (each.for_s, not each.is_worker, each.is_main), default=None)
+
+    def _rendezvous(
+        self, job: Job, processes: Mapping[int, ProcessInfo], snapshot: Snapshot, samples: StackSamples
+    ) -> Rendezvous | None:
+        live = [rank for rank in job.ranks if rank.is_alive]
+        if not live:
+            return self._launcher_waits(job, processes, snapshot, samples)
+        waits = [
+            rank.stack.phase_for_s
+            for rank in live
+            if rank.stack.phase == "rendezvous" and rank.stack.phase_for_s is not None
+        ]
+        if len(waits) < len(live):
+            return None
+        ages = [rank.process.age_s for rank in live if rank.process.age_s is not None]
+        addresses = [address for rank in live if (address := address_of(processes[rank.pid].env or {}))]
+        return Rendezvous(
+            waiting_s=min(waits),
+            age_s=min(ages, default=None),
+            ranks=tuple(rank.rank for rank in live),
+            expected=job.world_size,
+            here=len(live),
+            address=next(iter(addresses), None),
+        )
+
+    def _launcher_waits(
+        self, job: Job, processes: Mapping[int, ProcessInfo], snapshot: Snapshot, samples: StackSamples
+    ) -> Rendezvous | None:
+        launcher, reading = job.launcher, snapshot.process
+        if launcher is None or launcher.pid not in processes or reading is None:
+            return None
+        waiting_s, stack_state = samples.phase_for_s(launcher.pid), samples.stack_state(launcher.pid)
+        if waiting_s is None or stack_state is None or stack_state.classified.phase != "rendezvous":
+            return None
+        started_s = processes[launcher.pid].start_ticks / reading.ticks_per_s
+        boot_s = reading.boot_time_s
+        return Rendezvous(
+            waiting_s=waiting_s,
+            age_s=None if boot_s is None else snapshot.time_s - boot_s - started_s,
+            ranks=(),
+            launcher_pid=launcher.pid,
+            expected=nodes_of(launcher.command),
+            here=1,
+            address=endpoint_of(launcher.command),
+        )
+
+
+def _work(process: ProcessInfo, thread: ThreadInfo) -> int:
+    switches = process.switches if thread.tid == process.pid else None
+    return thread.cpu_ticks if switches is None else switches
+
+
+def _worker_locks(rank: Rank, samples: StackSamples) -> tuple[WorkerLock, ...]:
+    """Workers whose every thread waits for a lock of the process itself."""
+    if rank.stack.phase != "data":
+        return ()
+    found = []
+    for worker in rank.workers:
+        dump = samples.newest(worker.pid)
+        wait = _orphaned(dump) if dump is not None else None
+        if wait is not None:
+            found.append(wait)
+    return tuple(found)
+
+
+def _orphaned(dump: StackDump) -> WorkerLock | None:
+    main = training_thread(dump)
+    wait = lock_wait(main) if main is not None else None
+    others: Sequence[object] = [thread for thread in dump.threads if thread != main and lock_wait(thread) is None]
+    if wait is None or wait.kind != "lock" or others:
+        return None
+    return WorkerLock(pid=dump.pid, wait=wait)

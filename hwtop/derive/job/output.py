@@ -1,0 +1,62 @@
+"""Where the job's processes write what they print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from hwtop.derive.job.slot import RankSlot
+from hwtop.job.launch.launcher import is_slurmstepd
+from hwtop.job.log.name import is_log_name
+from hwtop.model.log import LogFile
+from hwtop.model.member import Member
+from hwtop.model.plan import LogTarget
+from hwtop.model.process import OpenFile, ProcessReading
+
+_NOWHERE = "/dev/null"
+_RAY_LOGS = re.compile(r"/session_[^/]+/logs/")
+
+
+def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTarget, ...]:
+    """Where launcher and ranks write: fd 1 and 2, and other files that are named like logs."""
+    roles = {member.pid: member.role for member in known}
+    writers: dict[str, set[int]] = {}
+    for process in reading.processes:
+        role = roles.get(process.pid)
+        if role not in ("rank", "launcher") or is_slurmstepd(process):
+            continue  # slurmstepd prints nothing of its own
+        for file in process.files:
+            if _is_output(file) and (role == "rank" or file.target != _NOWHERE):
+                writers.setdefault(file.target, set()).add(process.pid)
+    return tuple(LogTarget(path=path, pids=tuple(sorted(pids))) for path, pids in writers.items())
+
+
+def ranks_by_path(slots: Sequence[RankSlot]) -> dict[str, tuple[int, ...]]:
+    """File -> the ranks that have it open as their output."""
+    ranks: dict[str, set[int]] = {}
+    for slot in slots:
+        for file in slot.processes.process.files:
+            is_file = file.target.startswith("/") and not file.target.startswith("/dev/")
+            if is_file and _is_output(file) and slot.processes.member.rank is not None:
+                ranks.setdefault(file.target, set()).add(slot.processes.member.rank)
+    return {path: tuple(sorted(numbers)) for path, numbers in ranks.items()}
+
+
+def with_files(
+    ranks_of: Mapping[str, tuple[int, ...]], files: Sequence[LogFile], rank_of: Mapping[int, int]
+) -> dict[str, tuple[int, ...]]:
+    """`ranks_of` with what followed files tell, which may stand behind a pipe. `rank_of`: PIDs of ranks -> their numbers."""
+    found = dict(ranks_of)
+    for file in files:
+        ranks = {rank_of[pid] for pid in file.pids if pid in rank_of}
+        if ranks and file.size_bytes is not None:
+            found[file.path] = tuple(sorted({*found.get(file.path, ()), *ranks}))
+    return found
+
+
+def _is_output(file: OpenFile) -> bool:
+    if file.target == _NOWHERE:
+        return file.fd == 1
+    if _RAY_LOGS.search(file.target):
+        return file.fd in (1, 2)  # the rest are Ray's own
+    return file.fd in (1, 2) or (file.is_writable and is_log_name(file.target))

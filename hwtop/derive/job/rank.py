@@ -1,0 +1,160 @@
+"""One rank as it stands: what its process, its workers, its logs and its stacks tell, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from hwtop.derive.job.data_file import data_file
+from hwtop.derive.job.slot import RankSlot
+from hwtop.derive.logs.log import LogReport
+from hwtop.job.gpu_owner import gpus_of
+from hwtop.job.stacks.frames import leaf_of
+from hwtop.job.stacks.samples import StackSamples
+from hwtop.job.stacks.series import StackState
+from hwtop.job.stacks.sleep import Sleep
+from hwtop.model.gpu.device import Gpu
+from hwtop.model.host.disk import MountReading
+from hwtop.model.rank import Rank, RankProcess, RankStack, RankStall, Worker
+from hwtop.model.snapshot import Snapshot
+
+_DUMP_IS_NEW_S = 30.0
+"""An older dump says nothing about now."""
+
+
+def rank_now(
+    number: int,
+    slot: RankSlot,
+    report: LogReport,
+    samples: StackSamples,
+    snapshot: Snapshot,
+    reported_exit_code: int | None,
+) -> Rank:
+    """The rank at the time of `snapshot`, before its state is judged (`hwtop.derive.job.hang`).
+
+    `reported_exit_code` is what a launcher wrote about it: the kernel tells its exit code to the parent only.
+    """
+    processes, process = slot.processes, slot.processes.process
+    gpus: Sequence[Gpu] = snapshot.gpu.gpus if snapshot.gpu else ()
+    used = gpus_of(process, processes.member.local_rank, gpus)
+    slot.gpus = used.indexes or slot.gpus
+    log = report.log
+    rank = Rank(
+        rank=number,
+        pid=process.pid,
+        local_rank=processes.member.local_rank,
+        gpus=slot.gpus,
+        gpus_reason=None if slot.gpus else used.reason,
+        is_alive=slot.is_alive,
+        exit_code=reported_exit_code if slot.exit_code is None and not slot.is_alive else slot.exit_code,
+        gone_at_s=slot.gone_at_s,
+        log=replace(log, last_line=slot.error or log.last_line),
+        progress=report.progress,
+    )
+    if slot.is_alive:
+        rank = _with_process(rank, slot, samples.sleepers.of(rank.pid), snapshot)
+        rank = replace(rank, workers=_workers(slot, samples, snapshot))
+        rank = _with_stack(rank, samples, snapshot.at_s)
+    return rank
+
+
+def _workers(slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> tuple[Worker, ...]:
+    at_s = snapshot.at_s
+    outputs = {file.target for file in slot.processes.process.files if file.is_writable}
+    rows = []
+    for process, rates in slot.processes.workers:
+        stack_state = _stack_state_now(process.pid, samples, at_s)
+        rows.append(
+            Worker(
+                pid=process.pid,
+                state=process.state,
+                cpu_pct=rates.cpu_pct,
+                rss_bytes=process.rss_bytes,
+                wchan=process.wchan,
+                read_bytes_per_s=rates.read_bytes_per_s,
+                read_chars_per_s=rates.read_chars_per_s,
+                leaf=leaf_of(stack_state.classified.path) if stack_state is not None else None,
+                exit_code=process.exit_code,
+                same_stack_for_s=samples.same_stack_for_s(process.pid, at_s),
+                file=data_file(process, _mounts(snapshot), outputs),
+            )
+        )
+    return tuple(rows)
+
+
+def _stack_state_now(pid: int, samples: StackSamples, at_s: float) -> StackState | None:
+    stack_state = samples.stack_state(pid)
+    if stack_state is None:
+        return None
+    sleep = samples.sleep(pid)
+    known_to_s = stack_state.dump.at_s if sleep is None else sleep.seen_s
+    return stack_state if at_s - known_to_s < _DUMP_IS_NEW_S else None
+
+
+def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
+    if rank.progress.step_time_s is not None:
+        samples.trains(rank.pid)
+    shares = samples.shares(rank.pid, at_s)
+    workers = [samples.hot(worker.pid) for worker in rank.workers]
+    stack_state = _stack_state_now(rank.pid, samples, at_s)
+    stack = RankStack(
+        dump=samples.newest(rank.pid),
+        phase=stack_state.classified.phase if stack_state is not None else None,
+        is_waiting=stack_state.is_waiting if stack_state is not None else None,
+        shares=shares.phases,
+        wait_share=shares.wait,
+        samples=shares.samples,
+        wait_samples=shares.wait_samples,
+        hot=samples.hot(rank.pid),
+        hot_lines=samples.lines(rank.pid, at_s),
+        intervals=samples.intervals(rank.pid),
+        worker_hot=max(workers, key=lambda spots: spots[0].samples if spots else 0, default=()),
+    )
+    stall = replace(
+        rank.stall, same_stack_for_s=samples.same_stack_for_s(rank.pid, at_s), held=samples.held(rank.pid, at_s)
+    )
+    return replace(rank, stack=stack, stall=stall)
+
+
+def _with_process(rank: Rank, slot: RankSlot, sleep: Sleep | None, snapshot: Snapshot) -> Rank:
+    reading = snapshot.process
+    assert reading is not None
+    process, rates = slot.processes.process, slot.processes.rates
+    everyone = (process, *(worker for worker, _ in slot.processes.workers))
+    cpu = [each.cpu_pct for each in (rates, *(worker for _, worker in slot.processes.workers))]
+    boot_s = reading.boot_time_s
+    age_s = None if boot_s is None else snapshot.time_s - boot_s - process.start_ticks / reading.ticks_per_s
+    of_process = RankProcess(
+        os_state=process.state,
+        tracer_pid=process.tracer_pid or None,
+        wchan=process.wchan,
+        age_s=None if age_s is None else max(0.0, age_s),
+        cpu_pct=rates.cpu_pct,
+        tree_cpu_pct=None if rates.cpu_pct is None else sum(value for value in cpu if value is not None),
+        main_thread_cpu_pct=rates.main_thread_cpu_pct,
+        cpu=process.cpu,
+        runnable_threads=sum(thread.state == "R" for each in everyone for thread in each.threads),
+        thread_count=process.thread_count,
+        rss_bytes=process.rss_bytes,
+        anon_bytes=process.anon_bytes,
+        tree_anon_bytes=_sum(each.anon_bytes for each in everyone),
+        read_bytes_per_s=rates.read_bytes_per_s,
+        written_bytes_per_s=rates.written_bytes_per_s,
+        file=data_file(process, _mounts(snapshot), () if rank.log.path is None else (rank.log.path,)),
+    )
+    stall = RankStall(
+        asleep_since_s=None if sleep is None else sleep.since_s,
+        idle_for_s=None if rates.cpu_pct is None else reading.at_s - (slot.idle_since_s or reading.at_s),
+        stopped_for_s=None if slot.stopped_since_s is None else reading.at_s - slot.stopped_since_s,
+    )
+    return replace(rank, process=of_process, stall=stall)
+
+
+def _mounts(snapshot: Snapshot) -> Sequence[MountReading]:
+    return snapshot.disk.mounts if snapshot.disk else ()
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

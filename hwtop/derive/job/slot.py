@@ -1,0 +1,78 @@
+"""Seat: what must be remembered of one rank between two readings."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hwtop.derive.job.process import ProcessRates
+from hwtop.model.member import Member
+from hwtop.model.process import GoneProcess, ProcessInfo
+
+_IDLE_CPU_SHARE = 0.02
+"""Rank and workers together under this share of a core do nothing: watchdog threads and wait loops take less."""
+_IDLE_SLACK_S = 0.05
+"""The kernel counts CPU time in ticks of 10 ms, so over a short time one or two of them say nothing."""
+
+
+class RankProcesses(Struct, frozen=True, kw_only=True):
+    """A rank with its loader workers and their rates, from one reading."""
+
+    member: Member
+    process: ProcessInfo
+    rates: ProcessRates
+    workers: tuple[tuple[ProcessInfo, ProcessRates], ...]
+
+
+class RankSlot:
+    """One rank number. A restarted rank takes the seat of the one before."""
+
+    def __init__(self, processes: RankProcesses) -> None:
+        self.processes = processes
+        self.is_alive = True
+        self.exit_code: int | None = None
+        self.error: str | None = None
+        """Its last words, once it is gone."""
+        self.gone_at_s: float | None = None
+        self.gpus: tuple[int, ...] = ()
+        """Last known ones: a lost GPU no longer tells who was on it."""
+        self.stopped_since_s: float | None = None
+        self.idle_since_s: float | None = None
+        self._idle_cpu_s = 0.0
+        self._seen_at_s: float | None = None
+
+    def update(self, processes: RankProcesses, at_s: float) -> None:
+        """The rank was seen in this reading."""
+        self.processes = processes
+        state = processes.process.state
+        self.is_alive = state not in ("Z", "X")
+        self.gone_at_s = self.error = None
+        self.exit_code = processes.process.exit_code if not self.is_alive else None
+        self.stopped_since_s = (self.stopped_since_s or at_s) if state in ("T", "t") else None
+        self._count_idle(at_s)
+
+    def lost(self, gone: GoneProcess | None) -> None:
+        """The rank was not in this reading."""
+        self.is_alive = False
+        self.stopped_since_s = None
+        self._be_busy()
+        if gone is not None:
+            self.gone_at_s, self.error = gone.at_s, gone.error
+            self.exit_code = self.exit_code if gone.exit_code is None else gone.exit_code
+
+    def _count_idle(self, at_s: float) -> None:
+        """Idle since the earliest time from which CPU time, all in all, stayed under the share."""
+        everyone = (self.processes.rates, *(rates for _, rates in self.processes.workers))
+        known = [rates.cpu_pct for rates in everyone if rates.cpu_pct is not None]
+        moves = any(rates.read_bytes_per_s or rates.written_bytes_per_s for rates in everyone)
+        last_s, self._seen_at_s = self._seen_at_s, at_s
+        if last_s is None or len(known) < len(everyone) or moves:
+            self._be_busy()
+            return
+        if self.idle_since_s is None:
+            self.idle_since_s = last_s
+        self._idle_cpu_s += sum(known) / 100 * (at_s - last_s)
+        if self._idle_cpu_s > _IDLE_SLACK_S + _IDLE_CPU_SHARE * (at_s - self.idle_since_s):
+            self._be_busy()
+
+    def _be_busy(self) -> None:
+        self.idle_since_s, self._idle_cpu_s = None, 0.0

@@ -1,0 +1,1 @@
+"""What logs, metrics files and heartbeats report, over time."""

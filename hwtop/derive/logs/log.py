@@ -1,0 +1,183 @@
+"""The job's logs over time: whose line it is, what it tells of the training, which patterns it matched."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hwtop.derive.logs.curves import CurveBook
+from hwtop.derive.logs.stream import LogStreams
+from hwtop.derive.logs.surroundings import Surroundings
+from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
+from hwtop.job.log.text import rank_of_path, split_rank
+from hwtop.job.patterns.match import Matcher
+from hwtop.job.patterns.registry import Registry
+from hwtop.model.curve import Curve
+from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading
+from hwtop.model.rank import RankLog, RankProgress
+
+_KEPT_LINES = 500
+_KEPT_EVENTS = 500
+_OVERCOME_STEPS = 3
+"""A past error that the same file follows up with this many steps did not end that run: it is history."""
+
+
+class LogReport(Struct, frozen=True, kw_only=True):
+    """What the logs say of one rank."""
+
+    log: RankLog
+    progress: RankProgress
+
+
+@dataclass
+class _Reported:
+    """An event, and how many steps of the same file came after it."""
+
+    event: LogEvent
+    steps_after: int = 0
+
+
+class LogBook:
+    """Takes in every LogReading, and answers for each rank. `ranks_of` maps a path to the ranks that write to it."""
+
+    def __init__(self, patterns: Registry | None = None) -> None:
+        self._matcher = Matcher(patterns)
+        self._streams = LogStreams()
+        self._read_at_s = 0.0
+        self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
+        self._curves = CurveBook()
+        self._surroundings = Surroundings()
+        self._reported: deque[_Reported] = deque(maxlen=_KEPT_EVENTS)
+        self.files: tuple[LogFile, ...] = ()
+        self.exit_codes: dict[int, int] = {}
+        """PID -> exit code, where a launcher's log tells it; negative = signal."""
+
+    @property
+    def lines(self) -> tuple[LogLine, ...]:
+        """The newest lines of all files, oldest first."""
+        return tuple(self._lines)
+
+    @property
+    def events(self) -> tuple[LogEvent, ...]:
+        """What the patterns found, oldest first."""
+        return tuple(reported.event for reported in self._reported)
+
+    @property
+    def flagged_lines(self) -> tuple[LogLine, ...]:
+        """Lines that matched, with those around them."""
+        return self._surroundings.lines
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """What the logs tell over the steps of the training."""
+        return self._curves.curves
+
+    def advance(self, reading: LogReading, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> None:
+        """Take in the lines of one reading. `rank_of` maps the PIDs of ranks to their numbers."""
+        self.files = reading.files
+        self._read_at_s = reading.at_s
+        self._lines.extend(reading.lines)
+        events = self._matcher.match(reading.lines)
+        self._surroundings.advance(reading.lines, events)
+        for event in events:
+            self._reported.append(_Reported(replace(event, rank=self._blamed(event, ranks_of, rank_of))))
+        earlier = superseded(file.path for file in reading.files)
+        for line in reading.lines:
+            if line.path not in earlier:
+                self._take(line, ranks_of)
+
+    def of_rank(self, rank: int, ranks_of: Mapping[str, Sequence[int]], at_s: float) -> LogReport:
+        """What is known of this rank at `at_s`."""
+        paths = [path for path, ranks in ranks_of.items() if rank in ranks]
+        shared = [stream for stream in self._streams.of_rank(None) if self._speaks_for(stream.path, rank, ranks_of)]
+        streams = [*self._streams.of_rank(rank), *shared]
+        wanted = {*paths, *(stream.path for stream in streams)}
+        ages = [file.age_s for file in self.files if file.path in wanted and file.age_s is not None]
+        age_s = min(ages) + max(0.0, at_s - self._read_at_s) if ages else None
+        best = max(
+            (stream for stream in streams if stream.last_step_at_s is not None),
+            key=lambda stream: stream.last_step_at_s or 0.0,
+            default=None,
+        )
+        log = RankLog(
+            path=best.path if best else next(iter([*paths, *(stream.path for stream in streams)]), None),
+            age_s=age_s,
+            interval_s=best.log_interval_s if best else None,
+            last_line=next((stream.last_line for stream in (best, *streams) if stream and stream.last_line), None),
+        )
+        if best is None:
+            newest = next((stream.newest for stream in streams if stream.newest), None)
+            return LogReport(log=log, progress=RankProgress(newest=newest))
+        progress = RankProgress(
+            newest=best.newest,
+            step_time_s=best.step_time_s,
+            step_age_s=best.step_age_s(at_s, age_s),
+            reported_at_s=None if best.is_past else best.last_step_at_s,
+        )
+        return LogReport(log=log, progress=progress)
+
+    def _blamed(self, event: LogEvent, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> int | None:
+        """The rank that the line is about: it says so, names its PID, or stands in that rank's log."""
+        pid = event.groups.get("pid") or event.groups.get("exit_pid")
+        code = event.groups.get("exitcode") or event.groups.get("exit")
+        if pid and code:
+            self.exit_codes[int(pid)] = int(code)
+        if event.rank is not None:
+            return event.rank
+        if pid and int(pid) in rank_of:
+            return rank_of[int(pid)]
+        return self._owner(event.path, event.text, ranks_of)
+
+    def _take(self, line: LogLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
+        stream = self._streams.of(line.path, self._owner(line.path, line.text, ranks_of))
+        progress, is_step = stream.take(line)
+        if progress is not None:
+            step = stream.run_step if stream.run_step is not None else self._step_elsewhere(stream.rank)
+            self._curves.take(stream.key, progress, step, line.at_s, line.is_past)
+            if stream.measured is not None:
+                self._curves.take_measured(stream.key, stream.measured)
+        if is_step and (line.is_past or attempt_of(line.path) is not None):
+            self._overcome(line)
+
+    def _step_elsewhere(self, rank: int | None) -> int | None:
+        """The newest step that the rank told in another file: bars go to its stderr, losses to its stdout."""
+        others = self._streams.of_rank(rank) if rank is not None else []
+        newest = max(others, key=lambda stream: stream.last_step_at_s or 0.0, default=None)
+        return None if newest is None else newest.run_step
+
+    def _overcome(self, line: LogLine) -> None:
+        """Count the steps after each past event of the file; drop those that the run has survived."""
+        for reported in self._reported:
+            if reported.event.is_past and _is_before(reported.event, line):
+                reported.steps_after += 1
+        survived = (reported for reported in self._reported if reported.steps_after < _OVERCOME_STEPS)
+        self._reported = deque(survived, maxlen=_KEPT_EVENTS)
+
+    def _owner(self, path: str, text: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
+        rank, _ = split_rank(text)
+        if rank is not None:
+            return rank
+        ranks = ranks_of.get(path, ())
+        if len(ranks) == 1:
+            return ranks[0]
+        return rank_of_path(path)
+
+    def _speaks_for(self, path: str, rank: int, ranks_of: Mapping[str, Sequence[int]]) -> bool:
+        """Lines without a rank in a file that several ranks share (or that --logs named) are taken for the lowest one's."""
+        ranks = ranks_of.get(path, ())
+        everyone = ranks or [number for numbers in ranks_of.values() for number in numbers] or [0]
+        return rank == min(everyone)
+
+
+def _is_before(event: LogEvent, line: LogLine) -> bool:
+    if event.path != line.path:
+        return is_earlier(event.path, line.path)
+    if not line.is_past:
+        return False
+    if event.line_no is None or line.line_no is None:
+        return True
+    return event.line_no < line.line_no

@@ -1,0 +1,111 @@
+"""Voice: the lines of one rank in one file, and what they told so far."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hwtop.job.progress.tracker import Measured, ProgressTracker
+from hwtop.model.log import LogLine, Progress
+
+MOST_VOICES = 4096
+"""Pairs of file and rank that are told apart."""
+
+
+class LogStream:
+    """Takes in its lines one by one."""
+
+    def __init__(self, path: str, rank: int | None) -> None:
+        self.path = path
+        self.rank = rank
+        """None where neither line nor file tell whose it is."""
+        self.last_line: str | None = None
+        self.is_past = False
+        """Its newest step was there before hwtop came."""
+        self._tracker = ProgressTracker()
+
+    @property
+    def key(self) -> tuple[str, int | None]:
+        """What it is known by."""
+        return (self.path, self.rank)
+
+    @property
+    def newest(self) -> Progress | None:
+        """The newest value of each field."""
+        return self._tracker.newest
+
+    @property
+    def run_step(self) -> int | None:
+        """The newest step, counted over the whole run."""
+        return self._tracker.run_step
+
+    @property
+    def measured(self) -> Measured | None:
+        """A pace that was measured by the arrival of the newest line."""
+        return self._tracker.measured
+
+    @property
+    def step_time_s(self) -> float | None:
+        """Median of the last steps."""
+        return self._tracker.step_time_s
+
+    @property
+    def last_step_at_s(self) -> float | None:
+        """When the newest step was told."""
+        return self._tracker.last_step_at_s
+
+    @property
+    def log_interval_s(self) -> float | None:
+        """Median gap between lines that told a new step; before any arrived live, as it is to be expected."""
+        return self._tracker.log_interval_s or self._reported_interval_s()
+
+    def take(self, line: LogLine) -> tuple[Progress | None, bool]:
+        """What the line tells of the training, and whether that is a new step."""
+        if any(map(str.isalnum, line.text)):  # a rule of ===== says nothing
+            self.last_line = line.text
+        before = self.newest.step if self.newest else None
+        progress = self._tracker.add(line)
+        is_step = progress is not None and progress.step is not None and progress.step != before
+        if is_step:
+            self.is_past = line.is_past
+        return progress, is_step
+
+    def step_age_s(self, at_s: float, file_age_s: float | None) -> float | None:
+        """How old its newest step is."""
+        if self.last_step_at_s is None:
+            return None
+        if self.is_past:
+            return file_age_s  # it was there before we came: no younger than the last write
+        return max(0.0, at_s - self.last_step_at_s)
+
+    def _reported_interval_s(self) -> float | None:
+        """Steps from line to line x step time."""
+        steps = [sample.step for sample in self._tracker.series[-20:]]
+        gaps = sorted(later - earlier for earlier, later in pairwise(steps) if later > earlier)
+        if not gaps or self.step_time_s is None:
+            return None
+        return gaps[len(gaps) // 2] * self.step_time_s
+
+
+class LogStreams:
+    """All voices, found by file and rank."""
+
+    def __init__(self) -> None:
+        self._streams: dict[tuple[str, int | None], LogStream] = {}
+        self._by_rank: dict[int | None, list[LogStream]] = {}
+
+    def __len__(self) -> int:
+        return len(self._streams)
+
+    def of(self, path: str, rank: int | None) -> LogStream:
+        """The one of this file and rank, made anew where there is none. Numbers that are too many are no ranks."""
+        if (path, rank) not in self._streams and len(self._streams) >= MOST_VOICES:
+            rank = None
+        stream = self._streams.get((path, rank))
+        if stream is None:
+            stream = self._streams[(path, rank)] = LogStream(path, rank)
+            self._by_rank.setdefault(rank, []).append(stream)
+        return stream
+
+    def of_rank(self, rank: int | None) -> list[LogStream]:
+        """Those that are known to be this rank's; for None those that are nobody's."""
+        return self._by_rank.get(rank, [])

@@ -1,0 +1,69 @@
+"""Where the collectors should look next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hwtop.job.hang.rank_state import share_of
+from hwtop.model.frame import DerivedState
+from hwtop.model.job import Job
+from hwtop.model.plan import SamplingPlan, UserFocus
+from hwtop.model.rank import Rank
+
+_DATA_WAIT = 0.1
+"""From this share of samples in data loading on, the loader workers are looked at too."""
+_ASLEEP_S = 3.0
+"""Longer than most steps: then one of the ranks would have been woken."""
+_WORKERS_A_RANK = 2
+"""Workers of one rank do the same thing: two tell the story ..."""
+_WORKERS_OF_A_STILL_RANK = 32
+_STILL_S = 5.0
+"""... unless the rank has waited long for one and the same batch: any of them may be the one that is stuck."""
+
+
+def aim_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None:
+    """The focused rank first, then all ranks, then workers of those that wait for data."""
+    job = derived.job
+    if job is None:
+        return None
+    ranks = [rank for rank in job.ranks if rank.is_alive]
+    focus = next((rank.pid for rank in ranks if rank.rank == user_focus.rank), None)
+    pids = [rank.pid for rank in ranks] or _waiting_launcher(job)
+    if focus is not None:
+        pids.remove(focus)
+        pids.insert(0, focus)
+    workers = [worker for rank in ranks if _waits_for_data(rank) for worker in rank.workers[: _most_workers(rank)]]
+    return SamplingPlan(
+        target_pid=job.target_pid,
+        stack_pids=(*pids, *(worker.pid for worker in workers if worker.state not in ("Z", "X"))),
+        asleep_since_s=_asleep_since_s(ranks, derived.at_s),
+        focus_pid=focus,
+        logs=job.logs.targets,
+        detail_pid=user_focus.detail_pid,
+        request=user_focus.request,
+        flight=job.flight.targets,
+        metrics=job.metrics.targets,
+    )
+
+
+def _asleep_since_s(ranks: Sequence[Rank], now_s: float) -> dict[int, float]:
+    """Of all ranks, where every one sleeps for so long that nothing may be going on."""
+    since = {rank.pid: rank.stall.asleep_since_s for rank in ranks if rank.stall.asleep_since_s is not None}
+    is_whole = len(since) == len(ranks) and all(now_s - since_s >= _ASLEEP_S for since_s in since.values())
+    return since if is_whole else {}
+
+
+def _waiting_launcher(job: Job) -> list[int]:
+    """torchrun before it has started a rank: it waits for the other nodes, which only its own stack tells."""
+    launcher = job.launcher
+    is_torchrun = launcher is not None and launcher.is_alive and launcher.kind in ("torchrun", "accelerate")
+    return [launcher.pid] if launcher is not None and is_torchrun and not job.ranks else []
+
+
+def _most_workers(rank: Rank) -> int:
+    is_still = rank.stack.phase == "data" and (rank.stall.same_stack_for_s or 0.0) >= _STILL_S
+    return _WORKERS_OF_A_STILL_RANK if is_still else _WORKERS_A_RANK
+
+
+def _waits_for_data(rank: Rank) -> bool:
+    return rank.stack.phase == "data" or share_of(rank, "data") >= _DATA_WAIT

@@ -1,0 +1,161 @@
+"""Saving, reporting and loading told from what a user's line does with files and the network, whatever its function is called. Pure.
+
+Saving and logging both write files. A checkpoint is written anew and as a whole; a log grows by small pieces. So mode "a", a line of
+text, rows of a table, and names that speak of logs, metrics or curves are logging, and any other writing is saving ("checkpoint").
+
+What is sent over the network between steps is reporting ("logging"), and what is only fetched is data. A request whose answer the
+step needs (a reward model, a simulator), and what ranks exchange among themselves, is neither: it stays unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Literal
+
+from hwtop.job.stacks.frames import PLUMBING, is_user_frame, short_name
+from hwtop.job.stacks.io_calls import (
+    APPENDS,
+    ASKED,
+    ASKS,
+    BY_TEXT,
+    CODE_PATTERNS,
+    DATA,
+    DOORS,
+    EXCHANGED,
+    EXCHANGES,
+    FETCHED,
+    FETCHES,
+    KEEPS,
+    KEEPS_ELSEWHERE,
+    LOGS,
+    NEUTRAL,
+    PIECE,
+    PLACES,
+    REPORTS,
+    SENDS,
+    SETTINGS,
+    USES_ANSWER,
+    WRAPPERS,
+    IoKind,
+)
+from hwtop.job.stacks.name_words import words
+from hwtop.model.rank import Phase
+from hwtop.model.stack import StackFrame
+
+_CALLERS = 3
+"""So many of the functions around a request say what it is for: clients have helpers of their own."""
+_STATEMENTS = re.compile(r"\s*;\s*(?=[A-Za-z_(]|$)")
+_CALLS = re.compile(r"[\w\])]\(")
+_PAUSES = re.compile(r"\bsleep\(")
+
+
+def traffic_phase(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
+    """What the innermost user frame is writing, sending or reading; None where that is not sure."""
+    library = tuple(takewhile(lambda frame: not is_user_frame(frame), frames))
+    users = [frame for frame in frames[len(library) :] if is_user_frame(frame)]
+    if not users:
+        return None
+    io_kind = _traffic(library, users[0].code or "")
+    if io_kind is None:
+        return None
+    phase = _of_file(io_kind, users[0]) if io_kind in ("write", "row", "read") else _of_network(io_kind, users)
+    return None if phase is None else (phase, users[0])
+
+
+def reads(code: str | None) -> bool:
+    """Bytes come in on this line, from a file, a database or the network."""
+    return code is not None and (_kind(code) == "read" or FETCHES.search(code) is not None)
+
+
+def _traffic(library: Sequence[StackFrame], code: str) -> IoKind | None:
+    if not library:
+        return _said(code)
+    entry = _entered(library)
+    if entry is None:
+        return None
+    found = next((door.io_kind for door in DOORS if _is_at(entry, door.files, door.names)), None)
+    if found == "ask":
+        return _direction(code)
+    return _said(code) if found is None and _is_at(entry, BY_TEXT, frozenset()) else found
+
+
+def _entered(library: Sequence[StackFrame]) -> StackFrame | None:
+    """The library's frame that the user's line called; decorators left out."""
+    named = (
+        frame
+        for frame in reversed(library)
+        if short_name(frame.name) not in WRAPPERS and (frame.short_filename, short_name(frame.name)) not in PLUMBING
+    )
+    return next(named, None)
+
+
+def _is_at(frame: StackFrame, files: tuple[str, ...], names: frozenset[str]) -> bool:
+    return frame.short_filename.startswith(files) and (not names or short_name(frame.name) in names)
+
+
+def _said(code: str) -> IoKind | None:
+    """Of a line whose time goes to C code: every statement on it must be of that kind, or call nothing."""
+    kinds = [kind for part in _STATEMENTS.split(code) if (kind := _kind(part)) != "nothing"]
+    return kinds[0] if kinds and None not in kinds and not _PAUSES.search(code) else None
+
+
+def _kind(statement: str) -> IoKind | Literal["nothing"] | None:
+    """ "nothing": it takes no time of its own. None: it may take any."""
+    found = next((io_kind for io_kind, pattern in CODE_PATTERNS if pattern.search(statement)), None)
+    if found is None and (not _CALLS.search(statement) or NEUTRAL.search(statement)):
+        return "nothing"
+    return found
+
+
+def _direction(code: str) -> IoKind:
+    if SENDS.search(code):
+        return "send"
+    return "fetch" if FETCHES.search(code) else "ask"
+
+
+def _of_file(io_kind: IoKind, user: StackFrame) -> Phase | None:
+    code = user.code or ""
+    said = words(PLACES.sub("", code)) | words(user.name)
+    if io_kind == "read":
+        return _what_is_read(said, KEEPS)
+    if io_kind == "row" or APPENDS.search(code):
+        return "logging"
+    if said & {"stdin", "stdout", "stderr"}:
+        return None
+    if said & KEEPS:
+        return "checkpoint"
+    if said & LOGS or PIECE.search(code):
+        return "logging"
+    return "data-main" if said & DATA else "checkpoint"
+
+
+def _what_is_read(said: frozenset[str], keeps: frozenset[str]) -> Phase | None:
+    if said & SETTINGS:
+        return None
+    return "checkpoint" if said & keeps else "data-main"
+
+
+def _of_network(io_kind: IoKind, users: Sequence[StackFrame]) -> Phase | None:
+    code, names = users[0].code or "", [words(frame.name) for frame in users[:_CALLERS]]
+    said = words(PLACES.sub("", code))
+    if any(name & (ASKS | EXCHANGES) for name in names) or said & (ASKED | EXCHANGED):
+        return None
+    if io_kind == "ask":
+        io_kind = _purpose(names)
+    if io_kind == "fetch":
+        return _what_is_read(said | names[0], KEEPS_ELSEWHERE)
+    if io_kind != "send" or USES_ANSWER.search(code):
+        return None
+    return "checkpoint" if (said | names[0]) & KEEPS_ELSEWHERE else "logging"
+
+
+def _purpose(names: Sequence[frozenset[str]]) -> IoKind:
+    """What the functions around a request say of it, the innermost first."""
+    for name in names:
+        if name & REPORTS:
+            return "send"
+        if name & FETCHED:
+            return "fetch"
+    return "ask"

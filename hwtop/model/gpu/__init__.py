@@ -1,0 +1,1 @@
+"""A GPU as it was read: the device, its health, its links."""

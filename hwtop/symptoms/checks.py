@@ -1,0 +1,212 @@
+"""What the numbers of now say to each usual suspect, where no rule has found anything. Pure.
+
+They decide between "no" and "unknown" only, but for phases: what was not measured is never a "no".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import fmean, median
+
+from msgspec import Struct
+
+from hwtop.job.hang.rank_state import share_of
+from hwtop.job.rank_set import named, rank_set
+from hwtop.model.frame import DerivedState
+from hwtop.model.rank import Phase, Rank
+from hwtop.model.symptom import Answer
+from hwtop.symptoms.gpu.words import named_gpus
+from hwtop.symptoms.history import History
+from hwtop.symptoms.host.network import RETRANSMITS
+from hwtop.symptoms.host.pressure import some_pct
+from hwtop.symptoms.runs.earlier import against_earlier, earlier_words
+
+WINDOW_S = 10.0
+GPU_BUSY_PCT = 70.0
+"""From here on nobody calls a GPU underutilized; below gpu-low-utilization's own level the rule speaks. Engineering default."""
+SMALL_SHARE = 0.10
+"""A phase below it is not what makes a job slow."""
+LARGE_SHARE = 0.30
+MIN_SAMPLES = 20
+CORES_FREE_PCT = 85.0
+STALLED_PCT = 10.0
+LINK_SHARE = 0.5
+MEMORY_FREE_SHARE = 0.10
+LEAST_STEPS = 50
+"""What throughput-drop needs before it can see a change."""
+
+
+class Result(Struct, frozen=True):
+    """What the numbers say where no finding does."""
+
+    verdict: Answer
+    text: str
+
+
+def hung(history: History) -> Result:
+    """Whether the ranks move."""
+    ranks = history.live_ranks
+    stuck = [rank.rank for rank in ranks if rank.state in ("stuck", "stalled")]
+    ages = [rank.progress.step_age_s for rank in ranks if rank.progress.step_age_s is not None]
+    if stuck:
+        return Result("unknown", f"{named(stuck)}: no step for {min(ages, default=0.0):.0f} s, not yet proven")
+    if not ranks:
+        return Result("unknown", "no live rank")
+    if ages:
+        times = [rank.progress.step_time_s for rank in ranks if rank.progress.step_time_s is not None]
+        is_due = min(ages) <= max(WINDOW_S, 3 * max(times, default=0.0))
+        return Result("no" if is_due else "unknown", f"last step {min(ages):.0f} s ago")
+    moves = [rank.stall.same_stack_for_s for rank in ranks if rank.stall.same_stack_for_s is not None]
+    if not moves:
+        return Result("unknown", "no steps in a log, no stacks")
+    return Result(
+        "no" if min(moves) < WINDOW_S else "unknown", f"stacks moved {min(moves):.0f} s ago; no steps in a log"
+    )
+
+
+def gpu_underutilized(history: History) -> Result:
+    """How busy the job's GPUs are."""
+    indexes = {index for rank in history.live_ranks for index in rank.gpus}
+    if not indexes:
+        return Result("unknown", "no rank is known to use a GPU")
+
+    def mean_util(derived: DerivedState) -> float | None:
+        known = [gpu.util_pct for gpu in derived.gpus if gpu.index in indexes and gpu.util_pct is not None]
+        return fmean(known) if known else None
+
+    util = history.mean(WINDOW_S, mean_util)
+    if util is None:
+        return Result("unknown", "utilization is not read, or not for long enough")
+    text = f"GPU {rank_set(indexes)}: {util:.0f} % busy over {WINDOW_S:.0f} s"
+    if util >= GPU_BUSY_PCT:
+        return Result("no", text)
+    return Result("unknown", f"{text}; no cause is proven")
+
+
+def phases(*phases: Phase) -> Callable[[History], Result]:
+    """Share of these phases in the samples of the ranks that wait least: those that the others do not wait for."""
+
+    def measure(history: History) -> Result:
+        ranks = [rank for rank in history.live_ranks if rank.stack.samples >= MIN_SAMPLES and rank.state != "starting"]
+        if not ranks:
+            return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
+        shares = [share_of(rank, *phases) for rank in ranks]
+        text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
+        if max(shares) < SMALL_SHARE:
+            return Result("no", text)
+        return Result("yes" if median(shares) >= LARGE_SHARE else "unknown", text)
+
+    return measure
+
+
+def cpu_full(history: History) -> Result:
+    """How many cores are busy, and whether a limit is met."""
+    util = history.mean(WINDOW_S, lambda derived: derived.cpu.util_pct if derived.cpu else None)
+    if util is None:
+        return Result("unknown", "CPU use is not read, or not for long enough")
+    throttled = history.mean(WINDOW_S, lambda derived: derived.cgroup.throttled_periods_pct if derived.cgroup else None)
+    limit = f", CPU limit reached in {throttled:.0f} % of the periods" if throttled is not None else ""
+    text = f"{util:.0f} % of {history.now.cores:g} cores busy{limit}"
+    return Result("no" if util < CORES_FREE_PCT and (throttled or 0.0) < 1.0 else "unknown", text)
+
+
+def disk_slow(history: History) -> Result:
+    """Whether anybody waits for a disk."""
+    stalled = some_pct("io")(history.now)  # the kernel's own mean over 10 s
+    waiting = [rank.rank for rank in history.live_ranks if _is_blocked(rank)]
+    if stalled is None:
+        return Result("unknown" if waiting else "no", _blocked_text(waiting) + "; the kernel reports no I/O pressure")
+    text = f"{_blocked_text(waiting)}, tasks stalled for I/O {stalled:.0f} % of the time"
+    return Result("no" if stalled < STALLED_PCT and not waiting else "unknown", text)
+
+
+def network_slow(history: History) -> Result:
+    """How full the links are, and what TCP loses."""
+    network = history.now.network
+    real = [nic for nic in network.nics if not nic.is_virtual and nic.link_mbit_per_s] if network else []
+    if network is None or not real:
+        return Result("unknown", "no interface reports its speed")
+    used = max(
+        max(nic.rx_bytes_per_s or 0.0, nic.tx_bytes_per_s or 0.0) * 8e-6 / nic.link_mbit_per_s
+        for nic in real
+        if nic.link_mbit_per_s
+    )
+    again = network.tcp_retransmit_pct
+    text = f"busiest link at {used:.0%} of its speed" + (
+        f", {again:.1f} % TCP retransmits" if again is not None else ""
+    )
+    return Result("no" if used < LINK_SHARE and (again or 0.0) < RETRANSMITS.sent_again_pct else "unknown", text)
+
+
+def memory_short(history: History) -> Result:
+    """How much memory is left."""
+    memory = history.now.memory
+    if memory is None:
+        return Result("unknown", "memory is not read")
+    text = f"{memory.available_bytes / 1e9:.1f} of {memory.total_bytes / 1e9:.1f} GB available"
+    swap = (memory.swap_in_pages_per_s or 0.0) + (memory.swap_out_pages_per_s or 0.0)
+    is_fine = memory.available_bytes > MEMORY_FREE_SHARE * memory.total_bytes and swap == 0.0
+    return Result("no" if is_fine else "unknown", text + (f", {swap:.0f} pages/s swapped" if swap else ""))
+
+
+def gpu_sick(history: History) -> Result:
+    """Whether the GPUs answer, and what holds their clocks."""
+    gpus = history.now.gpus
+    if not gpus:
+        return Result("unknown", "no GPU is read")
+    asked = [gpu for gpu in gpus if gpu.status == "ok"]
+    held = [
+        gpu.index
+        for gpu in asked
+        if set(gpu.throttle or ()) & {"hw_slowdown", "hw_thermal", "sw_thermal", "hw_power_brake"}
+    ]
+    hottest = max((gpu.temp_c for gpu in asked if gpu.temp_c is not None), default=None)
+    silent = {gpu.index for gpu in gpus} - {gpu.index for gpu in asked}
+    if silent or held:
+        reported = [f"{named_gpus(silent)} {'does' if len(silent) == 1 else 'do'} not answer"] if silent else []
+        reported += [f"{named_gpus(held)} throttled now"] if held else []
+        return Result("unknown", ", ".join(reported))
+    heat = f", hottest {hottest:.0f} °C" if hottest is not None else ""
+    known = all(gpu.throttle is not None for gpu in asked)
+    return Result(
+        "no" if known else "unknown",
+        f"{len(asked)} GPUs answer{heat}, none throttled" if known else "throttle reasons are not reported",
+    )
+
+
+def not_learning(history: History) -> Result:
+    """Whether a loss is told."""
+    losses = [
+        rank.progress.newest.loss
+        for rank in history.live_ranks
+        if rank.progress.newest and rank.progress.newest.loss is not None
+    ]
+    if not losses:
+        return Result("unknown", "no loss in a log or metrics file")
+    return Result("no", f"newest loss {losses[0]:.4g}, no jump, no rise, no plateau proven")
+
+
+def slower_than_before(history: History) -> Result:
+    """Whether it is clearly slower than an earlier run, or there are step times enough to see a change in this one."""
+    words, run = earlier_words(history), against_earlier(history)
+    seen = _since_the_start(history)
+    if words is None or run is None:
+        return seen
+    return Result("yes", words) if run.is_slower else Result(seen.verdict, f"{seen.text}; {words}")
+
+
+def _since_the_start(history: History) -> Result:
+    curves = {curve.name: curve for curve in history.job.metrics.curves} if history.job else {}
+    times = curves.get("step_time_s")
+    count = len(times.points) if times else 0
+    if count < LEAST_STEPS:
+        return Result("unknown", f"{count} step times known; {LEAST_STEPS} are needed")
+    return Result("no", f"no change or trend in {count} step times")
+
+
+def _is_blocked(rank: Rank) -> bool:
+    return rank.process.os_state == "D" or any(worker.state == "D" for worker in rank.workers)
+
+
+def _blocked_text(ranks: Sequence[int]) -> str:
+    return f"{named(ranks)} in D state now" if ranks else "nobody in D state now"

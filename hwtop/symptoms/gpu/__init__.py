@@ -1,0 +1,1 @@
+"""Rules about the GPUs: driver, clocks, power, memory, links, use."""

@@ -1,0 +1,253 @@
+"""hang, collective-mismatch, rank-missing-from-collective: nothing moves any more.
+
+All three ask the same tree (`hwtop.job.hang.tree`), so at most one of them is raised; `hang` is what is left when no rank
+can be blamed. A cause that has a symptom of its own (a dead rank, D state, a lock, ...) folds them: `hwtop.symptoms.cascade`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.prompt import prompt_of
+from hwtop.job.hang.rank_state import STUCK_S, is_still
+from hwtop.job.hang.stall import waits
+from hwtop.job.hang.tree import HangCause, collective_groups
+from hwtop.job.kernel.wait import waits_for
+from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.conclusion import conclusion, workers_do
+from hwtop.job.stacks.frames import place
+from hwtop.job.stacks.groups import call_site, parting
+from hwtop.model.job import Job, StackGroup
+from hwtop.model.rank import Rank
+from hwtop.model.stack import StackFrame
+from hwtop.symptoms.hang.ranks import check_dead
+from hwtop.symptoms.hang.stall import HANG, stall_cause
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Limits, Observation, observed
+from hwtop.symptoms.text import Fact
+
+ALLOWED_S = 60.0
+"""An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
+_BUSY_PCT = 10.0
+_ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
+
+
+def check_hang(history: History, limits: Limits = HANG) -> Observation | None:
+    """All ranks stand still, and no rank can be blamed; as information where one only takes its time."""
+    cause, job = stall_cause(history, limits), history.job
+    if job is None:
+        return None
+    if cause is None:
+        return _check_long_wait(history, job)
+    if _is_mismatch(job, cause) or _is_missing(cause) or (cause.kind == "unknown" and check_dead(history)):
+        return None
+    ranks = history.live_ranks
+    return observed(
+        "hang",
+        confidence=0.8,
+        facts=_facts(job, ranks, cause),
+        evidence=(*_evidence(history, job, cause), *_of_the_wait(job)),
+        ranks=cause.culprits or tuple(rank.rank for rank in ranks),
+    )
+
+
+def check_mismatch(history: History, limits: Limits = HANG) -> Observation | None:
+    """All ranks wait in a collective, but not in the same one; or the job's own log says so."""
+    cause, job = stall_cause(history, limits), history.job
+    if job is None:
+        return None
+    if cause is None or not _is_mismatch(job, cause):
+        return _logged_mismatch(job)
+    groups = collective_groups(job)
+    sites = " and ".join(dict.fromkeys(_site(group) for group in groups[:2]))
+    facts = _facts(job, history.live_ranks, cause)
+    return observed(
+        "collective-mismatch",
+        confidence=0.97 if job.flight.verdict is not None else 0.9,
+        facts={**facts, "sites": sites},
+        evidence=(*_evidence(history, job, cause), *_of_the_wait(job)),
+        ranks=cause.culprits,
+    )
+
+
+def check_missing(history: History, limits: Limits = HANG) -> Observation | None:
+    """Some ranks wait in a collective that others never reached."""
+    cause, job = stall_cause(history, limits), history.job
+    if job is None or cause is None or _is_mismatch(job, cause) or not _is_missing(cause):
+        return None
+    ranks = history.live_ranks
+    return observed(
+        "rank-missing-from-collective",
+        confidence=0.97 if job.flight.verdict is not None else 0.93,
+        facts={
+            **_facts(job, ranks, cause),
+            "culprits": named(cause.culprits).capitalize(),
+            "be": do(cause.culprits, "be"),
+        },
+        evidence=(*_evidence(history, job, cause), *_of_culprits(ranks, cause.culprits), *_of_the_wait(job)),
+        ranks=cause.culprits,
+    )
+
+
+def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str, ...]:
+    """What proves that nothing moves."""
+    looks = min((rank.stack.samples for rank in ranks), default=0)
+    lines = [f"no live rank's stack has changed for {still_s:.0f} s ({len(ranks)} ranks, {looks} samples of each)"]
+    idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
+    if idle and min(idle) >= STUCK_S:
+        lines.append(
+            f"no CPU time (under 2 % of a core) and no disk traffic in any rank or worker for {min(idle):.0f} s"
+        )
+    asleep = {rank.rank: rank.stall.asleep_since_s for rank in ranks if rank.stall.asleep_since_s is not None}
+    for_s = min(still_s, now_s - max(asleep.values(), default=now_s))
+    if for_s >= STUCK_S:
+        lines.append(f"the kernel has not woken the main thread of {named(asleep)} once in {for_s:.0f} s")
+    ages = [rank.log.age_s for rank in ranks if rank.log.age_s is not None]
+    if ages:
+        usual = [
+            rank.log.interval_s for rank in ranks if rank.log.interval_s is not None and rank.progress.reporter is None
+        ]
+        tail = f" (usually every {min(usual):.1f} s)" if usual else ""
+        lines.append(f"last log line {min(ages):.0f} s ago{tail}")
+    beats = [
+        age
+        for rank in ranks
+        if (rank.progress.reporter or "").startswith("heartbeat") and (age := rank.progress.step_age_s) is not None
+    ]
+    if beats:
+        lines.append(f"last step by heartbeat {min(beats):.0f} s ago")
+    steps = {
+        rank.progress.newest.step for rank in ranks if rank.progress.newest and rank.progress.newest.step is not None
+    }
+    if steps:
+        lines.append(f"last step seen: {max(steps)}")
+    return tuple(lines)
+
+
+def _is_mismatch(job: Job, cause: HangCause) -> bool:
+    return cause.kind == "mismatch" and len(job.ranks) > 1
+
+
+def _is_missing(cause: HangCause) -> bool:
+    """Whatever keeps it away: that has its own symptom, and where that is not raised this one must not be silent."""
+    return bool(cause.culprits and cause.waiting) and cause.kind not in ("dead", "event", "mismatch")
+
+
+def _check_long_wait(history: History, job: Job) -> Observation | None:
+    """Others wait long for a rank that saves or evaluates: worth knowing, no fault yet."""
+    ranks = history.live_ranks
+    chores = [rank for rank in ranks if rank.stack.phase in _ALLOWED and (rank.stack.phase_for_s or 0.0) >= ALLOWED_S]
+    others = [rank for rank in ranks if rank not in chores]
+    if not chores or not others or not all(waits(rank) and is_still(rank) for rank in others):
+        return None
+    is_idle = all((rank.stall.idle_for_s or 0.0) >= ALLOWED_S for rank in chores)
+    still_s = min(rank.stall.same_stack_for_s or 0.0 for rank in others)
+    numbers = [rank.rank for rank in chores]
+    return observed(
+        "hang",
+        severity="info",
+        facts={
+            "late": named(numbers).capitalize() if is_idle else None,
+            "late_busy": named(numbers).capitalize(),
+            "doing": _ALLOWED[chores[0].stack.phase],
+            "for_s": chores[0].stack.phase_for_s or 0.0,
+            "waiting": conclusion(job),
+            "pid": chores[0].pid,
+        },
+        confidence=0.4,
+        evidence=(f"no stack of {named(rank.rank for rank in others)} has changed for {still_s:.0f} s",),
+        ranks=tuple(numbers),
+    )
+
+
+def _logged_mismatch(job: Job) -> Observation | None:
+    """torch itself says so: with TORCH_DISTRIBUTED_DEBUG=DETAIL, or when DDP compares its parameters."""
+    events = [event for event in job.logs.events if event.pattern == "collective-mismatch" and event.role == "root"]
+    if not events:
+        return None
+    first = events[0]
+    return observed(
+        "collective-mismatch",
+        confidence=0.95,
+        facts={"line": first.text[:160]},
+        evidence=(f"{first.path}: {first.text[:240]}", first.explanation),
+        ranks=tuple(sorted({event.rank for event in events if event.rank is not None})),
+        log_line=first.text,
+    )
+
+
+def _evidence(history: History, job: Job, cause: HangCause) -> tuple[str, ...]:
+    ranks = history.live_ranks
+    kind = "communication" if cause.is_communication else "non-communication"
+    lines = [f"rank {rank.rank} asks: {frame.code} ({place(frame)})" for rank, frame in _questions(ranks)[:2]]
+    lines.append(f"{cause.why} ({kind} hang)" if cause.trail[-1].is_it else f"a {kind} hang")
+    if parting(job.stacks.groups):
+        lines.append(parting(job.stacks.groups))
+    if job.flight.verdict is not None:
+        lines += job.flight.verdict.evidence
+    lines += stillness(ranks, cause.still_s, history.now.at_s)
+    return (*lines, *((cause.ruled_out,) if len(cause.trail) > 1 else ()))
+
+
+def _questions(ranks: Sequence[Rank]) -> list[tuple[Rank, StackFrame]]:
+    """Who waits for an answer, and the line that asks."""
+    return [(rank, frame) for rank in ranks if (frame := prompt_of(rank)) is not None]
+
+
+def _asks(ranks: Sequence[Rank]) -> str:
+    """The first of them in words; "" where nobody does."""
+    return next(
+        (f"rank {rank.rank} waits for somebody to type ({place(frame)})" for rank, frame in _questions(ranks)), ""
+    )
+
+
+def _of_the_wait(job: Job) -> tuple[str, ...]:
+    reported = says(job.timeout)
+    return (reported,) if reported else ()
+
+
+def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...]:
+    lines = []
+    asleep = [rank.rank for rank in ranks if rank.stack.phase == "backward" and rank.stack.is_waiting]
+    if asleep:
+        lines.append(
+            f"{named(asleep)} {do(asleep, 'sleep')} in backward: {do(asleep, 'wait')} for the others' gradients"
+        )
+    for rank in ranks:
+        if rank.rank not in culprits:
+            continue
+        meaning = f": it waits for {what}" if (what := waits_for(rank.process.wchan)) else ""
+        wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else ""
+        load = (
+            f", {rank.process.cpu_pct:.0f} % of a core"
+            if rank.process.cpu_pct is not None and rank.process.cpu_pct >= _BUSY_PCT
+            else ""
+        )
+        lines.append(
+            f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.process.os_state}{wchan}{load}"
+        )
+        if rank.workers:
+            lines.append(f"rank {rank.rank}: {workers_do(rank.workers, 'its')}")
+    return tuple(lines)
+
+
+def _site(group: StackGroup) -> str:
+    frame = call_site(group) or group.leaf
+    return "an unknown place" if frame is None else place(frame)
+
+
+def _facts(job: Job, ranks: Sequence[Rank], cause: HangCause) -> dict[str, Fact]:
+    first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
+    return {
+        "still_s": cause.still_s,
+        "conclusion": conclusion(job),
+        "asks": _asks(ranks) or None,
+        "rank": first.rank,
+        "pid": first.pid,
+        "log": first.log.path,
+        "target_pid": job.target_pid,
+        "has_flight": job.flight.verdict is not None,
+        "is_of_link": cause.kind == "transport",
+        "is_elsewhere": cause.kind == "elsewhere",
+    }

@@ -1,0 +1,44 @@
+"""Does the job stand still, and why: the question that several rules ask, with the numbers that hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hwtop.job.hang.stall import Patience
+from hwtop.job.hang.tree import HangCause, hang_cause
+from hwtop.symptoms.gpu.spin import SPIN_MOMENTS, looks_idle_inside
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Limits, limits_of
+
+SPIN_WAIT_S = 10.0
+"""A GPU spin-waits when it is full and idle inside in (nearly) each look of so long. Engineering default."""
+SPIN_WAIT_LOOKS = 3
+
+
+HANG = limits_of("collective-mismatch")
+
+
+def stall_cause(history: History, limits: Limits = HANG) -> HangCause | None:
+    """Why the job stands still; None while anything moves. Worked out once a frame."""
+    return history.once(_cause, limits.quiet_s, limits.busy_gpu_quiet_s)
+
+
+def _cause(history: History, quiet_s: float, busy_gpu_s: float) -> HangCause | None:
+    job = history.job
+    if job is None:
+        return None
+    patience = Patience(quiet_s=quiet_s, busy_gpu_s=busy_gpu_s, spin_waiting=_spin_waiting(history))
+    return hang_cause(job, history.now.gpus, patience)
+
+
+def _spin_waiting(history: History) -> frozenset[int]:
+    own = {index for rank in history.live_ranks for index in rank.gpus}
+    full = {gpu.index for gpu in history.now.gpus if gpu.index in own and looks_idle_inside(gpu)}
+    if not full or not history.covers(SPIN_WAIT_S):
+        return frozenset()
+    window = history.over(SPIN_WAIT_S)
+    hits = Counter(
+        gpu.index for derived in window for gpu in derived.gpus if gpu.index in full and looks_idle_inside(gpu)
+    )
+    least = max(SPIN_WAIT_LOOKS, SPIN_MOMENTS * len(window))
+    return frozenset(index for index in full if hits[index] >= least)

@@ -1,0 +1,1 @@
+"""Rules about the machine: CPU, memory, disks, network, limits."""

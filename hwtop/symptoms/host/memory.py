@@ -1,0 +1,118 @@
+"""host-memory-leak: the job's own memory only ever grows."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from hwtop.job.hang.rank_state import STARTING
+from hwtop.model.rank import Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.statistics import line_fit
+
+MIN_WINDOW_S = 12.0
+MAX_WINDOW_S = 600.0
+FIT = 0.9
+"""On a straight line (R squared). Engineering default."""
+SLICES = 6
+SLICE_SHARE = 0.3
+"""In each of so many equal parts of the time at least this share of the mean is gained: allocators and caches warm up in bursts that
+lie near a line, too. Engineering defaults."""
+
+
+LEAK = limits_of("host-memory-leak")
+
+
+class Growth(Struct, frozen=True, kw_only=True):
+    """A straight rise of one rank's memory."""
+
+    rank: Rank
+    slope_bytes_per_s: float
+    gained_bytes: float
+    seconds: float
+    fit: float
+
+
+def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
+    """Anonymous memory of a rank with its workers rises in a straight line after start-up."""
+    rises = [growth for rank in history.live_ranks if (growth := growth_of(history, rank, limits)) is not None]
+    if not rises:
+        return None
+    total = sum(growth.slope_bytes_per_s for growth in rises)
+    room = room_bytes(history)
+    left_s = room / total if room is not None else None
+    worst = max(rises, key=lambda growth: growth.slope_bytes_per_s)
+    is_soon = left_s is not None and left_s < 3600 * limits.warning_h
+    left = span(left_s) if left_s is not None and left_s < 48 * 3600 else None
+    is_long = worst.seconds >= 0.9 * MAX_WINDOW_S
+    return observed(
+        "host-memory-leak",
+        severity="warning" if is_soon or is_long else "info",
+        facts={
+            "rank": worst.rank.rank,
+            "pid": worst.rank.pid,
+            "mb_per_min": worst.slope_bytes_per_s * 60 / 1e6,
+            "left": left,
+        },
+        confidence=0.9 if is_long else 0.75,
+        evidence=(
+            *(
+                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{growth.gained_bytes / 1e6:.0f} MB in {growth.seconds:.0f} s, "
+                f"a straight line (R² {growth.fit:.2f}), now {(growth.rank.process.tree_anon_bytes or 0) / 1e9:.2f} GB of its own"
+                for growth in rises
+            ),
+            *((f"{room / 1e9:.1f} GB left until the limit",) if room is not None else ()),
+        ),
+        ranks=tuple(growth.rank.rank for growth in rises),
+    )
+
+
+def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | None:
+    """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
+    points = history.rank_series(MAX_WINDOW_S, rank.rank, _memory_while_training)
+    points = points[max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > 5.0), default=0) :]
+    if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S:
+        return None
+    slope, fit = line_fit(points)
+    gained = points[-1][1] - points[0][1]
+    is_large = slope >= 1e6 * limits.mb_per_min / 60 and gained >= 1e6 * limits.gained_mb
+    if not is_large or fit < FIT or min(_gains(points)) < SLICE_SHARE * gained / SLICES:
+        return None
+    return Growth(
+        rank=rank, slope_bytes_per_s=slope, gained_bytes=gained, seconds=points[-1][0] - points[0][0], fit=fit
+    )
+
+
+def _gains(points: Sequence[tuple[float, float]]) -> list[float]:
+    """What was gained in each slice of the time."""
+    first_s, last_s = points[0][0], points[-1][0]
+    ends = [first_s + (last_s - first_s) * number / SLICES for number in range(SLICES)] + [last_s]
+    times = [at_s for at_s, _ in points]
+    values = [points[bisect_right(times, end) - 1][1] for end in ends]
+    return [after - before for before, after in pairwise(values)]
+
+
+def room_bytes(history: History) -> float | None:
+    """Memory that is left to the job: of the host or of its cgroup, whichever is less."""
+    rooms: list[float] = []
+    memory, cgroup = history.now.memory, history.now.cgroup
+    if memory is not None:
+        rooms.append(memory.available_bytes)
+    if cgroup is not None and cgroup.mem_limit_bytes is not None and cgroup.mem_used_bytes is not None:
+        rooms.append(cgroup.mem_limit_bytes - cgroup.mem_used_bytes + (cgroup.mem_cache_bytes or 0))
+    return min(rooms, default=None)
+
+
+def _memory_while_training(rank: Rank) -> float | None:
+    if rank.stack.phase in STARTING or rank.state == "starting" or rank.process.tree_anon_bytes is None:
+        return None
+    return float(rank.process.tree_anon_bytes)
+
+
+def span(seconds: float) -> str:
+    """A time to come, as people say it."""
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,1 @@
+"""Rules about the input pipeline: loading, loader workers."""

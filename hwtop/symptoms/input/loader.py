@@ -1,0 +1,134 @@
+"""input-bound-cpu, input-bound-workers, input-bound-io: the training waits for its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from statistics import fmean
+
+from hwtop.job.hang.rank_state import share_of
+from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.code_line import collects_garbage
+from hwtop.model.rank import HotSpot, Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.host.pressure import some_pct
+from hwtop.symptoms.input.loading import (
+    MIN_SAMPLES,
+    WINDOW_S,
+    Cause,
+    at,
+    cause_of,
+    has_begun,
+    hot_spot,
+    state_share,
+    thread_spot,
+    waits_at_queue,
+    worker_pct,
+)
+from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.statistics import proven_confidence, share_at_least
+from hwtop.symptoms.text import Fact
+
+DATA = limits_of("input-bound-cpu")
+
+
+def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observation | None:
+    """The ranks that wait for data for this reason."""
+    starved = [rank for rank in history.live_ranks if _is_starved(rank, limits) and cause_of(history, rank) == cause]
+    if not starved:
+        return None
+    share = fmean(share_of(rank, "data", "data-main") for rank in starved)
+    samples = min(rank.stack.samples for rank in starved)
+    is_threaded = cause == "cpu" and not starved[0].workers
+    spot = (thread_spot(history, starved[0]) if is_threaded else None) or hot_spot(starved)
+    what = f"`{spot.function}` ({at(spot)})" if spot else "loading"
+    ranks = tuple(rank.rank for rank in starved)
+    return observed(
+        f"input-bound-{cause}",
+        severity="warning",
+        facts=_facts(history, starved, share, what),
+        confidence=proven_confidence(share, samples, base=0.55, most=0.97),
+        evidence=(
+            f"{named(ranks)}: in data loading in {share:.0%} of {samples} stack samples each",
+            *_evidence(cause, history, starved, spot),
+        ),
+        ranks=ranks,
+    )
+
+
+def _is_starved(rank: Rank, limits: Limits) -> bool:
+    collecting = sum(
+        line.share
+        for line in rank.stack.hot_lines
+        if line.phase in ("data", "data-main") and collects_garbage(line.code)
+    )
+    share = share_of(rank, "data", "data-main") - collecting  # gc-thrash tells of that
+    return (
+        rank.stack.samples >= MIN_SAMPLES
+        and share_at_least(share, rank.stack.samples) > limits.data_share
+        and rank.state != "starting"
+        and has_begun(rank)
+    )
+
+
+def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSpot | None) -> list[str]:
+    lines = []
+    rank = ranks[0]
+    busy = worker_pct(history, rank)
+    if rank.workers:
+        states = "".join(sorted(worker.state for worker in rank.workers))
+        load = f", each {busy:.0f} % of a core on average" if busy is not None else ""
+        count = f"{len(rank.workers)} loader worker{'' if len(rank.workers) == 1 else 's'}"
+        lines.append(f"rank {rank.rank} has {count} (state {states}){load}")
+    elif cause == "workers" and not waits_at_queue(rank):
+        lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
+    elif cause == "cpu":
+        lines.append(f"rank {rank.rank} has no loader workers: threads of its own load, and keep a core busy")
+    elif waits_at_queue(rank):
+        doing = "wait for bytes" if cause == "io" else "are neither busy nor in a read"
+        lines.append(
+            f"rank {rank.rank} has no loader workers: it waits at a queue, and the threads that fill it {doing}"
+        )
+    if spot is not None:
+        lines.append(f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples")
+    cpu = history.now.cpu
+    if cpu is not None and cpu.util_pct is not None:
+        lines.append(
+            f"CPU {cpu.util_pct:.0f} % busy, about {_free_cores(history):.1f} of {history.now.cores:g} cores free"
+        )
+    if cause == "io":
+        blocked = state_share(history, rank, "D")
+        lines.append(f"loading processes in D state in {blocked:.0%} of the samples")
+        if (stalled := some_pct("io")(history.now)) is not None:
+            lines.append(f"I/O pressure: tasks stalled {stalled:.0f} % of the last 10 s")
+    return lines
+
+
+def _free_cores(history: History) -> float:
+    cpu = history.now.cpu
+    util = history.mean(WINDOW_S, lambda derived: derived.cpu.util_pct if derived.cpu else None)
+    if cpu is None:
+        return 0.0
+    return max(0.0, history.now.cores * (1 - (util if util is not None else cpu.util_pct or 0.0) / 100))
+
+
+def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> dict[str, Fact]:
+    rank, numbers, free = ranks[0], [rank.rank for rank in ranks], _free_cores(history)
+    count = len(rank.workers)
+    return {
+        "ranks": named(numbers).capitalize(),
+        "wait": do(numbers, "wait"),
+        "share": share,
+        "what": what,
+        "pid": rank.workers[0].pid if rank.workers else rank.pid,
+        "has_workers": bool(rank.workers),
+        "has_queue": not rank.workers and waits_at_queue(rank),
+        "is_alone": not rank.workers and not waits_at_queue(rank),
+        "num_workers": count + max(1, int(free / max(1, len(ranks)))),
+        "free_cores": free if free >= 1 else None,
+    }
+
+
+check_cpu = partial(check_cause, "cpu")
+check_workers = partial(check_cause, "workers")
+check_io = partial(check_cause, "io")

@@ -1,0 +1,240 @@
+"""What is known of a rank's data loading, and what that loading itself waits for."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+from statistics import fmean, mode
+from typing import Literal
+
+from hwtop.job.hang.rank_state import share_of
+from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name, training_thread, user_frame
+from hwtop.job.stacks.io_kind import reads
+from hwtop.model.rank import HotSpot, Rank, Worker
+from hwtop.model.stack import StackDump, ThreadStack
+from hwtop.symptoms.history import History
+
+DATA_SHARE = 0.20
+"""Share of the samples in data loading; what the samples prove (Wilson), not their ratio. Engineering default."""
+WORKER_BUSY_PCT = 70.0
+"""A loader worker that uses this much of a core is bound by the CPU. Engineering default."""
+WORKER_RUNNABLE_SHARE = 0.5
+"""... or that is on the run queue in half of the looks: on a full machine it wants the CPU and does not get it."""
+WORKER_BLOCKED_SHARE = 0.3
+"""Workers in D for over 30 % of the looks. Engineering default."""
+WINDOW_S = 10.0
+THREAD_WINDOW_S = 60.0
+"""Looks at all threads are seldom: one ends each window of samples."""
+MIN_LOOKS = 3
+"""At all threads, to call one that is active in half of them busy where the machine is full. Engineering default."""
+MIN_SAMPLES = 8
+
+Cause = Literal["cpu", "workers", "io"]
+
+_READ_WORDS = frozenset(
+    [
+        "read",
+        "readinto",
+        "readline",
+        "readlines",
+        "recv",
+        "pread",
+        "mmap",
+        "download",
+        "urlopen",
+        "urlretrieve",
+        "fetch",
+        "request",
+        "sendfile",
+    ]
+)
+"""Words in the name of a function that fetches bytes from a disk, a pipe or the network."""
+_READ_WCHANS = [
+    "pipe_read",
+    "anon_pipe_read",
+    "io_schedule",
+    "folio_wait",
+    "wait_on_page",
+    "nfs",
+    "rpc_wait",
+    "sk_wait_data",
+    "wait_woken",
+    "unix_stream_read",
+    "fuse",
+    "request_wait_answer",
+    "cifs",
+    "ceph",
+    "ptlrpc",
+    "cl_sync_io",
+    "blkdev",
+]
+"""Kernel functions in which a reader sleeps (start of the name): pipe, page cache, NFS, socket, FUSE, SMB, Ceph, Lustre."""
+_ASYNCIO = ("asyncio/base_events.py", "_run_once")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def at(spot: HotSpot) -> str:
+    """ "loader.py:27"."""
+    return f"{spot.file.rsplit('/', 1)[-1]}:{spot.line}"
+
+
+def has_begun(rank: Rank) -> bool:
+    """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too."""
+    has_loss = rank.progress.newest is not None and rank.progress.newest.loss is not None
+    return has_loss or share_of(rank, "data") > 0 or share_of(rank, "forward", "backward", "optimizer") > 0
+
+
+def cause_of(history: History, rank: Rank) -> Cause:
+    """What the loading itself waits for: its CPU, its storage, or nothing but (more, or less sleepy) workers."""
+    if state_share(history, rank, "D") > WORKER_BLOCKED_SHARE:
+        return "io"
+    if loads_in_threads(history, rank):
+        return "cpu"
+    if waits_at_queue(rank):
+        return "io" if _threads_read(history, rank) else "workers"
+    if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
+        return "io" if _reads_itself(rank) and not _computes(history, rank) else "workers"
+    busy = worker_pct(history, rank)
+    if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
+        return "cpu"
+    return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
+
+
+def _reads_itself(rank: Rank) -> bool:
+    """Its hottest function is named so, or the line that loads most says so."""
+    line = next((line for line in rank.stack.hot_lines if line.phase == "data-main"), None)
+    return (bool(rank.stack.hot) and _is_read(rank.stack.hot[0].function)) or (line is not None and reads(line.code))
+
+
+def _computes(history: History, rank: Rank) -> bool:
+    """The training process keeps its core busy, or wants one: what it reads lies in memory already."""
+    known = [
+        value for _, value in history.rank_series(WINDOW_S, rank.rank, lambda seen: seen.process.main_thread_cpu_pct)
+    ]
+    busy_pct = fmean(known) if known else 0.0
+    return busy_pct >= WORKER_BUSY_PCT or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE
+
+
+def waits_at_queue(rank: Rank) -> bool:
+    """It has no loader workers, and does not load itself: threads or processes of its own making fill a queue."""
+    return not rank.workers and share_of(rank, "data") > share_of(rank, "data-main")
+
+
+def loads_in_threads(history: History, rank: Rank) -> bool:
+    """It has no workers, and while its training thread waits at a queue, other threads of the process compute."""
+    if not waits_at_queue(rank):
+        return False
+    known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _other_threads_pct)]
+    if known and fmean(known) >= WORKER_BUSY_PCT:
+        return True
+    spot = thread_spot(history, rank)
+    return spot is not None and spot.samples >= MIN_LOOKS and spot.share >= WORKER_RUNNABLE_SHARE
+
+
+def _other_threads_pct(rank: Rank) -> float | None:
+    if rank.process.cpu_pct is None or rank.process.main_thread_cpu_pct is None:
+        return None
+    return rank.process.cpu_pct - rank.process.main_thread_cpu_pct
+
+
+def thread_spot(history: History, rank: Rank) -> HotSpot | None:
+    """The user function that threads besides the training thread computed in at most of the looks."""
+    dumps = _dumps(history, rank)
+    frames = [
+        frame
+        for dump in dumps
+        for thread in dump.threads
+        if thread.is_active and thread is not training_thread(dump) and (frame := user_frame(own_frames(thread)))
+    ]
+    if not frames:
+        return None
+    (function, file), count = Counter((short_name(frame.name), frame.short_filename) for frame in frames).most_common(
+        1
+    )[0]
+    line = mode(frame.line for frame in frames if (short_name(frame.name), frame.short_filename) == (function, file))
+    return HotSpot(function=function, file=file, line=line, share=count / len(dumps), samples=len(dumps))
+
+
+def _dumps(history: History, rank: Rank) -> Sequence[StackDump]:
+    dumps = {
+        seen.stack.dump.at_s: seen.stack.dump
+        for derived in history.over(THREAD_WINDOW_S)
+        for seen in (derived.job.ranks if derived.job is not None else ())
+        if seen.pid == rank.pid and seen.stack.dump is not None
+    }
+    return tuple(dumps.values())
+
+
+def _threads_read(history: History, rank: Rank) -> bool:
+    """In most looks another thread waits for bytes, called by the user's code: in a read, or in asyncio's loop."""
+    dumps = _dumps(history, rank)
+    reading = [
+        any(_reads_in(thread) for thread in dump.threads if thread is not training_thread(dump)) for dump in dumps
+    ]
+    return bool(reading) and sum(reading) >= WORKER_RUNNABLE_SHARE * len(reading)
+
+
+def _reads_in(thread: ThreadStack) -> bool:
+    frames = own_frames(thread)
+    inner = list(takewhile(lambda frame: not is_user_frame(frame), frames))
+    if len(inner) == len(frames):  # a library's own thread
+        return False
+    return any(_is_read(frame.name) or (frame.short_filename, short_name(frame.name)) == _ASYNCIO for frame in inner)
+
+
+def worker_pct(history: History, rank: Rank) -> float | None:
+    """Mean CPU of the rank's workers over the window."""
+    known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _mean_worker_pct)]
+    return fmean(known) if known else None
+
+
+def _mean_worker_pct(rank: Rank) -> float | None:
+    known = [worker.cpu_pct for worker in rank.workers if worker.cpu_pct is not None]
+    return fmean(known) if known else None
+
+
+def state_share(history: History, rank: Rank, state: str) -> float:
+    """Share of looks at the loading processes in which they were in this OS state."""
+    looks = [
+        found == state
+        for derived in history.over(WINDOW_S)
+        if derived.job is not None
+        for seen in derived.job.ranks
+        if seen.rank == rank.rank
+        for found in ([worker.state for worker in seen.workers] or [seen.process.os_state])
+    ]
+    return sum(looks) / len(looks) if looks else 0.0
+
+
+def _reads(worker: Worker) -> bool:
+    if (worker.wchan or "").startswith(tuple(_READ_WCHANS)):
+        return True
+    return worker.leaf is not None and _is_read(worker.leaf.name)
+
+
+def _is_read(function: str) -> bool:
+    return not _READ_WORDS.isdisjoint(word.lower() for word in _WORD.findall(function.rsplit(".", 1)[-1]))
+
+
+def hot_spot(ranks: Sequence[Rank]) -> HotSpot | None:
+    """The function that these ranks' loading (or, without workers, they themselves) are in most."""
+    spots = [spot for rank in ranks if (spot := _spot(rank)) is not None]
+    return max(spots, key=lambda spot: spot.samples, default=None)
+
+
+def _spot(rank: Rank) -> HotSpot | None:
+    if rank.stack.worker_hot:
+        return rank.stack.worker_hot[0]
+    phase = "data" if waits_at_queue(rank) else "data-main"
+    lines = [line for line in rank.stack.hot_lines if line.phase == phase]
+    if not lines:
+        return next(iter(rank.stack.hot), None) if phase == "data-main" else None
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        counts[line.function, line.file] += line.samples
+    function, file = counts.most_common(1)[0][0]
+    own = [line for line in lines if (line.function, line.file) == (function, file)]
+    share = sum(line.share for line in own)
+    return HotSpot(function=function, file=file, line=own[0].line, share=share, samples=counts[function, file])

@@ -1,0 +1,130 @@
+"""The table that people fill in by hand when a job is slow: each usual suspect with its check, its numbers and an answer.
+
+A finding answers "yes" to the question that it belongs to. Without one the numbers decide between "no" and "unknown": what was not
+measured is never a "no".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from hwtop.model.symptom import Finding, Hypothesis
+from hwtop.symptoms import checks as measures
+from hwtop.symptoms.checks import Result
+from hwtop.symptoms.history import History
+from hwtop.symptoms.records import Question, records
+
+
+class _Question(Struct, frozen=True, kw_only=True):
+    id: Question
+    """Named in the records of the symptoms that answer it with yes."""
+    hypothesis: str
+    check: str
+    measure: Callable[[History], Result]
+
+
+def hypotheses(history: History, findings: Sequence[Finding]) -> tuple[Hypothesis, ...]:
+    """All questions, in the order in which one asks them. Empty without a job."""
+    if history.job is None:
+        return ()
+    return tuple(_answered(question, history, findings) for question in QUESTIONS)
+
+
+def _answered(question: _Question, history: History, findings: Sequence[Finding]) -> Hypothesis:
+    reported = next(
+        (each for each in findings if _answers(each.symptom, question) and each.severity != "info"),
+        None,
+    )
+    folded = next(
+        (line for each in findings for line in each.folded if _answers(line.partition(":")[0], question)), None
+    )
+    result = question.measure(history)
+    if reported is not None:
+        result = Result("yes", reported.title)
+    elif folded is not None:
+        result = Result("yes", f"{folded.partition(': ')[2]} (follows from another cause)")
+    return Hypothesis(hypothesis=question.hypothesis, check=question.check, result=result.text, verdict=result.verdict)
+
+
+def _answers(symptom: str, question: _Question) -> bool:
+    record = records().get(symptom)
+    return record is not None and question.id in record.questions
+
+
+QUESTIONS = (
+    _Question(
+        id="hung",
+        hypothesis="Is it hung?",
+        check="steps, stacks and CPU time of all ranks",
+        measure=measures.hung,
+    ),
+    _Question(
+        id="gpu",
+        hypothesis="Are the GPUs underutilized?",
+        check=f"mean utilization of the job's GPUs over {measures.WINDOW_S:.0f} s, fine from {measures.GPU_BUSY_PCT:.0f} % on",
+        measure=measures.gpu_underutilized,
+    ),
+    _Question(
+        id="data",
+        hypothesis="Is the data loader the bottleneck?",
+        check=f"share of the stack samples in data loading, small under {measures.SMALL_SHARE:.0%}",
+        measure=measures.phases("data", "data-main"),
+    ),
+    _Question(
+        id="communication",
+        hypothesis="Does communication dominate?",
+        check=f"share of the stack samples in collectives, small under {measures.SMALL_SHARE:.0%}",
+        measure=measures.phases("collective"),
+    ),
+    _Question(
+        id="saving",
+        hypothesis="Do checkpoints or logging take long?",
+        check=f"share of the stack samples in saving and logging, small under {measures.SMALL_SHARE:.0%}",
+        measure=measures.phases("checkpoint", "logging"),
+    ),
+    _Question(
+        id="cpu",
+        hypothesis="Is the CPU oversubscribed or limited?",
+        check=f"busy cores over {measures.WINDOW_S:.0f} s, free under {measures.CORES_FREE_PCT:.0f} %; periods at the CPU limit",
+        measure=measures.cpu_full,
+    ),
+    _Question(
+        id="disk",
+        hypothesis="Is the disk slow?",
+        check=f"tasks stalled for I/O under {measures.STALLED_PCT:.0f} % of the time, nobody in D state",
+        measure=measures.disk_slow,
+    ),
+    _Question(
+        id="network",
+        hypothesis="Is the network slow?",
+        check=f"busiest link under {measures.LINK_SHARE:.0%} of its speed, under 0.1 % TCP retransmits",
+        measure=measures.network_slow,
+    ),
+    _Question(
+        id="memory",
+        hypothesis="Does memory grow, or run out?",
+        check=f"over {measures.MEMORY_FREE_SHARE:.0%} available, no swapping, no growth on a line",
+        measure=measures.memory_short,
+    ),
+    _Question(
+        id="hardware",
+        hypothesis="Is the hardware throttled or faulty?",
+        check="clock reasons, errors and answers of all GPUs",
+        measure=measures.gpu_sick,
+    ),
+    _Question(
+        id="slower",
+        hypothesis="Is it slower than before?",
+        check="change points and trend of the step times; earlier runs of the same command",
+        measure=measures.slower_than_before,
+    ),
+    _Question(
+        id="learning",
+        hypothesis="Has it stopped learning?",
+        check="loss, gradient norm, learning rate and loss scale over the steps",
+        measure=measures.not_learning,
+    ),
+)
+"""In the order in which one asks."""

@@ -1,0 +1,1 @@
+"""Comparison with other runs: a stored baseline, earlier runs of the same job."""

@@ -1,0 +1,72 @@
+"""Texts of a record with placeholders: `"{gpus} at {temp:.0f} °C"`, filled with the facts that a rule found.
+
+A text is a string, or a list of alternatives: the first one whose placeholders all have a fact is taken. `{is_gone:if}` prints nothing:
+the text is for that case only. `{share:pct}` prints 0.155 as 15.5 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from string import Formatter
+
+Fact = str | int | float | None
+"""None or False: a text that needs it is left out."""
+Facts = Mapping[str, Fact]
+Text = str | tuple[str, ...]
+
+
+def filled(text: Text, facts: Facts) -> str | None:
+    """With the facts in place of the placeholders; None where one is missing."""
+    for each in _alternatives(text):
+        if all(_is_known(facts.get(name)) for name in placeholders(each)):
+            return _joined(each, lambda name, form: _formatted(facts[name], form))
+    return None
+
+
+def filled_all(texts: Sequence[Text], facts: Facts) -> tuple[str, ...]:
+    """Those that can be filled, in their order."""
+    return tuple(each for text in texts if (each := filled(text, facts)) is not None)
+
+
+def named(text: Text) -> str:
+    """For people, without a job: `{pid}` is PID."""
+    return _joined(_alternatives(text)[0], lambda name, form: "" if form == "if" else name.upper())
+
+
+def is_general(text: Text) -> bool:
+    """It says something without a job: more than one placeholder."""
+    return any(literal.strip() for literal, _, _ in _parts(_alternatives(text)[0]))
+
+
+def placeholders(text: Text) -> frozenset[str]:
+    """Their names.
+
+    Raises:
+        ValueError: a brace is not closed.
+    """
+    return frozenset(name for each in _alternatives(text) for _, name, _ in _parts(each) if name)
+
+
+def _alternatives(text: Text) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else text
+
+
+def _joined(text: str, value: Callable[[str, str], str]) -> str:
+    return "".join(literal + (value(name, form) if name else "") for literal, name, form in _parts(text))
+
+
+def _is_known(fact: Fact) -> bool:
+    return fact is not None and fact is not False
+
+
+def _formatted(value: Fact, form: str) -> str:
+    if form == "if":
+        return ""
+    return f"{100 * float(value or 0):.3g} %" if form == "pct" else format(value, form)
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> tuple[tuple[str, str, str], ...]:
+    """(text before, name, format) of each placeholder; a last one without a name."""
+    return tuple((literal, name or "", form or "") for literal, name, form, _ in Formatter().parse(text))

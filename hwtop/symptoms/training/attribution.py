@@ -1,0 +1,121 @@
+"""Attribution: what moved when the training became slower. Pure.
+
+A quantity is named only where it moved within `NEAR_S` of the change, towards what slows, by more than its noise, has stayed
+there, and never was as far at another time before: what had been there without slower steps does not explain them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, median
+
+from msgspec import Struct
+
+from hwtop.symptoms.gpu.words import named_gpus
+from hwtop.symptoms.history import History
+from hwtop.symptoms.statistics import change_point, spread
+from hwtop.symptoms.training.changes import CHANGES, Change
+
+NEAR_S = 30.0
+"""Between the two changes. Engineering default: pressure averages lag by 10 s, and logs tell a step when it is over."""
+LOOK_S = 90.0
+"""The place of the change is sought so far on either side."""
+BLOCK_S = 3.0
+"""Means of so long are compared: single looks are noise, and many of these quantities are 0 or 1."""
+LEAST_BLOCKS = 4
+SURE = 3.0
+"""Standard scores (rank sums). As much as some 7 blocks after 15 can prove."""
+SPREADS = 3.0
+"""... and so many standard deviations of the bulk before."""
+USUAL_REACH = 0.5
+"""No other time before came so far up the way, and now is not below it again."""
+HELD_SHARE = 0.7
+"""Of the blocks after the change that are so far up."""
+_WINDOW_BLOCKS = 5
+"""What is called another time."""
+
+
+class Move(Struct, frozen=True):
+    """A quantity that moved with the pace."""
+
+    text: str
+    """ "SM clock of GPU 3 from 1980 to 1200 MHz"."""
+    clause: str
+    """What happened, to be read after "when"; empty of what may as well be a consequence."""
+
+
+class _Step(Struct, frozen=True):
+    gpu: int | None
+    before: float
+    after: float
+
+
+def moves(history: History, from_s: float, at_s: float, since_s: float | None = None) -> tuple[Move, ...]:
+    """What moved with a change of the pace, nearest to the cause first.
+
+    Args:
+        from_s: the last value that was as before was told then.
+        at_s: the first slow value was told then.
+        since_s: begin of the steady state; earlier moments (imports, compilation, warm-up) are not compared with.
+    """
+    found = []
+    derived_states = [derived for derived in history.derived_states if since_s is None or derived.at_s >= since_s]
+    for change in CHANGES:
+        series: dict[int | None, list[tuple[float, float]]] = {}
+        for derived in derived_states:
+            for gpu, value in change.values(derived).items():
+                series.setdefault(gpu, []).append((derived.at_s, value))
+        steps = [step for gpu, points in series.items() if (step := _step(change, gpu, points, from_s, at_s))]
+        if steps:
+            found.append(_move(change, steps))
+    return tuple(found)
+
+
+def _step(
+    change: Change, gpu: int | None, points: Sequence[tuple[float, float]], from_s: float, at_s: float
+) -> _Step | None:
+    times, values = _blocks(points, at_s)
+    near = [index for index, time_s in enumerate(times) if from_s - LOOK_S <= time_s <= at_s + LOOK_S]
+    if len(near) < 2 * LEAST_BLOCKS:
+        return None
+    begin, end = near[0], near[-1] + 1
+    place, score = change_point(values[begin:end], LEAST_BLOCKS)
+    at = begin + place
+    if abs(score) < SURE:
+        return None
+    before, after = median(values[begin:at]), median(values[at:end])
+    sign = change.sign or (1 if after > before else -1)
+    way = [sign * (value - before) for value in values]
+    step = sign * (after - before)
+    if step < max(change.least, change.least_share * abs(before), SPREADS * spread(values[begin:at])):
+        return None
+    limit = USUAL_REACH * step
+    far = [index for index in range(at, end) if way[index] >= limit]
+    is_near = bool(far) and from_s - NEAR_S <= times[far[0]] <= at_s + NEAR_S
+    is_held = len(far) >= HELD_SHARE * (end - at) and median(way[-LEAST_BLOCKS:]) >= limit
+    if not is_near or not is_held or _was_there(way[:at], limit):
+        return None
+    return _Step(gpu, before, after)
+
+
+def _blocks(points: Sequence[tuple[float, float]], at_s: float) -> tuple[list[float], list[float]]:
+    """Begin and mean of each stretch of `BLOCK_S`; one of them begins at `at_s`."""
+    held: dict[int, list[float]] = {}
+    for time_s, value in points:
+        held.setdefault(int((time_s - at_s) // BLOCK_S), []).append(value)
+    return [at_s + number * BLOCK_S for number in held], [fmean(values) for values in held.values()]
+
+
+def _was_there(way: Sequence[float], limit: float) -> bool:
+    """Has any stretch been so far up?"""
+    size = min(_WINDOW_BLOCKS, len(way))
+    return any(median(way[start : start + size]) >= limit for start in range(len(way) - size + 1))
+
+
+def _move(change: Change, steps: Sequence[_Step]) -> Move:
+    gpus = [step.gpu for step in steps if step.gpu is not None]
+    whose = named_gpus(gpus) if gpus else ""
+    was, now = median(step.before for step in steps), median(step.after for step in steps)
+    shown = f"from {was:.{change.digits}f} to {now:.{change.digits}f} {change.unit}".rstrip()
+    name = f"{change.name} of {whose}" if whose else change.name
+    return Move(f"{name} {shown}", change.clause.format(gpus=whose, shown=shown))

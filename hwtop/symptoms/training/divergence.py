@@ -1,0 +1,138 @@
+"""loss-diverging: the loss goes the wrong way, and does not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log, log1p
+from statistics import median
+
+from msgspec import Struct
+
+from hwtop.model.log import Severity
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.statistics import block_medians, jitter, trend
+from hwtop.symptoms.training.series import Series, is_whole, learning_rates, neighbours, series_of, when
+
+DIVERGING_LEAST = 60
+DIVERGING_LEAST_OF_PART = 200
+"""Points of a run; more where its beginning is not known: games and rewards swing, and one must have seen them swing."""
+DIVERGING_STRETCH = 30
+"""Points since the best level: noise of the smoothed loss is over by then."""
+RUNAWAY_LEAST = 20
+_RUNAWAY_TAU = 0.8
+_SURE_TAU = 0.5
+_NEAR_PEAK = 0.6
+"""A loss that has come down by more from its peak is on the way back."""
+_BLOCKS = 40
+_PEAK_POINTS = 5
+
+
+DIVERGING = limits_of("loss-diverging")
+
+
+class _Rise(Struct, frozen=True):
+    start: float
+    best: float
+    level: float
+    best_at: int
+    has_learned: bool
+
+
+def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation | None:
+    """The smoothed loss has left its best level for good and rises, or runs away from its beginning."""
+    series = series_of(history, "loss")
+    rise = None if series is None else _runaway(series.values, limits) or _lost(series, limits)
+    if series is None or rise is None:
+        return None
+    is_runaway = rise.level > max(limits.runaway_times * rise.best, rise.start)
+    severity: Severity = "critical" if is_runaway else "warning"
+    best, now = series.points[rise.best_at], series.points[-1]
+    lr = learning_rates(history)
+    rate = lr.around(best) if lr is not None else None
+    return observed(
+        "loss-diverging",
+        severity=severity,
+        facts={
+            "best": rise.best,
+            "best_at": when(history, best),
+            "now": rise.level,
+            "before": when(history, best).removeprefix("at ") if rise.has_learned else None,
+        },
+        confidence=0.9 if is_runaway else 0.75,
+        evidence=(
+            f"smoothed loss: {rise.start:.4g} at the beginning, {rise.best:.4g} at best, {rise.level:.4g} over the last values",
+            f"it has risen for {len(series.points) - rise.best_at} values"
+            + ("" if rise.has_learned else "; it never fell" if is_whole(series) else "; what was before was not read"),
+            *(
+                (f"learning rate {rate:.3g} at the best, {lr.values[-1]:.3g} now",)
+                if lr is not None and rate is not None
+                else ()
+            ),
+            *neighbours(history, now)[1 if lr is not None else 0 :],
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def _runaway(values: Sequence[float], limits: Limits) -> _Rise | None:
+    """Up by orders of magnitude from the very beginning."""
+    if len(values) < RUNAWAY_LEAST or min(values) <= 0:
+        return None
+    start, level = median(values[:5]), median(values[-5:])
+    if (
+        level < limits.runaway_times * start
+        or trend(block_medians([log(value) for value in values], _BLOCKS)).tau < _RUNAWAY_TAU
+    ):
+        return None
+    return _Rise(start, start, level, 0, False)
+
+
+def _lost(series: Series, limits: Limits) -> _Rise | None:
+    """What had been gained is lost again. By orders of magnitude: a loss may begin at 200 and live at 1."""
+    values = series.values
+    if len(values) < DIVERGING_LEAST or min(values) <= 0:
+        return None
+    if len(values) < DIVERGING_LEAST_OF_PART and not is_whole(series):
+        return None
+    orders = [log(value) for value in values]
+    smooth = block_medians(orders, _BLOCKS)
+    at = min(range(len(smooth)), key=smooth.__getitem__)
+    best_at = (2 * at + 1) * len(values) // (2 * len(smooth))
+    if len(values) - best_at < DIVERGING_STRETCH:
+        return None
+    start, best, level = median(orders[:10]), smooth[at], median(orders[-10:])
+    noise = max(jitter(orders[: max(20, best_at + 1)]), jitter(orders[best_at:]))
+    least = max(log1p(limits.above_share), 3 * noise)
+    if level - best < least or start - best < least or not _has_lost(exp(start), exp(best), exp(level), limits):
+        return None
+    peak = max(block_medians(orders[best_at:], (len(values) - best_at) // _PEAK_POINTS))
+    if (
+        level - best < _NEAR_PEAK * (peak - best)
+        or not _still_rises(smooth[at:])
+        or _swings(smooth[: at + 1], level - best)
+    ):
+        return None
+    return _Rise(exp(start), exp(best), exp(level), best_at, True)
+
+
+def _has_lost(start: float, best: float, level: float, limits: Limits) -> bool:
+    """Of the way down, straight or in orders of magnitude: from 200 by 1 to 30 is lost, though little of the 199."""
+    is_lost = level - best >= limits.lost_share * (start - best)
+    return is_lost or log(level / best) >= limits.orders_share * log(start / best)
+
+
+def _still_rises(smooth: Sequence[float]) -> bool:
+    """Over all of the stretch, and over its second half not down again."""
+    whole, half = trend(smooth), trend(smooth[len(smooth) // 2 :])
+    return len(smooth) >= 4 and whole.low > 0 and whole.tau >= _SURE_TAU and half.tau > -0.2
+
+
+def _swings(smooth: Sequence[float], rise: float) -> bool:
+    """Has it risen by half as much before and come back? Then that is its nature."""
+    lowest = float("inf")
+    for value in smooth:
+        lowest = min(lowest, value)
+        if value - lowest >= 0.5 * rise:
+            return True
+    return False

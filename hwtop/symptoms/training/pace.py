@@ -1,0 +1,95 @@
+"""Pace: the step times (or the throughput) of the newest run as the rules about slowing down read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, median
+
+from msgspec import Struct
+
+from hwtop.model.curve import CurvePoint
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import limits_of
+from hwtop.symptoms.statistics import block_medians, change_point, trend
+from hwtop.symptoms.training.series import Series, series_of, step_distance
+
+AFTER_POINTS = 10
+"""Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are told as one step."""
+BEFORE_POINTS = 50
+DOUBLED = 2.0
+FEW_BEFORE_POINTS = 25
+"""... where it has doubled, which few values prove. Engineering defaults."""
+WARM_POINTS = 10
+"""The first values of a run: compilation, autotuning, caches that fill."""
+WINDOW = 500
+BLOCKS = 30
+
+
+PACE = limits_of("throughput-drop")
+
+
+class Pace(Struct, frozen=True):
+    """Seconds a step (or a unit of throughput), with warm-up left out."""
+
+    series: Series
+    points: tuple[CurvePoint, ...]
+    values: list[float]
+    is_throughput: bool
+
+    def shown(self, value: float) -> str:
+        """As the log tells it."""
+        if self.is_throughput:
+            unit = self.series.curve.unit
+            return f"{1 / value:.4g}{f' {unit}' if unit else ''}"
+        return f"{value:.3g} s"
+
+
+def pace_of(history: History, is_throughput: bool) -> Pace | None:
+    """Of one of the two quantities; None before there are values enough, and of a job that has ended."""
+    series = series_of(history, "throughput" if is_throughput else "step_time_s")
+    if series is None or history.job is None or history.job.has_ended:
+        return None
+    points = tuple(point for point in series.points[WARM_POINTS:] if point.value > 0)[-WINDOW:]
+    values = [1 / point.value if is_throughput else point.value for point in points]
+    return Pace(series, points, values, is_throughput) if len(points) >= FEW_BEFORE_POINTS + AFTER_POINTS else None
+
+
+def paces(history: History) -> list[tuple[Pace, Pace | None]]:
+    """What is told, each with its second witness. Tokens a second stay the same where only the sequences grow longer."""
+    times, throughput = pace_of(history, is_throughput=False), pace_of(history, is_throughput=True)
+    return [(one, other) for one, other in ((times, throughput), (throughput, times)) if one is not None]
+
+
+def lasted_s(pace: Pace, at: int) -> float:
+    """From this point to the newest: by the clock, else (written before hwtop attached) by what the steps took."""
+    first, last = pace.points[at], pace.points[-1]
+    by_clock_s = last.at_s - first.at_s
+    if not first.is_past or pace.is_throughput:
+        return by_clock_s if not first.is_past else float("inf")
+    return max(by_clock_s, sum(pace.values[at:]) * (step_distance(pace.points[at:]) or 1.0))
+
+
+def agrees(other: Pace, change: CurvePoint, least: float) -> bool:
+    """Is the other quantity slower too, after this point?"""
+    after = [value for point, value in zip(other.points, other.values, strict=True) if _is_from(point, change)]
+    before = other.values[: len(other.values) - len(after)]
+    if len(after) < AFTER_POINTS // 2 or len(before) < AFTER_POINTS:
+        return True
+    return median(after) >= (1 + least) * median(before)
+
+
+def _is_from(point: CurvePoint, change: CurvePoint) -> bool:
+    if point.step is not None and change.step is not None:
+        return point.step >= change.step
+    return point.at_s >= change.at_s
+
+
+def is_steadier(values: Sequence[float]) -> bool:
+    """Does a straight line explain the values better than a step? Then the time rises little by little."""
+    blocks = block_medians(values, BLOCKS)
+    line = trend(blocks)
+    middle = median(value - line.slope * index for index, value in enumerate(blocks))
+    at, _ = change_point(blocks, 2)
+    levels = [median(blocks[:at])] * at + [median(blocks[at:])] * (len(blocks) - at) if at else []
+    of_line = fmean(abs(value - middle - line.slope * index) for index, value in enumerate(blocks))
+    return bool(levels) and of_line < fmean(abs(value - level) for value, level in zip(blocks, levels, strict=True))

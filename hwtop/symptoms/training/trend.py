@@ -1,0 +1,68 @@
+"""step-time-rising: the training becomes slower little by little."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Limits, Observation, observed
+from hwtop.symptoms.runs.earlier import earlier_evidence
+from hwtop.symptoms.statistics import block_medians, trend
+from hwtop.symptoms.training.pace import BLOCKS, DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces
+from hwtop.symptoms.training.series import when
+
+RISE_POINTS = 120
+DOUBLED_POINTS = 60
+"""... where it has doubled. The first values of a run, which warm it up, are left out before. Engineering defaults."""
+RISE_S = 60.0
+TRIPLED, TRIPLED_S = 3.0, 25.0
+"""... where it has tripled, over as many values. Engineering defaults."""
+RISE_TAU = 0.6
+"""Order of the block medians (Kendall's tau): 1 = each is above all before it."""
+_ENDS = 5
+
+
+def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
+    """Steps take longer and longer, with no single change that explains it."""
+    for pace, other in paces(history):
+        values = pace.values
+        seconds = lasted_s(pace, 0)
+        if len(values) < DOUBLED_POINTS or seconds < TRIPLED_S:
+            continue
+        blocks = block_medians(values, BLOCKS)
+        line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
+        start, now = median(blocks[:_ENDS]), median(blocks[-_ENDS:])
+        least = _least(len(values), seconds, limits)
+        is_rising = now >= least * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
+        if not is_rising or not is_steadier(values):
+            continue
+        middle = pace.points[len(pace.points) // 2]
+        if other is not None and not agrees(other, middle, limits.slower_share / 4):
+            return None
+        return _rising(history, pace, start, now)
+    return None
+
+
+def _least(count: int, seconds: float, limits: Limits) -> float:
+    """By how much so few values in so short a time must have risen."""
+    if seconds < RISE_S:
+        return TRIPLED if count >= RISE_POINTS else float("inf")
+    return 1 + limits.slower_share if count >= RISE_POINTS else DOUBLED
+
+
+def _rising(history: History, pace: Pace, start: float, now: float) -> Observation:
+    first, last = pace.points[0], pace.points[-1]
+    steps = f" over {last.step - first.step} steps" if last.step is not None and first.step is not None else ""
+    since = when(history, first).removeprefix("at ")
+    what = "Throughput falls" if pace.is_throughput else "Step time rises"
+    return observed(
+        "step-time-rising",
+        confidence=0.7,
+        facts={"what": what, "since": since, "before": pace.shown(start), "now": pace.shown(now)},
+        evidence=(
+            f"line through {BLOCKS} medians of {len(pace.values)} values{steps} (Theil-Sen, 95 % confidence that it rises)",
+            "one single change explains them less well",
+            *earlier_evidence(history),
+        ),
+        ranks=pace.series.ranks(),
+    )

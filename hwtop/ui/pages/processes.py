@@ -1,0 +1,182 @@
+"""The processes page: the tree of the job's processes, and one of them from inside. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from hwtop.model.member import JobProcess
+from hwtop.model.plan import UserFocus
+from hwtop.ui.keys.action import Action, Offer
+from hwtop.ui.pages import tabular
+from hwtop.ui.pages.page import Cell, Page, PagePanel, PlacesOf, Reducer, Size, turned
+from hwtop.ui.panels.processes import detail
+from hwtop.ui.panels.processes import table as processes
+from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.panels.processes.tree import TreeRow
+from hwtop.ui.tables import order, tags
+from hwtop.ui.tables.filter import Hits
+from hwtop.ui.view import Inside, View
+from hwtop.ui.widgets.place import Place
+
+
+def _in_table(view: View, at: Cell, size: Size) -> View:
+    """A click on a title sorts, one on a row selects."""
+    if view.inside:
+        return view
+    if at[1] == 1:
+        return order.by(view, processes.column_at(view, at[0], size[0]))
+    rows = processes.shown(view, size[1])
+    return process_view.chosen(view, rows[at[1] - 2]) if 0 <= at[1] - 2 < len(rows) else view
+
+
+def _in_busiest(view: View, at: Cell, size: Size) -> View:
+    found = processes.busiest_at(view, at[1], size[1])
+    return view if found is None else replace(view, process=found.pid, selected=found.rank)
+
+
+def _inside(what: Inside) -> Reducer:
+    return lambda view, _: process_view.opened(view, what)
+
+
+def _of_rows(reduce: Reducer) -> Reducer:
+    """Nothing while one process is shown from inside."""
+    return lambda view, places: view if view.inside else reduce(view, places)
+
+
+def _tag(view: View, _: PlacesOf) -> View:
+    """The process or branch under the cursor, and on to the next one."""
+    row = process_view.row(view)
+    if row is None:
+        return replace(view, note="nothing to tag")
+    return tags.toggled(view, row.processes, process_view.moved(view, 1))
+
+
+def _tree(view: View, _: PlacesOf) -> View:
+    return process_view.flattened(view)
+
+
+def _branches(view: View, _: PlacesOf) -> View:
+    return process_view.all_turned(view)
+
+
+def _follow(view: View, _: PlacesOf) -> View:
+    return process_view.followed(view)
+
+
+class ProcessesPage(Page):
+    """The rows of the tree, or the environment or open files of one process."""
+
+    name = "processes"
+    title = "Processes"
+    tab = Action("processes", "7", "processes", "The tree of the job's processes")
+    panels = {
+        "processes": PagePanel(processes.draw, click=_in_table, wheel=process_view.moved, hidden=processes.hidden),
+        "busiest": PagePanel(processes.draw_busiest, click=_in_busiest),
+    }
+    main = ("processes",)
+    scrolling = ("processes",)
+    actions = (
+        Action("logs-or-files", "l", "logs", "Logs; on processes the open files", elsewhere="logs", is_global=True),
+        Action("tree", "t,f5", "tree", "A flat list, busiest first, or the tree again"),
+        Action("branches", "asterisk", "branches", "Expand all branches, or collapse those of ranks"),
+        Action(
+            "environment",
+            "e",
+            "environment",
+            "Environment of the process, secrets masked",
+            elsewhere="processes",
+        ),
+    )
+    keys = {
+        **{action: _of_rows(reduce) for action, reduce in tabular.KEYS.items()},
+        "logs-or-files": _inside("files"),
+        "tag": _of_rows(_tag),
+        "tree": _of_rows(_tree),
+        "branches": _of_rows(_branches),
+        "environment": _inside("env"),
+        "follow": _of_rows(_follow),
+    }
+    lists = frozenset({"left", "right", "filter", "deep", "signal"})
+
+    def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:  # noqa: ARG002
+        """One panel."""
+        return {"processes": Place(0, top, width, bottom - top)}
+
+    def entered(self, view: View) -> View:
+        """At the tree."""
+        return process_view.closed(view)
+
+    def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
+        """Another row, or a branch expanded or collapsed; inside of a process it scrolls."""
+        if view.inside:
+            return self.scroll(view, down, places) if down else view
+        return process_view.turned(view, right) if right else process_view.moved(view, down)
+
+    def scroll(self, view: View, rows: int, places: PlacesOf) -> View:
+        """The same."""
+        return super().scroll(view, rows, places) if view.inside else process_view.moved(view, rows)
+
+    def text_panels(self, view: View) -> Collection[str]:
+        """What is inside of a process."""
+        return ("processes",) if view.inside else ()
+
+    def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
+        """The branch expanded, or the stack of the rank."""
+        if expanded := process_view.entered_branch(view):
+            return expanded
+        return turned(view, "stacks") if view.selected is not None else view
+
+    def back(self, view: View) -> View | None:
+        """The tree."""
+        return process_view.closed(view) if view.inside and not view.filter else None
+
+    def is_open(self, view: View) -> bool:
+        """One process is shown from inside."""
+        return bool(view.inside)
+
+    def cleared(self, view: View) -> View:
+        """No process is followed."""
+        return replace(view, followed=None)
+
+    def offers(self, view: View) -> Sequence[Offer]:
+        """Its keys in the footer."""
+        ways = ((("environment",), "environment"), (("logs-or-files",), "files"))
+        if view.inside:
+            return (("filter",), "filter"), *ways, (("previous-rank", "next-rank"), "rank")
+        return (
+            *ways,
+            (("signal",), "signal"),
+            (("tag",), "tag"),
+            (("filter",), "filter"),
+            (("deep",), "deep look"),
+            (("order", "reverse"), "sort"),
+        )
+
+    def copied(self, view: View) -> str:
+        """What is inside of a process."""
+        return (detail.said(view) if view.inside else "") or super().copied(view)
+
+    def subject(self, view: View) -> str:
+        """What is shown of one process has a filter of its own."""
+        return view.inside or self.name
+
+    def hits(self, view: View) -> Hits | None:
+        """Processes."""
+        if view.inside:
+            return None
+        total = len(view.job.processes) if view.job else 0
+        return Hits(len(process_view.kept(view)), total, process_view.query(view).problem)
+
+    def row(self, view: View) -> TreeRow | None:
+        """The one under the cursor."""
+        return process_view.row(view)
+
+    def process(self, view: View) -> JobProcess | None:
+        """The one under the cursor."""
+        return process_view.selected(view)
+
+    def user_focus(self, view: View) -> UserFocus:
+        """The process that is shown from inside."""
+        focus = super().user_focus(view)
+        return UserFocus(rank=focus.rank, detail_pid=view.process if view.inside else None, request=view.request)

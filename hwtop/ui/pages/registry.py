@@ -1,0 +1,65 @@
+"""All pages. Tabs, help, palette, remapping, `--page` and the generated page of keys follow from this list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hwtop.ui.pages import page as base
+from hwtop.ui.pages.curves import CurvesPage
+from hwtop.ui.pages.flame import FlamePage
+from hwtop.ui.pages.gpu import GpuPage
+from hwtop.ui.pages.host import HostPage
+from hwtop.ui.pages.logs import LogsPage
+from hwtop.ui.pages.overview import OverviewPage
+from hwtop.ui.pages.page import Page, PagePanel
+from hwtop.ui.pages.picker import PickerPage
+from hwtop.ui.pages.processes import ProcessesPage
+from hwtop.ui.pages.ranks import RanksPage
+from hwtop.ui.pages.stacks import StacksPage
+from hwtop.ui.pages.symptoms import SymptomsPage
+from hwtop.ui.view import View
+
+PAGES: tuple[Page, ...] = (
+    OverviewPage(),
+    RanksPage(),
+    StacksPage(),
+    FlamePage(),
+    LogsPage(),
+    CurvesPage(),
+    GpuPage(),
+    HostPage(),
+    ProcessesPage(),
+    SymptomsPage(),
+)
+"""In the order of their tabs."""
+PICKER = PickerPage()
+NAMES: tuple[str, ...] = tuple(page.name for page in PAGES)
+PANELS: dict[str, PagePanel] = {name: panel for page in (*PAGES, PICKER) for name, panel in page.panels.items()}
+_BY_NAME = {page.name: page for page in PAGES}
+
+
+def named(name: str) -> Page:
+    """The page of this name."""
+    return _BY_NAME[name]
+
+
+def current(view: View) -> Page:
+    """The page in view."""
+    return PICKER if view.is_picking else _BY_NAME[view.page]
+
+
+def turned(view: View, name: str) -> View:
+    """The view on the page of this name, from its start; the selection stays."""
+    return named(name).entered(base.turned(view, name))
+
+
+def neighbour(view: View, step: int) -> str:
+    """The page `step` tabs further."""
+    return NAMES[(NAMES.index(view.page) + step) % len(NAMES)]
+
+
+def cleared(view: View) -> View:
+    """Without selection, mark and scroll."""
+    for page in PAGES:
+        view = page.cleared(view)
+    return replace(view, scroll=0, selected=None, panel="")

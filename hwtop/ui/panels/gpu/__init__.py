@@ -1,0 +1,1 @@
+"""The GPUs: lines, table, and the blocks of the card of one."""

@@ -1,0 +1,111 @@
+"""GPUs, one line each; or one line for all, or one for why there are none."""
+
+from __future__ import annotations
+
+from hwtop.fields import units
+from hwtop.ui.keys import names as key_names
+from hwtop.ui.panels.gpu import grid as gpu_grid
+from hwtop.ui.panels.gpu import table as gpu_table
+from hwtop.ui.panels.gpu import view as gpu_view
+from hwtop.ui.panels.gpu.summary import summary
+from hwtop.ui.tables.filter import reported
+from hwtop.ui.view import View
+from hwtop.ui.widgets import table
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import cells, wrap
+
+_SHOWN = frozenset({"util_pct", "mem_used_bytes", "power_w", "temp_c", "sm_clock_mhz", "throttle"})
+"""What the table has a column for where some device reports it."""
+
+
+def wanted(view: View, _: int) -> int:
+    """Rows for one line a device, with titles and frame."""
+    count = len(view.frame.derived.gpus)
+    return count + 3 if count else 3
+
+
+def wanted_grid(view: View, width: int) -> int:
+    """Rows for a cell a device, with frame."""
+    return 2 + gpu_grid.rows(len(view.frame.derived.gpus), inner(width))
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """The devices in the overview."""
+    gpus = view.frame.derived.gpus
+    if not gpus:
+        return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
+    rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)
+    if height < len(gpus) + 2:
+        is_grid = height >= wanted_grid(view, width)
+        lines = gpu_grid.lines(rows, inner(width)) if is_grid else [summary(rows, inner(width))]
+        note = Line(gpu_view.kinds(gpus), "dim")
+    else:
+        has_header = height >= len(gpus) + 3
+        lines = gpu_table.lines(rows, range(len(rows)), view, inner(width), has_header=has_header)
+        note = _late(view).extend(_why(view)).add(gpu_view.kinds(gpus), "dim")
+    return box(lines, width, height, Line("GPUs", "title"), note)
+
+
+def place_at(view: View, y: int, height: int) -> int | None:
+    """Of the device in this row of the overview, among all."""
+    count = len(view.frame.derived.gpus)
+    place = y - 1 - (height >= count + 3)
+    return place if height >= count + 2 and 0 <= place < count else None
+
+
+def _none(view: View, room: int, rows: int) -> list[Line]:
+    """Why there is nothing to show; where the rows are few, the first reasons."""
+    reason = gpu_view.none_reason(view)
+    pieces = wrap(reason, max(8, room - 2))
+    if len(pieces) > rows:
+        clauses = reason.split("; ")
+        while len(clauses) > 1 and cells("; ".join(clauses)) > room - 4:
+            clauses.pop()
+        pieces = ["; ".join(clauses) + " …"]
+    return [Line("  " if number else "◌ ", "dim").add(piece, "dim") for number, piece in enumerate(pieces)]
+
+
+def _late(view: View) -> Line:
+    words = gpu_view.stale_words(view.frame.derived.gpus)
+    return Line(words, "warn").add(" ─ ", "border") if words else Line()
+
+
+def _why(view: View) -> Line:
+    """Where the reasons stand for the dashes of the table."""
+    has_dashes = any(_SHOWN & gpu.missing.keys() for gpu in view.frame.derived.gpus)
+    return (
+        Line(key_names.first("gpu", view.keymap), "key").add(f" says why {units.UNKNOWN}", "label").add(" ─ ", "border")
+        if has_dashes
+        else Line()
+    )
+
+
+def draw_page(view: View, width: int, height: int) -> list[Line]:
+    """The devices on their own page, with a cursor; more than there are rows scroll with it."""
+    gpus = view.frame.derived.gpus
+    if not gpus:
+        return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
+    title = Line("GPUs", "title")
+    if view.filter:
+        found = len(gpu_view.kept(view))
+        title.extend(reported(view.filter, found, len(gpus), "GPUs", gpu_view.query(view).problem))
+        if not found:
+            return box([Line("◌ no GPU matches", "dim")], width, height, title, Line())
+    rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)
+    shown = rows_shown(view, height)
+    drawn = gpu_table.lines(rows, shown, view, inner(width) - 2, has_header=True)
+    lines = [Line("  ").extend(drawn[0])]
+    for place, line in zip(shown, drawn[1:], strict=True):
+        lines.append(Line("▸ " if rows[place].is_selected else "  ", "accent").extend(line))
+    note = _late(view).add(gpu_view.kinds(gpus), "dim")
+    if len(shown) < len(rows):
+        note.add(" ─ ", "border").add(f"{shown.start + 1}–{shown.stop} of {len(rows)}", "accent")
+    return box(lines, width, height, title, note)
+
+
+def rows_shown(view: View, height: int) -> range:
+    """Which devices, by their place, a panel of `height` rows shows on the page: the selected one is among them."""
+    gpus = gpu_view.kept(view)
+    here = gpu_view.selected(view)
+    return table.around(len(gpus), max(1, height - 3), gpus.index(here) if here else 0)

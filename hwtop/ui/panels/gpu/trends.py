@@ -1,0 +1,111 @@
+"""The last minutes of the selected GPU: each number on a fixed scale that is written beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from hwtop.fields import units
+from hwtop.model.gpu.device import Gpu
+from hwtop.ui.panels.gpu import view as gpu_view
+from hwtop.ui.panels.gpu.view import PAST_MOST, GpuRow, use_tone
+from hwtop.ui.view import View
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line, beside
+from hwtop.ui.widgets.trend import trend
+
+_GAP = 3
+_CELLS_LEAST = 26
+"""Of one trend with its title."""
+_TWO_STOREYS, _FEW = 18, 3
+"""Rows of the panel from which more quantities than a few stand in two storeys."""
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    title: str
+    value: Callable[[Gpu], float | None]
+    top: float
+    """Of the scale, which starts at 0."""
+    words: Callable[[float | None], str]
+    role: Callable[[float], str]
+
+
+def is_wanted(view: View) -> bool:
+    """There is something to draw: the device reports a number, or did before it was lost."""
+    row = gpu_view.row_of(view)
+    return row is not None and bool(_quantities(view, row))
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """As many quantities beside each other as have room, the telling ones first."""
+    row = gpu_view.row_of(view)
+    if row is None:
+        return box([], width, height, Line("Trends", "title"), Line())
+    room = inner(width)
+    every = _quantities(view, row)
+    fitting = (room + _GAP) // (_CELLS_LEAST + _GAP)
+    # In a high panel half as many stand beside each other, and reach twice as far back.
+    storeys = 2 if height >= _TWO_STOREYS and fitting >= len(every) > _FEW else 1
+    count = max(1, min(-(-len(every) // storeys), fitting))
+    cells = (room - _GAP * (count - 1)) // count
+    history = view.frame.history[-min(PAST_MOST, 2 * cells) :]
+    past = [_at(derived.gpus, row.gpu.index) for derived in history]
+    lines: list[Line] = []
+    for storey in range(storeys):
+        rows = (height - 2 - len(lines)) // (storeys - storey)
+        shown = every[storey * count : (storey + 1) * count]
+        lines += beside([(_drawn(each, row.gpu, past, cells, rows), cells) for each in shown], _GAP)
+    span = f", the last {units.duration(round(history[-1].at_s - history[0].at_s))}" if len(history) > 1 else ""
+    return box(lines, width, height, Line(f"GPU {row.gpu.index}{span}", "title"), Line())
+
+
+def _at(gpus: tuple[Gpu, ...], index: int) -> Gpu | None:
+    return next((gpu for gpu in gpus if gpu.index == index), None)
+
+
+def _drawn(quantity: _Quantity, now: Gpu, past: list[Gpu | None], cells: int, height: int) -> list[Line]:
+    values = [None if gpu is None else quantity.value(gpu) for gpu in past]
+    newest = quantity.words(quantity.value(now))
+    head = Line(quantity.title, "label").add(f" 0–{quantity.words(quantity.top)}", "dim")
+    head = head.fitted(max(0, cells - len(newest) - 1)).add(" ").add(newest, "strong")
+    return [head, *trend(values, cells, max(1, height - 1), quantity.top, quantity.role)]
+
+
+def _quantities(view: View, row: GpuRow) -> list[_Quantity]:
+    """Those that the device reports and whose scale is known; of one that is lost, those that it reported last."""
+    found = list(_reported(row.gpu, row))
+    for derived in () if found else reversed(view.frame.history):
+        before = _at(derived.gpus, row.gpu.index)
+        if before is not None and (found := list(_reported(before, row))):
+            break
+    return found
+
+
+def _reported(gpu: Gpu, row: GpuRow) -> Iterator[_Quantity]:
+    if gpu.util_pct is not None:
+        yield _Quantity("utilization", lambda gpu: gpu.util_pct, 100, units.pct, lambda value: _use(row, value))
+    if _sm(gpu) is not None:
+        yield _Quantity("SM active", _sm, 100, units.pct, lambda _: "info")
+    if gpu.power_w is not None and gpu.power_limit_w:
+        yield _Quantity("power", lambda gpu: gpu.power_w, gpu.power_limit_w, _in("W"), lambda _: "mix-3")
+    if gpu.mem_used_bytes is not None and gpu.mem_total_bytes:
+        yield _Quantity("memory", lambda gpu: gpu.mem_used_bytes, gpu.mem_total_bytes, units.size, lambda _: "mix-4")
+    top_c = gpu.temp_slowdown_c or gpu.temp_shutdown_c
+    if gpu.temp_c is not None and top_c:
+        yield _Quantity("temperature", lambda gpu: gpu.temp_c, top_c, _in("°C"), lambda _: "label")
+    if gpu.sm_clock_mhz is not None and gpu.sm_clock_max_mhz:
+        yield _Quantity("clock", lambda gpu: gpu.sm_clock_mhz, gpu.sm_clock_max_mhz, _in("MHz"), lambda _: "dim")
+
+
+def _sm(gpu: Gpu) -> float | None:
+    return gpu.activity.sm_active_pct if gpu.activity else None
+
+
+def _in(unit: str) -> Callable[[float | None], str]:
+    return lambda value: units.UNKNOWN if value is None else f"{value:.0f} {unit}"
+
+
+def _use(row: GpuRow, value: float) -> str:
+    role = use_tone(row, value)[0]
+    return "faint-good" if role == "good" else role

@@ -1,0 +1,1 @@
+"""Log lines, their context, and what the other ranks said."""

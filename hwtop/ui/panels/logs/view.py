@@ -1,0 +1,202 @@
+"""Which log lines are in sight: of whom, through which filter, how far back, which one is marked. Pure; `panels/logs.py`
+draws them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter, itemgetter
+
+from hwtop.job.log.text import rank_of_path, split_rank
+from hwtop.job.log.time import reported_s
+from hwtop.model.frame import Frame
+from hwtop.model.job import Job
+from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.rank import Rank
+from hwtop.ui.once import once
+from hwtop.ui.tables.filter import matches
+from hwtop.ui.view import LogInside, View
+
+_SEVERAL = 2
+"""Files from which on there is an order between them."""
+
+
+@once
+def owners(job: Job) -> dict[str, int]:
+    """Log path -> the one rank that writes it; a path that several share has none."""
+    pids = {rank.pid: rank.rank for rank in job.ranks}
+    found = {rank.log.path: rank.rank for rank in job.ranks if rank.log.path}
+    for file in job.logs.files:
+        ranks = {pids[pid] for pid in file.pids if pid in pids}
+        if len(ranks) == 1:
+            found[file.path] = ranks.pop()
+        elif ranks:
+            found.pop(file.path, None)
+    return found
+
+
+def owner(line: LogLine, owned: dict[str, int]) -> int | None:
+    """The rank that wrote this line: it is its file, or the line or the name of the file says so."""
+    rank = owned.get(line.path)
+    if rank is None:
+        rank = split_rank(line.text)[0]
+    return rank_of_path(line.path) if rank is None else rank
+
+
+@once
+def names(job: Job) -> dict[str, str]:
+    """Log path -> as many of its last parts as distinguish it from the others."""
+    paths = {line.path for line in job.logs.lines} | {file.path for file in job.logs.files}
+    parts = {path: path.split("/") for path in sorted(paths | {event.path for event in job.logs.events})}
+    count = dict.fromkeys(parts, 1)
+    while True:
+        shown = {path: "/".join(split[-count[path] :]) for path, split in parts.items()}
+        times = Counter(shown.values())
+        longer = [path for path in shown if times[shown[path]] > 1 and count[path] < len(parts[path])]
+        if not longer:
+            return shown
+        for path in longer:
+            count[path] += 1
+
+
+@once
+def flags(job: Job) -> dict[tuple[str, str], LogEvent]:
+    """(path, text) of a line -> what it matched."""
+    return {(event.path, event.text): event for event in job.logs.events}
+
+
+@once
+def kept(job: Job) -> list[LogLine]:
+    """The newest lines, and the flagged ones with their surroundings that have made room for them, in the order of time."""
+    newest = {(line.path, line.line_no, line.at_s) for line in job.logs.lines} if job.logs.flagged_lines else set()
+    around = [line for line in job.logs.flagged_lines if (line.path, line.line_no, line.at_s) not in newest]
+    there = {(line.path, line.text) for line in (*around, *job.logs.lines)}
+    gone = {(event.path, event.text): event for event in job.logs.events if (event.path, event.text) not in there}
+    if not gone and not around:
+        return in_time(job.logs.lines)
+    flagged = [
+        LogLine(path=event.path, line_no=event.line_no, text=event.text, at_s=event.at_s, is_past=event.is_past)
+        for event in gone.values()
+    ]
+    return in_time(sorted([*around, *flagged, *job.logs.lines], key=lambda line: line.at_s))
+
+
+def in_time(lines: Sequence[LogLine]) -> list[LogLine]:
+    """What was read at once comes file by file; where all of these files have times, it goes by them. The order of a file
+    is never changed."""
+    ordered: list[LogLine] = []
+    for _, at_once in groupby(lines, key=attrgetter("at_s")):
+        ordered += _interleaved(list(at_once))
+    return ordered
+
+
+def _interleaved(lines: list[LogLine]) -> list[LogLine]:
+    if len({line.path for line in lines}) < _SEVERAL:
+        return lines
+    newest: dict[str, float] = {}
+    times = []
+    for line in lines:
+        reported = reported_s(line.text)
+        if reported is not None:
+            newest[line.path] = max(reported, newest.get(line.path, reported))
+        elif line.path not in newest:
+            return lines
+        times.append(newest[line.path])
+    return [line for _, line in sorted(zip(times, lines, strict=True), key=itemgetter(0))]
+
+
+@once
+def of_rank(view: View) -> list[LogLine]:
+    """The lines of all ranks, or of the selected one with what several share."""
+    job = view.job
+    if job is None or view.rank is None:
+        return kept(job) if job else []
+    owned = owners(job)
+    return [line for line in kept(job) if owner(line, owned) in (view.rank.rank, None)]
+
+
+def lines(view: View) -> list[LogLine]:
+    """Those of them that the filter lets through, oldest first."""
+    return [line for line in of_rank(view) if matches(view.filter, line.text)]
+
+
+def last_words(job: Job, rank: Rank, most: int) -> list[str]:
+    """The newest lines of the rank's own log, oldest first; else its last line, as far as one is known."""
+    if most <= 0:
+        return []
+    owned = owners(job)
+    own = [line.text for line in job.logs.lines if owned.get(line.path) == rank.rank][-most:]
+    return own or [text for text in (rank.log.last_line,) if text]
+
+
+def with_frame(view: View, frame: Frame) -> View:
+    """The view on a newer frame. Someone who reads further up keeps their lines: the scroll grows by what has come."""
+    newer = replace(view, frame=frame)
+    if view.page != "logs" or (view.is_following and not view.scroll):
+        return newer
+    before, after = lines(view), lines(newer)
+    bottom = len(before) - 1 - view.scroll
+    if not 0 <= bottom < len(before):
+        return newer
+    # From the end: a line that is written again and again means the newest of its kind in both lists.
+    twins = before[bottom:].count(before[bottom])
+    for place in range(len(after) - 1, -1, -1):
+        twins -= after[place] == before[bottom]
+        if twins == 0:
+            return replace(newer, scroll=len(after) - 1 - place)
+    return replace(newer, scroll=len(after))
+
+
+def jump(view: View, step: int, rows: int) -> View:
+    """To the next (1) or previous (-1) line that holds the searched word, or without one to a flagged line; round the ends,
+    in the middle of `rows` rows of room."""
+    job = view.job
+    if job is None:
+        return view
+    found = lines(view)
+    if view.search:
+        thing = f"line with “{view.search}”"
+        word = view.search.casefold()
+        wanted = [place for place, line in enumerate(found) if word in line.text.casefold()]
+    else:
+        thing, flagged_by = "flagged line", flags(job)
+        wanted = [place for place, line in enumerate(found) if (line.path, line.text) in flagged_by]
+    if not wanted:
+        return replace(view, note=f"no {thing} among these")
+    here = len(found) - view.scroll - (step > 0)
+    if view.mark in found:
+        here = found.index(view.mark)
+    further = [place for place in wanted if (place > here if step > 0 else place < here)]
+    target = (further or wanted)[0 if step > 0 else -1]
+    return replace(marked(view, found, target, rows), note=f"{thing} {wanted.index(target) + 1} of {len(wanted)}")
+
+
+def marked(view: View, found: list[LogLine], place: int, rows: int) -> View:
+    """The line at `place` of `found` is marked, and stands in the middle of `rows` rows of room."""
+    scroll = max(0, min(len(found) - rows, len(found) - 1 - place - rows // 2))
+    return replace(view, mark=found[place], scroll=scroll, is_following=False)
+
+
+def stepped(view: View, step: int, rows: int) -> View:
+    """The line `step` further down is marked."""
+    found = lines(view)
+    if not found:
+        return view
+    here = found.index(view.mark) if view.mark in found else len(found) - 1
+    return marked(view, found, max(0, min(len(found) - 1, here + step)), rows)
+
+
+def opened(view: View, inside: LogInside) -> View:
+    """The view with the marked line opened, or closed where that is open already. Without a mark it is the newest flagged
+    line, else the newest one."""
+    if view.log_inside == inside:
+        return replace(view, log_inside="")
+    found = lines(view)
+    if view.job is None or not found:
+        return replace(view, note="no line to open")
+    flagged_by = flags(view.job)
+    flagged = (line for line in reversed(found) if (line.path, line.text) in flagged_by)
+    mark = view.mark if view.mark in found else next(flagged, found[-1])
+    return replace(view, log_inside=inside, mark=mark)

@@ -1,0 +1,31 @@
+"""Of which moment the picture is. Pure; `reducers/time.py` goes from one to another."""
+
+from __future__ import annotations
+
+from hwtop.fields import units
+from hwtop.ui.view import View
+
+EXAMPLES = "14:02  14:02:10  -3m  -1h30m"
+"""What can be typed as a time to go to."""
+
+
+def ago_s(view: View) -> float:
+    """How much older the picture is than the newest frame; 0 for that itself."""
+    newest = view.past.newest
+    return 0.0 if newest is None else max(0.0, newest.derived.time_s - view.frame.derived.time_s)
+
+
+def is_past(view: View) -> bool:
+    """There is a newer frame than the one that is shown."""
+    newest = view.past.newest
+    return view.is_paused and newest is not None and newest.number != view.frame.number
+
+
+def words(view: View) -> str:
+    """The moment of a paused picture: "14:02:10, 3 m 12 s ago"."""
+    return f"{units.clock(view.frame.derived.time_s)}, {units.duration(round(ago_s(view)))} ago"
+
+
+def dated(view: View, text: str) -> str:
+    """`text` about this picture for somebody else: with its time, where that is not now."""
+    return f"at {units.clock(view.frame.derived.time_s)}: {text}" if is_past(view) else text

@@ -1,0 +1,1 @@
+"""The job's processes: the tree, the table, one process in detail."""

@@ -1,0 +1,1 @@
+"""The ranks: table, map, card of one."""

@@ -1,0 +1,255 @@
+"""The ranks: what each of them does, one line each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hwtop.fields import rank as fields
+from hwtop.fields import units
+from hwtop.fields.field import Field
+from hwtop.fields.rank import RANK, RankRow
+from hwtop.fields.rank import rows as rank_rows
+from hwtop.model.log import Severity
+from hwtop.model.rank import Rank
+from hwtop.ui import marks
+from hwtop.ui.once import once
+from hwtop.ui.panels.ranks import view as rank_view
+from hwtop.ui.tables import cells, order, tags
+from hwtop.ui.tables.cells import Cell
+from hwtop.ui.tables.filter import reported
+from hwtop.ui.view import View
+from hwtop.ui.widgets import table
+from hwtop.ui.widgets.bar import bar, stacked
+from hwtop.ui.widgets.box import box, inner
+from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.table import Column
+
+
+@dataclass(frozen=True)
+class Row(RankRow):
+    """One rank with what the table needs to know of the rest of the frame."""
+
+    blame: Severity | None = None
+    """Of the weightiest finding that names this rank."""
+    is_selected: bool = False
+    tag: str = " "
+    """`tags.GLYPH` where its process is tagged."""
+    why: str = ""
+    """Why it is in a list of ranks that differ."""
+
+
+def wanted(view: View, width: int) -> int:
+    """Rows for one line a rank, with titles and frame; with the legend on its own page, and where there are bars."""
+    ranks = rank_view.ordered(view)
+    return 3 + max(1, len(ranks)) + (_legend_rows(view) or (bool(ranks) and _has_bars(view, width)))
+
+
+def least(view: View) -> int:
+    """Rows for the titles and three ranks."""
+    return min(6, wanted(view, 0))
+
+
+def draw(view: View, width: int, height: int) -> list[Line]:
+    """The table, scrolled to the selected rank, else to the first that a finding points at."""
+    ranks = rank_view.ordered(view)
+    title = heading(view, "Ranks")
+    if not ranks:
+        return box([none(view)], width, height, title, Line())
+    columns = _chosen(view, width)
+    visible = shown(view, height)
+    lines = [table.header(columns, order.marked(view))]
+    for index in visible:
+        line = table.row(columns, row_of(view, ranks[index]))
+        lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
+    if _legend_rows(view) or (_has_bars(view, width) and len(lines) < height - 2):
+        lines.append(legend(ranks))
+    note = Line() if view.page == "ranks" else Line("CPU 100% = one core", "dim")
+    if len(visible) < len(ranks):
+        first = f"{visible.start + 1}–" if len(visible) > 1 else ""
+        note = Line(f"{first}{visible.stop} of {len(ranks)}", "accent")
+    return box(lines, width, height, title, note)
+
+
+def _chosen(view: View, width: int) -> list[tuple[Column[Row], int]]:
+    """Those of all ranks, so that a filter moves none."""
+    has_gpus = any(rank.gpus for rank in (view.job.ranks if view.job else ()))
+    columns = cells.columns("ranks", RANK.fields, view.levels, _drawn(view))
+    return table.chosen(
+        [MARK, *(column for column in columns if has_gpus or column.field != fields.GPU.id)], inner(width)
+    )
+
+
+def some(view: View, *shown: Field[RankRow]) -> list[Column[Row]]:
+    """The mark, and these of the columns."""
+    return [MARK, *cells.columns("ranks", shown, view.levels, _drawn(view))]
+
+
+def _has_bars(view: View, width: int) -> bool:
+    return any(column.field == fields.PHASES.id for column, _ in _chosen(view, width))
+
+
+def column_at(view: View, x: int, width: int) -> str:
+    """Title of the column at this cell of a panel of this width; "" between them."""
+    return table.column_at(_chosen(view, width), x - (width - inner(width)) // 2)
+
+
+def shown(view: View, height: int) -> range:
+    """Which ranks, by their place in the order, a panel of `height` rows shows."""
+    ranks = rank_view.ordered(view)
+    wanted_rank = view.selected if view.selected is not None else next(iter(view.blamed), None)
+    place = next((index for index, rank in enumerate(ranks) if rank.rank == wanted_rank), 0)
+    return table.around(len(ranks), max(1, height - 3 - _legend_rows(view)), place)
+
+
+def rank_at(view: View, y: int, height: int) -> int | None:
+    """The rank whose row is at this place of a panel of this height."""
+    rows = shown(view, height)
+    return rank_view.ordered(view)[rows[y - 2]].rank if 0 <= y - 2 < len(rows) else None
+
+
+def heading(view: View, word: str) -> Line:
+    """The title with the order and, where this box has only some of the job's ranks, how many."""
+    title = Line(word, "title").extend(tags.reported(view))
+    job = view.job
+    if job is None or view.page != "ranks":
+        return title
+    if job.world_size and job.world_size > len(job.ranks):
+        title.add(f"  {len(job.ranks)} of {job.world_size} are on this box", "warn")
+    if view.filter:
+        kept = len(rank_view.ordered(view))
+        title.extend(reported(view.filter, kept, len(job.ranks), "ranks", rank_view.query(view).problem))
+    return title.add(f"  {order.words(view)}", "dim").add("  CPU 100% = one core", "dim")
+
+
+def none(view: View) -> Line:
+    """Why there is no rank to show."""
+    if view.job and view.job.ranks:
+        return Line("◌ no rank matches", "dim")
+    words = "waiting for the first look at the job" if view.job is None else "no rank found under this PID yet"
+    return Line("◌ ", "dim").add(words, "dim")
+
+
+def row_of(view: View, rank: Rank, why: str = "") -> Row:
+    """The row of one rank."""
+    return Row(
+        **vars(_by_number(view)[rank.rank]),
+        blame=_blame(view).get(rank.rank),
+        is_selected=rank.rank == view.selected,
+        tag=tags.glyph_of_rank(view, rank),
+        why=why,
+    )
+
+
+@once
+def _by_number(view: View) -> dict[int, RankRow]:
+    return {row.rank.rank: row for row in rank_rows(view.frame.derived)}
+
+
+@once
+def _blame(view: View) -> dict[int, Severity]:
+    """Rank -> severity of the weightiest finding that names it."""
+    return {number: finding.severity for finding in reversed(view.frame.findings) for number in finding.ranks}
+
+
+def legend(ranks: Sequence[Rank]) -> Line:
+    """What the parts of a phase bar mean, and how many samples they rest on."""
+    line = Line("phases ", "label")
+    for role, (glyph, word) in marks.MIX.items():
+        line.add(f" {glyph}{glyph} ", role).add(word, "dim")
+    samples = sorted(rank.stack.samples for rank in ranks)
+    if not samples or not samples[-1]:
+        return line.add("   no samples", "dim")
+    few, many = samples[0], samples[-1]
+    return line.add(f"   {few if few == many else f'{few}–{many}'} sample{'s' * (many != 1)}", "text")
+
+
+def mix(rank: Rank) -> list[tuple[float, str, str]]:
+    """The phase shares of a rank by kind, in the fixed order of the legend: (share, role, glyph)."""
+    sums = dict.fromkeys(marks.MIX, 0.0)
+    for each in rank.stack.shares:
+        sums[marks.PHASE[each.phase]] += each.share
+    return [(share, role, marks.MIX[role][0]) for role, share in sums.items() if share]
+
+
+def state(row: Row, _: int) -> Line:
+    """Glyph, word and what makes it bad."""
+    rank = row.rank
+    glyph, role = marks.RANK_STATE[rank.state]
+    line = Line(f"{glyph} {rank.state}", role)
+    if rank.state == "dead" and rank.exit_code is not None:
+        line.add(f" {ended_with(rank.exit_code)}", role)
+    elif rank.state == "stopped" and rank.stall.stopped_for_s is not None:
+        line.add(f" {units.short_duration(rank.stall.stopped_for_s)}", role)
+    elif rank.state in ("stuck", "stalled") and rank.progress.step_age_s is not None:
+        line.add(f" {units.short_duration(rank.progress.step_age_s)}", role)
+    return line
+
+
+def ended_with(exit_code: int | None) -> str:
+    """ "exit 1" or "signal 9"."""
+    if exit_code is None:
+        return "exit code not known"
+    return f"exit {exit_code}" if exit_code >= 0 else f"signal {-exit_code}"
+
+
+def worker_states(rank: Rank) -> Line:
+    """How many loader workers are in each OS state: "3S 1D"."""
+    if not rank.workers:
+        return Line("0", "dim")
+    line = Line()
+    for letter, count in sorted(Counter(worker.state for worker in rank.workers).items()):
+        line.add(" " if line.spans else "").add(f"{count}{letter}", "warn" if letter in "DTtZ" else "text")
+    return line
+
+
+def _legend_rows(view: View) -> int:
+    return 1 if view.page == "ranks" and view.job and view.job.ranks else 0
+
+
+def _mark(row: Row, _: int) -> Line:
+    """Of the cursor or the finding, then of the tag."""
+    glyph, role = "▸" if row.is_selected else " ", "accent"
+    if row.blame is not None and not row.is_selected:
+        glyph, _word, role = marks.SEVERITY[row.blame]
+    return Line(glyph, role).add(row.tag, "accent")
+
+
+def _phase(row: Row, _: int) -> Line:
+    shares = row.rank.stack.shares
+    if shares:
+        return Line(shares[0].phase, marks.PHASE[shares[0].phase]).add(f" {shares[0].share * 100:.0f}%", "text")
+    return (
+        Line(row.rank.stack.phase, marks.PHASE[row.rank.stack.phase])
+        if row.rank.stack.phase
+        else Line(units.UNKNOWN, "dim")
+    )
+
+
+def _phases(row: Row, width: int) -> Line:
+    return stacked(mix(row.rank), width) if row.rank.stack.shares else bar(None, width)
+
+
+def _drawn(view: View) -> dict[str, Cell[Row]]:
+    """What cells are drawn with where that is more than the value."""
+
+    def gpu(row: Row, _: int) -> Line:
+        if not row.rank.gpus:
+            return Line(units.UNKNOWN, "dim")
+        role, _mark = cells.tone(fields.GPU_UTIL, row, view.levels, "good")
+        return Line(",".join(map(str, row.rank.gpus)), "text").add(f" {units.pct(row.gpu_util_pct):>4}", role)
+
+    return {
+        fields.NUMBER.id: lambda row, _: Line(str(row.rank.rank), "strong"),
+        fields.PID.id: lambda row, _: Line(str(row.rank.pid), "dim"),
+        fields.GPU.id: gpu,
+        fields.STATE.id: state,
+        fields.PHASE.id: _phase,
+        fields.PHASES.id: _phases,
+        fields.WORKERS.id: lambda row, _: worker_states(row.rank),
+        fields.LAST_LINE.id: lambda row, _: Line(row.rank.log.last_line or "", "dim"),
+    }
+
+
+MARK: Column[Row] = Column("", 2, _mark)

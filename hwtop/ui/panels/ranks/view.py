@@ -1,0 +1,137 @@
+"""The ranks in the order of the screen, the way from one to the next, and which of them differ. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from hwtop.fields.rank import RANK, WORST_FIRST, RankRow
+from hwtop.fields.rank import rows as rank_rows
+from hwtop.job.stacks.frames import place
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank, RankState
+from hwtop.ui.once import once
+from hwtop.ui.tables import order
+from hwtop.ui.tables.query import Query, parse
+from hwtop.ui.view import View
+
+_SICK = frozenset(WORST_FIRST[:5])
+_FEW = 1 / 8
+"""A state that at most this share of the ranks is in is shown of them; engineering default."""
+_BEHIND = 2
+"""Steps behind the median from which on a rank is shown; one is the jitter of a log."""
+
+
+@once
+def ordered(view: View) -> tuple[Rank, ...]:
+    """The job's ranks as the ranks page lists them, as far as its filter lets them through."""
+    ranks = view.job.ranks if view.job else ()
+    if view.page != "ranks":
+        return ranks
+    found = query(view)
+    rows = [row for row in rank_rows(view.frame.derived) if found.lets(row)]
+    return tuple(row.rank for row in order.sorted_rows(view, rows, RANK.named()[view.order]))
+
+
+@once
+def query(view: View) -> Query[RankRow]:
+    """The filter of the ranks page."""
+    return parse(view.filters.get("ranks", ""), RANK.named(), _text)
+
+
+def _text(row: RankRow) -> str:
+    """Where words are looked for."""
+    rank = row.rank
+    return f"rank {rank.rank} {rank.pid} {rank.state} {rank.stack.phase or ''} {rank.log.last_line or ''}"
+
+
+def stepped(view: View, step: int) -> View:
+    """The rank `step` places further is selected; from nothing, the first or the last."""
+    ranks = ordered(view)
+    if not ranks:
+        return view
+    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
+    if at is None:
+        return replace(view, selected=ranks[0 if step > 0 else -1].rank)
+    return replace(view, selected=ranks[max(0, min(len(ranks) - 1, at + step))].rank)
+
+
+def moved(view: View, right: int, down: int, columns: int) -> View:
+    """The rank in this direction of a grid is selected; at an edge nothing moves."""
+    ranks = ordered(view)
+    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
+    if at is None or 0 <= at + right + down * columns < len(ranks):
+        return stepped(view, right + down * columns)
+    return view
+
+
+def next_group(view: View, step: int) -> View:
+    """The first rank of the next group of stacks is selected."""
+    groups = view.job.stacks.groups if view.job else ()
+    if not groups:
+        return view
+    here = next((index for index, group in enumerate(groups) if view.selected in group.ranks), None)
+    at = 0 if here is None else max(0, min(len(groups) - 1, here + step))
+    return view if at == here else replace(view, selected=groups[at].ranks[0], scroll=0)
+
+
+@once
+def differing(view: View) -> list[tuple[Rank, str]]:
+    """Ranks that are not like most, the weightiest first, each with the reason in a few words."""
+    job = view.job
+    if job is None or len(job.ranks) < 2:
+        return []
+    blame = {number: finding.symptom for finding in reversed(view.frame.findings) for number in finding.ranks}
+    if len(blame) > len(job.ranks) / 2:
+        blame = {}  # what most ranks share makes none of them differ
+    states = Counter(rank.state for rank in job.ranks)
+    alone = _alone(job)
+    steps = [step for rank in job.ranks if (step := _step(rank)) is not None]
+    middle = median(steps) if steps else 0.0
+    found: list[tuple[Rank, str]] = []
+    for rank in job.ranks:
+        reasons = [blame[rank.rank]] if rank.rank in blame else []
+        behind = middle - (_step(rank) or middle)
+        if behind >= _BEHIND:
+            reasons.append(f"{behind:,.0f} steps behind")
+        if reasons or _is_odd(rank.state, states, len(job.ranks)):
+            reasons += [alone[rank.rank]] if rank.rank in alone else []
+            found.append((rank, ", ".join(reasons)))
+    return sorted(found, key=lambda item: (item[0].rank not in blame, WORST_FIRST.index(item[0].state), item[0].rank))
+
+
+def _is_odd(state: RankState, states: Counter[RankState], total: int) -> bool:
+    """Few are in it, or it is a sick one that less than half are in."""
+    count = states[state]
+    return count < total and (count <= total * _FEW or (state in _SICK and count < total / 2))
+
+
+def _alone(job: Job) -> dict[int, str]:
+    """Rank -> where it stands, of ranks in a group of stacks that holds few."""
+    return {
+        number: f"in {place(group.leaf)}"
+        for group in job.stacks.groups
+        if group.leaf is not None and len(group.ranks) <= len(job.ranks) * _FEW
+        for number in group.ranks
+    }
+
+
+def _step(rank: Rank) -> int | None:
+    return rank.progress.newest.step if rank.progress.newest else None
+
+
+def ends(job: Job) -> list[tuple[int | None, list[Rank]]]:
+    """Exit code -> the ranks that ended with it; who failed comes first, then whose code is not known."""
+    ranks_of: dict[int | None, list[Rank]] = {}
+    for rank in job.ranks:
+        if not rank.is_alive:
+            ranks_of.setdefault(rank.exit_code, []).append(rank)
+    return sorted(ranks_of.items(), key=lambda item: (item[0] == 0, item[0] is None, item[1][0].rank))
+
+
+def state_counts(ranks: Sequence[Rank]) -> list[tuple[RankState, int]]:
+    """How many ranks are in each state, the sickest first."""
+    counts = Counter(rank.state for rank in ranks)
+    return [(state, counts[state]) for state in WORST_FIRST if counts[state]]

@@ -1,0 +1,1 @@
+"""Findings, questions, and when each symptom was up."""

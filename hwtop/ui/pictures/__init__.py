@@ -1,0 +1,1 @@
+"""The screen without a terminal: text, SVG, PNG."""

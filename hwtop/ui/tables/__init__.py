@@ -1,0 +1,1 @@
+"""What all tables share: their fields, filters, order, and matching as one types. Pure."""

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hwtop.collectors.process.candidates import CandidateSource, find_by_name
+from hwtop.errors import UsageError
+from tests.collectors.fake_proc import FakeProc, FakeProcess, replay_recorded
+
+
+def rank_env(rank: int) -> dict[str, str]:
+    return {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": "1"}
+
+
+def box() -> list[FakeProcess]:
+    return [
+        FakeProcess(1, 0, "/sbin/init", comm="systemd"),
+        FakeProcess(2, 0, "kthreadd", flags=0x208040),
+        FakeProcess(3, 2, "kworker/0", flags=0x4208060),
+        FakeProcess(10, 1, "-bash", comm="bash"),
+        FakeProcess(20, 10, "python -u launcher.py --size big"),
+        FakeProcess(21, 20, "python rank.py", env=rank_env(0)),
+        FakeProcess(22, 20, "python rank.py", env=rank_env(1)),
+        FakeProcess(23, 21, "python rank.py", env=rank_env(0)),
+        FakeProcess(30, 10, "python serve.py"),
+        FakeProcess(40, 10, "postgres -D x"),
+        FakeProcess(50, 10, "python /opt/bin/hwtop"),
+        FakeProcess(51, 50, "py-spy dump"),
+        FakeProcess(60, 10, "tail -f rank.py.log"),
+    ]
+
+
+def source(root: Path) -> CandidateSource:
+    return CandidateSource(str(root), own_pid=50)
+
+
+def test_training_first_then_python_then_the_rest(tmp_path: Path) -> None:
+    FakeProc(tmp_path, box())
+    reading = source(tmp_path).read()
+    assert [(c.pid, c.kind, c.ranks) for c in reading.candidates] == [
+        (20, "training", 2),
+        (30, "python", 1),
+        (40, "other", 0),
+    ]
+    job = reading.candidates[0]
+    assert job.title == "launcher.py --size big"
+    assert job.age_s == pytest.approx(10_000 - 20 / os.sysconf("SC_CLK_TCK"))
+    assert (reading.scanned, reading.truncated) == (13, False)
+
+
+def test_the_youngest_of_a_kind_comes_first(tmp_path: Path) -> None:
+    FakeProc(tmp_path, [*box(), FakeProcess(31, 10, "python later.py")])
+    assert [c.pid for c in source(tmp_path).read().candidates if c.kind == "python"] == [31, 30]
+
+
+def test_recorded_torchrun_is_one_training_job(tmp_path: Path) -> None:
+    replay_recorded(tmp_path)
+    (job,) = CandidateSource(str(tmp_path), own_pid=0).read().candidates
+    assert (job.pid, job.kind, job.ranks) == (4642, "training", 2)
+    assert job.title.startswith("torchrun --standalone")
+    assert job.age_s is None  # the recording holds no uptime
+
+
+def test_a_finished_launcher_leaves_one_job_not_two(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path, box())
+    proc.remove(20)
+    jobs = [c for c in source(tmp_path).read().candidates if c.kind == "training"]
+    assert [(c.pid, c.ranks) for c in jobs] == [(21, 2)]
+
+
+def test_a_job_that_ends_or_starts_is_seen_by_the_next_scan(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path, box())
+    candidates = source(tmp_path)
+    candidates.read()
+    proc.remove(30)
+    proc.put(FakeProcess(70, 10, "python new.py"))
+    assert [c.pid for c in candidates.read().candidates] == [20, 70, 40]
+
+
+def test_a_blocked_command_line_hides_no_other_job(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path, box())
+    proc.block(40, "cmdline")
+    assert [c.pid for c in source(tmp_path).read().candidates] == [20, 30, 40]
+
+
+def test_another_users_job_says_who_can_attach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeProc(tmp_path, box())
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    job = source(tmp_path).read().candidates[0]
+    assert not job.can_attach
+    assert job.reason is not None
+    assert "or as root" in job.reason
+    monkeypatch.undo()
+    assert source(tmp_path).read().candidates[0].can_attach
+
+
+@pytest.mark.parametrize(("pattern", "pid"), [("launcher", 20), ("rank.py", 20), ("serve", 30), ("postgres", 40)])
+def test_find_by_name(tmp_path: Path, pattern: str, pid: int) -> None:
+    FakeProc(tmp_path, box())
+    assert find_by_name(pattern, str(tmp_path), own_pid=50) == pid
+
+
+def test_find_by_name_lists_what_could_be_meant(tmp_path: Path) -> None:
+    FakeProc(tmp_path, [*box(), FakeProcess(31, 10, "python serve.py --other")])
+    with pytest.raises(UsageError, match=r"2 jobs match 'serve'.*31 serve.py --other.*30 serve.py"):
+        find_by_name("serve", str(tmp_path), own_pid=50)
+    with pytest.raises(UsageError, match=r"no job matches 'nix\['.*20 launcher.py"):
+        find_by_name("nix[", str(tmp_path), own_pid=50)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from hwtop.derive.job.output import log_targets, with_files
+from hwtop.job.launch.tree import members
+from hwtop.model.log import LogFile
+from hwtop.model.process import OpenFile
+from tests.derive.readings import launcher, process, processes, rank
+
+
+def targets(*files: OpenFile) -> list[str]:
+    reading = processes(10.0, launcher(), rank(0, world=1, files=files))
+    return [target.path for target in log_targets(reading, members(reading.processes)) if 110 in target.pids]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/exp/nemo_log_globalrank-0_localrank-0.txt",
+        "/exp/log.txt.rank1",
+        "/exp/train.log.2026-01-02",
+        "/exp/lightning_logs/version_0/run.log",
+        "/exp/deepspeed_rank0.log",
+    ],
+)
+def test_files_that_are_named_like_logs_and_written(path: str) -> None:
+    assert targets(OpenFile(fd=7, target=path, is_writable=True)) == [path]
+    assert targets(OpenFile(fd=7, target=path)) == []
+
+
+def test_of_ray_only_what_is_printed() -> None:
+    folder = "/tmp/ray/session_2026-01-02_03-04-05_678901_23/logs"
+    printed = [OpenFile(fd=fd, target=f"{folder}/worker-ab-01000000-40.{end}") for fd, end in ((1, "out"), (2, "err"))]
+    own = OpenFile(fd=9, target=f"{folder}/python-core-worker-ab_40.log", is_writable=True)
+    assert targets(*printed, own) == [file.target for file in printed]
+
+
+def test_pipes_and_terminals_are_outputs_too() -> None:
+    files = [OpenFile(fd=1, target="pipe:[123]"), OpenFile(fd=2, target="/dev/pts/3")]
+    assert targets(*files) == ["pipe:[123]", "/dev/pts/3"]
+    assert targets(OpenFile(fd=1, target="/dev/null"), OpenFile(fd=2, target="/dev/null")) == ["/dev/null"]
+
+
+def test_slurmstepd_prints_nothing_of_its_own() -> None:
+    files = (OpenFile(fd=1, target="/dev/null"), OpenFile(fd=2, target="pipe:[124]", is_writable=True))
+    stepd = process(100, 1, comm="slurmstepd", cmdline=("slurmstepd: [12.0]",), files=files)
+    reading = processes(10.0, stepd, rank(0, world=1, files=(OpenFile(fd=1, target="pipe:[123]"),)))
+    assert [target.path for target in log_targets(reading, members(reading.processes))] == ["pipe:[123]"]
+
+
+def test_a_file_behind_a_pipe_is_that_of_the_ranks_that_write_into_it() -> None:
+    def file(path: str, *pids: int) -> LogFile:
+        return LogFile(path=path, pids=pids, size_bytes=None if ":" in path else 1, age_s=None)
+
+    known = {"/logs/0.log": (0,)}
+    files = [file("/logs/0.log", 111), file("/logs/tee.log", 110, 7), file("/logs/by-hand.log"), file("pipe:[1]", 110)]
+    assert with_files(known, files, {110: 0, 111: 1}) == {"/logs/0.log": (0, 1), "/logs/tee.log": (0,)}

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from hwtop.derive.logs.log import LogBook
+from hwtop.model.log import LogLine
+from tests.derive.readings import log_lines, logs
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+
+
+def path(attempt: int, rank: int, name: str = "stdout") -> str:
+    return f"/logs/none_x/attempt_{attempt}/{rank}/{name}.log"
+
+
+def restarted(*later: list[LogLine]) -> LogBook:
+    """Attached after a restart: the first attempt's files are read as the past."""
+    book = LogBook()
+    before = log_lines(path(0, 0), 10.0, "step 500 loss 1.5", is_past=True)
+    why = log_lines(path(0, 1, "stderr"), 10.0, OOM, is_past=True)
+    known = {path(1, rank): (rank,) for rank in (0, 1)}
+    now = log_lines(path(1, 0), 10.0, "starting", is_past=True)
+    book.advance(logs(10.0, *before, *why, *now), known, {})
+    files = book.files
+    for at_s, lines in enumerate(later, start=11):
+        reading = logs(float(at_s), *lines)
+        book.advance(type(reading)(at_s=reading.at_s, files=files, lines=reading.lines), known, {})
+    return book
+
+
+def test_the_attempt_before_tells_why_it_was_started_anew_and_no_progress() -> None:
+    book = restarted()
+    assert [(event.pattern, event.rank, event.is_past) for event in book.events] == [("cuda-oom", 1, True)]
+    report = book.of_rank(0, {path(1, 0): (0,)}, 10.0)
+    assert (report.progress.newest, report.log.path) == (None, path(1, 0))
+
+
+def test_three_steps_of_the_new_attempt_make_it_history() -> None:
+    steps = [log_lines(path(1, 0), 11.0 + n, f"step {n} loss 2.5", first=2 + n) for n in range(3)]
+    assert [event.pattern for event in restarted(*steps[:2]).events] == ["cuda-oom"]
+    assert restarted(*steps).events == ()
+
+
+@pytest.mark.slow
+def test_numbers_that_are_no_ranks_take_no_memory_for_ever() -> None:
+    book = LogBook()
+    lines = log_lines("/logs/a.log", 10.0, *(f"{number}: step {number} loss 2.5" for number in range(20_000)))
+    book.advance(logs(10.0, *lines), {}, {})
+    assert len(book._streams) <= 5000

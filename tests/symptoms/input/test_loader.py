@@ -1,0 +1,239 @@
+"""input-bound-* and gpu-idle-cpu-busy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.model.gpu.device import Gpu
+from hwtop.model.log import Progress
+from hwtop.model.rank import HotLine, Phase, Rank
+from hwtop.model.stack import StackDump, StackFrame, ThreadStack
+from hwtop.symptoms.gpu.idle import check_gpu_idle
+from hwtop.symptoms.history import History
+from hwtop.symptoms.input.loader import check_cause
+from hwtop.symptoms.input.loading import Cause, hot_spot
+from tests.symptoms.derived_states import constant, job, rank, shares, spot, worker
+
+READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)
+SLEEP = StackFrame(name="wait_for_lock", filename="/home/me/data.py", short_filename="data.py", line=9)
+
+
+READS: dict[str, Any] = {"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("readinto"),)}
+
+
+def starved(**fields: object) -> Rank:
+    known: dict[str, Any] = {
+        "phase": "data",
+        "phase_shares": shares(data=0.7, forward=0.3),
+        "state": "data-wait",
+        "workers": (worker(2000), worker(2001)),
+        "worker_hot": (spot(),),
+    }
+    return rank(0, **(known | fields))
+
+
+def causes(watched: History) -> list[str]:
+    every: tuple[Cause, ...] = ("cpu", "workers", "io")
+    return [cause for cause in every if check_cause(cause, watched) is not None]
+
+
+def test_busy_workers_are_bound_by_the_cpu() -> None:
+    watched = constant(job(starved()))
+    assert causes(watched) == ["cpu"]
+    seen = check_cause("cpu", watched)
+    assert seen is not None
+    assert seen.title == "Rank 0 waits 70% of the time for data: the loader is CPU-bound in `decode` (data.py:33)"
+    assert any("2 loader workers (state RR), each 98 % of a core" in line for line in seen.evidence)
+    assert any("num_workers=" in step for step in seen.next_steps)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"workers": (worker(state="D", cpu_pct=3.0),)}, "io"),
+        ({"workers": (worker(state="S", cpu_pct=2.0, leaf=READ),)}, "io"),
+        ({"workers": (worker(state="S", cpu_pct=2.0, leaf=SLEEP),)}, "workers"),
+        ({"workers": (), "phase_shares": shares(data_main=0.6, forward=0.4)}, "workers"),
+        (READS | {"os_state": "S", "main_thread_cpu_pct": 4.0}, "io"),
+        (READS | {"os_state": "S", "main_thread_cpu_pct": 90.0}, "workers"),  # what it reads lies in memory
+        (READS | {"os_state": "R", "main_thread_cpu_pct": 30.0}, "workers"),
+        ({"workers": (), "phase_shares": shares(data_main=0.6), "os_state": "D"}, "io"),
+        ({"workers": (), "cpu_pct": 99.0, "main_thread_cpu_pct": 4.0}, "cpu"),  # its own threads load
+        ({"workers": (), "cpu_pct": 60.0, "main_thread_cpu_pct": 4.0}, "workers"),
+        ({"workers": (worker(cpu_pct=71.0, state="S"),)}, "cpu"),
+        ({"workers": (worker(cpu_pct=40.0),)}, "cpu"),  # runnable, but the machine is full
+        ({"workers": (worker(state="S", cpu_pct=2.0, leaf=SLEEP, wchan="anon_pipe_read"),)}, "io"),
+        ({"workers": (worker(state="S", cpu_pct=2.0, leaf=SLEEP, wchan="futex_do_wait"),)}, "workers"),
+    ],
+)
+def test_what_the_loading_waits_for(fields: dict[str, Any], expected: str) -> None:
+    assert causes(constant(job(starved(**fields)))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('rows = self.c.execute("SELECT a FROM f").fetchall()', "io"),  # waits for another writer's lock
+        ("x = requests.get(url).content", "io"),
+        ("buf = os.pread(fd, 4096, k)", "io"),
+        ("time.sleep(0.5)", "workers"),
+        ("batch = collate(rows)", "workers"),
+        (None, "workers"),
+    ],
+)
+def test_the_text_of_the_line_tells_a_read_whatever_its_function_is_called(code: str | None, expected: str) -> None:
+    line = HotLine(function="rows_of", file="data.py", line=7, code=code, phase="data-main", share=0.6, samples=12)
+    loads: dict[str, Any] = {"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("rows_of"),)}
+    one = starved(**loads, hot_lines=(line,), os_state="S", main_thread_cpu_pct=4.0)
+    assert causes(constant(job(one))) == [expected]
+
+
+SELECT = (("select", "selectors.py"), ("_run_once", "asyncio/base_events.py"), ("run", "asyncio/runners.py"))
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "expected"),
+    [
+        (SELECT, ("pump", "data.py"), "io"),
+        ((("readinto", "socket.py"), ("read", "http/client.py")), ("fill", "data.py"), "io"),
+        (SELECT, ("start", "site-packages/wandb/asyncio_manager.py"), "workers"),  # not the job's own
+        ((("wait", "threading.py"),), ("fill", "data.py"), "workers"),
+    ],
+)
+def test_who_fills_the_queue_that_a_rank_waits_at(
+    inner: tuple[tuple[str, str], ...], outer: tuple[str, str], expected: str
+) -> None:
+    waits = ThreadStack(
+        name="MainThread", os_thread_id=1, is_active=False, owns_gil=False, frames=frames(("get", "queue.py"))
+    )
+    fills = ThreadStack(name="fill", os_thread_id=2, is_active=False, owns_gil=False, frames=frames(*inner, outer))
+    line = HotLine(function="train", file="train.py", line=7, code="q.get()", phase="data", share=0.7, samples=14)
+    one = starved(
+        workers=(),
+        worker_hot=(),
+        hot=(spot("step", 0.02),),
+        hot_lines=(line,),
+        cpu_pct=1.0,
+        main_thread_cpu_pct=1.0,
+        stack=StackDump(pid=1000, at_s=1.0, threads=(waits, fills)),
+    )
+    watched = constant(job(one))
+    assert causes(watched) == [expected]
+    seen = check_cause("io" if expected == "io" else "workers", watched)
+    assert seen is not None
+    assert "`train` (train.py:7)" in seen.title
+    assert any("it waits at a queue" in text for text in seen.evidence)
+
+
+def frames(*pairs: tuple[str, str]) -> tuple[StackFrame, ...]:
+    """(function, short file name), leaf first; data.py is the user's."""
+    return tuple(
+        StackFrame(
+            name=name,
+            filename=("/home/me/" if file == "data.py" else "/opt/lib/python3.11/") + file,
+            short_filename=file,
+            line=7,
+        )
+        for name, file in pairs
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "samples", "expected"),
+    [(0.38, 20, True), (0.32, 20, False), (0.25, 200, True), (0.22, 200, False), (0.9, 7, False), (0.55, 10, True)],
+)
+def test_few_samples_must_prove_more(share: float, samples: int, expected: bool) -> None:
+    one = starved(phase_shares=shares(data=share, forward=1 - share), samples=samples)
+    assert bool(causes(constant(job(one)))) is expected
+
+
+def test_what_loads_is_named_and_not_what_computes() -> None:
+    def at(function: str, number: int, phase: Phase, share: float) -> HotLine:
+        return HotLine(
+            function=function,
+            file="train.py",
+            line=number,
+            code=None,
+            phase=phase,
+            share=share,
+            samples=int(100 * share),
+        )
+
+    lines = (
+        at("<module>", 24, "backward", 0.5),
+        at("elastic", 9, "data-main", 0.2),
+        at("resize", 7, "data-main", 0.15),
+        at("elastic", 12, "data-main", 0.1),
+    )
+    loads: dict[str, Any] = {"phase_shares": shares(backward=0.5, data_main=0.45), "hot": (spot("<module>", 0.5),)}
+    found = hot_spot([starved(workers=(), worker_hot=(), hot_lines=lines, **loads)])
+    assert found is not None
+    assert (found.function, found.line, found.samples) == ("elastic", 9, 30)
+
+
+def test_a_loader_that_collects_garbage_is_slow_for_that() -> None:
+    line = HotLine(
+        function="load", file="data.py", line=7, code="gc.collect()", phase="data-main", share=0.6, samples=12
+    )
+    collects = starved(workers=(), phase_shares=shares(data_main=0.7, forward=0.3), hot_lines=(line,))
+    assert causes(constant(job(collects))) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"progress": None}, False),  # it reads the data set before the first step
+        ({"progress": Progress(step=450, total_steps=1000)}, False),  # a bar over its files
+        ({"progress": Progress(step=450, loss=2.0)}, True),
+        ({"progress": None, "phase_shares": shares(data_main=0.98, backward=0.02)}, True),
+        ({"progress": None, "phase_shares": shares(data=0.98, other=0.02)}, True),  # of workers or a queue
+    ],
+)
+def test_a_data_set_may_be_prepared_before_the_training(fields: dict[str, Any], expected: bool) -> None:
+    one = starved(**({"workers": (), "phase_shares": shares(data_main=1.0)} | fields))
+    assert bool(causes(constant(job(one)))) is expected
+
+
+def test_nothing_is_said_while_the_job_starts() -> None:
+    assert causes(constant(job(starved(state="starting")))) == []
+
+
+def gpu(util_pct: float | None) -> Gpu:
+    return Gpu(index=0, vendor="nvidia", name="H100", uuid=None, status="ok", util_pct=util_pct)
+
+
+BUSY = rank(0, gpus=(0,), main_thread_cpu_pct=95.0, hot=(spot("tokenize", 0.71),))
+
+
+@pytest.mark.parametrize(
+    ("util_pct", "cpu_pct", "expected"),
+    [(4.0, 95.0, True), (29.0, 81.0, True), (31.0, 95.0, False), (4.0, 79.0, False), (None, 95.0, False)],
+)
+def test_gpu_idle_while_the_cpu_is_busy(util_pct: float | None, cpu_pct: float, expected: bool) -> None:
+    one = rank(0, gpus=(0,), main_thread_cpu_pct=cpu_pct, os_state="S")
+    assert (check_gpu_idle(constant(job(one), gpus=(gpu(util_pct),))) is not None) is expected
+
+
+def test_a_rank_that_always_wants_the_cpu_counts_as_busy_on_a_full_machine() -> None:
+    wanting = rank(0, gpus=(0,), main_thread_cpu_pct=55.0, os_state="R")
+    seen = check_gpu_idle(constant(job(wanting), gpus=(gpu(4.0),)))
+    assert seen is not None
+    assert "rank 0: busiest process at 55 % of a core, always on the run queue: the machine is full" in seen.evidence
+
+
+def test_the_headline_names_the_function() -> None:
+    seen = check_gpu_idle(constant(job(BUSY), gpus=(gpu(4.0),)))
+    assert seen is not None
+    assert seen.title == "GPU idle, CPU busy: `tokenize` takes 71% of the time"
+    assert "GPU 0: 4 % busy over 10 s" in seen.evidence
+
+
+def test_a_checkpoint_explains_an_idle_gpu() -> None:
+    saving = rank(0, gpus=(0,), main_thread_cpu_pct=95.0, state="checkpoint")
+    assert check_gpu_idle(constant(job(saving), gpus=(gpu(0.0),))) is None
+
+
+def test_ten_seconds_must_have_been_seen() -> None:
+    assert check_gpu_idle(constant(job(BUSY), seconds=5, gpus=(gpu(4.0),))) is None

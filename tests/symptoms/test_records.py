@@ -1,0 +1,87 @@
+"""Records: each symptom has one that is complete, and what it names exists."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+
+import msgspec
+import pytest
+
+from hwtop.symptoms.records import Record, mistakes, records, room_of
+from hwtop.symptoms.rules import RULES, UNJUDGED
+from hwtop.symptoms.text import filled, filled_all, is_general, named, placeholders
+
+ALWAYS_KNOWN = {"pid"}
+GPU_FACTS = {"gpu", "bus", "own_tool"}
+
+
+def test_ids_groups_limits_and_orders_that_are_named_exist() -> None:
+    assert list(mistakes()) == []
+
+
+@pytest.mark.parametrize("symptom", records())
+def test_a_record_says_what_to_do_and_what_would_disprove_it(symptom: str) -> None:
+    record = records()[symptom]
+
+    assert 2 <= len(record.plain_steps) <= 6
+    assert record.verify and record.disproved_if
+    assert record.meaning.endswith(".")
+
+
+@pytest.mark.parametrize("symptom", [name for name, record in records().items() if record.check is not None])
+def test_each_placeholder_of_a_text_is_a_fact_of_its_rule(symptom: str) -> None:
+    record = records()[symptom]
+    module = (record.check or "").partition(".")[0]
+    source = inspect.getsource(sys.modules[f"hwtop.symptoms.{room_of(symptom)}.{module}"])
+    if symptom == "loss-nan":
+        source += inspect.getsource(sys.modules["hwtop.symptoms.log"])
+    returned = set(re.findall(r'"(\w+)":', source)) | ALWAYS_KNOWN | (GPU_FACTS if "gpu_facts(" in source else set())
+    texts = [record.finding or record.title, *record.steps, record.verify, *record.escalate]
+
+    assert {name for text in texts for name in placeholders(text)} <= returned
+
+
+def test_every_symptom_has_a_rule_or_says_why_not() -> None:
+    assert {rule.symptom for rule in RULES} | UNJUDGED.keys() == records().keys()
+
+
+def test_no_symptom_has_two_rules() -> None:
+    names = [rule.symptom for rule in RULES]
+
+    assert len(names) == len(set(names))
+
+
+def test_a_field_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError, match="severty"):
+        msgspec.convert({"category": "stability", "severty": "info"}, Record)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("at {temp:.0f} °C", "at 89 °C"),
+        ("over {share:pct}", "over 15.5 %"),
+        ("{{print}} {temp:g}", "{print} 89.2"),
+        ("only {unknown}", None),
+        ("{nothing} at all", None),
+        (("{unknown} first", "{temp:g} then"), "89.2 then"),
+        ("{is_here:if}here", "here"),
+        ("{is_gone:if}gone", None),
+        ("{zero} is a fact", "0 is a fact"),
+    ],
+)
+def test_a_text_is_filled_with_facts(text: str | tuple[str, ...], expected: str | None) -> None:
+    facts = {"temp": 89.2, "share": 0.155, "nothing": None, "is_here": True, "is_gone": False, "zero": 0}
+
+    assert filled(text, facts) == expected
+
+
+def test_a_step_without_its_fact_is_left_out() -> None:
+    assert filled_all(["a {one}", "b {two}", "c"], {"one": 1}) == ("a 1", "c")
+
+
+def test_without_a_job_capital_words_stand_for_the_facts() -> None:
+    assert named("{is_gone:if}kill -CONT {pid}   # {{x}}") == "kill -CONT PID   # {x}"
+    assert not is_general("{own_tool}")

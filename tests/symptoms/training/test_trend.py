@@ -1,0 +1,176 @@
+"""throughput-drop, step-time-rising."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hwtop.model.curve import Curve, CurvePoint
+from hwtop.model.symptom import Finding
+from hwtop.symptoms.cascade import fold
+from hwtop.symptoms.history import History
+from hwtop.symptoms.training.pace import AFTER_POINTS
+from hwtop.symptoms.training.slowdown import check_drop
+from hwtop.symptoms.training.trend import check_rising
+from tests.symptoms.curves import curve, watched
+from tests.symptoms.derived_states import cpu, derived, history, job, rank
+
+NOISE = random.Random(3)
+
+
+def steps(count: int, seconds: float = 3.0, by: float = 0.03) -> list[float]:
+    return [seconds * (1 + NOISE.gauss(0, by)) for _ in range(count)]
+
+
+def with_pauses(values: Sequence[float], every: int, lasts: int, seconds: float) -> list[float]:
+    return [seconds if index % every >= every - lasts else value for index, value in enumerate(values)]
+
+
+QUICK = steps(200)
+SLOW = steps(100, 4.2)
+COMPILING = [300.0, 80.0, 50.0]
+
+
+def said(*curves: Curve, **fields: Any) -> str | None:
+    seen = check_drop(watched(*curves, **fields))
+    return None if seen is None else seen.title
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([*QUICK, *SLOW[:AFTER_POINTS]], True),
+        ([*QUICK, *SLOW[: AFTER_POINTS - 2]], False),
+        ([*QUICK, *SLOW], True),
+        ([*QUICK, *steps(100, 3.6)], True),
+        ([*QUICK, *steps(100, 3.3)], False),  # a tenth
+        ([*QUICK, *SLOW, *steps(20)], False),  # over
+        ([*QUICK, *SLOW, *steps(60, 6.0)], True),
+        ([*QUICK[:45], *SLOW], False),  # too little is known of before
+        ([*QUICK[:45], *steps(40, 8.0)], True),  # but where it is more than twice as long
+        ([*QUICK[:30], *steps(40, 8.0)], False),  # ten warm it up
+        ([*SLOW, *QUICK], False),  # quicker
+        ([*COMPILING, *QUICK], False),
+        ([*QUICK, *[30.0] * 4, *QUICK], False),
+        (with_pauses(steps(400), 50, 1, 40.0), False),  # a checkpoint each 50 steps
+        (with_pauses(steps(400), 100, 9, 8.0), False),  # evaluation
+        ([*with_pauses(steps(300), 50, 1, 40.0), *SLOW[:40]], True),
+        ([NOISE.uniform(2.0, 6.0) for _ in range(400)], False),  # lengths
+        ([2.0 + 4.0 * (index % 40) / 40 for index in range(397)], False),  # sorted by length
+        ([3.0 + 0.01 * index for index in range(300)], False),  # little by little
+        ([], False),
+    ],
+)
+def test_a_change(values: list[float], expected: bool) -> None:
+    assert (said(curve("step_time_s", values)) is not None) is expected
+    throughput = [8192 / value for value in values]
+    assert (said(curve("throughput", throughput, unit="tokens/s")) is not None) is expected
+
+
+def test_the_time_of_day_and_the_numbers() -> None:
+    values = [*[0.31] * 200, *[0.428] * 60]
+    title = said(curve("step_time_s", values, every=10, live=60))
+    assert title is not None
+    assert re.fullmatch(r"Step time rose 38% at \d\d:\d\d:\d\d \(step 2010\), from 0\.31 s to 0\.428 s", title)
+    assert said(curve("step_time_s", values)) == "Step time rose 38% at step 201, from 0.31 s to 0.428 s"
+    reported = said(curve("throughput", [1000 / value for value in values], unit="tokens/s"))
+    assert reported == "Throughput fell 28% at step 201, from 3226 tokens/s to 2336 tokens/s"
+
+
+@pytest.mark.parametrize(("slow", "expected"), [(20, False), (21, True)])
+def test_quick_steps_must_stay_slow_for_a_while(slow: int, expected: bool) -> None:
+    assert (said(curve("step_time_s", [*[0.31] * 200, *[0.428] * slow])) is not None) is expected
+
+
+def test_longer_sequences_are_no_fault_where_the_tokens_a_second_stay() -> None:
+    times = [*QUICK, *SLOW]
+    same = [27_000 + NOISE.gauss(0, 300) for _ in times]
+    fewer = [8192 / value for value in times]
+    assert said(curve("step_time_s", times), curve("throughput", same, unit="tokens/s")) is None
+    assert said(curve("step_time_s", times), curve("throughput", fewer, unit="tokens/s")) is not None
+
+
+def test_a_sum_over_the_distance_of_the_lines_is_no_step_time() -> None:
+    points = [CurvePoint(10 * index, float(index), 3.0 + NOISE.gauss(0, 0.05), is_past=True) for index in range(1, 101)]
+    points += [
+        CurvePoint(1000 + 20 * index, 100.0 + index, 6.0 + NOISE.gauss(0, 0.1), is_past=True) for index in range(1, 60)
+    ]
+    assert said(Curve(name="step_time_s", source="/logs/a.log", points=tuple(points))) is None
+    slower = [replace(point, value=point.value * 1.5) if index >= 100 else point for index, point in enumerate(points)]
+    assert said(Curve(name="step_time_s", source="/logs/a.log", points=tuple(slower))) is not None
+
+
+def test_what_moved_at_the_same_time() -> None:
+    curves = (curve("step_time_s", [*[0.31] * 200, *[0.428] * 30], live=60),)
+
+    def at(second: int) -> Any:
+        busy = 40.0 if second < 31 else 97.0
+        return derived(940.0 + second, job(rank(0), curves=curves), cpu=cpu(busy))
+
+    seen = check_drop(history(60, at))
+    assert seen is not None
+    assert "moved at the same time: CPU of the machine from 40 to 97 %" in seen.evidence
+
+
+def test_a_job_that_has_ended_is_not_slow() -> None:
+    ended = job(rank(0), curves=(curve("step_time_s", [*QUICK, *SLOW]),), has_ended=True)
+    assert check_drop(History([derived(1.0, ended)])) is None
+
+
+def rising(values: Sequence[float], **fields: Any) -> str | None:
+    seen = check_rising(watched(curve("step_time_s", values), **fields))
+    return None if seen is None else seen.title
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([value * (1 + index / 1000) for index, value in enumerate(steps(300))], True),
+        ([value * (1 + index / 2500) for index, value in enumerate(steps(300))], False),  # an eighth
+        ([value * (1 + index / 400) for index, value in enumerate(steps(110))], False),  # not long enough
+        ([10 * value * (1 + index / 30) for index, value in enumerate(steps(80))], True),  # but three times as slow
+        ([10 * value * (1 + index / 30) for index, value in enumerate(steps(65))], False),
+        ([value / 60 * (1 + index / 40) for index, value in enumerate(steps(200))], True),  # sixfold in half a minute
+        (with_pauses([value * (1 + index / 1000) for index, value in enumerate(steps(400))], 50, 2, 40.0), True),
+        ([*COMPILING, *steps(400)], False),
+        ([*QUICK, *SLOW], False),  # at once
+        ([*[value * (1 + index / 400) for index, value in enumerate(steps(150))], *steps(250)], False),  # over
+        ([NOISE.uniform(2.0, 6.0) for _ in range(400)], False),
+        ([2.0 + 4.0 * (index % 40) / 40 for index in range(397)], False),
+    ],
+)
+def test_little_by_little(values: list[float], expected: bool) -> None:
+    assert (rising(values) is not None) is expected
+
+
+def test_sequences_that_grow_by_plan() -> None:
+    times = [value * (1 + index / 500) for index, value in enumerate(steps(400))]
+    same = [27_000 + NOISE.gauss(0, 300) for _ in times]
+    assert check_rising(watched(curve("step_time_s", times), curve("throughput", same, unit="tokens/s"))) is None
+
+
+def test_what_rising_tells() -> None:
+    title = rising([0.3 + 0.0003 * index for index in range(510)])
+    assert title is not None
+    assert title == "Step time rises gradually since step 11: from 0.315 s to 0.44 s"
+
+
+def test_a_known_cause_takes_it_in() -> None:
+    def finding(symptom: str) -> Finding:
+        return Finding(
+            symptom=symptom,
+            severity="warning",
+            confidence=0.9,
+            category="performance",
+            title="",
+            evidence=(),
+            next_steps=(),
+        )
+
+    found = fold([finding("cpu-oversubscribed"), finding("throughput-drop"), finding("step-time-rising")])
+    assert [each.symptom for each in found] == ["cpu-oversubscribed"]
