@@ -103,5 +103,5 @@ def test_without_stacks_gpus_that_spin_point_at_the_one_that_does_not(fake_nvml:
     found = {finding.symptom: finding for finding in frame.findings}
     spins = found["gpu-busy-low-power"]
     assert (spins.severity, spins.ranks) == ("warning", (5,))
-    assert spins.title.endswith("rank 5 does not: look there first")
+    assert spins.title.endswith("not on rank 5: check there first")
     assert "tensor cores and memory rest by the hardware's own counters" in spins.evidence
