@@ -88,9 +88,21 @@ def target(function: F) -> F:
     return function
 
 
+def sudo(function: F) -> F:
+    """--sudo: consent to `sudo -n` for stacks that cannot be read otherwise."""
+    return click.option(
+        "--sudo",
+        is_flag=True,
+        expose_value=False,
+        callback=_allow_sudo,
+        help="If py-spy is refused, run it as root with `sudo -n` (never asks for a password).",
+    )(function)
+
+
 def reading(function: F) -> F:
-    """--logs and --gpus: what to read."""
+    """--logs, --gpus and --sudo: what to read, and with which rights."""
     for option in (
+        sudo,
         click.option("--gpus", type=Numbers(), help="Show only these GPUs, e.g. 0,1 or 0-3."),
         click.option("--logs", multiple=True, metavar="GLOB", help="Also follow log files that match GLOB (quote it)."),
     ):
@@ -122,6 +134,17 @@ def config_path(ctx: click.Context) -> str | None:
     return path
 
 
+def _allow_sudo(_: click.Context, __: click.Parameter, is_allowed: bool) -> None:
+    if is_allowed:
+        _consent_to_sudo()
+
+
+def _consent_to_sudo() -> None:
+    from hwtop.collectors.process.sudo import allow
+
+    allow()
+
+
 def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     from hwtop.config import EVERY_SYMPTOM, load
 
@@ -131,6 +154,8 @@ def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
 
         checked(config)
     screen = config.screen
+    if config.stacks.sudo:
+        _consent_to_sudo()
     ctx.obj, ctx.meta[_CONFIG] = config, path
     if ctx.command.name in ("demo", "live", "web"):
         ctx.default_map = {

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from hwtop.commands.options import Seconds, resolve_target, target
+from hwtop.commands.options import Seconds, resolve_target, sudo, target
 from hwtop.commands.stacks_export import FORMATS, export
 from hwtop.errors import UsageError
 
@@ -17,6 +17,7 @@ _EXPORT_S = 10.0
 
 @click.command()
 @target
+@sudo
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--flight-recorder",

@@ -93,6 +93,17 @@ class BaselineConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 LEARN = BaselineConfig()
 
 
+class StackConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How Python stacks are read."""
+
+    sudo: Annotated[
+        bool, Meta(description="if py-spy is refused, run it as root with `sudo -n`; same as the flag --sudo")
+    ] = False
+
+
+NO_SUDO = StackConfig()
+
+
 class PanelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which panels the screen shows, and the layout of the overview (see `panel_grid`)."""
 
@@ -119,6 +130,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         BaselineConfig,
         Meta(description="medians only, stored in ~/.local/state/hwtop/learned; see `hwtop baseline -h`"),
     ] = LEARN
+    stacks: Annotated[
+        StackConfig, Meta(description="py-spy must be stored where only root can change it, e.g. /usr/local/bin")
+    ] = NO_SUDO
     panels: Annotated[
         PanelConfig,
         Meta(description="the names in a row share the width evenly; a panel named several times covers all its cells"),

@@ -1,6 +1,6 @@
 """The attach ladder: ways to see the Python stacks of a process, tried in turn until one gives them.
 
-py-spy, then py-spy with the rights of root where `sudo -n` gives them without a password, then torch's debug server. The two
+py-spy, then py-spy with the rights of root where the user allows `sudo -n`, then torch's debug server. The two
 that only read the process's memory come first: a request to the server runs code in the job, needs its interpreter lock and
 reports less (no thread states). What /proc shows of threads is always available and needs no step here.
 """
@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hwtop.collectors.process.sudo import Sudo
+from hwtop.collectors.process.sudo import Sudo, not_roots
 from hwtop.collectors.process.target_state import read_state
-from hwtop.collectors.stacks.pyspy import DEADLINE_S, DumpResult, PySpy, StackReader
+from hwtop.collectors.stacks.pyspy import DEADLINE_S, DumpResult, PySpy, StackReader, find_pyspy
 from hwtop.collectors.stacks.pyspy_errors import Explained
 from hwtop.collectors.stacks.server_look import ServerLook
 from hwtop.model.stack import Refusal, Rung, StackDump
@@ -31,15 +31,22 @@ class SudoPySpy:
         self, command: Sequence[str] | None, sudo: Sudo, *, proc: str, deadline_s: float, now: Callable[[], float]
     ) -> None:
         self._sudo = sudo
-        prefix = sudo.prefix(deadline_s)
-        self._spy = PySpy(command, prefix=prefix, proc=proc, deadline_s=deadline_s + 1.0, now=now)
+        self._own = list(command) if command is not None else [find_pyspy() or "py-spy"]
+        self._program = sudo.program(self._own[0])
+        program = [self._program or self._own[0], *self._own[1:]]
+        self._spy = PySpy(program, prefix=sudo.prefix(deadline_s), proc=proc, deadline_s=deadline_s + 1.0, now=now)
         self._now = now
 
     def look(self, pid: int) -> DumpResult:
         """As PySpy."""
         refusal = self._sudo.refusal()
+        if refusal is None and self._program is None:
+            refusal = not_roots(self._own[0])
         if refusal is None:
-            return self._spy.look(pid)
+            found = self._spy.look(pid)
+            if found.failure is not None and found.failure.cause == "no-sudo":
+                self._sudo.refused(found.failure)
+            return found
         dump = StackDump(pid=pid, at_s=self._now(), error=refusal.error, advice=refusal.advice)
         return DumpResult(dump, 0.0, refusal)
 

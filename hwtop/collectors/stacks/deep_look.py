@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from hwtop.collectors.child import Children
 from hwtop.collectors.process.files import read_threads
 from hwtop.collectors.process.repair import repaired
-from hwtop.collectors.process.sudo import Sudo
+from hwtop.collectors.process.sudo import Sudo, not_roots
 from hwtop.collectors.process.target_state import read_state
 from hwtop.collectors.stacks.faulthandler_signal import ask_faulthandler
 from hwtop.collectors.stacks.pyspy import find_pyspy
@@ -153,11 +153,17 @@ class DeepSource:
             return "", Explained(f"pid {pid} is not read: {reason}", "")
         text, failure = self._run([*program, *arguments], pid)
         if failure is not None and failure.cause == "denied" and self._sudo.would_help and self._sudo.refusal() is None:
-            text, failure = self._run([*self._sudo.prefix(self._deadline_s), *program, *arguments], pid)
+            text, failure = self._as_root(program, arguments, pid)
         if before.is_held:
             return text, failure
         note, harm = repaired(pid, before, self._proc)
         return (f"{note}\n\n{text}" if note else text), harm or failure
+
+    def _as_root(self, program: list[str], arguments: list[str], pid: int) -> tuple[str, Explained | None]:
+        roots = self._sudo.program(program[0])
+        if roots is None:
+            return "", not_roots(program[0])
+        return self._run([*self._sudo.prefix(self._deadline_s), roots, *program[1:], *arguments], pid)
 
     def _run(self, command: list[str], pid: int) -> tuple[str, Explained | None]:
         name = os.path.basename(command[0])

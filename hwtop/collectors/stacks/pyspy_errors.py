@@ -37,8 +37,8 @@ class Explained(Struct, frozen=True):
     advice: str
     is_lasting: bool = True
     """The next attempt will fail the same way, so there is no point in an early one."""
-    cause: Literal["denied", "no-target", "other"] = "other"
-    """"denied": rights would help. "no-target": no other way of looking would find a Python process there."""
+    cause: Literal["denied", "no-sudo", "no-target", "other"] = "other"
+    """"denied": rights would help. "no-sudo": sudo does not give them. "no-target": nothing else would find Python there."""
 
 
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv")
@@ -181,9 +181,8 @@ def _no_sudo(stderr: str, _: Circumstance) -> Explained:
 def no_sudo(stderr: str) -> Explained:
     """sudo asks for a password, or allows nothing at all."""
     first = next((line.strip() for line in stderr.splitlines() if line.strip()), "no answer")
-    return _refused(
-        first.removeprefix("sudo: "),
-        'sudo "$(command -v hwtop)" asks for the password once',
+    return Explained(
+        first.removeprefix("sudo: "), 'sudo "$(command -v hwtop)" asks for the password once', cause="no-sudo"
     )
 
 

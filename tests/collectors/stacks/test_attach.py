@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hwtop.collectors.process.sudo import Sudo
+from hwtop.collectors.process.sudo import Sudo, is_roots
 from hwtop.collectors.stacks.attach import Ladder
 from hwtop.collectors.stacks.pyspy import DumpResult, PySpy, find_pyspy
 from hwtop.collectors.stacks.server_look import ServerLook
@@ -43,7 +43,7 @@ def sudo(folder: Path, *, lets: bool) -> Sudo:
     """A sudo that asks for no password, or for one. Counts how often it was asked whether it would."""
     refuses = '\necho "sudo: a password is required" >&2\nexit 1\n'
     body = f'[ "$1" = true ] && echo x >> {folder}/asked\n' + ('BY_SUDO=1 exec "$@"\n' if lets else refuses)
-    return Sudo(_script(folder / "sudo", body))
+    return Sudo(_script(folder / "sudo", body), is_allowed=True)
 
 
 def names(dump: StackDump) -> list[str]:
@@ -90,6 +90,35 @@ def test_sudo_is_asked_once_and_the_rung_that_held_is_kept(jobs: Served, denied:
     ladder.look(jobs["unix"])
     assert len((tmp_path / "looks").read_text().split()) == 2
     assert len((tmp_path / "asked").read_text().split()) == 1
+
+
+def test_sudo_is_never_run_without_consent(jobs: Served, denied: list[str], tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    silent = Sudo(_script(tmp_path / "sudo", f"echo x >> {asked}\n"))
+    ladder = Ladder(denied, sudo=silent)
+    refusals = {refusal.rung: refusal for _ in range(3) for refusal in ladder.look(jobs["unix"]).dump.refusals}
+    assert not asked.exists()
+    assert refusals["sudo"].reason == "not used without --sudo"
+
+
+def test_a_rule_for_other_commands_is_asked_once(jobs: Served, denied: list[str], tmp_path: Path) -> None:
+    """sudo runs `true` without a password, but not py-spy."""
+    asked = tmp_path / "asked"
+    body = f'[ "$1" = true ] && exit 0\necho x >> {asked}\necho "sudo: a password is required" >&2\nexit 1\n'
+    now = [0.0]
+    ladder = Ladder(denied, sudo=Sudo(_script(tmp_path / "sudo", body), is_allowed=True), now=lambda: now[0])
+    for now[0] in (0.0, 61.0, 122.0):
+        assert ladder.look(jobs["unix"]).dump.via == "debug-server"
+    assert len(asked.read_text().split()) == 1
+
+
+def test_root_runs_only_what_nobody_else_can_change(tmp_path: Path) -> None:
+    mine = tmp_path / "py-spy"
+    mine.touch(mode=0o755)
+    (tmp_path / "link").symlink_to("/usr/bin/env")
+    assert is_roots("/usr/bin/env") and is_roots(str(tmp_path / "link"))
+    assert not is_roots(str(mine)), "its folder is below /tmp, where everybody may write"
+    assert not is_roots(str(tmp_path / "absent"))
 
 
 def test_with_every_rung_refused_each_reason_is_kept(denied: list[str], tmp_path: Path) -> None:

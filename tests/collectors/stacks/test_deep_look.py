@@ -129,9 +129,9 @@ def test_a_tool_that_is_refused_is_run_as_root_where_sudo_lets_it(job: int, tmp_
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\nBY_SUDO=1 exec "$@"\n')
     sudo.chmod(0o755)
-    dump = ask("pystack", job, DeepSource(pystack=tool, sudo=Sudo([str(sudo)])))
+    dump = ask("pystack", job, DeepSource(pystack=tool, sudo=Sudo([str(sudo)], is_allowed=True)))
     assert (dump.text, dump.error) == (f"seen remote --native-all {job}\n", None)
-    refused = ask("pystack", job, DeepSource(pystack=tool, sudo=Sudo([str(tmp_path / "none")])))
+    refused = ask("pystack", job, DeepSource(pystack=tool, sudo=Sudo([str(tmp_path / "none")], is_allowed=True)))
     assert refused.error is not None and "no permission to read the memory" in refused.error
     assert refused.advice
 
