@@ -21,7 +21,7 @@ _STILL_S = 5.0
 """... unless the rank has waited long for one and the same batch: any of them may be the one that is stuck."""
 
 
-def aim_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None:
+def plan_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None:
     """The focused rank first, then all ranks, then workers of those that wait for data."""
     job = derived.job
     if job is None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hwtop.collectors.logs.user_patterns import KnownPatterns
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
-from hwtop.derive.plan import aim_of
+from hwtop.derive.plan import plan_of
 from hwtop.derive.state import StateBuilder
 from hwtop.job.patterns.registry import builtin
 from hwtop.model.baseline import Baseline
@@ -46,7 +46,7 @@ class Assembler:
         self._judge = Judge((rule for rule in rules if rule.symptom not in symptoms.off), symptoms.quiet)
         problems = (*known.problems, *refused_ids(known.registry, RULES))
         self._problems = tuple(Blind(source="log patterns", reason=problem) for problem in problems)
-        self._moments: deque[DerivedState] = deque()
+        self._derived: deque[DerivedState] = deque()
         self._number = 0
         self.earlier: Baseline | None = None
         """Medians of an earlier run of this job; the learner may set it at any time."""
@@ -59,13 +59,13 @@ class Assembler:
         if self._began_at_s is None:
             self._began_at_s = derived.at_s
         watched_s = derived.at_s - self._began_at_s
-        history = History(tuple(self._moments), self.earlier)
+        history = History(tuple(self._derived), self.earlier)
         findings = self._judge.advance(history, watched_s)
         self._number += 1
         return Frame(
             number=self._number,
             derived=derived,
-            history=tuple(self._moments),
+            history=tuple(self._derived),
             verdict=verdict_of(derived, findings, watched_s),
             findings=findings,
             blind=(*blind_spots(derived), *self._problems, *self._judge.failures),
@@ -76,14 +76,14 @@ class Assembler:
 
     def set_plan(self, user_focus: UserFocus) -> SamplingPlan | None:
         """What to sample next, from the newest derived state and from what the user looks at."""
-        return aim_of(self._moments[-1], user_focus) if self._moments else None
+        return plan_of(self._derived[-1], user_focus) if self._derived else None
 
     def _remember(self, derived: DerivedState) -> None:
-        if self._moments:
-            self._moments[-1] = _thinned(self._moments[-1])
-        self._moments.append(derived)
-        while derived.at_s - self._moments[0].at_s > self._history_s:
-            self._moments.popleft()
+        if self._derived:
+            self._derived[-1] = _thinned(self._derived[-1])
+        self._derived.append(derived)
+        while derived.at_s - self._derived[0].at_s > self._history_s:
+            self._derived.popleft()
 
 
 def _thinned(derived: DerivedState) -> DerivedState:

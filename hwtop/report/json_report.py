@@ -5,6 +5,7 @@ Unknown numbers are null; NaN and infinity become null. Bytes of a file name tha
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 from typing import Any
 
@@ -80,9 +81,14 @@ def job_object(job: Job) -> dict[str, Any]:
     }
 
 
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""DEL, the C1 controls (U+009B begins an escape sequence) and marks that reverse the text after them; JSON escapes only C0."""
+
+
 def encode(value: object, *, indent: int = 2) -> str:
-    """JSON text."""
-    return msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent).decode()
+    """JSON text, safe to print on a terminal."""
+    text = msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent).decode()
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _gpus(derived: DerivedState) -> list[dict[str, Any]]:

@@ -39,7 +39,13 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
     if frame.blind:
         lines.append("## Not visible" if markdown else "Not visible:")
         lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
-    return "\n".join(lines).rstrip() + "\n"
+    text = "\n".join(lines).rstrip() + "\n"
+    return _inert(text) if markdown else text
+
+
+def _inert(markdown: str) -> str:
+    """Without HTML, links and images: the report itself has none, so all of them come from the machine."""
+    return markdown.replace("<", "&lt;").replace("](", "]\\(").replace("![", "!\\[")
 
 
 def _job_line(job: Job, frame: Frame) -> str:
@@ -88,7 +94,10 @@ def _ranks(job: Job, markdown: bool) -> list[str]:
 def _suspects(asked: Sequence[Hypothesis], markdown: bool) -> list[str]:
     """The checks, one line each."""
     if markdown:
-        rows = [f"| {each.hypothesis} | {each.verdict} | {visible(each.result)} |" for each in asked]
+        results = [visible(each.result).replace("|", "\\|") for each in asked]
+        rows = [
+            f"| {each.hypothesis} | {each.verdict} | {result} |" for each, result in zip(asked, results, strict=True)
+        ]
         return ["## Checks", "", "| question | answer | reason |", "| --- | --- | --- |", *rows]
     width = max(len(each.hypothesis) for each in asked)
     return [

@@ -1,14 +1,18 @@
 """Texts of a record with placeholders: `"{gpus} at {temp:.0f} °C"`, filled with the facts that a rule found.
 
 A text is a string, or a list of alternatives: the first one whose placeholders all have a fact is taken. `{is_gone:if}` prints nothing:
-the text is for that case only. `{share:pct}` prints 0.155 as 15.5 %.
+the text is for that case only. `{share:pct}` prints 0.155 as 15.5 %. `{mount:sh}` is quoted for the shell: what stands in a command and came
+from the machine.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from string import Formatter
+
+from hwtop.job.log.text import visible
 
 Fact = str | int | float | None
 """None or False: a text that needs it is left out."""
@@ -63,6 +67,8 @@ def _is_known(fact: Fact) -> bool:
 def _formatted(value: Fact, form: str) -> str:
     if form == "if":
         return ""
+    if form == "sh":
+        return shlex.quote(visible(str(value)))
     return f"{100 * float(value or 0):.3g} %" if form == "pct" else format(value, form)
 
 

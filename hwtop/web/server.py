@@ -16,13 +16,12 @@ from aiohttp.http_exceptions import HttpProcessingError
 from hwtop.ui.options import ScreenOptions
 from hwtop.web import words
 from hwtop.web.access import COOKIE, Access, Visit
+from hwtop.web.connections import Connections
 from hwtop.web.hub import Hub
 from hwtop.web.tab import Tab
 
 MOST_TABS = 8
 """Each draws every frame; more are refused."""
-_MOST_CONNECTIONS = 64
-"""Open connections of any origin; more are closed immediately, as the sampler needs file descriptors too."""
 _HEARTBEAT_S = 20.0
 """A page that has not answered for so long is gone."""
 _END_S = 0.5
@@ -58,6 +57,7 @@ class Server:
         self._access = access
         self._options = options
         self._tabs: set[Tab] = set()
+        self._connections: Connections | None = None
 
     async def run(self, listening: socket.socket, ready: Callable[[], None]) -> None:
         """Serve on `listening`; calls `ready` once pages are served. SIGINT, SIGTERM and SIGHUP end it."""
@@ -68,7 +68,9 @@ class Server:
         loop.set_exception_handler(_on_error)
         runner = web.AppRunner(self._app(), access_log=None, logger=_LOG, shutdown_timeout=_END_S)
         await runner.setup()
-        listener = await loop.create_server(lambda: _connected(runner), sock=listening)
+        assert runner.server is not None
+        self._connections = Connections(runner.server)
+        listener = await loop.create_server(self._connections.open, sock=listening)
         self._hub.open()
         try:
             ready()
@@ -100,6 +102,8 @@ class Server:
         )
         if refusal is not None:
             return web.Response(status=403, text=f"{refusal}\n")
+        if self._connections is not None:
+            self._connections.admit(request.protocol)
         try:
             return await handler(request)
         except web.HTTPException as error:
@@ -156,18 +160,3 @@ def _is_own(record: logging.LogRecord) -> bool:
 
 _LOG = logging.getLogger(__name__)
 _LOG.addFilter(_is_own)
-
-
-def _connected(runner: web.AppRunner) -> asyncio.BaseProtocol:
-    """The handler of a new connection."""
-    server = runner.server
-    if server is None or len(server.connections) >= _MOST_CONNECTIONS:
-        return _Full()
-    return server()
-
-
-class _Full(asyncio.Protocol):
-    """Closes it."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()

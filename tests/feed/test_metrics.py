@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hwtop.derive.plan import aim_of
+from hwtop.derive.plan import plan_of
 from hwtop.derive.state import StateBuilder
 from hwtop.feed.live import LiveSource
 from hwtop.model.job import Job
@@ -39,7 +39,7 @@ def watched(pid: int) -> Job:
     try:
         for snapshot in source:
             derived = builder.advance(snapshot)
-            plan = aim_of(derived, UserFocus())
+            plan = plan_of(derived, UserFocus())
             if plan is not None:
                 source.set_plan(plan)
             job = derived.job

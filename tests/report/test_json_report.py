@@ -108,6 +108,13 @@ def test_numbers_that_json_cannot_hold_are_null(loss: float) -> None:
     assert (rank["step"], rank["progress"]["loss"], rank["step_time_s"]) == (3, None, None)
 
 
+def test_no_character_of_a_text_controls_the_terminal() -> None:
+    evil = "a\x1b[31m\x9b31m\u202egol"
+    text = encode({"log": evil})
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert json.loads(text) == {"log": evil}
+
+
 def test_bytes_that_are_no_text_are_question_marks() -> None:
     rank = parsed(diagnosis(with_rank(log="/logs/run-\udcff.log")))["job"]["ranks"][0]
     assert rank["log"] == "/logs/run-?.log"

@@ -105,6 +105,17 @@ def test_what_the_machine_says_cannot_drive_the_terminal() -> None:
     assert not any(line.startswith("# no heading") for line in reported.splitlines())
 
 
+def test_html_links_and_images_of_the_machine_stay_text() -> None:
+    evil = "<script>alert(1)</script> ![](https://evil.example/x.png) [click](https://evil.example)"
+    finding = Finding(
+        symptom="hang", severity="warning", confidence=0.5, category="stability", title=evil, evidence=(), next_steps=()
+    )
+    frame: Frame = replace(frames.healthy(), findings=(finding,))
+    reported = diagnosis(frame, markdown=True)
+    assert not any(each in reported for each in ("<script", "![", "]("))
+    assert evil in diagnosis(frame, markdown=False)
+
+
 def test_the_timeline_tells_when_a_symptom_came_and_went() -> None:
     gone = Episode(
         symptom="swapping", severity="warning", title="The machine swaps", seen_s=3.0, raised_s=5.0, cleared_s=31.0

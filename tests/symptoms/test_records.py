@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from string import Formatter
 
 import msgspec
 import pytest
@@ -85,3 +86,22 @@ def test_a_step_without_its_fact_is_left_out() -> None:
 def test_without_a_job_capital_words_stand_for_the_facts() -> None:
     assert named("{is_gone:if}kill -CONT {pid}   # {{x}}") == "kill -CONT PID   # {x}"
     assert not is_general("{own_tool}")
+
+
+_FROM_THE_MACHINE = frozenset({"folder", "host", "log", "mount", "path", "port"})
+"""Facts that somebody else may have chosen: names of files and hosts."""
+
+
+@pytest.mark.parametrize("symptom", sorted(records()))
+def test_what_the_machine_names_is_quoted_in_commands(symptom: str) -> None:
+    for step in records()[symptom].steps:
+        for text in (step,) if isinstance(step, str) else step:
+            unquoted = {
+                name for _, name, form, _ in Formatter().parse(text) if form not in ("sh", "if")
+            } & _FROM_THE_MACHINE
+            assert not unquoted, text
+
+
+def test_a_file_named_like_a_command_stays_one_word() -> None:
+    step = filled("tail -n 50 {log:sh}   # what it did last", {"log": "/tmp/rank1;touch ~PWNED.log"})
+    assert step == "tail -n 50 '/tmp/rank1;touch ~PWNED.log'   # what it did last"

@@ -9,6 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from hwtop.web.connections import MOST_CONNECTIONS
 from tests.web.served import DEADLINE_S, Served, job, served
 
 
@@ -30,6 +31,23 @@ async def _leave_at_once(server: Served) -> None:
         page = await session.ws_connect(f"{server.page}socket", headers=own)
         await page.send_bytes(b"\x00")
         assert (await page.receive(DEADLINE_S)).data == aiohttp.WSCloseCode.POLICY_VIOLATION
+
+
+async def _visit_while_idle_ones_are_open(server: Served) -> int:
+    host, _, port = server.host.partition(":")
+    idle = [await asyncio.open_connection(host, int(port)) for _ in range(MOST_CONNECTIONS)]
+    try:
+        async with aiohttp.ClientSession() as session:
+            return (await session.get(server.address)).status
+    finally:
+        for _, writer in idle:
+            writer.close()
+
+
+@pytest.mark.slow
+def test_idle_connections_do_not_lock_the_owner_out() -> None:
+    with job() as pid, served(pid) as server:
+        assert asyncio.run(asyncio.wait_for(_visit_while_idle_ones_are_open(server), DEADLINE_S)) == 200
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from hwtop.model.job import Job
@@ -97,7 +98,7 @@ def _around(job: Job, mark: LogLine, event: LogEvent | None, width: int, height:
     if before:
         rows += _joined(before, mark, width)
     elif mark.line_no is not None and mark.line_no > 1 and spare > len(after):
-        command = f"tail -n +{max(1, mark.line_no - 20)} {visible(mark.path)} | head -n 40"
+        command = f"tail -n +{max(1, mark.line_no - 20)} {shlex.quote(visible(mark.path))} | head -n 40"
         rows.append(Line("◌ earlier lines are no longer in memory: ", "dim").add(command, "accent"))
     return [*rows, *middle, *_joined(after, None, width)][:height]
 
