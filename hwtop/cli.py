@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 from hwtop import __version__
-from hwtop.errors import HwtopError
+from hwtop.errors import CannotError, HwtopError
 
 COMMANDS = {
     "completion": "Print a shell completion script.",
@@ -90,7 +90,10 @@ def main(args: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an unencodable file name or log line must not end the program
     try:
+        if sys.stdout is None:
+            raise CannotError("standard output is closed")
         code = cli.main(args=args, prog_name="hwtop", standalone_mode=False)
+        sys.stdout.flush()
     except HwtopError as error:
         _fail(str(error), error.exit_code)
     except click.ClickException as error:
@@ -101,6 +104,9 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output is gone: nothing left to report
         sys.exit(141)
+    except OSError as error:
+        _silence_output()
+        _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
     except Exception as error:
         if os.environ.get("HWTOP_DEBUG"):
             raise
@@ -108,6 +114,13 @@ def main(args: list[str] | None = None) -> None:
             f"internal error: {type(error).__name__}: {error}. Set HWTOP_DEBUG=1 for a traceback; please report it", 2
         )
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _silence_output() -> None:
+    """What is left in the buffer cannot be written either: Python would try once more at exit, and print a traceback."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)
 
 
 def _fail(message: str, code: int) -> None:

@@ -340,3 +340,12 @@ def test_snapshot_as_text_is_a_few_lines() -> None:
     done = hwtop("snapshot")
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines()[1:3]] == ["cpu", "memory"]
+
+
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+def test_an_output_that_cannot_be_written_is_one_line(redirection: str) -> None:
+    """Not an internal error: the disk is full, or a caller has closed standard output."""
+    shell = f'"{sys.executable}" -m hwtop symptoms {redirection}'
+    found = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=120, check=False)
+    assert found.returncode == 2
+    assert found.stderr in ("hwtop: No space left on device\n", "hwtop: standard output is closed\n")

@@ -78,7 +78,7 @@ class TensorCores:
             if importlib.util.find_spec("libtpu") is None:
                 return "TensorCore utilization needs the package libtpu where hwtop is installed: pip install libtpu"
             self._child = subprocess.Popen(
-                [self._python, "-c", _CHILD],
+                [self._python, "-I", "-c", _CHILD],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
