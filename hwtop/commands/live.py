@@ -147,7 +147,7 @@ def run(
     def leave(*_: object) -> None:
         app.call_later(app.exit)
 
-    for signum in (signal.SIGHUP, signal.SIGTERM):
+    for signum in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(signum, leave)
     threading.Thread(target=_end_with_terminal, name="hwtop-terminal", daemon=True).start()
     if seconds is not None:
@@ -199,6 +199,7 @@ def print_once(
     """The screen as text, as wide as the terminal."""
     import shutil
 
+    from hwtop.commands.screenshot import LARGEST
     from hwtop.feed.watch import last_frame, watch
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot
@@ -206,4 +207,5 @@ def print_once(
     themes.check(options.theme)
     frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus, symptoms=symptoms))
     width, height = shutil.get_terminal_size((120, 40))
-    print(screenshot.text(options.opened(frame), (width, max(height, 40)), ascii=options.is_ascii))
+    size = (min(width, LARGEST[0]), min(max(height, 40), LARGEST[1]))
+    print(screenshot.text(options.opened(frame), size, ascii=options.is_ascii))

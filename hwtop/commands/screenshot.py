@@ -13,6 +13,9 @@ from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, 
 from hwtop.errors import CannotError, UsageError
 from hwtop.ui.pages.registry import NAMES
 
+SMALLEST, LARGEST = (20, 5), (500, 200)
+"""Columns and rows of a picture."""
+
 
 class Size(ParamType[tuple[int, int]]):
     """Columns and rows: 120x40."""
@@ -20,14 +23,14 @@ class Size(ParamType[tuple[int, int]]):
     name = "COLUMNSxROWS"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """(columns, rows), each from 20x5 to 500x200."""
+        """(columns, rows), from `SMALLEST` to `LARGEST`."""
         if isinstance(value, tuple):
             return value
         columns, _, rows = str(value).lower().partition("x")
         if not (columns.isascii() and columns.isdigit() and rows.isascii() and rows.isdigit()):
             self.fail(f"{value!r} is not a size: use e.g. 120x40", param, ctx)
         size = int(columns), int(rows)
-        if not (20 <= size[0] <= 500 and 5 <= size[1] <= 200):
+        if not all(low <= given <= high for low, given, high in zip(SMALLEST, size, LARGEST, strict=True)):
             self.fail(f"{value} is out of range: use 20x5 to 500x200", param, ctx)
         return size
 

@@ -15,7 +15,7 @@ ADMISSION_S = 10.0
 class Connections:
     """Those of one server."""
 
-    def __init__(self, server: web.Server[web.Request]) -> None:
+    def __init__(self, server: web.Server) -> None:
         self._server = server
         self._admitted: set[object] = set()
 

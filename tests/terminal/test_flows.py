@@ -93,7 +93,7 @@ def shown_size(screen: str) -> tuple[int, int]:
     return max(map(len, rows)), len(rows)
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"])
 def test_ended_from_outside_the_verdict_stays(name: str, open_terminal: Open, tmp_path: Path) -> None:
     terminal = open_new(open_terminal, tmp_path, 80, 24)
     before = settings(terminal), terminal.flags()
