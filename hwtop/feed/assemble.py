@@ -10,6 +10,7 @@ from hwtop.collectors.logs.user_patterns import KnownPatterns
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.derive.plan import plan_of
 from hwtop.derive.state import StateBuilder
+from hwtop.feed.sharing import share
 from hwtop.job.patterns.registry import builtin
 from hwtop.model.baseline import Baseline
 from hwtop.model.frame import DerivedState, Frame
@@ -80,7 +81,8 @@ class Assembler:
 
     def _remember(self, derived: DerivedState) -> None:
         if self._derived:
-            self._derived[-1] = _thinned(self._derived[-1])
+            thin = _thinned(self._derived[-1])
+            self._derived[-1] = share(self._derived[-2], thin) if len(self._derived) > 1 else thin
         self._derived.append(derived)
         while derived.at_s - self._derived[0].at_s > self._history_s:
             self._derived.popleft()

@@ -1,7 +1,8 @@
-"""History: the newest minutes of Moments, and the questions that rules ask of them."""
+"""History: the newest minutes of derived states, and the questions that rules ask of them."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from statistics import fmean, median
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ A = TypeVar("A")
 
 
 class History:
-    """Moments, oldest first, the last one is now. Never empty."""
+    """Derived states, oldest first, the last one is now. Never empty."""
 
     def __init__(self, derived_states: Sequence[DerivedState], earlier: Baseline | None = None) -> None:
         """`earlier`: what an earlier run of this job was like, if one is remembered."""
@@ -33,7 +34,7 @@ class History:
 
     @property
     def now(self) -> DerivedState:
-        """The newest moment."""
+        """The newest state."""
         return self.derived_states[-1]
 
     @property
@@ -52,12 +53,16 @@ class History:
         return self.now.at_s - self.derived_states[0].at_s
 
     def over(self, seconds: float) -> Sequence[DerivedState]:
-        """The moments of the newest `seconds`."""
-        since_s = self.now.at_s - seconds
-        first = len(self.derived_states)
-        while first > 0 and self.derived_states[first - 1].at_s >= since_s:
-            first -= 1
-        return self.derived_states[first:]
+        """The states of the newest `seconds`."""
+        return self.once(_newest, seconds)
+
+    def of_rank(self, seconds: float, number: int) -> Iterator[tuple[DerivedState, Rank]]:
+        """One rank in each state of the newest `seconds` that knows it."""
+        place = next((place for place, rank in enumerate(self.job.ranks) if rank.rank == number), 0) if self.job else 0
+        for derived in self.over(seconds):
+            rank = _found(derived.job, number, place)
+            if rank is not None:
+                yield derived, rank
 
     def values(self, seconds: float, value: Callable[[DerivedState], float | None]) -> list[float]:
         """The known values of the newest `seconds`."""
@@ -79,27 +84,29 @@ class History:
 
     def rank_mean(self, seconds: float, number: int, value: Callable[[Rank], float | None]) -> float | None:
         """Mean over time of a value of one rank."""
-        return self.mean(seconds, lambda derived: _of_rank(derived, number, value))
+        known = [number for _, number in self.rank_series(seconds, number, value)]
+        return fmean(known) if len(known) >= 3 and self.covers(seconds) else None
 
     def rank_series(
         self, seconds: float, number: int, value: Callable[[Rank], float | None]
     ) -> list[tuple[float, float]]:
         """(at_s, value) of one rank, where known."""
-        return list(self._rank_points(seconds, number, value))
-
-    def _rank_points(
-        self, seconds: float, number: int, value: Callable[[Rank], float | None]
-    ) -> Iterator[tuple[float, float]]:
-        for derived in self.over(seconds):
-            known = _of_rank(derived, number, value)
-            if known is not None:
-                yield derived.at_s, known
+        return [
+            (derived.at_s, known)
+            for derived, rank in self.of_rank(seconds, number)
+            if rank.is_alive and (known := value(rank)) is not None
+        ]
 
 
-def _of_rank(derived: DerivedState, number: int, value: Callable[[Rank], float | None]) -> float | None:
-    if derived.job is None:
+def _newest(history: History, seconds: float) -> Sequence[DerivedState]:
+    since_s = history.now.at_s - seconds
+    return history.derived_states[bisect_left(history.derived_states, since_s, key=lambda derived: derived.at_s) :]
+
+
+def _found(job: Job | None, number: int, place: int) -> Rank | None:
+    """The rank of this number; it is looked for at `place` first, as the order of the ranks hardly ever changes."""
+    if job is None:
         return None
-    for rank in derived.job.ranks:
-        if rank.rank == number and rank.is_alive:
-            return value(rank)
-    return None
+    if place < len(job.ranks) and job.ranks[place].rank == number:
+        return job.ranks[place]
+    return next((rank for rank in job.ranks if rank.rank == number), None)

@@ -6,6 +6,7 @@ Moments in which the rank starts, compiles, saves, evaluates or is stopped do no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from statistics import fmean
 
 from hwtop.model.frame import DerivedState
@@ -30,10 +31,9 @@ def gpus_at(derived: DerivedState, rank: Rank) -> list[Gpu]:
 
 def at_work(history: History, rank: Rank, window_s: float, at_most: int = 10_000) -> Iterator[DerivedState]:
     """The moments of the window in which this process worked; of more than `at_most` an even choice is looked at."""
-    derived_states = history.over(window_s)
-    for derived in derived_states[:: -(-len(derived_states) // at_most)]:
-        seen = next((each for each in derived.job.ranks if each.rank == rank.rank), None) if derived.job else None
-        if seen is not None and seen.pid == rank.pid and seen.state not in AWAY:
+    stride = -(-len(history.over(window_s)) // at_most)
+    for derived, seen in islice(history.of_rank(window_s, rank.rank), None, None, stride):
+        if seen.pid == rank.pid and seen.state not in AWAY:
             yield derived
 
 
