@@ -68,7 +68,9 @@ class Outputs:
             reason = _plain_reason(target.path)
             if target.path.startswith(("pipe:", *_TERMINALS)):
                 answer = self._answer(target)
-                files.extend(Output(path, target.pids, answer.through, is_named=answer.is_named) for path in answer.files)
+                files.extend(
+                    Output(path, target.pids, answer.through, is_named=answer.is_named) for path in answer.files
+                )
                 reason = answer.reason
             elif target.path.startswith("/") and reason is None:
                 files.append(Output(target.path, target.pids))

@@ -56,9 +56,7 @@ def _bounds(past: Sequence[LogLine], file: LogFile | None, job_age_s: float, rea
     content_age_s = file.content_age_s if file is not None else None
     if content_age_s is None or content_age_s <= job_age_s + _SLACK_S:
         return first, first
-    later = (
-        number for number, age in enumerate(ages) if number >= first and age is not None and age[1] <= job_age_s
-    )
+    later = (number for number, age in enumerate(ages) if number >= first and age is not None and age[1] <= job_age_s)
     return first, min(later, default=len(past))
 
 
