@@ -178,6 +178,8 @@ class FlightSource:
     def _poke(self, key: _Key) -> None:
         """One byte into the FIFO; never waits for its reader."""
         path = f"{self._proc}/{key.pid}/root{key.path}"
+        if not stat.S_ISFIFO(os.stat(path).st_mode):  # opening a device to write may do something
+            raise OSError(errno.EINVAL, f"{key.path} is not a FIFO")
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if not stat.S_ISFIFO(os.fstat(fd).st_mode):

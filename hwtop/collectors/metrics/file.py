@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hwtop.collectors.found_file import FLAGS, RefusedFileError, unreadable_for, untrusted
 from hwtop.job.metrics.files import parser_for
 from hwtop.job.metrics.parsed import MetricValue, Parser
 from hwtop.model.curve import CurveName
@@ -40,8 +40,12 @@ class Clock(NamedTuple):
 class MetricsFileReader:
     """Follows one file. `read` may block for ever on a dead mount."""
 
-    def __init__(self, path: str, access: str, kind: MetricsKind) -> None:
+    def __init__(
+        self, path: str, access: str, kind: MetricsKind, uid: int | None = None, *, is_open: bool = False
+    ) -> None:
+        """`uid`: user of the job; `is_open`: a process of the job has it open, so that it is the job's whoever owns it."""
         self.path, self.access, self.kind = path, access, kind
+        self.uid, self.is_open = uid, is_open
         self.size_bytes: int | None = None
         self.modified_s: float | None = None
         self.skipped_bytes = 0
@@ -78,11 +82,12 @@ class MetricsFileReader:
 
     def read(self, clock: Clock, most_bytes: int) -> list[MetricsPoint]:
         """What is new since the last call. Raises OSError when it cannot be read."""
-        fd = os.open(self.access, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        fd = os.open(self.access, FLAGS)
         try:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(f"{self.path} is not a regular file")
+            reason = (unreadable_for if self.is_open else untrusted)(status, self.uid)
+            if reason is not None:
+                raise RefusedFileError(reason)
             version = (status.st_ino, status.st_size, status.st_mtime_ns)
             self.size_bytes, self.modified_s = status.st_size, status.st_mtime
             if self._is_none or (version == self._version and not self.is_behind):

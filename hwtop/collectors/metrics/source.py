@@ -28,6 +28,7 @@ _SEARCH_EVERY_S = 15.0
 _SEARCH_FIRST_S = 4.0
 """Distance of the first searches: a job that has just started has no files yet."""
 _FIRST_SEARCHES = 3
+_LONGEST_REASON = 200
 _MOST_FILES = 24
 """Those written last."""
 
@@ -155,13 +156,17 @@ class MetricsSource:
             if each.path in self._followed:
                 continue
             if file is None:
-                file = self._files[key] = MetricsFileReader(each.path, f"{root}{each.path}", each.kind)
+                file = self._files[key] = MetricsFileReader(each.path, f"{root}{each.path}", each.kind, self._uid())
             elif file.path != each.path:
                 file.path, file.access = each.path, f"{root}{each.path}"
             file.console = each.console
+            file.is_open = any(each.path in target.files for target in self._targets)
         gone = [key for key in self._files if key not in chosen]
         for key in gone[: max(0, len(self._files) - _MOST_FILES)]:
             del self._files[key]
+
+    def _uid(self) -> int | None:
+        return next((target.uid for target in self._targets if target.uid is not None), None)
 
     def _in_turn(self) -> list[str]:
         """Those first that were not read in the last reading: the time may not be enough for all."""
@@ -182,6 +187,8 @@ class MetricsSource:
             self._refusals.pop(key, None)
         except OSError as error:
             self._refusals[key] = f"cannot read: {error.strerror or error}"
+        except Exception as error:  # a broken or forged file may hold anything
+            self._refusals[key] = f"cannot be understood: {type(error).__name__}: {error}"[:_LONGEST_REASON]
         self._out_since_s.pop(key, None)
         self._read.add(key)
         self._spent_s += self._cpu() - started_s
