@@ -76,7 +76,8 @@ MENTION = "Tip: with CUDA out of memory, or ENOSPC: No space left on device, use
 
 
 def found(symptom: str, *ranks: Rank, now_s: float = 8.0, gpus: int = 0, **fields: Any) -> Observation:
-    reported = event(symptom, **({"text": MENTION, "at_s": 5.0} | fields))
+    known: dict[str, Any] = {"text": MENTION, "at_s": 5.0}
+    reported = event(symptom, **(known | fields))
     seen = check_pattern(
         symptom, History([derived(now_s, job(*ranks, events=(reported,)), gpus=tuple(map(gpu, range(gpus))))])
     )
@@ -123,7 +124,7 @@ def test_training_that_stopped_and_a_process_that_failed_are_witnesses() -> None
 def test_the_report_of_an_earlier_job_needs_an_end_in_this_one() -> None:
     """A file that a script printed into for hours holds a job's SIGKILL; the next job runs, or hangs for reasons of its own."""
     stuck = rank(0, state="stuck", step_reported_at_s=None)
-    report = {"role": "confirmation", "is_past": True, "lines": 6, "writer": "unknown"}
+    report: dict[str, Any] = {"role": "confirmation", "is_past": True, "lines": 6, "writer": "unknown"}
     seen = found("rank-crash", stuck, rank(1), **report)
     assert (seen.severity, "an earlier job's" in seen.evidence[-1]) == ("info", True)
     assert found("rank-crash", stuck, rank(1), **(report | {"writer": "job"})).severity == "critical"

@@ -6,7 +6,7 @@ import io
 import pickle
 import re
 from collections.abc import Callable, Iterable
-from typing import NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import msgspec
 from msgspec.structs import replace
@@ -66,8 +66,8 @@ class _Plain(pickle._Unpickler):  # noqa: SLF001 - the C one takes gigabytes whe
             raise pickle.UnpicklingError("a key is neither a text nor a number")
         target.update(zip(pairs[::2], pairs[1::2], strict=True))
 
-    dispatch: dict[int, Callable[[_Plain], None]] = {
-        **{code[0]: pickle._Unpickler.dispatch[code[0]] for code in _PLAIN},  # type: ignore[attr-defined]  # noqa: SLF001
+    dispatch: ClassVar[dict[int, Callable[[Any], None]]] = {  # pickle's name
+        **{code[0]: pickle._Unpickler.dispatch[code[0]] for code in _PLAIN},  # noqa: SLF001
         pickle.SETITEMS[0]: _load_pairs,
         pickle.SETITEM[0]: _load_pair,
         pickle.DICT[0]: _load_dict,
