@@ -1,7 +1,7 @@
 """Level of a line, as the grammar of loggers tells it; what the line says does not matter.
 
-Formats: Python's logging and what people make of it, glog and absl (also as torch's C++ prints it), TensorFlow, NCCL, the NVIDIA driver
-in the kernel's log, and `PROGRAM: error: ` as launchers and command-line tools write (GNU coding standards, "Formatting Error Messages").
+Formats: Python's logging and what people make of it, glog and absl (also as torch's C++ prints it), TensorFlow, NCCL, and
+`PROGRAM: error: ` as launchers and command-line tools write (GNU coding standards, "Formatting Error Messages").
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def level_of(text: str) -> Level | None:
             return level
         if number == 0 and word.endswith(":") and after in ("error:", "fatal:"):
             return "error" if after == "error:" else "fatal"
-        if (word, after) == ("NCCL", "WARN") or word == "NVRM:":
+        if (word, after) == ("NCCL", "WARN"):
             return "error"
         if not _is_source(word, after, words[number - 1] if number else ""):
             return None

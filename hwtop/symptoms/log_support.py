@@ -19,6 +19,9 @@ from hwtop.symptoms.log_level import Level, level_of
 from hwtop.symptoms.records import Record, records
 
 _OF_KERNEL = (PATH, "memory.events", "/proc/vmstat")
+_OF_DRIVER = "NVRM: "
+"""Stands before what the NVIDIA driver writes into the kernel's log, which people pipe into logs of jobs."""
+_SEARCHED = 160
 _LEVELS: dict[Level | None, str] = {"error": "an error", "fatal": "fatal"}
 _HALTED = ("stuck", "stalled", "stopped", "dead")
 _INTERVALS = 2.0
@@ -86,6 +89,8 @@ def _form(event: LogEvent, level: Level | None) -> str | None:
     """How it was printed: people and data sets do not write tracebacks, nor a logger's prefix."""
     if not event.source:
         return "its numbers say so"  # no pattern of words, but a value that the line tells
+    if _OF_DRIVER in event.text[:_SEARCHED]:
+        return "the driver itself reports it"
     if event.lines > 1:
         return f"{event.lines} lines that belong together"
     return f"its logger calls it {_LEVELS[level]}" if level in _LEVELS else None

@@ -23,7 +23,7 @@ from hwtop.symptoms.log_level import Level, level_of
         ("srun: error: node7: task 3: Exited with exit code 1", "error"),
         ("slurmstepd: error: Detected 1 oom_kill event in StepId=12.0", "error"),
         ("gpu-node:42:77 [0] NCCL WARN Call to connect failed", "error"),
-        ("NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus.", "error"),
+        ("[  428.823493] NVRM: loading NVIDIA UNIX x86_64 Kernel Module", None),
         ("(RayTrainWorker pid=7) [rank: 2] CRITICAL: lost", "fatal"),
         ("INFO:root:an ERROR would be told here", None),
         ("If you see an ERROR: CUDA out of memory, use a smaller batch", None),

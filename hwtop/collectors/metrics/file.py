@@ -21,6 +21,9 @@ _HEAD_BYTES = 64 * 1024
 _FINGERPRINT_BYTES = 64
 _MOST_BROKEN = 200
 """So many places that cannot be read, and none that can: it is something else."""
+_LARGEST = 2**53
+"""No step, and no time in seconds, is beyond what a floating point number holds exactly."""
+_LONGEST_REASON = 200
 _MOST_POINTS = 2000
 _NEWEST_POINTS = 500
 
@@ -95,7 +98,17 @@ class MetricsFileReader:
             if clock.is_first and self._version is None:
                 self._past_bytes = status.st_size
             is_past = self._offset < self._past_bytes
-            reported = self._whole(fd) if self._parser.is_whole else self._grown(fd, status, most_bytes)
+            try:
+                reported = self._whole(fd) if self._parser.is_whole else self._grown(fd, status, most_bytes)
+            except (
+                ValueError,
+                ArithmeticError,
+                LookupError,
+                RuntimeError,
+            ) as error:  # it may hold anything, nested how it likes
+                self._is_none, self.is_behind = True, False
+                self.reason = f"holds no valid metrics: {type(error).__name__}: {error}"[:_LONGEST_REASON]
+                return []
             self._version = version
             if self._first is None and not reported and self.broken >= _MOST_BROKEN:
                 self._is_none, self.is_behind, self.reason = True, False, "no metrics file: not read"
@@ -109,7 +122,7 @@ class MetricsFileReader:
             self.reason = f"larger than {_MOST_WHOLE_BYTES >> 20} MiB: not read"
             return []
         parts, at = [], 0
-        while block := os.pread(fd, _MOST_WHOLE_BYTES, at):
+        while block := os.pread(fd, _MOST_WHOLE_BYTES - at, at):
             parts.append(block)
             at += len(block)
         self._known_step = self._last_step
@@ -150,7 +163,7 @@ class MetricsFileReader:
         self.skipped_bytes = self._offset
 
     def _points(self, reported: Sequence[MetricValue], clock: Clock, is_past: bool) -> list[MetricsPoint]:
-        reported = self._new_ones(reported)
+        reported = self._new_ones([each for each in reported if _is_possible(each)])
         points = []
         for each in reported:
             name = each.meaning.name
@@ -206,6 +219,10 @@ class MetricsFileReader:
             epoch=self._epoch if reported.epoch is None else reported.epoch,
             is_past=is_past,
         )
+
+
+def _is_possible(reported: MetricValue) -> bool:
+    return all(number is None or abs(number) < _LARGEST for number in (reported.step, reported.reported_s))
 
 
 def _key(reported: MetricValue) -> tuple[str, int | None, float]:

@@ -28,7 +28,6 @@ _SEARCH_EVERY_S = 15.0
 _SEARCH_FIRST_S = 4.0
 """Distance of the first searches: a job that has just started has no files yet."""
 _FIRST_SEARCHES = 3
-_LONGEST_REASON = 200
 _MOST_FILES = 24
 """Those written last."""
 
@@ -187,8 +186,6 @@ class MetricsSource:
             self._refusals.pop(key, None)
         except OSError as error:
             self._refusals[key] = f"cannot read: {error.strerror or error}"
-        except Exception as error:  # a broken or forged file may hold anything
-            self._refusals[key] = f"cannot be understood: {type(error).__name__}: {error}"[:_LONGEST_REASON]
         self._out_since_s.pop(key, None)
         self._read.add(key)
         self._spent_s += self._cpu() - started_s
