@@ -45,7 +45,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     if not telling:
         return None
     first = telling[0]
-    support = min((support_of(event, history) for event in telling), key=lambda each: SEVERITIES.index(each.most))
+    support = support_of(telling, history)
     severity = _severity(first, support)
     is_alone = support.most == "info" != first.severity and severity == "info"
     return Observation(
@@ -62,7 +62,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
 
 def severity_of(event: LogEvent, history: History) -> Severity:
     """Of one line, as far as something besides it shows that it is about this job."""
-    return _severity(event, support_of(event, history))
+    return _severity(event, support_of((event,), history))
 
 
 def _severity(event: LogEvent, support: Support) -> Severity:

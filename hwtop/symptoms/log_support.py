@@ -17,8 +17,11 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log_level import Level, level_of
 from hwtop.symptoms.records import Record, records
+from hwtop.symptoms.severity import SEVERITIES
 
 _OF_KERNEL = (PATH, "memory.events", "/proc/vmstat")
+_OFTEN = 3
+"""Different lines of one kind: a text mentions an error once or twice. Engineering default."""
 _OF_DRIVER = "NVRM: "
 """Stands before what the NVIDIA driver writes into the kernel's log, which people pipe into logs of jobs."""
 _SEARCHED = 160
@@ -47,8 +50,20 @@ class Support(Struct, frozen=True):
     """What shows it, or what is missing."""
 
 
-def support_of(event: LogEvent, history: History) -> Support:
-    """What the state of the job says of a line."""
+def support_of(events: Sequence[LogEvent], history: History) -> Support:
+    """Of lines that say the same: the best of each, or that they come again and again."""
+    best = min((_support_of(event, history) for event in events), key=lambda each: SEVERITIES.index(each.most))
+    own = [event for event in events if event.writer == "job"]
+    texts = {event.text for event in own}
+    job = history.job
+    if best.most != "info" or job is None or len(texts) < _OFTEN:
+        return best
+    record = records().get(own[0].pattern)
+    is_over = record is not None and record.fatal is not None and all(went_on(job, event) for event in own)
+    return Support("warning" if is_over else "critical", f"{len(texts)} different lines say so")
+
+
+def _support_of(event: LogEvent, history: History) -> Support:
     job = history.job
     assert job is not None
     if event.path in _OF_KERNEL:

@@ -130,3 +130,16 @@ def test_the_report_of_an_earlier_job_needs_an_end_in_this_one() -> None:
     assert (seen.severity, "an earlier job's" in seen.evidence[-1]) == ("info", True)
     assert found("rank-crash", stuck, rank(1), **(report | {"writer": "job"})).severity == "critical"
     assert found("disk-full", stuck, **(report | {"severity": "warning"})).severity == "info"
+
+
+def test_what_comes_again_and_again_is_no_mention() -> None:
+    """Three different lines: an overflow at each third step, or an error that is caught each time."""
+
+    def repeated(symptom: str, times: int) -> str:
+        lines = [event(symptom, text=f"{MENTION} {number}", at_s=5.0 + number) for number in range(times)]
+        watched = job(rank(0, step_reported_at_s=9.0), events=tuple(lines))
+        seen = check_pattern(symptom, History([derived(9.5, watched)]))
+        return seen.severity if seen is not None else ""
+
+    assert [repeated("disk-full", times) for times in (1, 2, 3)] == ["info", "info", "critical"]
+    assert [repeated("cuda-oom", times) for times in (2, 3)] == ["info", "warning"]

@@ -6,6 +6,7 @@ the job's where the file holds nothing older than the job, or where a time says 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from itertools import groupby
@@ -13,11 +14,14 @@ from operator import attrgetter
 
 from msgspec import Struct
 
+from hwtop.job.log.text import split_rank
 from hwtop.job.log.time import reported_s
 from hwtop.model.log import LogFile, LogLine, LogReading
 
 _SLACK_S = 2.0
 """The kernel keeps the start of a process to 10 ms and the boot to a second, and loggers write whole seconds."""
+_HEAD = re.compile(r"[^a-z]{0,64}")
+"""What a logger writes first; a time behind a word ("resumed from the checkpoint of ...") is not that of the line."""
 _YEAR_S = 366 * 86_400.0
 """Of `reported_s`."""
 
@@ -50,19 +54,22 @@ def _bounds(past: Sequence[LogLine], file: LogFile | None, job_age_s: float, rea
     """(the first line that is not surely another job's, the first that surely is this one's)."""
     if file is not None and file.age_s is not None and file.age_s > job_age_s + _SLACK_S:
         return len(past), len(past)
+    content_age_s = file.content_age_s if file is not None else None
+    if content_age_s is not None and content_age_s <= job_age_s + _SLACK_S:
+        return 0, 0  # whatever times its lines name
     ages = [_age_s(line.text, reading) for line in past]
     earlier = (number for number, age in enumerate(ages) if age is not None and age[0] > job_age_s + _SLACK_S)
     first = max(earlier, default=-1) + 1
-    content_age_s = file.content_age_s if file is not None else None
-    if content_age_s is None or content_age_s <= job_age_s + _SLACK_S:
+    if content_age_s is None:
         return first, first
     later = (number for number, age in enumerate(ages) if number >= first and age is not None and age[1] <= job_age_s)
     return first, min(later, default=len(past))
 
 
 def _age_s(text: str, reading: LogReading) -> tuple[float, float] | None:
-    """(least, most) seconds since the time that the line names, which is local or, as in containers, universal."""
-    named_s = reported_s(text) if reading.time_s is not None else None
+    """(least, most) seconds since the time that the line begins with, which is local or, as in containers, universal."""
+    head = _HEAD.match(split_rank(text)[1])
+    named_s = None if head is None or reading.time_s is None else reported_s(head[0])
     if named_s is None or reading.time_s is None:
         return None
     ages = [

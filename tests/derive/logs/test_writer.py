@@ -37,7 +37,9 @@ def read(*texts: str, content_age_s: float | None, age_s: float = 1.0, utc_offse
         ((KILLED, "step 1"), inf, 1.0, (), (KILLED, "step 1")),  # opened to append
         ((KILLED, "step 1"), inf, 300.0, (), ()),  # nobody has written to it since the job began
         ((EARLIER, KILLED, "hello"), 900.0, 1.0, (), (KILLED, "hello")),
-        ((KILLED, EARLIER, "hello"), 59.0, 1.0, ("hello",), ()),
+        ((KILLED, EARLIER, "hello"), 59.0, 1.0, (KILLED, EARLIER, "hello"), ()),  # it may name any time
+        ((KILLED, EARLIER, "hello"), None, 1.0, ("hello",), ()),
+        ((KILLED, f"resumed from {EARLIER}"), None, 1.0, (KILLED, f"resumed from {EARLIER}"), ()),
         ((KILLED, LATER, "step 1"), 900.0, 1.0, (LATER, "step 1"), (KILLED,)),
         ((EARLIER, KILLED, LATER, "step 1"), 900.0, 1.0, (LATER, "step 1"), (KILLED,)),
     ],
@@ -60,7 +62,7 @@ def test_a_time_may_be_local_or_universal() -> None:
     for text in (EARLIER, local):
         lines = of_job(read(text, content_age_s=inf, utc_offset_s=-5 * 3600.0), 60.0)
         assert not lines.of_job
-    assert not of_job(read(local, content_age_s=59.0), 60.0).of_job
+    assert not of_job(read(local, content_age_s=None), 60.0).of_job
 
 
 def test_what_comes_while_the_job_is_watched_is_its_own() -> None:
