@@ -12,6 +12,7 @@ K = TypeVar("K", bound=Hashable)
 
 _SLICE_S = 0.05
 """How long one key may hold up the others by default; a read of /proc takes 0.05 ms."""
+_LONGEST_REASON = 200
 
 
 class Batch(Generic[K]):
@@ -20,7 +21,9 @@ class Batch(Generic[K]):
     def __init__(
         self, name: str, function: Callable[[K], None], now: Callable[[], float], slice_s: float = _SLICE_S
     ) -> None:
-        """`function` leaves its result where its caller finds it. It must not raise. `slice_s`: how long one key may take."""
+        """`function` leaves its result where its caller finds it; a key whose call raises is a reason, and the others go on.
+        `slice_s`: how long one key may take.
+        """
         self._name = name
         self._function = function
         self._now = now
@@ -28,15 +31,19 @@ class Batch(Generic[K]):
         self._stuck: dict[K, _Run[K]] = {}
 
     def run(self, keys: Iterable[K], deadline_s: float) -> dict[K, str]:
-        """Work through `keys`; those not done within `deadline_s`, with the reason. Keys still out are not tried again."""
+        """Work through `keys`; those that failed or were not done within `deadline_s`, with the reason.
+
+        Keys still out are not tried again.
+        """
         self._stuck = {key: run for key, run in self._stuck.items() if not run.is_over()}
         open_keys = deque(key for key in keys if key not in self._stuck)
         end_s = self._now() + deadline_s
+        failed: dict[K, str] = {}
         while open_keys:
             left_s = end_s - self._now()
             if left_s <= 0:
                 break
-            run = _Run(self._name, open_keys, self._function, self._now)
+            run = _Run(self._name, open_keys, self._function, self._now, failed)
             run.wait(left_s, self._slice_s)
             if run.is_over():
                 continue
@@ -44,14 +51,22 @@ class Batch(Generic[K]):
             if key is not None:
                 self._stuck[key] = run
         late = dict.fromkeys(open_keys, "not read yet: others took too long")
-        return late | {key: run.reason() for key, run in self._stuck.items()}
+        return failed | late | {key: run.reason() for key, run in self._stuck.items()}
 
 
 class _Run(Generic[K]):
     """One thread on its way through the keys."""
 
-    def __init__(self, name: str, keys: deque[K], function: Callable[[K], None], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        name: str,
+        keys: deque[K],
+        function: Callable[[K], None],
+        now: Callable[[], float],
+        failed: dict[K, str],
+    ) -> None:
         self._keys = keys
+        self._failed = failed
         self._function = function
         self._call: Abandonable[None] = Abandonable(name, self._work, now)
         self._current: K | None = None
@@ -94,5 +109,8 @@ class _Run(Generic[K]):
                 self._current = self._keys.popleft()
             except IndexError:  # abandoned between the two lines
                 return
-            self._function(self._current)
+            try:
+                self._function(self._current)
+            except Exception as error:  # whatever one item holds, the others are read
+                self._failed[self._current] = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
             self._current = None

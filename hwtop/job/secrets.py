@@ -14,10 +14,12 @@ from collections.abc import Sequence
 MASK = "****"
 SHOWN = 4096
 """Characters of a value that are kept. Twice as many are looked at: a secret across the cut is masked as a whole."""
+_MOST_WORDS = 200
+"""Of a command line, looked at for the options of tools that log in."""
 
 _HARMLESS = re.compile(
     r"TOKENI[ZS]E|KEYBOARD|KEYMAP|KEYWORD|KEYFRAME|KEYPOINT|MONKEY|HOTKEY|BYPASS|COMPASS|PASSES|PASSIVE|PASSTHR|AUTHOR(?!I[ZS])"
-    r"|PRIVATEUSE|PIN_MEMORY|IB_PKEY|\b(?:OLD)?PWD\b"
+    r"|PRIVATEUSE|PIN_MEMORY|IB_PKEY"
 )
 """Words that hold one of `_SECRET` by chance."""
 _SECRET = re.compile(
@@ -29,7 +31,7 @@ _COUNT = re.compile(
 )
 """A name that counts or measures: MAX_TOKENS=4096 is a setting."""
 _NUMBER = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{1,9})?")
-_PLACE = re.compile(r"_(?:FILE|PATH|DIR|SOCK)$")
+_PLACE = re.compile(r"_(?:FILE|PATH|DIR|SOCK)$|^(?:OLD)?PWD$")
 """A name that tells where something is; the path of a secret is none."""
 _HINT = re.compile(r"ACCESS|API|SESSION|LICEN[SC]E|LOGIN|SIGN|CERT|CRYPT|VAULT|WANDB|COMET|NEPTUNE|MLFLOW|DSN|HOOK")
 """Names under which a long random string is taken for a secret."""
@@ -40,17 +42,39 @@ _RANDOM_BITS = 3.0
 _SHAPES = re.compile(
     r"""
       -----BEGIN[ ][A-Z ]{0,40}PRIVATE[ ]KEY-----[\s\S]*?(?:-----END[ ][A-Z ]{0,40}PRIVATE[ ]KEY-----|\Z)
-    | \b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b          # AWS
-    | \b(?:hf|api_org)_[A-Za-z0-9]{16,}                            # Hugging Face
-    | \bgh[pousr]_[A-Za-z0-9]{16,} | \bgithub_pat_\w{16,}          # GitHub
-    | \bgl(?:pat|ptt|dt|rt|cbt)-[\w-]{16,}                         # GitLab
-    | \b[spr]k[-_][A-Za-z0-9_-]{16,}                               # OpenAI, Anthropic, Stripe
-    | \bxox[a-z]-[\w-]{8,} | \bxapp-[\w-]{8,}                      # Slack
-    | \bhooks\.slack\.com/[\w/-]+ | \bdiscord(?:app)?\.com/api/webhooks/[\w/-]+
-    | \bAIza[\w-]{30,} | \bya29\.[\w-]{16,} | \bGOCSPX-[\w-]{16,}  # Google
-    | \bpypi-[\w-]{16,} | \bnpm_[A-Za-z0-9]{16,} | \bdckr_pat_[\w-]{16,}
-    | \bnvapi-[\w-]{16,} | \bwandb_v1_\w{16,} | \bSG\.[\w-]{16,}\.[\w-]{16,}
-    | \beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?                       # JWT
+    | (?<![A-Za-z0-9])(?:                                        # an underscore may stand before it, as in the name of a file
+        (?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9]) | ABSK[A-Za-z0-9+/]{40,}=* # AWS, Bedrock
+      | (?:hf|api_org)_[A-Za-z0-9]{16,}                            # Hugging Face
+      | gh[pousr]_[A-Za-z0-9]{16,} | github_pat_\w{16,}            # GitHub
+      | gl(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent)-[\w-]{16,}       # GitLab
+      | [spr]k[-_][A-Za-z0-9_-]{16,}                               # OpenAI, Anthropic, Stripe, Langfuse
+      | whsec_[A-Za-z0-9+/=]{16,}                                  # Stripe
+      | xox[a-z]-[\w-]{8,} | xapp-[\w-]{8,}                        # Slack
+      | hooks\.slack\.com/[\w/-]+ | discord(?:app)?\.com/api/webhooks/[\w/-]+
+      | [MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,}                    # Discord
+      | AIza[\w-]{30,} | ya29\.[\w-]{16,} | GOCSPX-[\w-]{16,} | 1//0[\w-]{30,} # Google
+      | pypi-[\w-]{16,} | npm_[A-Za-z0-9]{16,} | dckr_[op]at_[\w-]{16,} | rubygems_[0-9a-f]{32,} | cio[A-Za-z0-9]{32}(?![A-Za-z0-9])
+      | nvapi-[\w-]{16,} | wandb_v1_\w{16,} | SG\.[\w-]{16,}\.[\w-]{16,}
+      | dapi[0-9a-f]{32}(?:-\d)?                                   # Databricks
+      | gsk_[A-Za-z0-9]{20,} | r8_[A-Za-z0-9]{30,} | xai-[A-Za-z0-9]{30,} | pplx-[A-Za-z0-9]{30,} | fw_[A-Za-z0-9]{20,}
+      | rpa_[A-Za-z0-9]{30,} | pcsk_\w{30,} | lsv2_(?:pt|sk)_\w{30,} # RunPod, Pinecone, LangSmith
+      | hv[sbr]\.[\w-]{20,} | [sbr]\.[A-Za-z0-9]{24}(?!\w)      # Vault
+      | tskey-[\w-]{10,}                                           # Tailscale
+      | do[opr]_v1_[0-9a-f]{32,} | dp\.(?:pt|st(?:\.\w+)?|ct|sa|scim|audit)\.[A-Za-z0-9]{30,} # DigitalOcean, Doppler
+      | [A-Za-z0-9]{14}\.atlasv1\.[\w-]{30,} | pul-[0-9a-f]{40}    # Terraform, Pulumi
+      | pscale_(?:tkn|oauth|pw)_[\w.=-]{20,} | sbp_[0-9a-f]{40} | npg_[A-Za-z0-9]{10,} # PlanetScale, Supabase, Neon
+      | gl(?:sa|c)_[\w=+/]{20,} | NR(?:AK|JS|II)-[\w-]{16,} | snt(?:rys|ryu)_[\w=+/-]{20,} # Grafana, New Relic, Sentry
+      | PMAK-[\w-]{20,} | lin_api_\w{20,} | ntn_\w{20,} | secret_[A-Za-z0-9]{30,} | figd_[\w-]{20,}
+      | pat[A-Za-z0-9]{14}\.[0-9a-f]{64}                           # Airtable
+      | shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32} | sq0[a-z]{3}-[\w-]{22,} | EAAA[\w-]{50,} # Shopify, Square
+      | SK[0-9a-f]{32}(?![0-9a-f]) | key-[0-9a-f]{32}(?![0-9a-f]) | [0-9a-f]{32}-us\d{1,2}(?!\w) # Twilio, Mailgun, Mailchimp
+      | xkeysib-[0-9a-f]{32,}[\w-]* | \d{8,10}:AA[\w-]{32,33}(?!\w) # Brevo, Telegram
+      | ATATT3[\w=-]{20,} | ATBB[A-Za-z0-9]{20,} | AKC[A-Za-z0-9]{20,} # Atlassian, JFrog
+      | HRKU-[\w-]{30,} | fo1_[\w-]{20,} | fm[12]_[\w+/=,]{30,} | nfp_[A-Za-z0-9]{30,} # Heroku, Fly, Netlify
+      | AGE-SECRET-KEY-1[A-Z0-9]{50,} | PRIVATE-KEY-[\w-]{20,}
+      | eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?                       # JWT
+      | eyJ[\w+/-]{60,}=*                                          # Neptune: JSON in base 64
+    )
     """,
     re.VERBOSE,
 )
@@ -58,12 +82,25 @@ _BEARER = re.compile(r"(?i)\b(bearer|basic)(\s{1,4})[\w.~+/=-]{8,}")
 _URL_USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@]{0,255}):[^\s]{1,1024}@")
 """Up to the last "@": a password may hold ":", "/" and "@" itself where it was not encoded."""
 _URL_TOKEN = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^\s/:@]{12,1024}@")
-_PAIR = re.compile(
-    r"""(?P<name>\b[A-Za-z][\w.-]{0,63})(?P<sign>["']?\s{0,4}[=:]\s{0,4})(?P<value>"[^"]*"|'[^']*'|[^\s&;,"']+)"""
+_ASSIGNED = re.compile(r"""(?<!\w)(?P<name>\w[\w.-]{0,127})(?P<sign>(?:\\{0,8}["'])?\s{0,4}(?:=|:(?!//))\s{0,4})""")
+"""A name and what stands before its value; the text of a program in a program has its quotes escaped."""
+_OPTION = re.compile(r"(?<!\S)(?P<name>--?[A-Za-z][\w.-]{0,127})(?P<sign>\s{1,4})(?!--[A-Za-z])")
+_QUOTED = re.compile(r"""(?P<quote>\\{0,8}["'])(?P<value>.*?)(?:(?P=quote)|\Z)""", re.DOTALL)
+_BARE = re.compile(r"""(?:[^\s&;,"'\\]|\\(?!["'\\]))+""")
+_WORD = re.compile(r"\S+")
+_REST = re.compile(r"""[^"'\r\n\\]+""")
+_HEADER = re.compile(r"AUTHORIZATION$|(?:^|_)COOKIE$")
+"""Names of HTTP headers whose values hold several words: a scheme and what it needs, or many cookies."""
+_LOGIN = re.compile(
+    r"""(?<![\w-])(?P<tool>(?:mysql|mariadb)[\w-]*|mongo(?:sh|dump|restore)?|sshpass|smbclient|sqlcmd|redis-cli|ldap\w+|7z|zip
+      |(?:docker|podman|skopeo|helm|oras|az)\s(?:\w{1,20}\s)?login)(?![\w-])(?P<between>[^|;&\n]{0,400}?\s-[pPaw])(?P<sign>\s{0,2})(?P<value>[^\s=-]\S*)""",
+    re.VERBOSE,
 )
-_OPTION = re.compile(
-    r"""(?P<name>(?<!\S)--?[A-Za-z][\w.-]{0,63})(?P<sign>\s{1,4})(?P<value>"[^"]*"|'[^']*'|(?!-)\S+)"""
+"""Programs whose option of one letter is a password, as their manual pages say; it may follow without a blank."""
+_USER = re.compile(
+    r"(?<!\S)(?P<option>-[uU]\s{0,2}|--user[ =])(?P<user>[^\s:/@%]{1,80}[:%])(?P<value>(?!\d{1,5}(?!\S))\S+)"
 )
+"""curl -u USER:PASSWORD, smbclient -U USER%PASSWORD; what a port may be is left."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -73,9 +110,13 @@ def is_secret_name(name: str) -> bool:
 
 def masked(name: str, value: str) -> str:
     """The value of variable `name` with every secret in it replaced by `MASK`; the rest of a very long one is left out."""
-    seen, left = value[: 2 * SHOWN], len(value) - SHOWN
-    text = _masked(name, seen)
-    return text if left <= 0 else f"{text[:SHOWN]}… and {left:,} more characters"
+    text = _masked(name, value[: 2 * SHOWN])
+    return text if len(value) <= SHOWN else _cut(text, len(value), SHOWN)
+
+
+def _cut(text: str, length: int, limit: int = 2 * SHOWN) -> str:
+    """What is shown of a masked value that was `length` characters long: a secret across a cut is never cut open."""
+    return text if length <= limit else f"{text[:SHOWN]}… and {length - SHOWN:,} more characters"
 
 
 def _masked(name: str, value: str) -> str:
@@ -91,9 +132,11 @@ def _masked(name: str, value: str) -> str:
 def masked_text(text: str) -> str:
     """`text` with everything in it masked that is shaped like a secret, or stands behind a name that tells one."""
     text = _SHAPES.sub(MASK, text)
-    text = _BEARER.sub(rf"\1\2{MASK}", text)
     text = _URL_TOKEN.sub(rf"\1{MASK}@", _URL_USER.sub(rf"\1:{MASK}@", text))
-    return _OPTION.sub(_pair_masked, _PAIR.sub(_pair_masked, text))
+    text = _named_masked(text, _ASSIGNED)
+    text = _BEARER.sub(rf"\1\2{MASK}", text)
+    text = _LOGIN.sub(rf"\g<tool>\g<between>\g<sign>{MASK}", text)
+    return _named_masked(_USER.sub(rf"\g<option>\g<user>{MASK}", text), _OPTION)
 
 
 def masked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
@@ -101,22 +144,65 @@ def masked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     shown: list[str] = []
     is_value = False
     for argument in arguments:
-        if is_value and not argument.startswith("-"):
+        if is_value and not _LONG_OPTION.fullmatch(argument):
             shown.append(argument if _is_plain(shown[-1], argument) else MASK)
             is_value = False
             continue
-        shown.append(masked_text(argument[: 2 * SHOWN]) + argument[2 * SHOWN :])
+        shown.append(_cut(_argument_masked(argument[: 2 * SHOWN]), len(argument)))
         is_value = argument.startswith("-") and "=" not in argument and " " not in argument and is_secret_name(argument)
-    return tuple(shown)
+    return _logins_masked(shown, arguments)
 
 
-def _pair_masked(found: re.Match[str]) -> str:
-    name, sign, value = found["name"], found["sign"], found["value"]
-    bare = value.strip("\"'")
-    if not is_secret_name(name) or _is_plain(name, bare) or MASK in value:
-        return found[0]
-    quote = value[0] if value[0] in "\"'" else ""
-    return f"{name}{sign}{quote}{MASK}{quote}"
+def _argument_masked(argument: str) -> str:
+    """An option's value ends with the argument, whatever is in it."""
+    name, sign, value = argument.partition("=")
+    if sign and _LONG_OPTION.fullmatch(name) and is_secret_name(name):
+        return argument if _is_plain(name, value) else f"{name}={MASK}"
+    return masked_text(argument)
+
+
+_LONG_OPTION = re.compile(r"--[A-Za-z][\w.-]*(?:=.*)?", re.DOTALL)
+
+
+def _logins_masked(shown: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]:
+    """Passwords in options of one letter, which only the words beside them tell."""
+    found = list(shown)
+    command = "\0".join(word.replace("\0", "") for word in arguments[:_MOST_WORDS])
+    if len(command) > 2 * SHOWN:
+        return tuple(found)
+    spaced = re.sub(r"[\s|;&]", "_", command.replace("\0", "\1")).replace("\1", " ")
+    for pattern in (_LOGIN, _USER):
+        for match in pattern.finditer(spaced):
+            number = spaced.count(" ", 0, match.start("value"))
+            word_start = spaced.rfind(" ", 0, match.start("value")) + 1
+            found[number] = arguments[number][: match.start("value") - word_start] + MASK
+    return tuple(found)
+
+
+def _named_masked(text: str, names: re.Pattern[str]) -> str:
+    """The values behind names of secrets; of any other name the value is looked at for names itself."""
+    parts: list[str] = []
+    done = at = 0
+    while (found := names.search(text, at)) is not None:
+        at = found.end()
+        if not is_secret_name(found["name"]):
+            continue
+        value, start, end = _value(text, at, found)
+        if not value or value.startswith(MASK) or _is_plain(found["name"], value):
+            continue
+        parts += [text[done:start], MASK]
+        done = at = end
+    return "".join((*parts, text[done:]))
+
+
+def _value(text: str, at: int, found: re.Match[str]) -> tuple[str, int, int]:
+    """(value without quotes, where it begins and ends)."""
+    quoted = _QUOTED.match(text, at)
+    if quoted is not None:
+        return quoted["value"], quoted.start("value"), quoted.end("value")
+    is_header = ":" in found["sign"] and _HEADER.search(_canonical(found["name"])) is not None
+    bare = (_REST if is_header else _BARE if found["sign"].strip() else _WORD).match(text, at)
+    return ("", at, at) if bare is None else (bare[0], at, bare.end())
 
 
 def _canonical(name: str) -> str:

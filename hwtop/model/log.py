@@ -8,6 +8,8 @@ from msgspec import Struct
 
 Severity = Literal["critical", "warning", "info"]
 Role = Literal["root", "cascade", "confirmation", "context"]
+Writer = Literal["job", "unknown"]
+"""Who wrote a line: a process of the job since it began, or perhaps an earlier one that wrote to the same file."""
 
 
 class LogFile(Struct, frozen=True, kw_only=True):
@@ -25,6 +27,8 @@ class LogFile(Struct, frozen=True, kw_only=True):
     """Lines of floods that were not kept since it is followed; each was searched for what the log patterns know."""
     behind_bytes: int = 0
     """In the file already and not read yet: it is written faster than it is read."""
+    content_age_s: float | None = None
+    """No text in it is older; infinite where it may be of any age, None where nobody has looked."""
 
 
 class LogLine(Struct, frozen=True, kw_only=True):
@@ -47,6 +51,10 @@ class LogReading(Struct, frozen=True, kw_only=True):
     lines: tuple[LogLine, ...]
     skipped_lines: int = 0
     """Lines of a flood that were not kept in this reading (they were still matched for the literals that matter)."""
+    time_s: float | None = None
+    """When it was read, seconds after the epoch."""
+    utc_offset_s: float = 0.0
+    """Local time of the machine less universal time."""
     missing: dict[str, str] = {}
 
 
@@ -102,3 +110,4 @@ class LogEvent(Struct, frozen=True, kw_only=True):
     """Heading, where `pattern` is no symptom of hwtop."""
     source: str = ""
     """Where the wording comes from."""
+    writer: Writer = "job"

@@ -46,6 +46,8 @@ class FlightTarget(Struct, frozen=True, kw_only=True):
 
     rank: int
     pid: int
+    uid: int | None = None
+    """User of the process: files of others prove nothing."""
     files: tuple[str, ...] = ()
     """Paths to look at: the configured prefix + rank, and what log lines named."""
     pipe: str | None = None

@@ -10,28 +10,18 @@ from msgspec.structs import replace
 from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent
-from hwtop.model.rank import Rank
+from hwtop.model.log import LogEvent, Severity
 from hwtop.symptoms.hang.ranks import check_dead
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
+from hwtop.symptoms.log_support import Support, support_of, went_on
 from hwtop.symptoms.records import Fatal, records
 from hwtop.symptoms.rule import Observation, observed
-from hwtop.symptoms.severity import worst
+from hwtop.symptoms.severity import SEVERITIES, worst
 
 _WIDTH = 240
-_CAUGHT = "its process lives: the exception may have been caught"
-_TALK = "the training goes on: the error was caught, or the line is a text about such an error"
-_LOOSE = "common wording"
-"""Source of the patterns that know no program's own message: a sample that a language model wrote may read like it."""
-DOUBT_S = 30.0
-"""... so its rank gets two of its usual intervals, and so long at most, to tell another step. Engineering default."""
-CAUGHT_S = 6.0
-"""An exception in the log of a rank that lives may have been caught and logged: two of its usual intervals may pass without a step,
-or so long where nobody knows them, and so long at most twice. Engineering default."""
-CRASH_RAISE_S = 2.0
-"""A launcher writes into its log that a rank failed a moment before one can see how: by an exception, or by a signal. As in the
-records of what is always fatal."""
+_CONFIDENCE = {"root": 0.95, "confirmation": 0.8}
+"""By role, where something else shows it too."""
 
 
 def check_pattern(symptom: str, history: History) -> Observation | None:
@@ -55,18 +45,35 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     if not telling:
         return None
     first = telling[0]
-    is_doubted = all(_is_doubted(job, event, history.now.at_s) for event in telling)
-    doubt = (_CAUGHT if _is_fatal(symptom, "always") else _TALK,)
+    support = support_of(telling, history)
+    severity = _severity(first, support)
+    is_alone = support.most == "info" != first.severity and severity == "info"
     return Observation(
-        severity="info" if is_doubted else first.severity,
-        confidence=0.3 if is_doubted else {"root": 0.95, "confirmation": 0.8}.get(first.role, 0.6),
-        title=_title(first, events),
-        evidence=(*sentences([*events, *beside]), *_evidence(events), *(doubt if is_doubted else ())),
+        severity=severity,
+        confidence=0.3 if is_alone else _CONFIDENCE.get(first.role, 0.6) if support.most == "critical" else 0.6,
+        title=_title(first, events, is_alone=is_alone),
+        evidence=(*sentences([*events, *beside]), *_evidence(events), support.words),
         next_steps=tuple(dict.fromkeys((*steps(telling), *_next_steps(symptom)))),
         ranks=ranks_behind(events)
         or tuple(sorted({event.rank for event in _causes(telling) if event.rank is not None})),
         log_line=first.text,
     )
+
+
+def severity_of(event: LogEvent, history: History) -> Severity:
+    """Of one line, as far as something besides it shows that it is about this job."""
+    return _severity(event, support_of((event,), history))
+
+
+def _severity(event: LogEvent, support: Support) -> Severity:
+    """What nothing else shows is a note where it would be critical, or would say that a rank is held or gone."""
+    record = records().get(event.pattern)
+    if record is None:  # a person's own pattern has its own severity
+        return event.severity
+    is_harmless = event.severity != "critical" and record.fatal is None and event.writer == "job"
+    if support.most == "info" and is_harmless:
+        return event.severity
+    return max(event.severity, support.most, key=SEVERITIES.index)
 
 
 def joined(symptom: str, history: History, seen: Observation | None) -> Observation | None:
@@ -115,33 +122,7 @@ def _has_finite_loss(job: Job) -> bool:
 
 
 def _counts(job: Job, event: LogEvent) -> bool:
-    return event.role != "context" and not (_is_fatal(event.pattern, "always") and _went_on(job, event))
-
-
-def _went_on(job: Job, event: LogEvent) -> bool:
-    """Its rank lives, and told a step after that: the exception was caught, or the line is a text about such an error."""
-    concerned = _concerned(job, event)
-    return all(rank.is_alive for rank in concerned) and any(
-        rank.progress.reported_at_s is not None and rank.progress.reported_at_s > event.at_s for rank in concerned
-    )
-
-
-def _is_doubted(job: Job, event: LogEvent, now_s: float) -> bool:
-    """It reads like an error that holds a rank, but nothing proves that it does: a step came after it, or may still come."""
-    may_be_caught = _is_fatal(event.pattern, "always")
-    if not may_be_caught and (not _is_fatal(event.pattern, "unless-caught") or _LOOSE not in event.source):
-        return False
-    concerned = _concerned(job, event)
-    if not all(rank.is_alive for rank in concerned) or not any(rank.progress.newest for rank in concerned):
-        return False
-    usual_s = [rank.log.interval_s for rank in concerned if rank.log.interval_s is not None]
-    unknown_s, most_s = (CAUGHT_S, 2 * CAUGHT_S) if may_be_caught else (DOUBT_S / 2, DOUBT_S)
-    wait_s = max(CRASH_RAISE_S, 2 * max(usual_s)) if usual_s else unknown_s
-    return _went_on(job, event) or now_s - event.at_s < min(most_s, wait_s)
-
-
-def _concerned(job: Job, event: LogEvent) -> list[Rank]:
-    return [rank for rank in job.ranks if event.rank in (None, rank.rank)]
+    return event.role != "context" and not (_is_fatal(event.pattern, "always") and went_on(job, event))
 
 
 def _causes(telling: Sequence[LogEvent]) -> Sequence[LogEvent]:
@@ -150,13 +131,15 @@ def _causes(telling: Sequence[LogEvent]) -> Sequence[LogEvent]:
     return roots or [event for event in telling if event.groups.get("exit") != "-15"]
 
 
-def _title(first: LogEvent, events: Sequence[LogEvent]) -> str:
+def _title(first: LogEvent, events: Sequence[LogEvent], *, is_alone: bool) -> str:
     if first.path == PATH and first.title:
         return first.title  # who was killed, and which limit was reached
     who = f" on rank {first.rank}" if first.rank is not None else ""
     more = f" ({len(events)} lines)" if len(events) > 1 else ""
     known = records().get(first.pattern)
-    return f"{known.title if known else first.title or first.pattern}{who}{more}"
+    return (
+        f"{'Only a line says: ' if is_alone else ''}{known.title if known else first.title or first.pattern}{who}{more}"
+    )
 
 
 def _next_steps(symptom: str) -> tuple[str, ...]:

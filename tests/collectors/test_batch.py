@@ -39,3 +39,17 @@ def test_the_deadline_holds_when_every_key_blocks() -> None:
     gate.set()
     assert set(late) == set(range(50))
     assert "not read yet: others took too long" in late.values()
+
+
+def test_a_key_that_fails_is_a_reason_and_the_others_go_on() -> None:
+    seen = []
+
+    def work(key: int) -> None:
+        if key == 2:
+            raise RecursionError("maximum depth")
+        seen.append(key)
+
+    batch = Batch("test", work, time.monotonic)
+    for _ in range(2):
+        assert batch.run([1, 2, 3], 5.0) == {2: "RecursionError: maximum depth"}
+    assert seen == [1, 3, 1, 3]

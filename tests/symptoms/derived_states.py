@@ -115,6 +115,7 @@ def event(pattern: str, role: Role = "root", **fields: Any) -> LogEvent:
         "at_s": 5.0,
         "is_past": False,
         "explanation": "why it matters",
+        "source": "a program",
     }
     return LogEvent(pattern=pattern, role=role, **(known | fields))
 

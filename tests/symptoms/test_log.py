@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Observation
 from hwtop.symptoms.rules import RULES
-from tests.symptoms.derived_states import constant, derived, event, job, rank
+from tests.symptoms.derived_states import constant, derived, event, gpu, job, rank
 
 KILLED = "Rank 1 (python, PID 1001) was killed by the kernel: memory cgroup /slurm/job_1 is full at 64 GB"
 
@@ -69,3 +70,76 @@ def test_an_exception_of_a_rank_that_lives_may_have_been_caught(
 def test_a_crash_that_was_none_is_cleared_soon() -> None:
     rule = next(rule for rule in RULES if rule.symptom == "rank-crash")
     assert rule.clear_s <= 3.0
+
+
+MENTION = "Tip: with CUDA out of memory, or ENOSPC: No space left on device, use a smaller batch"
+
+
+def found(symptom: str, *ranks: Rank, now_s: float = 8.0, gpus: int = 0, **fields: Any) -> Observation:
+    known: dict[str, Any] = {"text": MENTION, "at_s": 5.0}
+    reported = event(symptom, **(known | fields))
+    seen = check_pattern(
+        symptom, History([derived(now_s, job(*ranks, events=(reported,)), gpus=tuple(map(gpu, range(gpus))))])
+    )
+    assert seen is not None
+    return seen
+
+
+@pytest.mark.parametrize("symptom", ["cuda-oom", "nccl-error", "disk-full", "host-oom-kill", "too-many-open-files"])
+def test_a_sentence_that_only_mentions_an_error_is_a_note_while_the_job_trains_on(symptom: str) -> None:
+    seen = found(symptom, rank(0, step_reported_at_s=7.0), rank(1, step_reported_at_s=7.0))
+    assert (seen.severity, seen.confidence) == ("info", 0.3)
+    assert seen.title.startswith("Only a line says: ")
+
+
+@pytest.mark.parametrize(
+    ("symptom", "fields", "gpus", "severity", "why"),
+    [
+        ("disk-full", {"lines": 12}, 0, "critical", "12 lines that belong together"),
+        ("disk-full", {"text": f"ERROR:root:{MENTION}"}, 0, "critical", "its logger calls it an error"),
+        ("disk-full", {"text": f"WARNING:root:{MENTION}"}, 0, "warning", "its logger calls it a warning"),
+        ("ecc-error", {}, 1, "critical", "the job has such a device"),
+        ("ecc-error", {}, 0, "info", "nothing else shows it"),
+        ("ecc-error", {"text": "[ 12.3] NVRM: Xid (PCI:0000:07:00): 94"}, 0, "critical", "the driver itself"),
+        ("cuda-oom", {"lines": 12}, 1, "warning", "and the training goes on"),
+        ("cuda-oom", {}, 1, "info", "nothing else shows it"),
+        ("host-oom-kill", {"path": "kernel log"}, 0, "critical", "the kernel itself reports it"),
+    ],
+)
+def test_a_second_witness_makes_it_critical(
+    symptom: str, fields: dict[str, Any], gpus: int, severity: str, why: str
+) -> None:
+    seen = found(symptom, rank(0, step_reported_at_s=7.0), gpus=gpus, **fields)
+    assert (seen.severity, why in seen.evidence[-1]) == (severity, True), seen.evidence
+
+
+def test_training_that_stopped_and_a_process_that_failed_are_witnesses() -> None:
+    still_rank = rank(0, step_reported_at_s=4.0, log_interval_s=1.0)
+    assert found("cuda-oom", still_rank, now_s=8.0).severity == "critical"
+    assert found("cuda-oom", still_rank, now_s=6.0).severity == "info"
+    lives = rank(0, step_reported_at_s=7.0)
+    assert found("cuda-oom", lives, rank(1, is_alive=False, exit_code=1)).severity == "critical"
+    assert found("cuda-oom", lives, rank(1, is_alive=False, exit_code=0)).severity == "info"
+
+
+def test_the_report_of_an_earlier_job_needs_an_end_in_this_one() -> None:
+    """A file that a script printed into for hours holds a job's SIGKILL; the next job runs, or hangs for reasons of its own."""
+    stuck = rank(0, state="stuck", step_reported_at_s=None)
+    report: dict[str, Any] = {"role": "confirmation", "is_past": True, "lines": 6, "writer": "unknown"}
+    seen = found("rank-crash", stuck, rank(1), **report)
+    assert (seen.severity, "an earlier job's" in seen.evidence[-1]) == ("info", True)
+    assert found("rank-crash", stuck, rank(1), **(report | {"writer": "job"})).severity == "critical"
+    assert found("disk-full", stuck, **(report | {"severity": "warning"})).severity == "info"
+
+
+def test_what_comes_again_and_again_is_no_mention() -> None:
+    """Three different lines: an overflow at each third step, or an error that is caught each time."""
+
+    def repeated(symptom: str, times: int) -> str:
+        lines = [event(symptom, text=f"{MENTION} {number}", at_s=5.0 + number) for number in range(times)]
+        watched = job(rank(0, step_reported_at_s=9.0), events=tuple(lines))
+        seen = check_pattern(symptom, History([derived(9.5, watched)]))
+        return seen.severity if seen is not None else ""
+
+    assert [repeated("disk-full", times) for times in (1, 2, 3)] == ["info", "info", "critical"]
+    assert [repeated("cuda-oom", times) for times in (2, 3)] == ["info", "warning"]

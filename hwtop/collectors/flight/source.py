@@ -7,12 +7,17 @@ import os
 import stat
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
+import msgspec
+
+from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
-from hwtop.collectors.flight.file import MOST_BYTES, decode, parse
+from hwtop.collectors.flight.decoder import Undecoded, decoded
+from hwtop.collectors.flight.file import MOST_BYTES
+from hwtop.collectors.found_file import read_found
 from hwtop.collectors.stacks.debug_server import DebugServer
-from hwtop.job.flight.dump import trimmed
 from hwtop.model.flight import FlightDump, FlightReading
 from hwtop.model.plan import FlightTarget, Request, SamplingPlan
 
@@ -20,8 +25,8 @@ _TOGETHER_S = 0.2
 """All files and servers together get so long in one read; what takes longer goes on in a thread and comes later."""
 _ASK_EVERY_S = 10.0
 """A question runs code in the job's process."""
-_PARSE_S = 0.3
-"""CPU time that decoding may take in one read; the rest of the files waits for the next."""
+_DECODE_S = 0.3
+"""One read waits so long for what is being decoded; it comes in a later one."""
 _NCCL, _ANY = "dump_nccl_trace_json", "fr_trace_json"
 """Handlers of torch's worker server: NCCL's records, and those of all other backends."""
 
@@ -43,15 +48,6 @@ class _Key(NamedTuple):
     rank: int
     pid: int
     path: str
-
-
-class _Data(NamedTuple):
-    """Bytes of a dump that are not decoded yet."""
-
-    data: bytes
-    origin: str
-    taken_s: float
-    is_asked: bool
 
 
 class FlightSource:
@@ -80,7 +76,8 @@ class FlightSource:
         self._request: Request | None = None
         self._served = 0
         self._versions: dict[tuple[int, str], tuple[int, int]] = {}
-        self._read: dict[int, _Data] = {}
+        self._read: dict[int, Undecoded] = {}
+        self._decoding: Abandonable[None] = Abandonable("flight-decode", self._decode_waiting, now)
         self._dumps: dict[int, FlightDump] = {}
         self._asked_at_s: dict[int, float] = {}
         self._refusals: dict[str, str] = {}
@@ -103,7 +100,9 @@ class FlightSource:
         keys = [*self._pipes(), *self._files(), *self._servers()]
         missing = {_place(key): reason for key, reason in self._batch.run(keys, _TOGETHER_S).items()}
         self._decode()
-        dumps = tuple(dump for rank, dump in sorted(self._dumps.items()) if not self._is_of_another_run(rank, dump))
+        dumps = tuple(
+            dump for rank, dump in sorted(dict(self._dumps).items()) if not self._is_of_another_run(rank, dump)
+        )
         return FlightReading(at_s=self._now(), dumps=dumps, missing={**self._refusals, **missing})
 
     def _files(self) -> list[_Key]:
@@ -152,10 +151,15 @@ class FlightSource:
             is_new = self._versions.get((key.rank, key.path)) != version
             if not is_new or (started_s is not None and found.st_mtime < started_s) or not stat.S_ISREG(found.st_mode):
                 return
-            with open(path, "rb") as file:
-                self._put(key.rank, _Data(file.read(MOST_BYTES + 1), key.path, found.st_mtime, False))
+            # by default they lie in /tmp, where anybody may put one
+            data, read = read_found(path, self._uid_of(key.rank), MOST_BYTES + 1)
+            self._put(key.rank, data, key.path, read.st_mtime, is_asked=False)
             self._versions[key.rank, key.path] = version
             return
+
+    def _uid_of(self, rank: int) -> int | None:
+        target = self._targets.get(rank)
+        return None if target is None else target.uid
 
     def _ask(self, key: _Key) -> None:
         server = self._find_server(key.pid, self._proc)
@@ -166,14 +170,16 @@ class FlightSource:
         if _NCCL in names:
             wanted = {"includecollectives": "true", "includestacktraces": "false", "onlyactive": "true"}
             data = server.post(_NCCL, wanted)
-        if _ANY in names and (not data or _is_empty(decode(data))):
+        if _ANY in names and (not data or _is_empty(data)):
             data = server.post(_ANY)
         if data:
-            self._put(key.rank, _Data(data, f"debug server of PID {key.pid}", self._wall(), True))
+            self._put(key.rank, data, f"debug server of PID {key.pid}", self._wall(), is_asked=True)
 
     def _poke(self, key: _Key) -> None:
         """One byte into the FIFO; never waits for its reader."""
         path = f"{self._proc}/{key.pid}/root{key.path}"
+        if not stat.S_ISFIFO(os.stat(path).st_mode):  # opening a device to write may do something
+            raise OSError(errno.EINVAL, f"{key.path} is not a FIFO")
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if not stat.S_ISFIFO(os.fstat(fd).st_mode):
@@ -182,21 +188,23 @@ class FlightSource:
         finally:
             os.close(fd)
 
-    def _put(self, rank: int, data: _Data) -> None:
+    def _put(self, rank: int, data: bytes, origin: str, taken_s: float, *, is_asked: bool) -> None:
         waiting = self._read.get(rank)
-        if waiting is None or waiting.taken_s <= data.taken_s:
-            self._read[rank] = data
+        if waiting is None or waiting.taken_s <= taken_s:
+            at_s = self._now() - max(0.0, self._wall() - taken_s)
+            self._read[rank] = Undecoded(data, rank, origin, at_s, taken_s, is_asked)
 
     def _decode(self) -> None:
-        started = time.thread_time()
-        for rank in list(self._read):
-            if time.thread_time() - started > _PARSE_S:
-                return
-            data = self._read.pop(rank)
-            at_s = self._now() - max(0.0, self._wall() - data.taken_s)
-            dump = trimmed(
-                parse(data.data, rank=rank, origin=data.origin, at_s=at_s, taken_s=data.taken_s, is_asked=data.is_asked)
-            )
+        """What is decoded in time is there at once; a broken dump may take very long."""
+        if self._read or self._decoding.out_for_s() > 0.0:
+            with suppress(TimeoutError):
+                self._decoding.poll(_DECODE_S)
+
+    def _decode_waiting(self) -> None:
+        """In a thread that may be abandoned."""
+        waiting = [self._read.pop(rank) for rank in list(self._read)]
+        for dump in decoded(waiting):
+            rank = dump.rank or 0
             if rank not in self._dumps or dump.error is None or self._dumps[rank].error is not None:
                 self._dumps[rank] = dump
 
@@ -207,8 +215,12 @@ class FlightSource:
         return dump.taken_s < target.started_s
 
 
-def _is_empty(document: object) -> bool:
+def _is_empty(data: bytes) -> bool:
     """NCCL's records are there but unused: the job's groups are of another backend."""
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
     return isinstance(document, dict) and not document.get("entries") and not document.get("pg_status")
 
 

@@ -28,6 +28,7 @@ class _Answer(Struct, frozen=True):
     files: tuple[str, ...] = ()
     reason: str = ""
     reader_pid: int | None = None
+    is_named: bool = False
 
     @property
     def through(self) -> tuple[int, ...]:
@@ -44,6 +45,8 @@ class Output(Struct, frozen=True):
     """Other processes that have it open."""
     may_lack: bool = False
     """It is not reported where it does not exist."""
+    is_named: bool = False
+    """By the person who runs hwtop, or by a container runtime as the log of the job: shown whoever may read it."""
 
 
 class Outputs:
@@ -65,7 +68,9 @@ class Outputs:
             reason = _plain_reason(target.path)
             if target.path.startswith(("pipe:", *_TERMINALS)):
                 answer = self._answer(target)
-                files.extend(Output(path, target.pids, answer.through) for path in answer.files)
+                files.extend(
+                    Output(path, target.pids, answer.through, is_named=answer.is_named) for path in answer.files
+                )
                 reason = answer.reason
             elif target.path.startswith("/") and reason is None:
                 files.append(Output(target.path, target.pids))
@@ -130,7 +135,7 @@ class Outputs:
         short = container[:12]
         advice = f"run hwtop as root, or `docker logs -f {short} > out.log` and --logs out.log"
         reason = "" if files else f"stdout goes to the log of container {short}, which is not visible here: {advice}"
-        return _Answer(files, reason, reader.pid if reader is not None else None)
+        return _Answer(files, reason, reader.pid if reader is not None else None, is_named=True)
 
 
 _SLURM = (

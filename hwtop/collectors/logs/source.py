@@ -9,12 +9,17 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import psutil
+
 from hwtop.collectors.batch import Batch
+from hwtop.collectors.found_file import unreadable_for
 from hwtop.collectors.logs.glob import Glob
+from hwtop.collectors.logs.origin import content_since_s
 from hwtop.collectors.logs.output import Output, Outputs
 from hwtop.collectors.logs.tail import DELETED, Tail, TailReading
 from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.logs.words import Words
+from hwtop.collectors.process.files import read_status
 from hwtop.job.patterns.match import prefilter_of
 from hwtop.model.log import LogFile, LogLine, LogReading
 from hwtop.model.plan import LogTarget, SamplingPlan
@@ -54,6 +59,7 @@ class _Followed:
     size_bytes: int | None = None
     behind_bytes: int = 0
     modified_s: float | None = None
+    content_since_s: float | None = None
 
 
 class _Room:
@@ -92,6 +98,7 @@ class LogSource:
         root: str = "",
         line_limit: int = _LINES,
         together_s: float = _TOGETHER_S,
+        boot_time: Callable[[], float] = psutil.boot_time,
     ) -> None:
         """`root` stands before the places of container logs; one read takes about `together_s` at most."""
         self._globs = tuple(Glob(pattern, proc, now) for pattern in globs)
@@ -101,7 +108,10 @@ class LogSource:
         self._line_limit = line_limit
         self._together_s = together_s
         self._outputs = Outputs(proc, now, root)
+        self._boot_time = boot_time
         self._targets: tuple[LogTarget, ...] = ()
+        self._target_pid: int | None = None
+        self._uid: int | None = None
         self._followed: dict[str, _Followed] = {}
         self._most_files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         self._batch: Batch[str] = Batch("logs", self._read_one, now, slice_s=together_s / 3)
@@ -114,6 +124,8 @@ class LogSource:
     def set_plan(self, plan: SamplingPlan) -> None:
         """Take the files that the job's processes have open as output."""
         self._targets = plan.logs
+        if plan.target_pid != self._target_pid:
+            self._target_pid, self._uid = plan.target_pid, None
         for pattern in self._globs:
             pattern.pids = tuple(pid for target in plan.logs for pid in target.pids)
 
@@ -142,15 +154,22 @@ class LogSource:
                 skipped += reading.skipped
                 lines.extend(_lines(path, reading, at_s))
         files = [self._file(followed) for followed in self._followed.values() if not _is_nothing(followed)]
+        time_s = self._wall()
         return LogReading(
-            at_s=at_s, files=(*files, *untailed), lines=tuple(lines), skipped_lines=skipped, missing=missing
+            at_s=at_s,
+            files=(*files, *untailed),
+            lines=tuple(lines),
+            skipped_lines=skipped,
+            time_s=time_s,
+            utc_offset_s=float(time.localtime(time_s).tm_gmtoff),
+            missing=missing,
         )
 
     def _globbed(self, missing: dict[str, str]) -> list[Output]:
         found: list[Output] = []
         for pattern in self._globs:
             paths, reason = pattern.paths()
-            found.extend(map(Output, paths))
+            found.extend(Output(path, is_named=True) for path in paths)
             if reason is not None:
                 missing["globs"] = f"{missing['globs']}; {reason}" if "globs" in missing else reason
         return found
@@ -164,7 +183,13 @@ class LogSource:
                 path = path.removesuffix(DELETED)
             before = wanted.get(path, output)
             pids = tuple(dict.fromkeys((*before.pids, *output.pids)))
-            wanted[path] = Output(path, pids, before.through or output.through, before.may_lack and output.may_lack)
+            wanted[path] = Output(
+                path=path,
+                pids=pids,
+                through=before.through or output.through,
+                may_lack=before.may_lack and output.may_lack,
+                is_named=before.is_named or output.is_named,
+            )
         return wanted
 
     def _choose(self, wanted: dict[str, Output], at_s: float, missing: dict[str, str]) -> None:
@@ -184,7 +209,19 @@ class LogSource:
 
     def _tail(self, output: Output) -> Tail:
         words = Words(prefilter_of(watched_patterns().registry))
-        return Tail(output.path, lambda: _other_names(self._proc, output), words)
+        path = output.path
+        return Tail(path, lambda: _other_names(self._proc, output), words, lambda status: self._refusal(path, status))
+
+    def _refusal(self, path: str, status: os.stat_result) -> str | None:
+        """A job may put a link to what only root may read in the place of its log: then it must have that file open."""
+        followed = self._followed.get(path)
+        if followed is None or followed.output.is_named:
+            return None
+        if self._uid is None and self._target_pid is not None:
+            with suppress(OSError):
+                self._uid = read_status(f"{self._proc}/{self._target_pid}").uid
+        reason = unreadable_for(status, self._uid)
+        return None if reason is None or _is_open(self._proc, followed.output, status) else reason
 
     def _by_appetite(self) -> list[str]:
         """Those that bring little first: they leave their share to those that flood. Folders that do not answer are left out."""
@@ -208,6 +245,8 @@ class LogSource:
         try:
             lines, read_bytes = self._room.share()
             reading = followed.tail.read(lines, read_bytes)
+            if reading.opened_fd is not None and followed.output.pids:
+                followed.content_since_s = self._content_since_s(followed.output, reading.opened_fd)
             self._room.take(len(reading.lines), reading.read_bytes)
             followed.brought = len(reading.lines) + reading.skipped
             followed.reading, followed.error = reading, None
@@ -215,6 +254,12 @@ class LogSource:
             followed.error = f"cannot read: {error.strerror or error}"
         finally:
             followed.began_s = None
+
+    def _content_since_s(self, output: Output, fd: int) -> float | None:
+        try:
+            return content_since_s(output.path, fd, (*output.through, *output.pids), self._proc, self._boot_time())
+        except (OSError, RuntimeError):  # a sandbox may hide the boot time
+            return None
 
     def _taken(self, followed: _Followed) -> TailReading | None:
         """What it has brought since the last time; also of a read that was late."""
@@ -230,6 +275,7 @@ class LogSource:
 
     def _file(self, followed: _Followed) -> LogFile:
         modified_s, began_s, reason = followed.modified_s, followed.began_s, followed.error
+        since_s = followed.content_since_s
         out_s = 0.0 if began_s is None else self._now() - began_s
         if began_s is not None and (followed.size_bytes is None or out_s > _SLOW_S):
             reason = f"file system not answering for {out_s:.0f} s"
@@ -241,6 +287,7 @@ class LogSource:
             reason=reason,
             skipped_lines=followed.skipped,
             behind_bytes=followed.behind_bytes,
+            content_age_s=None if since_s is None else max(0.0, self._wall() - since_s),
         )
 
 
@@ -267,6 +314,17 @@ def _other_names(proc: str, output: Output) -> Sequence[str]:
         else:
             names.append(f"{proc}/{pid}/root{output.path}")
     return names
+
+
+def _is_open(proc: str, output: Output, status: os.stat_result) -> bool:
+    """Whether a process of the job has this very file open as its output. May block."""
+    for pid in output.pids[:4]:
+        for fd in (1, 2):
+            with suppress(OSError):
+                opened = os.stat(f"{proc}/{pid}/fd/{fd}")
+                if (opened.st_dev, opened.st_ino) == (status.st_dev, status.st_ino):
+                    return True
+    return False
 
 
 def _is(proc: str, pid: int, fd: str, output: Output) -> bool:

@@ -8,10 +8,13 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from hwtop.collectors.found_file import FLAGS
 from hwtop.collectors.logs.lines import LineBuffer, Run, texts
 from hwtop.collectors.logs.words import Words
 from hwtop.job.log.wrapping import Unwrap, unwrapping
 
+Refusal = Callable[[os.stat_result], "str | None"]
+"""Why an open file must not be shown; None: it may be."""
 PAST_BYTES = 64 * 1024
 """What is read of a file that is older than hwtop's first reading of it."""
 _PAST_TIMES = 4
@@ -50,6 +53,8 @@ class TailReading:
     behind_bytes: int = 0
     """In the file already, not read yet."""
     modified_s: float | None = None
+    opened_fd: int | None = None
+    """Of the file that was opened first, in the reading that holds what was in it."""
     reason: str | None = None
 
 
@@ -144,9 +149,16 @@ class Tail:
     /proc/PID/root/... of a container's).
     """
 
-    def __init__(self, path: str, fallbacks: Callable[[], Sequence[str]], words: Words) -> None:
+    def __init__(
+        self,
+        path: str,
+        fallbacks: Callable[[], Sequence[str]],
+        words: Words,
+        refusal: Refusal = lambda _: None,
+    ) -> None:
         self.path = path
         self._fallbacks = fallbacks
+        self._refusal = refusal
         self._words = words
         self._handle: _Handle | None = None
         self._previous: _Handle | None = None
@@ -156,9 +168,11 @@ class Tail:
     def read(self, most_lines: int, most_bytes: int) -> TailReading:
         """New lines since the last call; on the first call the last 64 KiB. Reads at most `most_bytes`."""
         reading = TailReading()
-        reading.reason = self._open() if self._handle is None else self._follow(reading, most_lines, most_bytes)
+        is_new = self._handle is None
+        reading.reason = self._open() if is_new else self._follow(reading, most_lines, most_bytes)
         if self._handle is None:
             return reading
+        reading.opened_fd = self._handle.fd if is_new else None
         status = os.fstat(self._handle.fd)
         reading.size_bytes, reading.modified_s = status.st_size, status.st_mtime
         seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
@@ -191,14 +205,23 @@ class Tail:
                     status = os.stat(name)
                     if not stat.S_ISREG(status.st_mode):
                         return f"{name} is not a regular file: not followed"
-                    fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+                    fd = os.open(name, FLAGS)
                 except OSError as error:
                     problem = problem or error
                     continue
+                if (reason := self._refused(fd)) is not None:
+                    return f"{name}: {reason}"
                 self._name = name
                 self._begin(fd)
                 return self._deleted(os.fstat(fd))
         return _why(self.path, problem)
+
+    def _refused(self, fd: int) -> str | None:
+        """Why the file just opened is not shown; it is closed then. It may be another one than its name meant a moment ago."""
+        reason = self._refusal(os.fstat(fd))
+        if reason is not None:
+            os.close(fd)
+        return reason
 
     def _begin(self, fd: int) -> None:
         size = os.fstat(fd).st_size
@@ -219,9 +242,11 @@ class Tail:
         if self._drain(self._handle, reading, most_lines, most_bytes) >= most_bytes:
             return None  # the old one is not read to its end yet
         try:
-            fd = os.open(self._name or self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+            fd = os.open(self._name or self.path, FLAGS)
         except OSError as error:
             return _why(self.path, error)
+        if (reason := self._refused(fd)) is not None:
+            return f"{self.path}: {reason}: the file before is still followed"
         if self._previous is not None:
             os.close(self._previous.fd)
         self._previous, self._handle = self._handle, _Handle(fd, 0, 1, is_past=False, words=self._words)

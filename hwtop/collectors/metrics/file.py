@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hwtop.collectors.found_file import FLAGS, RefusedFileError, unreadable_for, untrusted
 from hwtop.job.metrics.files import parser_for
 from hwtop.job.metrics.parsed import MetricValue, Parser
 from hwtop.model.curve import CurveName
@@ -21,6 +21,9 @@ _HEAD_BYTES = 64 * 1024
 _FINGERPRINT_BYTES = 64
 _MOST_BROKEN = 200
 """So many places that cannot be read, and none that can: it is something else."""
+_LARGEST = 2**53
+"""No step, and no time in seconds, is beyond what a floating point number holds exactly."""
+_LONGEST_REASON = 200
 _MOST_POINTS = 2000
 _NEWEST_POINTS = 500
 
@@ -40,8 +43,12 @@ class Clock(NamedTuple):
 class MetricsFileReader:
     """Follows one file. `read` may block for ever on a dead mount."""
 
-    def __init__(self, path: str, access: str, kind: MetricsKind) -> None:
+    def __init__(
+        self, path: str, access: str, kind: MetricsKind, uid: int | None = None, *, is_open: bool = False
+    ) -> None:
+        """`uid`: user of the job; `is_open`: a process of the job has it open, so that it is the job's whoever owns it."""
         self.path, self.access, self.kind = path, access, kind
+        self.uid, self.is_open = uid, is_open
         self.size_bytes: int | None = None
         self.modified_s: float | None = None
         self.skipped_bytes = 0
@@ -78,11 +85,12 @@ class MetricsFileReader:
 
     def read(self, clock: Clock, most_bytes: int) -> list[MetricsPoint]:
         """What is new since the last call. Raises OSError when it cannot be read."""
-        fd = os.open(self.access, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        fd = os.open(self.access, FLAGS)
         try:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(f"{self.path} is not a regular file")
+            reason = (unreadable_for if self.is_open else untrusted)(status, self.uid)
+            if reason is not None:
+                raise RefusedFileError(reason)
             version = (status.st_ino, status.st_size, status.st_mtime_ns)
             self.size_bytes, self.modified_s = status.st_size, status.st_mtime
             if self._is_none or (version == self._version and not self.is_behind):
@@ -90,7 +98,17 @@ class MetricsFileReader:
             if clock.is_first and self._version is None:
                 self._past_bytes = status.st_size
             is_past = self._offset < self._past_bytes
-            reported = self._whole(fd) if self._parser.is_whole else self._grown(fd, status, most_bytes)
+            try:
+                reported = self._whole(fd) if self._parser.is_whole else self._grown(fd, status, most_bytes)
+            except (
+                ValueError,
+                ArithmeticError,
+                LookupError,
+                RuntimeError,
+            ) as error:  # it may hold anything, nested how it likes
+                self._is_none, self.is_behind = True, False
+                self.reason = f"holds no valid metrics: {type(error).__name__}: {error}"[:_LONGEST_REASON]
+                return []
             self._version = version
             if self._first is None and not reported and self.broken >= _MOST_BROKEN:
                 self._is_none, self.is_behind, self.reason = True, False, "no metrics file: not read"
@@ -104,7 +122,7 @@ class MetricsFileReader:
             self.reason = f"larger than {_MOST_WHOLE_BYTES >> 20} MiB: not read"
             return []
         parts, at = [], 0
-        while block := os.pread(fd, _MOST_WHOLE_BYTES, at):
+        while block := os.pread(fd, _MOST_WHOLE_BYTES - at, at):
             parts.append(block)
             at += len(block)
         self._known_step = self._last_step
@@ -145,7 +163,7 @@ class MetricsFileReader:
         self.skipped_bytes = self._offset
 
     def _points(self, reported: Sequence[MetricValue], clock: Clock, is_past: bool) -> list[MetricsPoint]:
-        reported = self._new_ones(reported)
+        reported = self._new_ones([each for each in reported if _is_possible(each)])
         points = []
         for each in reported:
             name = each.meaning.name
@@ -201,6 +219,10 @@ class MetricsFileReader:
             epoch=self._epoch if reported.epoch is None else reported.epoch,
             is_past=is_past,
         )
+
+
+def _is_possible(reported: MetricValue) -> bool:
+    return all(number is None or abs(number) < _LARGEST for number in (reported.step, reported.reported_s))
 
 
 def _key(reported: MetricValue) -> tuple[str, int | None, float]:

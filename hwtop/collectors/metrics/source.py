@@ -155,13 +155,17 @@ class MetricsSource:
             if each.path in self._followed:
                 continue
             if file is None:
-                file = self._files[key] = MetricsFileReader(each.path, f"{root}{each.path}", each.kind)
+                file = self._files[key] = MetricsFileReader(each.path, f"{root}{each.path}", each.kind, self._uid())
             elif file.path != each.path:
                 file.path, file.access = each.path, f"{root}{each.path}"
             file.console = each.console
+            file.is_open = any(each.path in target.files for target in self._targets)
         gone = [key for key in self._files if key not in chosen]
         for key in gone[: max(0, len(self._files) - _MOST_FILES)]:
             del self._files[key]
+
+    def _uid(self) -> int | None:
+        return next((target.uid for target in self._targets if target.uid is not None), None)
 
     def _in_turn(self) -> list[str]:
         """Those first that were not read in the last reading: the time may not be enough for all."""

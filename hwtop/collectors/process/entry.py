@@ -175,12 +175,16 @@ class ProcessEntry:
             except OSError as error:
                 self._fd_count, self._reasons["files"] = None, self._reason(error)
             if "WORLD_SIZE" not in self._reported_ranks and "RAY_JOB_ID" in (self._env or {}):
-                self._reported_ranks |= reported_ranks(self._files)
+                self._reported_ranks |= reported_ranks(self._files, self._uid)
 
     def read_error(self) -> None:
         """After its end: read what it left in the error file that torchrun gave it. May block; never raises."""
         path = (self._env or {}).get("TORCHELASTIC_ERROR_FILE")
-        self.error = last_words(path) if path else None
+        self.error = last_words(path, self._uid) if path else None
+
+    @property
+    def _uid(self) -> int | None:
+        return None if self._status is None else self._status.uid
 
     def forget_counters(self) -> None:
         """Before `measure`: what it does not get to must not look fresh."""

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import msgspec
 
-from hwtop.collectors.process.files import read_bytes
+from hwtop.collectors.found_file import read_found
 
 _LIMIT = 2000
 """Characters of an exception's text that are kept."""
+_MOST_BYTES = 1 << 20
 
 
-def last_words(path: str) -> str | None:
-    """The exception, in one line; None where there is no such file or it holds none. May block on a dead mount."""
+def last_words(path: str, uid: int | None) -> str | None:
+    """The exception, in one line; None where there is no such file of the user `uid`, or it holds none.
+
+    The environment of a job may name any file. May block on a dead mount.
+    """
     try:
-        content = msgspec.json.decode(read_bytes(path))
-    except (OSError, msgspec.DecodeError):
+        content = msgspec.json.decode(read_found(path, uid, _MOST_BYTES)[0])
+    except (
+        OSError,
+        msgspec.DecodeError,
+        UnicodeDecodeError,
+        RecursionError,
+        ValueError,
+    ):  # ValueError: a NUL in the path
         return None
     message = content.get("message") if isinstance(content, dict) else None
     if isinstance(message, dict):

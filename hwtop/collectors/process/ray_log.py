@@ -12,12 +12,13 @@ import os
 import re
 from collections.abc import Sequence
 
-from hwtop.collectors.process.files import read_bytes
+from hwtop.collectors.found_file import read_found
 from hwtop.model.process import OpenFile
 
 _LOG = re.compile(r"/ray-train-(?:sys|app)-worker-\w+\.log$")
 _DRIVER_LOG = re.compile(r"/python-core-driver-([0-9a-f]{8})f+_\d+\.log$")
 """Worker number of a driver: that of its job, filled up (WorkerID::ComputeDriverIdFromJob)."""
+_MOST_BYTES = 1 << 20
 _FIELDS = (
     ("RANK", re.compile(rb'"world_rank": (\d+)')),
     ("LOCAL_RANK", re.compile(rb'"local_rank": (\d+)')),
@@ -42,14 +43,17 @@ def driver_job(directory: str) -> str | None:
     return None
 
 
-def reported_ranks(files: Sequence[OpenFile]) -> dict[str, str]:
-    """RANK, LOCAL_RANK, ... as far as the logs among the open files report them. May block on a dead mount; never raises."""
+def reported_ranks(files: Sequence[OpenFile], uid: int | None) -> dict[str, str]:
+    """RANK, LOCAL_RANK, ... as far as the logs of user `uid` among the open files report them.
+
+    May block on a dead mount; never raises.
+    """
     reported: dict[str, str] = {}
     for file in files:
         if not _LOG.search(file.target):
             continue
         try:
-            content = read_bytes(file.target)
+            content = read_found(file.target, uid, _MOST_BYTES)[0]
         except OSError:
             continue
         for name, pattern in _FIELDS:

@@ -113,6 +113,7 @@ def _target(rank: int, process: ProcessInfo, reading: ProcessReading) -> FlightT
     return FlightTarget(
         rank=rank,
         pid=process.pid,
+        uid=process.uid,
         files=dump_files(env, rank, process.cwd),
         pipe=dump_pipe(env, rank, process.cwd),
         started_s=None if boot_s is None else boot_s + process.start_ticks / reading.ticks_per_s,

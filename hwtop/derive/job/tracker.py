@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from hwtop.derive.host.kernel import KernelBook
 from hwtop.derive.job.attach import Attachment
+from hwtop.derive.job.began import job_began_s
 from hwtop.derive.job.flame import flame_of
 from hwtop.derive.job.flight import FlightTracker
 from hwtop.derive.job.hang import HangWatch
@@ -75,7 +76,9 @@ class JobTracker:
         self._attachment.advance(snapshot)
         if snapshot.logs is not None:
             self._ranks_of = with_files(self._ranks_of, snapshot.logs.files, self._rank_of_pid)
-            self._logs.advance(snapshot.logs, self._ranks_of, self._rank_of_pid)
+            began_s = job_began_s(reading, self._members)
+            job_age_s = None if began_s is None else snapshot.time_s - began_s
+            self._logs.advance(snapshot.logs, self._ranks_of, self._rank_of_pid, job_age_s)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._metrics_files.complete(job, snapshot)
         job = self._hang.complete(job, snapshot, self._samples)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from hwtop.derive.logs.curves import CurveBook
 from hwtop.derive.logs.stream import LogStreams
 from hwtop.derive.logs.surroundings import Surroundings
+from hwtop.derive.logs.writer import of_job
 from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
 from hwtop.job.log.text import rank_of_path, split_rank
 from hwtop.job.patterns.match import Matcher
@@ -76,17 +77,31 @@ class LogBook:
         """What the logs tell over the steps of the training."""
         return self._curves.curves
 
-    def advance(self, reading: LogReading, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> None:
-        """Take in the lines of one reading. `rank_of` maps the PIDs of ranks to their numbers."""
+    def advance(
+        self,
+        reading: LogReading,
+        ranks_of: Mapping[str, Sequence[int]],
+        rank_of: Mapping[int, int],
+        job_age_s: float | None = None,
+    ) -> None:
+        """Take in the lines of one reading; those of earlier jobs in the same file are shown, and tell nothing.
+
+        `rank_of` maps the PIDs of ranks to their numbers; `job_age_s`: since the job began.
+        """
         self.files = reading.files
         self._read_at_s = reading.at_s
         self._lines.extend(reading.lines)
-        events = self._matcher.match(reading.lines)
+        lines = of_job(reading, job_age_s)
+        doubtful = [replace(event, writer="unknown") for event in self._matcher.match(lines.unknown)]
+        events = [*doubtful, *self._matcher.match(lines.of_job)]
         self._surroundings.advance(reading.lines, events)
         for event in events:
-            self._reported.append(_Reported(replace(event, rank=self._blamed(event, ranks_of, rank_of))))
+            names_rank = event.groups.get("pid", event.groups.get("exit_pid", "")) in map(str, rank_of)
+            writer = "job" if names_rank else event.writer
+            blamed = self._blamed(event, ranks_of, rank_of)
+            self._reported.append(_Reported(replace(event, rank=blamed, writer=writer)))
         earlier = superseded(file.path for file in reading.files)
-        for line in reading.lines:
+        for line in (*lines.unknown, *lines.of_job):
             if line.path not in earlier:
                 self._take(line, ranks_of)
 

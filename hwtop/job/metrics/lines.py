@@ -109,7 +109,7 @@ class MlflowMetric(_Lines):
         value = float(words[1]) * meant.factor
         epoch = value if meant.name == "epoch" else None
         step = int(words[2]) if len(words) == 3 else None
-        reported_s = int(words[0]) / 1000
+        reported_s = float(words[0]) / 1000
         return [MetricValue(tag=self._name, meaning=meant, value=value, step=step, epoch=epoch, reported_s=reported_s)]
 
 

@@ -13,7 +13,7 @@ from hwtop.job.patterns.registry import XidMeaning, builtin_file
 from hwtop.model.log import LogEvent, Role, Severity
 from hwtop.symptoms.gpu.words import not_ours, own_severity, ranks_on
 from hwtop.symptoms.history import History
-from hwtop.symptoms.log import check_pattern
+from hwtop.symptoms.log import check_pattern, severity_of
 from hwtop.symptoms.rule import Observation, observed
 from hwtop.symptoms.severity import SEVERITIES, worst
 
@@ -145,7 +145,7 @@ def _of_logs(history: History) -> list[_Fault]:
             event.xid,
             _gpu_of(event, history),
             table.get(event.xid, _UNKNOWN),
-            event.severity,
+            severity_of(event, history),
             event.role,
             event.at_s,
             by_log=1,

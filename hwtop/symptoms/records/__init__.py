@@ -7,6 +7,7 @@
     check = "paging.check_swapping"   the rule: a function of the room
     log_line = true              a line of a log that matches a pattern of this id raises it; joined with what the rule finds
     reads_log = true             ... by the rule itself, because what it measures can disprove the line
+    of_gpu = true                a line of it speaks of a GPU or of what GPUs are joined by
     title = "The machine swaps"  a few words, without a number
     finding = "{pages} pages/s are read back from swap"   title of a finding, with the facts of the rule
     meaning = "..."              what is going on
@@ -144,6 +145,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log_line: bool = False
     reads_log: bool = False
     fatal: Fatal | None = None
+    of_gpu: bool = False
     title: str
     finding: Text | None = None
     """None: `title`."""

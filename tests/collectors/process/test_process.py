@@ -394,8 +394,8 @@ def test_the_last_words_of_a_rank_are_those_of_its_error_file(tmp_path: Path) ->
 def test_an_error_file_that_says_nothing(tmp_path: Path, text: str) -> None:
     file = tmp_path / "error.json"
     file.write_text(text)
-    assert last_words(str(file)) is None
-    assert last_words(str(tmp_path / "none.json")) is None
+    assert last_words(str(file), None) is None
+    assert last_words(str(tmp_path / "none.json"), None) is None
 
 
 def test_a_worker_of_ray_train_tells_its_rank_in_its_log(tmp_path: Path) -> None:

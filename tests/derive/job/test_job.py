@@ -205,8 +205,8 @@ def test_the_interval_is_told_by_past_lines_until_live_ones_come() -> None:
 
 def test_a_past_step_is_as_old_as_its_file() -> None:
     past = log_lines("/logs/rank_0.log", 10.0, "step 7 loss 2.5", is_past=True)
-    old = snapshot(10.0, process=processes(10.0, launcher(), rank(0)), logs=logs(10.0, *past, age_s=340.0))
-    now = rank_of(after(old, at(12.0, rank(0))), 0)
+    old = snapshot(400.0, process=processes(400.0, launcher(), rank(0)), logs=logs(400.0, *past, age_s=340.0))
+    now = rank_of(after(old, at(402.0, rank(0))), 0)
     assert now.progress.step_age_s == pytest.approx(342.0)
     assert now.log.age_s == pytest.approx(342.0)
     assert now.progress.reported_at_s is None

@@ -1,0 +1,130 @@
+"""Log support: what besides a line shows that it is about this job, now. Pure.
+
+A line alone proves little: a data set, a help text and the log of an earlier job hold the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from hwtop.job.kernel.event import PATH
+from hwtop.job.rank_set import named
+from hwtop.model.job import Job
+from hwtop.model.log import LogEvent, Severity
+from hwtop.model.rank import Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.log_level import Level, level_of
+from hwtop.symptoms.records import Record, records
+from hwtop.symptoms.severity import SEVERITIES
+
+_OF_KERNEL = (PATH, "memory.events", "/proc/vmstat")
+_OFTEN = 3
+"""Different lines of one kind: a text mentions an error once or twice. Engineering default."""
+_OF_DRIVER = "NVRM: "
+"""Stands before what the NVIDIA driver writes into the kernel's log, which people pipe into logs of jobs."""
+_SEARCHED = 160
+_LEVELS: dict[Level | None, str] = {"error": "an error", "fatal": "fatal"}
+_HALTED = ("stuck", "stalled", "stopped", "dead")
+_INTERVALS = 2.0
+"""So many of its usual intervals without a step, and a rank has stopped."""
+_LEAST_S = 2.0
+"""A launcher writes into its log that a rank failed a moment before one can see how. As `raise_s` of what is always fatal."""
+_MOST_S = 12.0
+_UNKNOWN_S = 6.0
+"""Where nobody knows its intervals. Engineering defaults."""
+_CAUGHT = "its process lives: the exception may have been caught"
+_TALK = "nothing else shows it: the error was caught, or the line is a text about such an error"
+_EARLIER = (
+    "it was in the file before hwtop came, and may be an earlier job's: the file may hold what is older than this job"
+)
+
+
+class Support(Struct, frozen=True):
+    """How far a line is to be believed."""
+
+    most: Severity
+    """It is raised no higher; "info": nothing but the line says so."""
+    words: str
+    """What shows it, or what is missing."""
+
+
+def support_of(events: Sequence[LogEvent], history: History) -> Support:
+    """Of lines that say the same: the best of each, or that they come again and again."""
+    best = min((_support_of(event, history) for event in events), key=lambda each: SEVERITIES.index(each.most))
+    own = [event for event in events if event.writer == "job"]
+    texts = {event.text for event in own}
+    job = history.job
+    if best.most != "info" or job is None or len(texts) < _OFTEN:
+        return best
+    record = records().get(own[0].pattern)
+    is_over = record is not None and record.fatal is not None and all(went_on(job, event) for event in own)
+    return Support("warning" if is_over else "critical", f"{len(texts)} different lines say so")
+
+
+def _support_of(event: LogEvent, history: History) -> Support:
+    job = history.job
+    assert job is not None
+    if event.path in _OF_KERNEL:
+        return Support("critical", "the kernel itself reports it")
+    failed = [rank.rank for rank in job.ranks if not rank.is_alive and rank.exit_code != 0]
+    if failed or (job.has_ended and not job.ranks):
+        return Support("critical", f"{named(failed)} ended and did not exit with 0" if failed else "the job has ended")
+    if event.writer == "unknown":
+        return Support("info", _EARLIER)
+    record = records().get(event.pattern)
+    level = level_of(event.text)
+    form = _form(event, level)
+    if record is not None and record.fatal is not None and went_on(job, event):
+        return Support("warning", f"{form}, and the training goes on") if form else Support("info", _TALK)
+    shown = form or _state(job, event, record, history)
+    if shown is not None:
+        return Support("critical", shown)
+    if level == "warning":
+        return Support("warning", "its logger calls it a warning")
+    return Support("info", _CAUGHT if record is not None and record.fatal == "always" else _TALK)
+
+
+def went_on(job: Job, event: LogEvent) -> bool:
+    """Its rank lives, and told a step after that: the exception was caught, or the line is a text about such an error."""
+    ranks = concerned(job, event)
+    return all(rank.is_alive for rank in ranks) and any(
+        rank.progress.reported_at_s is not None and rank.progress.reported_at_s > event.at_s for rank in ranks
+    )
+
+
+def concerned(job: Job, event: LogEvent) -> Sequence[Rank]:
+    """The rank that the line is about, or all where nobody knows; not one that ended well."""
+    ranks = [rank for rank in job.ranks if rank.is_alive or rank.exit_code != 0]
+    return [rank for rank in ranks if event.rank in (None, rank.rank)]
+
+
+def _form(event: LogEvent, level: Level | None) -> str | None:
+    """How it was printed: people and data sets do not write tracebacks, nor a logger's prefix."""
+    if not event.source:
+        return "its numbers say so"  # no pattern of words, but a value that the line tells
+    if _OF_DRIVER in event.text[:_SEARCHED]:
+        return "the driver itself reports it"
+    if event.lines > 1:
+        return f"{event.lines} lines that belong together"
+    return f"its logger calls it {_LEVELS[level]}" if level in _LEVELS else None
+
+
+def _state(job: Job, event: LogEvent, record: Record | None, history: History) -> str | None:
+    ranks = concerned(job, event)
+    if any(_has_stopped(rank, event, history.now.at_s) for rank in ranks):
+        return "no step since then"
+    has_gpu = any(rank.gpus for rank in ranks) or bool(history.now.gpus)
+    return "the job has such a device" if record is not None and record.of_gpu and has_gpu else None
+
+
+def _has_stopped(rank: Rank, event: LogEvent, now_s: float) -> bool:
+    if rank.state in _HALTED:
+        return True
+    stepped_s = rank.progress.reported_at_s
+    if rank.progress.newest is None or (stepped_s is not None and stepped_s > event.at_s):
+        return False
+    usual_s = rank.log.interval_s
+    wait_s = _UNKNOWN_S if usual_s is None else min(_MOST_S, max(_LEAST_S, _INTERVALS * usual_s))
+    return now_s - event.at_s >= wait_s
