@@ -37,6 +37,8 @@ class LogLine(Struct, frozen=True, kw_only=True):
     at_s: float
     is_past: bool = False
     """Was in the file before hwtop attached, so `at_s` is not when it was written."""
+    rank: int | None = None
+    """As the line itself tells it. Derived: None in what was read, and where the line does not tell."""
 
 
 class LogReading(Struct, frozen=True, kw_only=True):

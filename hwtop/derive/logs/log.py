@@ -13,7 +13,8 @@ from hwtop.derive.logs.curves import CurveBook
 from hwtop.derive.logs.stream import LogStreams
 from hwtop.derive.logs.surroundings import Surroundings
 from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
-from hwtop.job.log.text import rank_of_path, split_rank
+from hwtop.job.log.parsed import ParsedLine, parsed
+from hwtop.job.log.text import rank_of_path
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.curve import Curve
@@ -80,13 +81,15 @@ class LogBook:
         """Take in the lines of one reading. `rank_of` maps the PIDs of ranks to their numbers."""
         self.files = reading.files
         self._read_at_s = reading.at_s
-        self._lines.extend(reading.lines)
-        events = self._matcher.match(reading.lines)
-        self._surroundings.advance(reading.lines, events)
+        lines = [parsed(line) for line in reading.lines]
+        shown = [line.source if line.rank is None else replace(line.source, rank=line.rank) for line in lines]
+        self._lines.extend(shown)
+        events = self._matcher.match_parsed(lines)
+        self._surroundings.advance(shown, events)
         for event in events:
             self._reported.append(_Reported(replace(event, rank=self._blamed(event, ranks_of, rank_of))))
         earlier = superseded(file.path for file in reading.files)
-        for line in reading.lines:
+        for line in lines:
             if line.path not in earlier:
                 self._take(line, ranks_of)
 
@@ -130,11 +133,13 @@ class LogBook:
             return event.rank
         if pid and int(pid) in rank_of:
             return rank_of[int(pid)]
-        return self._owner(event.path, event.text, ranks_of)
+        return self._owner(event.path, ranks_of)
 
-    def _take(self, line: LogLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
-        stream = self._streams.of(line.path, self._owner(line.path, line.text, ranks_of))
-        progress, is_step = stream.take(line)
+    def _take(self, parsed_line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
+        line = parsed_line.source
+        rank = parsed_line.rank if parsed_line.rank is not None else self._owner(line.path, ranks_of)
+        stream = self._streams.of(line.path, rank)
+        progress, is_step = stream.take(parsed_line)
         if progress is not None:
             step = stream.run_step if stream.run_step is not None else self._step_elsewhere(stream.rank)
             self._curves.take(stream.key, progress, step, line.at_s, line.is_past)
@@ -157,14 +162,10 @@ class LogBook:
         survived = (reported for reported in self._reported if reported.steps_after < _OVERCOME_STEPS)
         self._reported = deque(survived, maxlen=_KEPT_EVENTS)
 
-    def _owner(self, path: str, text: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
-        rank, _ = split_rank(text)
-        if rank is not None:
-            return rank
+    def _owner(self, path: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
+        """The rank of a line that names none."""
         ranks = ranks_of.get(path, ())
-        if len(ranks) == 1:
-            return ranks[0]
-        return rank_of_path(path)
+        return ranks[0] if len(ranks) == 1 else rank_of_path(path)
 
     def _speaks_for(self, path: str, rank: int, ranks_of: Mapping[str, Sequence[int]]) -> bool:
         """Lines without a rank in a file that several ranks share (or that --logs named) are taken for the lowest one's."""

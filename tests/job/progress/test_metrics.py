@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.tracker import ProgressTracker, parse
 from hwtop.model.log import LogLine, Progress
 
@@ -110,7 +111,7 @@ def test_what_only_mentions_a_step_or_a_loss(line: str) -> None:
 def newest(*texts: str) -> dict[str, Any]:
     tracker = ProgressTracker()
     for index, text in enumerate(texts):
-        tracker.add(LogLine(path="a.log", line_no=index, text=text, at_s=float(index)))
+        tracker.add(parsed(LogLine(path="a.log", line_no=index, text=text, at_s=float(index))))
     return reported(tracker.newest)
 
 

@@ -1,0 +1,84 @@
+"""Parsed line: a log line with its prefix taken apart, once, where it enters; patterns and progress get it handed on. Pure.
+
+A prefix is what a launcher and a logging library put before what the program said: rank, time, level, place in the source.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from hwtop.job.log.text import clean, without_launcher, without_logger
+from hwtop.job.log.time import reported_s
+from hwtop.model.log import LogLine
+
+Level = Literal["critical", "error", "warning", "info", "debug"]
+
+_SEARCHED = 160
+"""Characters in which a level is looked for (engineering default: date, name of the logger and of a process stand before it)."""
+_NAMED = r"TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL"
+_LEVEL = re.compile(
+    rf"""(?<![A-Za-z])(?P<letter>[IWEFD])(?:\d{{4}}\ \d\d:\d\d:\d\d)   # glog, absl, klog, torch's C++: E0102 03:04:05
+    | ^[-\d]+[T ][\d:.,]+:\ (?P<tensorflow>[IWEF])\ (?=\w+/)          # 2024-01-02 03:04:05.678: E tensorflow/core/...
+    | (?:^|(?<=[\s\[|:(-]))(?P<upper>{_NAMED})(?:(?=\s*[\]|):-]|\s{{2,}}|\s\[)|(?<=\d\d\d\d:\d\d)\s)  # ERROR: / - ERROR - / [ERROR]
+    | (?:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?|NCCL)\s+(?P<dated>{_NAMED})\s  # 03:04:05,678 ERROR text / NCCL WARN
+    | \[(?P<boxed>(?i:{_NAMED}))\s*\]                                 # [error]
+    | \blevel["']?\s?[=:]\s?["']?(?P<field>(?i:{_NAMED}))\b           # level=error / "level": "error"
+    | ^(?:[\w.\[\]-]+:\s)?(?P<spoken>warning|error|fatal|critical):\s(?=[A-Za-z])  # slurmstepd: error: text
+    """,
+    re.VERBOSE,
+)
+_LEVELS: dict[str, Level] = {
+    "t": "debug", "d": "debug", "i": "info", "n": "info", "s": "info", "w": "warning", "e": "error", "c": "critical", "f": "critical",
+}  # fmt: skip
+"""First letter of a level's name."""
+
+
+@dataclass(frozen=True)
+class ParsedLine:
+    """A line and what its prefix tells. The launcher's part is taken off at once, the logger's when somebody asks for it."""
+
+    source: LogLine
+    text: str
+    """As a terminal would show it."""
+    rank: int | None
+    """As the line tells it; None where nothing in it does."""
+    said: str
+    """`text` without the launcher's prefix."""
+
+    @property
+    def path(self) -> str:
+        """Of the file that it stands in."""
+        return self.source.path
+
+    @cached_property
+    def body(self) -> str:
+        """What the program said: without the date, level and source of its logger, too."""
+        return without_logger(self.said)
+
+    @cached_property
+    def level(self) -> Level | None:
+        """The severity by the grammar of the logger; None where the line names none."""
+        found = _LEVEL.search(self.said, 0, _SEARCHED)
+        if found is None:
+            return None
+        return _LEVELS[next(group for group in found.groups() if group)[0].lower()]
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds since the start of the (leap) year that the line names; None where it names no time."""
+        return reported_s(self.source.text)
+
+
+def parsed(source: LogLine) -> ParsedLine:
+    """The line with its prefix taken apart."""
+    text = clean(source.text)
+    rank, said = without_launcher(text)
+    return ParsedLine(source, text, rank, said)
+
+
+def parsed_text(text: str) -> ParsedLine:
+    """The same of a text of no file."""
+    return parsed(LogLine(path="", line_no=None, text=text, at_s=0.0))
