@@ -8,6 +8,8 @@ from msgspec import Struct
 
 Severity = Literal["critical", "warning", "info"]
 Role = Literal["root", "cascade", "confirmation", "context"]
+LogLevel = Literal["critical", "error", "warning", "info", "debug"]
+"""As the grammar of a logger names it: glog's letter, the word of Python's logging, `error:` of a launcher."""
 
 
 class LogFile(Struct, frozen=True, kw_only=True):
@@ -104,3 +106,5 @@ class LogEvent(Struct, frozen=True, kw_only=True):
     """Heading, where `pattern` is no symptom of hwtop."""
     source: str = ""
     """Where the wording comes from."""
+    level: LogLevel | None = None
+    """As the line's logger tells it; None where the line names none."""

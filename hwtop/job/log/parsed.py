@@ -8,13 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from hwtop.job.log.text import clean, without_launcher, without_logger
 from hwtop.job.log.time import reported_s
-from hwtop.model.log import LogLine
-
-Level = Literal["critical", "error", "warning", "info", "debug"]
+from hwtop.model.log import LogLevel, LogLine
 
 _SEARCHED = 160
 """Characters in which a level is looked for (engineering default: date, name of the logger and of a process stand before it)."""
@@ -30,7 +27,7 @@ _LEVEL = re.compile(
     """,
     re.VERBOSE,
 )
-_LEVELS: dict[str, Level] = {
+_LEVELS: dict[str, LogLevel] = {
     "t": "debug", "d": "debug", "i": "info", "n": "info", "s": "info", "w": "warning", "e": "error", "c": "critical", "f": "critical",
 }  # fmt: skip
 """First letter of a level's name."""
@@ -59,7 +56,7 @@ class ParsedLine:
         return without_logger(self.said)
 
     @cached_property
-    def level(self) -> Level | None:
+    def level(self) -> LogLevel | None:
         """The severity by the grammar of the logger; None where the line names none."""
         found = _LEVEL.search(self.said, 0, _SEARCHED)
         if found is None:

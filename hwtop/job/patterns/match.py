@@ -129,6 +129,7 @@ class Matcher:
             text=line.source.text,
             at_s=line.source.at_s,
             is_past=line.source.is_past,
+            level=line.level,
             explanation=explanation,
             rank=rank,
             xid=xid,

@@ -36,6 +36,7 @@ def _event(line: ParsedLine, pattern: str, severity: Severity, explanation: str)
         text=line.source.text,
         at_s=line.source.at_s,
         is_past=line.source.is_past,
+        level=line.level,
         explanation=explanation,
         rank=line.rank,
     )

@@ -251,6 +251,7 @@ def _event(line: ParsedLine, opened: _Open | None, rest: str) -> LogEvent | None
         text=line.source.text,
         at_s=line.source.at_s,
         is_past=line.source.is_past,
+        level=line.level,
         explanation="Uncaught Python exception"
         + (" while reading or writing a checkpoint" if of_checkpoint else "")
         + (f" at {at}" if at else "")

@@ -120,17 +120,12 @@ _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], st
     # tqdm over what has no length
     ("it [", re.compile(r"^(\W*(?:epoch|train|step|iter)[^\[]*?\s)(\d+)it \[[\d:]+, ", re.IGNORECASE), r"\1, iter: \2, "),
     ("oss at ", re.compile(r"\bloss at (step|epoch|iter(?:ation)?) (\d+)\s*(?:is|[:=])\s*(?=[\d.+-])", re.IGNORECASE), r"\1: \2, loss: "),
-    ("tensor(", re.compile(r"\btensor\((?=[-+\d.]|nan|inf)"), ""),
     # DeepSpeed before 0.7: epoch and micro step
     ("SamplesPerSec", re.compile(r"(?:^|(?<=\s))(\d+)/(\d+), (?=SamplesPerSec=)"), r"epoch: \1, step: \2, "),
     # callbacks of Keras
     ("learning rate to ", re.compile(r"^Epoch 0*(\d+): (?:LearningRateScheduler setting|ReduceLROnPlateau reducing) learning rate to (?=[\d.])"), r"epoch: \1, lr: "),
-    # GluonCV and others: speed: 912.5 [imgs/sec]
-    ("sec]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
-    ("[ms]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
     # prints of few letters: `s 70 | loss 0.5`, `ep=0 b=25/130 mse=0.5`, `k=70 l=0.125`
     ("", re.compile(rf"^\W*(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)\W+)?[sbki](?:\s?[=:]\s?|\s+)(?P<n>\d+(?:/\d+)?)[\s|,:)\]]+(?={_A_LOSS})", re.IGNORECASE), _named),
-    ("l=", re.compile(r"^(\W*(?:epoch: \d+, )?)[sbki]=(\d+),? l=(?=\d+\.\d)"), r"\1iter: \2, loss="),
     # DeepSpeed's pipeline engine and others: a counter in the plural, with fields behind it
     ("steps: ", re.compile(r"^(.{0,40}?)\b(step)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
     ("iterations:", re.compile(r"^(.{0,40}?)\b(iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
@@ -138,7 +133,6 @@ _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], st
     ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
     # a count without a name before the loss
     ("", re.compile(rf"^\s*\[?(\d+)\]?(?:\s*[|:,])?\s+(?={_A_LOSS})", re.IGNORECASE), r"step: \1, "),
-    (".item()", re.compile(r"\.item\(\)"), ""),
     # tinygrad: numbers before their names
     (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
     # a count without a name: of steps where there are too many of them for epochs

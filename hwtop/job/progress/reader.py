@@ -11,6 +11,7 @@ from hwtop.job.progress.elapsed_clock import ElapsedClock
 from hwtop.job.progress.field_units import preference
 from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
+from hwtop.job.progress.schema import Schema
 from hwtop.job.progress.table import Columns, heading, heading_of_two
 from hwtop.model.log import Progress
 
@@ -44,6 +45,7 @@ class ProgressReader:
         self._has_step_time = False
         self._clock = ElapsedClock()
         self._record = Record()
+        self._schema = Schema()
         self._foreign_left = 0
         self._above = ""
         self._has_steps = False
@@ -76,6 +78,7 @@ class ProgressReader:
             progress = self._record.row(text) or self._row(line)
         elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
             progress = self._by_name(progress, line, self._columns)
+        progress = self._schema.read(line.body, progress)
         self._record.see(text, progress)
         if progress is None or self._is_under_foreign_heading(progress) or self._is_other_bar(progress, text):
             return None
