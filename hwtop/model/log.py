@@ -10,6 +10,8 @@ Severity = Literal["critical", "warning", "info"]
 Role = Literal["root", "cascade", "confirmation", "context"]
 Writer = Literal["job", "unknown"]
 """Who wrote a line: a process of the job since it began, or perhaps an earlier one that wrote to the same file."""
+LogLevel = Literal["critical", "error", "warning", "info", "debug"]
+"""As the grammar of a logger names it: glog's letter, the word of Python's logging, `error:` of a launcher."""
 
 
 class LogFile(Struct, frozen=True, kw_only=True):
@@ -41,6 +43,8 @@ class LogLine(Struct, frozen=True, kw_only=True):
     at_s: float
     is_past: bool = False
     """Was in the file before hwtop attached, so `at_s` is not when it was written."""
+    rank: int | None = None
+    """As the line itself tells it. Derived: None in what was read, and where the line does not tell."""
 
 
 class LogReading(Struct, frozen=True, kw_only=True):
@@ -111,3 +115,5 @@ class LogEvent(Struct, frozen=True, kw_only=True):
     source: str = ""
     """Where the wording comes from."""
     writer: Writer = "job"
+    level: LogLevel | None = None
+    """As the line's logger tells it; None where the line names none."""

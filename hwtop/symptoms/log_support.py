@@ -12,10 +12,9 @@ from msgspec import Struct
 from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent, Severity
+from hwtop.model.log import LogEvent, LogLevel, Severity
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.log_level import Level, level_of
 from hwtop.symptoms.records import Record, records
 from hwtop.symptoms.severity import SEVERITIES
 
@@ -25,7 +24,7 @@ _OFTEN = 3
 _OF_DRIVER = "NVRM: "
 """Stands before what the NVIDIA driver writes into the kernel's log, which people pipe into logs of jobs."""
 _SEARCHED = 160
-_LEVELS: dict[Level | None, str] = {"error": "an error", "fatal": "fatal"}
+_LEVELS: dict[LogLevel | None, str] = {"error": "an error", "critical": "fatal"}
 _HALTED = ("stuck", "stalled", "stopped", "dead")
 _INTERVALS = 2.0
 """So many of its usual intervals without a step, and a rank has stopped."""
@@ -74,14 +73,13 @@ def _support_of(event: LogEvent, history: History) -> Support:
     if event.writer == "unknown":
         return Support("info", _EARLIER)
     record = records().get(event.pattern)
-    level = level_of(event.text)
-    form = _form(event, level)
+    form = _form(event)
     if record is not None and record.fatal is not None and went_on(job, event):
         return Support("warning", f"{form}, and the training goes on") if form else Support("info", _TALK)
     shown = form or _state(job, event, record, history)
     if shown is not None:
         return Support("critical", shown)
-    if level == "warning":
+    if event.level == "warning":
         return Support("warning", "its logger calls it a warning")
     return Support("info", _CAUGHT if record is not None and record.fatal == "always" else _TALK)
 
@@ -100,7 +98,7 @@ def concerned(job: Job, event: LogEvent) -> Sequence[Rank]:
     return [rank for rank in ranks if event.rank in (None, rank.rank)]
 
 
-def _form(event: LogEvent, level: Level | None) -> str | None:
+def _form(event: LogEvent) -> str | None:
     """How it was printed: people and data sets do not write tracebacks, nor a logger's prefix."""
     if not event.source:
         return "its numbers say so"  # no pattern of words, but a value that the line tells
@@ -108,7 +106,7 @@ def _form(event: LogEvent, level: Level | None) -> str | None:
         return "the driver itself reports it"
     if event.lines > 1:
         return f"{event.lines} lines that belong together"
-    return f"its logger calls it {_LEVELS[level]}" if level in _LEVELS else None
+    return f"its logger calls it {_LEVELS[event.level]}" if event.level in _LEVELS else None
 
 
 def _state(job: Job, event: LogEvent, record: Record | None, history: History) -> str | None:

@@ -244,8 +244,8 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
             "step": 12,
             "loss": 8.5,
             "step_time_s": 4.5,
-            "throughput": 182.25,
-            "throughput_unit": "TFLOP/s/device",
+            "throughput": 9498.5,
+            "throughput_unit": "tokens/s/device",
             "tflops_per_gpu": 182.25,
         },
     ),
@@ -338,7 +338,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
             "[INFO|2025-03-04 10:11:12] llamafactory.train.callbacks:157 >> {'loss': 0.4375, 'learning_rate': 4.9"
             "000e-05, 'epoch': 2.00, 'throughput': 1234.50}"
         ),
-        {"loss": 0.4375, "lr": 4.9e-05, "epoch": 2},
+        {"loss": 0.4375, "lr": 4.9e-05, "epoch": 2, "throughput": 1234.5, "throughput_unit": "/s"},
     ),
     "words in a description that a bar over data has, too": (
         "Epoch 3 mAP 0.5 (dataloader threads 4):  12%|█▏        | 60/500 [01:30<11:00,  1.50s/it]",

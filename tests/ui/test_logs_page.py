@@ -89,7 +89,8 @@ def test_a_line_of_a_shared_file_belongs_to_the_rank_that_it_names() -> None:
     job = frames.healthy().derived.job
     assert job is not None
     shared = LogFile(path=f"{FOLDER}/all.log", pids=tuple(rank.pid for rank in job.ranks), size_bytes=1, age_s=1)
-    frame = with_log(line("all.log", 1, "[rank5]: hello"), line("all.log", 2, "nobody"), log_files=(shared,))
+    told = replace(line("all.log", 1, "[rank5]: hello"), rank=5)
+    frame = with_log(told, line("all.log", 2, "nobody"), log_files=(shared,))
     rows = texts(view_on(frame))
     assert next(row for row in rows if "hello" in row)[2:5].strip() == "5"
     assert next(row for row in rows if "nobody" in row)[2:5].strip() == "*"

@@ -14,7 +14,8 @@ from hwtop.derive.logs.stream import LogStreams
 from hwtop.derive.logs.surroundings import Surroundings
 from hwtop.derive.logs.writer import of_job
 from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
-from hwtop.job.log.text import rank_of_path, split_rank
+from hwtop.job.log.parsed import ParsedLine, parsed
+from hwtop.job.log.text import rank_of_path
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.curve import Curve
@@ -90,11 +91,13 @@ class LogBook:
         """
         self.files = reading.files
         self._read_at_s = reading.at_s
-        self._lines.extend(reading.lines)
-        lines = of_job(reading, job_age_s)
-        doubtful = [replace(event, writer="unknown") for event in self._matcher.match(lines.unknown)]
-        events = [*doubtful, *self._matcher.match(lines.of_job)]
-        self._surroundings.advance(reading.lines, events)
+        every = [parsed(line) for line in reading.lines]
+        shown = [line.source if line.rank is None else replace(line.source, rank=line.rank) for line in every]
+        self._lines.extend(shown)
+        lines = of_job(reading, every, job_age_s)
+        doubtful = [replace(event, writer="unknown") for event in self._matcher.match_parsed(lines.unknown)]
+        events = [*doubtful, *self._matcher.match_parsed(lines.of_job)]
+        self._surroundings.advance(shown, events)
         for event in events:
             names_rank = event.groups.get("pid", event.groups.get("exit_pid", "")) in map(str, rank_of)
             writer = "job" if names_rank else event.writer
@@ -145,11 +148,13 @@ class LogBook:
             return event.rank
         if pid and int(pid) in rank_of:
             return rank_of[int(pid)]
-        return self._owner(event.path, event.text, ranks_of)
+        return self._owner(event.path, ranks_of)
 
-    def _take(self, line: LogLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
-        stream = self._streams.of(line.path, self._owner(line.path, line.text, ranks_of))
-        progress, is_step = stream.take(line)
+    def _take(self, parsed_line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
+        line = parsed_line.source
+        rank = parsed_line.rank if parsed_line.rank is not None else self._owner(line.path, ranks_of)
+        stream = self._streams.of(line.path, rank)
+        progress, is_step = stream.take(parsed_line)
         if progress is not None:
             step = stream.run_step if stream.run_step is not None else self._step_elsewhere(stream.rank)
             self._curves.take(stream.key, progress, step, line.at_s, line.is_past)
@@ -172,14 +177,10 @@ class LogBook:
         survived = (reported for reported in self._reported if reported.steps_after < _OVERCOME_STEPS)
         self._reported = deque(survived, maxlen=_KEPT_EVENTS)
 
-    def _owner(self, path: str, text: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
-        rank, _ = split_rank(text)
-        if rank is not None:
-            return rank
+    def _owner(self, path: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
+        """The rank of a line that names none."""
         ranks = ranks_of.get(path, ())
-        if len(ranks) == 1:
-            return ranks[0]
-        return rank_of_path(path)
+        return ranks[0] if len(ranks) == 1 else rank_of_path(path)
 
     def _speaks_for(self, path: str, rank: int, ranks_of: Mapping[str, Sequence[int]]) -> bool:
         """Lines without a rank in a file that several ranks share (or that --logs named) are taken for the lowest one's."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.progress.tracker import Measured, ProgressTracker
-from hwtop.model.log import LogLine, Progress
+from hwtop.model.log import Progress
 
 MOST_VOICES = 4096
 """Pairs of file and rank that are told apart."""
@@ -58,7 +59,7 @@ class LogStream:
         """Median gap between lines that told a new step; before any arrived live, as it is to be expected."""
         return self._tracker.log_interval_s or self._reported_interval_s()
 
-    def take(self, line: LogLine) -> tuple[Progress | None, bool]:
+    def take(self, line: ParsedLine) -> tuple[Progress | None, bool]:
         """What the line tells of the training, and whether that is a new step."""
         if any(map(str.isalnum, line.text)):  # a rule of ===== says nothing
             self.last_line = line.text
@@ -66,7 +67,7 @@ class LogStream:
         progress = self._tracker.add(line)
         is_step = progress is not None and progress.step is not None and progress.step != before
         if is_step:
-            self.is_past = line.is_past
+            self.is_past = line.source.is_past
         return progress, is_step
 
     def step_age_s(self, at_s: float, file_age_s: float | None) -> float | None:

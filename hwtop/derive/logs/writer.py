@@ -14,9 +14,9 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from hwtop.job.log.text import split_rank
+from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.log.time import reported_s
-from hwtop.model.log import LogFile, LogLine, LogReading
+from hwtop.model.log import LogFile, LogReading
 
 _SLACK_S = 2.0
 """The kernel keeps the start of a process to 10 ms and the boot to a second, and loggers write whole seconds."""
@@ -29,35 +29,35 @@ _YEAR_S = 366 * 86_400.0
 class Lines(Struct, frozen=True):
     """The lines of one reading."""
 
-    of_job: tuple[LogLine, ...]
-    unknown: tuple[LogLine, ...] = ()
+    of_job: tuple[ParsedLine, ...]
+    unknown: tuple[ParsedLine, ...] = ()
     """Perhaps the job's, perhaps those of an earlier one. In each file they stand before those of the job."""
 
 
-def of_job(reading: LogReading, job_age_s: float | None) -> Lines:
-    """The lines of a reading without those of earlier jobs. `job_age_s`: since the job began; None: nobody knows."""
+def of_job(reading: LogReading, every: Sequence[ParsedLine], job_age_s: float | None) -> Lines:
+    """The lines of a reading (`every`) without those of earlier jobs. `job_age_s`: since the job began; None: nobody knows."""
     if job_age_s is None or not any(line.is_past for line in reading.lines):
-        return Lines(reading.lines)
+        return Lines(tuple(every))
     files = {file.path: file for file in reading.files}
-    own: list[LogLine] = []
-    unknown: list[LogLine] = []
-    for path, group in groupby(reading.lines, key=attrgetter("path")):
+    own: list[ParsedLine] = []
+    unknown: list[ParsedLine] = []
+    for path, group in groupby(every, key=attrgetter("path")):
         lines = list(group)
-        past = [line for line in lines if line.is_past]
+        past = [line for line in lines if line.source.is_past]
         first, proven = _bounds(past, files.get(path), job_age_s, reading)
         unknown += past[first:proven]
-        own += [*past[proven:], *(line for line in lines if not line.is_past)]
+        own += [*past[proven:], *(line for line in lines if not line.source.is_past)]
     return Lines(tuple(own), tuple(unknown))
 
 
-def _bounds(past: Sequence[LogLine], file: LogFile | None, job_age_s: float, reading: LogReading) -> tuple[int, int]:
+def _bounds(past: Sequence[ParsedLine], file: LogFile | None, job_age_s: float, reading: LogReading) -> tuple[int, int]:
     """(the first line that is not surely another job's, the first that surely is this one's)."""
     if file is not None and file.age_s is not None and file.age_s > job_age_s + _SLACK_S:
         return len(past), len(past)
     content_age_s = file.content_age_s if file is not None else None
     if content_age_s is not None and content_age_s <= job_age_s + _SLACK_S:
         return 0, 0  # whatever times its lines name
-    ages = [_age_s(line.text, reading) for line in past]
+    ages = [_age_s(line, reading) for line in past]
     earlier = (number for number, age in enumerate(ages) if age is not None and age[0] > job_age_s + _SLACK_S)
     first = max(earlier, default=-1) + 1
     if content_age_s is None:
@@ -66,9 +66,9 @@ def _bounds(past: Sequence[LogLine], file: LogFile | None, job_age_s: float, rea
     return first, min(later, default=len(past))
 
 
-def _age_s(text: str, reading: LogReading) -> tuple[float, float] | None:
+def _age_s(line: ParsedLine, reading: LogReading) -> tuple[float, float] | None:
     """(least, most) seconds since the time that the line begins with, which is local or, as in containers, universal."""
-    head = _HEAD.match(split_rank(text)[1])
+    head = _HEAD.match(line.said)
     named_s = None if head is None or reading.time_s is None else reported_s(head[0])
     if named_s is None or reading.time_s is None:
         return None

@@ -17,6 +17,8 @@ _OTHER_LINE = re.compile(r"\x1b(?:\[[\d;]*[ABEFHdf]|[DEM])")
 """Cursor up, down, to another row (ECMA-48 CUU, CUD, CNL, CPL, CUP, VPA; IND, NEL, RI): bars below each other use them."""
 _OTHER_LINE_BYTES = re.compile(_OTHER_LINE.pattern.encode())
 
+CARET_RETURN = re.compile(r"\^M|#015")
+"""Carriage returns as `cat -v` and syslog write them."""
 _RUBBED_CHARS = 20_000
 """Of a line with backspaces: a bar of Keras rubs itself out whole at each step, for a whole epoch in one line."""
 
@@ -87,7 +89,7 @@ def shown(raw: str) -> list[str]:
     return [row for row in rows if row.strip()] or [""]
 
 
-def split_rank(text: str) -> tuple[int | None, str]:
+def without_launcher(text: str) -> tuple[int | None, str]:
     """(rank, text without the launcher's prefix) of a line of torchrun, srun --label, mpirun --tag-output, Ray or DeepSpeed.
 
     The rank is None where nothing in the line tells it. srun's task number is taken for the rank.
@@ -113,14 +115,10 @@ def rank_of_path(path: str) -> int | None:
     return int(found.group(1) or found.group(2)) if found else None
 
 
-def split_prefix(text: str) -> tuple[int | None, str]:
-    """As `split_rank`, and without date, level and source that a logging library puts first."""
-    rank, text = split_rank(text)
+def without_logger(text: str) -> str:
+    """The text without date, level and source that a logging library puts first, and without a launcher's prefix behind them."""
     found = _LOGGING_PREFIX.match(text)
-    if found is None:
-        return rank, text
-    inner, text = split_rank(text[found.end() :])
-    return (inner if rank is None else rank), text
+    return text if found is None else without_launcher(text[found.end() :])[1]
 
 
 def visible(text: str) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.job.log.parsed import ParsedLine
+from hwtop.model.log import LogEvent
 
 
 class Assembler(Protocol):
@@ -24,5 +25,5 @@ class Assembler(Protocol):
         Must end by itself after some thousand lines: until then every line is looked at one by one.
         """
 
-    def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+    def add(self, line: ParsedLine, found: list[LogEvent]) -> list[LogEvent]:
         """Take the next line, and what is found in it so far; return what is to be told of it instead."""

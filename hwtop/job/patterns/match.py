@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from hwtop.job.log.block import LogBlock, line_at
-from hwtop.job.log.text import split_rank
+from hwtop.job.log.parsed import ParsedLine, parsed
 from hwtop.job.patterns.assembly import Assembler
 from hwtop.job.patterns.numeric import NOT_A_NUMBER, numeric_event
 from hwtop.job.patterns.prefilter import Hit, Prefilter
 from hwtop.job.patterns.registry import LONGEST_OWN_CHARS, Pattern, Registry, builtin
 from hwtop.job.patterns.report_block import FailureTable, KernelOom, NativeEnd
 from hwtop.job.patterns.traceback import Tracebacks
-from hwtop.job.progress.line import parse
+from hwtop.job.progress.line import progress_in
 from hwtop.model.log import LogEvent, LogLine
 
 _MANY = 20
@@ -41,7 +41,12 @@ class Matcher:
 
     def match(self, lines: Iterable[LogLine]) -> list[LogEvent]:
         """The events of `lines`, in their order. A line may raise several patterns, each once."""
-        return self._limited(self._events(_Lines(list(lines))))
+        known = list(lines)
+        return self._limited(self._events(_Lines([line.text for line in known], lambda number: parsed(known[number]))))
+
+    def match_parsed(self, lines: Sequence[ParsedLine]) -> list[LogEvent]:
+        """As `match`, of lines whose prefix was taken apart before."""
+        return self._limited(self._events(_Lines([line.text for line in lines], lines.__getitem__)))
 
     def match_block(self, block: LogBlock) -> list[LogEvent]:
         """As `match`, of a block of raw lines. Every state of a bar is looked at, not only the last one."""
@@ -72,12 +77,12 @@ class Matcher:
             events.extend(self._assembled(text.line(ordinal, at, end), []))
             at, ordinal = end + 1, ordinal + 1
 
-    def _assembled(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+    def _assembled(self, line: ParsedLine, found: list[LogEvent]) -> list[LogEvent]:
         for assembler in self._assemblers:
             found = assembler.add(line, found)
         return found
 
-    def _found(self, line: LogLine, hits: set[int]) -> list[LogEvent]:
+    def _found(self, line: ParsedLine, hits: set[int]) -> list[LogEvent]:
         """What the patterns whose literals were hit say of the line, each id once, and what its numbers say."""
         events: dict[str, LogEvent] = {}
         lowered = line.text.lower()
@@ -85,13 +90,13 @@ class Matcher:
             pattern = self._registry.patterns[number]
             if pattern.id not in events and (event := self._try(pattern, line, lowered)) is not None:
                 events[pattern.id] = event
-        if len(self._users) in hits and (progress := parse(line.text)) is not None:
+        if len(self._users) in hits and (progress := progress_in(line)) is not None:
             numeric = numeric_event(line, progress)
             if numeric is not None:
                 events.setdefault(numeric.pattern, numeric)
         return list(events.values())
 
-    def _try(self, pattern: Pattern, line: LogLine, lowered: str) -> LogEvent | None:
+    def _try(self, pattern: Pattern, line: ParsedLine, lowered: str) -> LogEvent | None:
         groups: dict[str, str] = {}
         text = line.text[:LONGEST_OWN_CHARS] if pattern.is_own else line.text
         if pattern.regex is not None:
@@ -103,14 +108,14 @@ class Matcher:
             return None
         if pattern.unless is not None and pattern.unless.search(text):
             return None
-        rank = split_rank(line.text)[0]
+        rank = line.rank
         if rank is None and groups.get("rank", "").isdigit():
             rank = int(groups["rank"])
         xid = next((groups[name] for name in ("xid", "xid2", "xid3", "xid4") if name in groups), None)
         return self._event(pattern, line, groups, rank, int(xid) if xid else None)
 
     def _event(
-        self, pattern: Pattern, line: LogLine, groups: dict[str, str], rank: int | None, xid: int | None
+        self, pattern: Pattern, line: ParsedLine, groups: dict[str, str], rank: int | None, xid: int | None
     ) -> LogEvent:
         severity, role, explanation = pattern.severity, pattern.role, pattern.explanation
         if xid is not None and (known := self._registry.xids.get(xid)) is not None:
@@ -120,10 +125,11 @@ class Matcher:
             severity=severity,
             role=role,
             path=line.path,
-            line_no=line.line_no,
-            text=line.text,
-            at_s=line.at_s,
-            is_past=line.is_past,
+            line_no=line.source.line_no,
+            text=line.source.text,
+            at_s=line.source.at_s,
+            is_past=line.source.is_past,
+            level=line.level,
             explanation=explanation,
             rank=rank,
             xid=xid,
@@ -173,26 +179,25 @@ def _users(registry: Registry) -> tuple[dict[str, list[int]], dict[bytes, list[i
 
 
 class _Text(Protocol):
-    """Lines joined by newlines, and a LogLine of any part of it."""
+    """Lines joined by newlines, and a parsed line of any part of it."""
 
     @property
     def data(self) -> bytes: ...
 
-    def line(self, ordinal: int, start: int, end: int) -> LogLine: ...
+    def line(self, ordinal: int, start: int, end: int) -> ParsedLine: ...
 
 
 class _Lines:
-    """LogLines that are there already."""
+    """Lines that are there already."""
 
-    def __init__(self, lines: Sequence[LogLine]) -> None:
-        self._lines = lines
-        self.data = "\n".join([line.text for line in lines]).encode("utf-8", "replace")
-        if self.data.count(b"\n") >= max(1, len(lines)):  # a line that holds newlines must not shift the others
-            texts = (" ".join(line.text.split("\n")) for line in lines)
-            self.data = "\n".join(texts).encode("utf-8", "replace")
+    def __init__(self, texts: list[str], line_of: Callable[[int], ParsedLine]) -> None:
+        self._line_of = line_of
+        self.data = "\n".join(texts).encode("utf-8", "replace")
+        if self.data.count(b"\n") >= max(1, len(texts)):  # a line that holds newlines must not shift the others
+            self.data = "\n".join(" ".join(text.split("\n")) for text in texts).encode("utf-8", "replace")
 
-    def line(self, ordinal: int, _start: int, _end: int) -> LogLine:
-        return self._lines[ordinal]
+    def line(self, ordinal: int, _start: int, _end: int) -> ParsedLine:
+        return self._line_of(ordinal)
 
 
 class _Block:
@@ -202,8 +207,8 @@ class _Block:
         self._block = block
         self.data = block.data
 
-    def line(self, ordinal: int, start: int, end: int) -> LogLine:
-        return line_at(self._block, ordinal, start, end)
+    def line(self, ordinal: int, start: int, end: int) -> ParsedLine:
+        return parsed(line_at(self._block, ordinal, start, end))
 
 
 class _Piece(Struct, frozen=True):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from hwtop.job.log.text import split_rank
-from hwtop.model.log import LogEvent, LogLine, Progress, Severity
+from hwtop.job.log.parsed import ParsedLine
+from hwtop.model.log import LogEvent, Progress, Severity
 
 NOT_A_NUMBER = rb"(?:^|[^a-z_ \n]|(?:^|[^f\n]) )(?:nan|inf|infinity)(?:$|[^a-z_\n])"
 """For the prefilter: a line without it holds no such value. Megatron's "number of nan iterations: 0" is none."""
 
 
-def numeric_event(line: LogLine, progress: Progress) -> LogEvent | None:
+def numeric_event(line: ParsedLine, progress: Progress) -> LogEvent | None:
     """The event of a loss or gradient norm that is not finite, or None.
 
     A loss of NaN or Inf and a gradient norm of NaN raise `loss-nan`. A gradient norm of Inf alone raises
@@ -26,16 +26,17 @@ def numeric_event(line: LogLine, progress: Progress) -> LogEvent | None:
     return _event(line, "grad-explosion", "warning", "The gradient norm is infinite: this step overflowed.")
 
 
-def _event(line: LogLine, pattern: str, severity: Severity, explanation: str) -> LogEvent:
+def _event(line: ParsedLine, pattern: str, severity: Severity, explanation: str) -> LogEvent:
     return LogEvent(
         pattern=pattern,
         severity=severity,
         role="root",
         path=line.path,
-        line_no=line.line_no,
-        text=line.text,
-        at_s=line.at_s,
-        is_past=line.is_past,
+        line_no=line.source.line_no,
+        text=line.source.text,
+        at_s=line.source.at_s,
+        is_past=line.source.is_past,
+        level=line.level,
         explanation=explanation,
-        rank=split_rank(line.text)[0],
+        rank=line.rank,
     )

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from hwtop.job.kernel.oom_report import LITERALS, OomReports
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.job.log.parsed import ParsedLine
+from hwtop.model.log import LogEvent
 
 
 class FailureTable:
@@ -41,7 +42,7 @@ class FailureTable:
         """Every row is met by its own literal."""
         return False
 
-    def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+    def add(self, line: ParsedLine, found: list[LogEvent]) -> list[LogEvent]:
         """The events of the entry's rows, with its rank, host and whether it was the first to fail."""
         if "Root Cause (first observed failure)" in line.text:
             self._entry[line.path] = {"first": "yes"}
@@ -84,9 +85,9 @@ class KernelOom:
         """Every line that is wanted is met by a literal."""
         return False
 
-    def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+    def add(self, line: ParsedLine, found: list[LogEvent]) -> list[LogEvent]:
         """The events of the line; the victim's with the rest of the report."""
-        kill = self._reports[line.path].add(line.text, line.at_s)
+        kill = self._reports[line.path].add(line.text, line.source.at_s)
         if kill is None:
             return found
         return [
@@ -125,7 +126,7 @@ class NativeEnd:
         """A `what()` or a frame may follow."""
         return bool(self._aborts)
 
-    def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+    def add(self, line: ParsedLine, found: list[LogEvent]) -> list[LogEvent]:
         """The events of the line; a `what()` with its exception, and the place of a crash when its frame has come."""
         native = next((event for event in found if _is_native(event)), None)
         if native is not None:
@@ -134,7 +135,7 @@ class NativeEnd:
             return self._continued(line, found, abort)
         return _without_echo(found)
 
-    def _continued(self, line: LogLine, found: list[LogEvent], abort: _Abort) -> list[LogEvent]:
+    def _continued(self, line: ParsedLine, found: list[LogEvent], abort: _Abort) -> list[LogEvent]:
         abort.lines += 1
         message = next((event for event in found if "message" in event.groups and "what():" in event.text), None)
         if message is not None:
@@ -166,16 +167,16 @@ def _without_echo(found: list[LogEvent]) -> list[LogEvent]:
     return [event for event in found if not (event.pattern == "rank-crash" and "what():" in event.text)]
 
 
-def _crashed_at(line: LogLine, abort: _Abort, place: str) -> LogEvent:
+def _crashed_at(line: ParsedLine, abort: _Abort, place: str) -> LogEvent:
     assert abort.event is not None
     return replace(
         abort.event,
         severity="info",
         role="context",
-        line_no=line.line_no,
-        text=line.text,
-        at_s=line.at_s,
-        is_past=line.is_past,
+        line_no=line.source.line_no,
+        text=line.source.text,
+        at_s=line.source.at_s,
+        is_past=line.source.is_past,
         explanation=f"Crash in native code, called from {place}.",
         groups={"at": place},
         lines=1 + abort.lines,

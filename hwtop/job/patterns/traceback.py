@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from hwtop.job.log.text import split_rank
-from hwtop.model.log import LogEvent, LogLine, Role
+from hwtop.job.log.parsed import ParsedLine
+from hwtop.model.log import LogEvent, Role
 
 _HEADER = "Traceback (most recent call last)"
 _LONGEST = 2000
@@ -96,7 +96,7 @@ class Tracebacks:
         """An exception line is still to come."""
         return bool(self._open)
 
-    def add(self, line: LogLine, found: list[LogEvent]) -> list[LogEvent]:
+    def add(self, line: ParsedLine, found: list[LogEvent]) -> list[LogEvent]:
         """What is found in the line, and the exception that ends a traceback there.
 
         Where a pattern explains that exception, its event is told where the traceback began instead.
@@ -113,15 +113,15 @@ class Tracebacks:
             if event is None:
                 return found
             return [*(one for one in found if one.pattern != "rank-crash"), _felt(event, found)]
-        if not found and self._may_be_bare(line) and (bare := _BARE.match(split_rank(line.text)[1])):
+        if not found and self._may_be_bare(line) and (bare := _BARE.match(line.said)):
             event = _event(line, None, bare.string)
             return found if event is None else [event]
         return found
 
-    def _may_be_bare(self, line: LogLine) -> bool:
+    def _may_be_bare(self, line: ParsedLine) -> bool:
         return line.path not in self._open
 
-    def _line(self, line: LogLine) -> tuple[_Open, str] | None:
+    def _line(self, line: ParsedLine) -> tuple[_Open, str] | None:
         """The traceback that ends with this line, and the line without its prefix."""
         at = line.text.find(_HEADER)
         if at >= 0:
@@ -141,12 +141,11 @@ class Tracebacks:
             self._begin(line, _Open(prefix, is_alone=True, at=_place(line.text), of_checkpoint=of_checkpoint))
         return None
 
-    def _fitting(self, line: LogLine) -> tuple[_Open, str] | None:
+    def _fitting(self, line: ParsedLine) -> tuple[_Open, str] | None:
         """The open traceback with the longest prefix that the line has, too; those waiting for too long are given up."""
         best: tuple[int, _Open] | None = None
-        rank = split_rank(line.text)[0]
         for one in list(self._open[line.path]):
-            found = one.prefix.match(line.text) if one.rank in (None, rank) else None
+            found = one.prefix.match(line.text) if one.rank in (None, line.rank) else None
             one.waited = 0 if found else one.waited + 1
             if one.waited > _PATIENCE:
                 self._end(line.path, one)
@@ -154,7 +153,7 @@ class Tracebacks:
                 best = (found.end(), one)
         return None if best is None else (best[1], line.text[best[0] :])
 
-    def _continued(self, line: LogLine, current: _Open, rest: str) -> tuple[_Open, str] | None:
+    def _continued(self, line: ParsedLine, current: _Open, rest: str) -> tuple[_Open, str] | None:
         current.lines += 1
         if current.lines < _LONGEST and _is_body(current, rest):
             current.at = _place(rest) or current.at
@@ -166,8 +165,8 @@ class Tracebacks:
             self._ended[line.path] = found.group("exception").rsplit(".", 1)[-1]
         return current, rest
 
-    def _begin(self, line: LogLine, opened: _Open) -> None:
-        opened.rank = split_rank(line.text)[0]
+    def _begin(self, line: ParsedLine, opened: _Open) -> None:
+        opened.rank = line.rank
         opened.after = self._chained.pop(line.path, "")
         opened.is_ignored = line.path in self._ignored
         self._ignored.discard(line.path)
@@ -229,7 +228,7 @@ def _harmless(event: LogEvent) -> LogEvent:
     return replace(event, severity="info", role="context", explanation="Python ignored this exception and continued.")
 
 
-def _event(line: LogLine, opened: _Open | None, rest: str) -> LogEvent | None:
+def _event(line: ParsedLine, opened: _Open | None, rest: str) -> LogEvent | None:
     """The exception of this line; None where it is none, or only says that somebody ended the program."""
     found = _EXCEPTION.match(rest)
     if found is None:
@@ -248,15 +247,16 @@ def _event(line: LogLine, opened: _Open | None, rest: str) -> LogEvent | None:
         severity="critical" if opened else "warning",
         role=_role(name, opened),
         path=line.path,
-        line_no=line.line_no,
-        text=line.text,
-        at_s=line.at_s,
-        is_past=line.is_past,
+        line_no=line.source.line_no,
+        text=line.source.text,
+        at_s=line.source.at_s,
+        is_past=line.source.is_past,
+        level=line.level,
         explanation="Uncaught Python exception"
         + (" while reading or writing a checkpoint" if of_checkpoint else "")
         + (f" at {at}" if at else "")
         + (f", raised while handling {after}." if after else "."),
-        rank=split_rank(line.text)[0],
+        rank=line.rank,
         groups={key: value for key, value in groups.items() if value},
         lines=opened.lines if opened else 1,
         source="CPython Lib/traceback.py",

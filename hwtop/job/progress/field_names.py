@@ -29,10 +29,10 @@ _LR = """lr, learning rate, lrate, train/lr, train/learning rate, current lr, ba
 _STEP = """step, global step, train step, training step, completed step, current step, num updates, train/global step, train/step,
  trainer/global step, total timesteps, steps, update step, optimizer step, global step/max steps, steps[global step/max steps],
  steps global step/max steps, time/total timesteps, step in epoch, current steps, global steps, training/global step, optim step, opt step"""
-_ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, batch idx, itr, training iteration, train iter, up,
- trained batches, learning iteration, iters, batch id, train iteration, iter train, train batch, micro step"""
+_ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, itr, training iteration, train iter, up,
+ trained batches, learning iteration, iters, train iteration, iter train, train batch, micro step"""
 _ROUND = "episode, round, server round, comm round, communication round, global round, federated round"
-_EPOCH = "epoch, epch, epoch id, epoch idx, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
+_EPOCH = "epoch, epch, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
 _STEP_TIME = """time, step time, iter time, iteration time, time per step, time per iteration, elapsed time per iteration, per step time,
  elapsed time per iteration ms, elapsed time per iteration s, train step timing in s, train step timing, seconds, s/step,
  s/it, sec/step, sec/it, sec/batch, s/batch, batch time, took, dt, step avg, avg step time, time/step, step time s, ms/step, step time ms,
@@ -96,6 +96,8 @@ WEAK = frozenset({*MEANS, *ROUNDS, "base lr", "base learning rate"})
 """Keys whose value gives way to that of another key of the same quantity."""
 
 _COUNTERS = {"step", "iteration", "iter", "it", "epoch", "batch"}
+_OF_COUNT = {"num", "number", "no", "nr", "idx", "index", "id", "count"}
+"""Words behind the name of a counter that say no more than that it is one: `step_num`, `batch idx`."""
 _FILLERS = {
     *("finished", "training", "step", "train", "current", "at", "of", "on", "the", "completed", "processed", "in", "for", "worker"),
     *("model", "global", "starting", "end", "done", "info", "update", "set", "and", "after"),
@@ -108,6 +110,7 @@ _OTHER_EPOCHS = {
 """Words that make an epoch another one than the one of now; others name the network: "VAE epoch 3"."""
 _OF_NOW = {"cur", "curr", "current", "train", "training", "this", "new", "now", "the", "batch", "step", "iter"}
 """Words before the name of a quantity that say no more than that it is the newest one of training."""
+_COUNTED = {"step", "iteration", "epoch"}
 _PLAIN = {"loss", "lr", "grad_norm"}
 _LOSS_OF_PART = re.compile(
     r"(?:.*[ /])?(?:entropy|kl|pg|gradient|value|vf|policy|actor|critic|aux\w*|reg\w*|z|d|g|gen\w*|disc\w*|balanc\w*|best|min|old|prev\w*|last)[ /]?loss"
@@ -144,6 +147,8 @@ def name_of(key: str) -> str | None:
     if name is not None or " " not in key:
         return name
     *before, last = key.split(" ")
+    if last in _OF_COUNT:
+        return name if (name := name_of(" ".join(before))) in _COUNTED else None
     if last in _COUNTERS:
         if before[-1] == "end":
             return None  # a setting: end_step

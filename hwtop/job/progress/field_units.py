@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from msgspec import Struct
@@ -16,19 +18,17 @@ _RATES = {
     "tps": "tokens/s",
     "wps": "tokens/s",
     "fps": "frames/s",
+    "ips": "samples/s",
     "currsamplespersec": "samples/s",
     "cursamplespersec": "samples/s",
     "samplespersec": "samples/s",
-    "throughput per gpu tflop/s/gpu": "TFLOP/s/GPU",
-    "tflop/s/gpu": "TFLOP/s/GPU",
-    "tflop/s": "TFLOP/s",
-    "tflop/s/device": "TFLOP/s/device",
-    "samples per sec": "samples/s",
     "tgs tokens/gpu/second": "tokens/s/GPU",
     "perf/throughput": "tokens/s/GPU",
+    "throughput": "/s",
+    "train throughput": "/s",
 }
-"""Keys whose unit the framework's source tells: torchtitan, fairseq, stable-baselines3, DeepSpeed, Megatron-LM, MaxText, InternEvo, verl."""
-_NOUN = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins|global step|steps?|batch(?:es)?|it(?:er(?:ation)?)?s?"
+"""Keys whose unit the framework's source tells: torchtitan, fairseq, stable-baselines3, Paddle, DeepSpeed, Megatron-LM, InternEvo, verl."""
+_NOUN = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|tflops?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins|global step|steps?|batch(?:es)?|it(?:er(?:ation)?)?s?"
 _RATE_KEY = re.compile(
     rf"(?:\w+[ /])*?(?:throughput[ /])?({_NOUN})(?: ?/ ?| per )s(?:ec(?:ond)?)?"
     r"(/gpu| ?/ ?device| per gpu| per device| per npu| ?p )?(?: gpu)?$"
@@ -39,19 +39,11 @@ _NOUNS = {
     "image": "images", "img": "images", "imgs": "images", "seq": "sequences", "seqs": "sequences", "sequence": "sequences",
     "word": "words", "utt": "utts", "utterance": "utts", "utterances": "utts", "clip": "clips", "video": "videos", "graph": "graphs",
     "row": "rows", "episode": "episodes", "char": "chars", "ins": "instances", "step": "steps", "batch": "it", "batches": "it", "global step": "steps", "iter": "it", "iters": "it", "its": "it",
-    "iteration": "it", "iterations": "it", "": "samples",
+    "iteration": "it", "iterations": "it", "": "samples", "tflop": "TFLOP", "tflops": "TFLOP",
 }  # fmt: skip
-_PREFERRED = (
-    "samples/s",
-    "tokens/s",
-    "words/s",
-    "images/s",
-    "sequences/s",
-    "examples/s",
-    "instances/s",
-    "TFLOP/s/GPU",
-    "TFLOP/s/device",
-)
+_FIRST = ("samples", "tokens", "words", "images", "sequences", "examples", "instances")
+_LAST = ("TFLOP", "")
+"""Work that is counted comes before what is not listed (steps, frames), that before floating point operations."""
 _IN_KEY = re.compile(r"\b(gib|gb|mib|mb)\b")
 
 
@@ -68,6 +60,13 @@ class Field(Struct, frozen=True):
     is_percent: bool = False
     is_aside: bool = False
     """Stands in parentheses of its own."""
+    decimals: int | None = None
+    """Digits behind the point, so how precise it is; None where there is an exponent."""
+
+    @property
+    def precision(self) -> float:
+        """Largest relative error of a rounded value; infinite where that is not known."""
+        return 0.5 * 10.0**-self.decimals / abs(self.value) if self.decimals and self.value else math.inf
 
 
 def rate(field: Field) -> tuple[float, str] | None:
@@ -78,15 +77,12 @@ def rate(field: Field) -> tuple[float, str] | None:
 
 @lru_cache(maxsize=2048)
 def _rate_unit(key: str, per: str) -> str | None:
-    if key in _RATES:
-        return _RATES[key]
-    if per.startswith("tflop/s/"):
-        return _RATES.get(per)
     found = _RATE_KEY.match(key) or (_RATE_UNIT.fullmatch(per) if per else None)
     if found is None:
-        return "samples/s" if key == "ips" else None
-    noun = _NOUNS.get(found.group(1), found.group(1))
-    return f"{noun}/s" + ("/GPU" if found.group(2) else "")
+        return _RATES.get(key)
+    noun, device = found.group(1), found.group(2) or ""
+    suffix = "/device" if "device" in device else "/GPU" if device else ""
+    return f"{_NOUNS.get(noun, noun)}/s{suffix}"
 
 
 def rate_unit(per: str) -> str:
@@ -94,14 +90,21 @@ def rate_unit(per: str) -> str:
     return _rate_unit("", per.lower()) or per
 
 
-def best_rate(rates: list[tuple[float, str]]) -> tuple[float, str]:
-    """The one a person would name first: work done before floating point operations."""
-    return min(rates, key=lambda item: preference(item[1]))
+def best_rate(rates: list[tuple[float, str]], throughputs: Collection[str] = ()) -> tuple[float, str]:
+    """The one a person would name first. `throughputs`: units of those that the line itself calls by that word."""
+    return min(rates, key=lambda item: (_is_of_device(item[1]), item[1] not in throughputs, preference(item[1])))
 
 
 def preference(unit: str) -> int:
-    """Lower for units that a person would name first."""
-    return _PREFERRED.index(unit) if unit in _PREFERRED else len(_PREFERRED)
+    """Lower for units that a person would name first: of the whole job, then by what is counted."""
+    noun = unit.partition("/")[0]
+    others = len(_FIRST)
+    place = _FIRST.index(noun) if noun in _FIRST else others + 1 + _LAST.index(noun) if noun in _LAST else others
+    return place + _is_of_device(unit) * (others + len(_LAST) + 1)
+
+
+def _is_of_device(unit: str) -> bool:
+    return unit.count("/") > 1
 
 
 def seconds(field: Field) -> float | None:

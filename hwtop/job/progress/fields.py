@@ -25,10 +25,16 @@ _VALUE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_UNIT_IN_KEY = re.compile(
-    r"\s*\((ms|s|t|sec|seconds|batch|[A-Za-z]+/s(?:/GPU)?|TFLOP/s/GPU|train|[GM]i?B|tokens/gpu/second)\)(?=['\"\s:=])",
+_BOXED_UNIT = re.compile(
+    r"\s*[(\[](ms|s|t|sec|seconds|batch|[A-Za-z]+/s(?:ec)?(?:/GPU)?|TFLOP/s/GPU|train|[GM]i?B|tokens/gpu/second)[)\]](?=['\"\s:=,]|$)",
     re.IGNORECASE,
 )
+"""A unit in brackets, behind the key or behind the number: `time (ms): 5`, `speed: 9.5 [imgs/sec]`."""
+_DRESSED = re.compile(
+    r"\b[\w.]*(?:tensor|array|float\d*|int\d+|scalar)\((?=[-+\d.]|nan|inf)|\.item\(\)|(?<=nan)\((?:ind|snan)\)",
+    re.IGNORECASE,
+)
+"""What a printed scalar wears: `tensor(0.5, device=...)`, `np.float32(0.5)`, MSVC's `-nan(ind)`."""
 _NUMBER_NEXT = re.compile(r"\s+[\d.]")
 _OF_SPEED = re.compile(r"speed|throughput|rate|ips|fps|time|step")
 _LONGEST_KEY = 128
@@ -61,7 +67,8 @@ def fields(text: str) -> Iterator[Field]:
     Numbers behind a heading of validation or test are left out, up to the next heading of training.
     """
     if "(" in text:
-        text = _UNIT_IN_KEY.sub(r" \1", _SCALED_KEY.sub(" scaled", _SCHEDULER.sub("", text)))
+        text = _SCALED_KEY.sub(" scaled", _SCHEDULER.sub("", _DRESSED.sub("", text)))
+    text = _BOXED_UNIT.sub(r" \1", text)
     at = 0
     is_foreign = False
     has_sections = _MAY_BE_FOREIGN.search(text) is not None
@@ -96,6 +103,7 @@ def _field(raw: str, found: re.Match[str], end: int) -> Field:
         per=(per or "").strip().lower() if end == found.end() else "",
         is_percent=found.group("percent") is not None,
         is_aside=raw.endswith("("),
+        decimals=len(value.partition(".")[2]) if value[-1:].isdigit() and "e" not in value.lower() else None,
     )
 
 

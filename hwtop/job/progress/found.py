@@ -48,6 +48,8 @@ class Found:
         self.values: dict[str, float] = {}
         self.totals: dict[str, int] = {}
         self.rates: list[tuple[float, str]] = []
+        self.throughputs: set[str] = set()
+        """Units of those that the line itself calls its throughput."""
         self.means: list[str] = []
         self._weak: dict[str, str] = {}
         """Quantity -> the key it was told by, where another one counts more."""
@@ -77,6 +79,12 @@ class Found:
         if total is not None:
             self.totals[name] = total
 
+    def rate(self, speed: tuple[float, str], key: str) -> None:
+        """Take a rate of work."""
+        self.rates.append(speed)
+        if key.startswith("throughput "):
+            self.throughputs.add(speed[1])
+
     def name_sole_loss(self) -> None:
         """On a line that tells a step or an epoch the one loss is that of the training, whatever it is called."""
         losses = self.some_losses
@@ -90,7 +98,7 @@ class Found:
         values = self.values
         name = "step" if "step" in values else "iteration"
         step = values.get(name)
-        throughput, unit = best_rate(self.rates) if self.rates else (None, None)
+        throughput, unit = best_rate(self.rates, self.throughputs) if self.rates else (None, None)
         step_time_s = values.get("step_time")
         if step is None and not self.is_per_step:
             step_time_s = None  # the time of a line without a step is that of an epoch or of the whole run
@@ -153,7 +161,7 @@ def _take(found: Found, field: Field, previous: str) -> str:
     name, is_per_step = _name(found, field, previous)
     if name is None:
         if (speed := rate(field)) is not None:
-            found.rates.append(speed)
+            found.rate(speed, field.key)
         elif is_some_loss(field.key) and not (field.unit or field.per or field.is_percent):
             found.some_losses.append(None if is_part_loss(field.key) else field.value)
         elif is_loss_by_name(field.key) and not (field.unit or field.per or field.is_percent):
@@ -163,7 +171,7 @@ def _take(found: Found, field: Field, previous: str) -> str:
         found.take("epoch", field.value, field.total)  # Train: 0 [  32/33 (100%)]
         return "epoch"
     if speed := rate(field) if name == "tflops" else None:
-        found.rates.append(speed)
+        found.rate(speed, field.key)
     value = value_of(name, field)
     if value is None:
         return ""

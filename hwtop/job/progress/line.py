@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from hwtop.job.log.text import clean, split_prefix
+from hwtop.job.log.parsed import ParsedLine, parsed_text
+from hwtop.job.log.text import CARET_RETURN
 from hwtop.job.progress.bar import OTHER_BAR, bar_in
 from hwtop.job.progress.boosting import boosting_round
 from hwtop.job.progress.found import Found, found_in
@@ -26,8 +27,6 @@ _LOGGER = re.compile(
     r"[\[(]?(?:Main(?:Process|Thread)|(?:(?:Fork|Spawn|ForkServer)?Process|Thread)-\d+)[\])]?[\s:|-])\s*"
 )
 """Python's logging as it comes, Ray's name of a process, Hydra's logging, the name of a process or thread."""
-_CARET = re.compile(r"\^M|#015")
-"""Carriage returns as `cat -v` and syslog write them."""
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
 """stable-baselines3's logger and Ray Train's result box: one pair a row."""
 _COQUI = re.compile(r"\s*\| > (?P<key>loss|grad_norm|current_lr): (?P<value>[\d.]+(?:e-?\d+)?|nan)\s*(?:\([^)]*\)\s*)?")
@@ -121,17 +120,12 @@ _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], st
     # tqdm over what has no length
     ("it [", re.compile(r"^(\W*(?:epoch|train|step|iter)[^\[]*?\s)(\d+)it \[[\d:]+, ", re.IGNORECASE), r"\1, iter: \2, "),
     ("oss at ", re.compile(r"\bloss at (step|epoch|iter(?:ation)?) (\d+)\s*(?:is|[:=])\s*(?=[\d.+-])", re.IGNORECASE), r"\1: \2, loss: "),
-    ("tensor(", re.compile(r"\btensor\((?=[-+\d.]|nan|inf)"), ""),
     # DeepSpeed before 0.7: epoch and micro step
     ("SamplesPerSec", re.compile(r"(?:^|(?<=\s))(\d+)/(\d+), (?=SamplesPerSec=)"), r"epoch: \1, step: \2, "),
     # callbacks of Keras
     ("learning rate to ", re.compile(r"^Epoch 0*(\d+): (?:LearningRateScheduler setting|ReduceLROnPlateau reducing) learning rate to (?=[\d.])"), r"epoch: \1, lr: "),
-    # GluonCV and others: speed: 912.5 [imgs/sec]
-    ("sec]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
-    ("[ms]", re.compile(r"(?<=\d) \[(ms|s|sec|\w+/s(?:ec)?)\]", re.IGNORECASE), r" \1"),
     # prints of few letters: `s 70 | loss 0.5`, `ep=0 b=25/130 mse=0.5`, `k=70 l=0.125`
     ("", re.compile(rf"^\W*(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)\W+)?[sbki](?:\s?[=:]\s?|\s+)(?P<n>\d+(?:/\d+)?)[\s|,:)\]]+(?={_A_LOSS})", re.IGNORECASE), _named),
-    ("l=", re.compile(r"^(\W*(?:epoch: \d+, )?)[sbki]=(\d+),? l=(?=\d+\.\d)"), r"\1iter: \2, loss="),
     # DeepSpeed's pipeline engine and others: a counter in the plural, with fields behind it
     ("steps: ", re.compile(r"^(.{0,40}?)\b(step)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
     ("iterations:", re.compile(r"^(.{0,40}?)\b(iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
@@ -139,7 +133,6 @@ _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], st
     ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
     # a count without a name before the loss
     ("", re.compile(rf"^\s*\[?(\d+)\]?(?:\s*[|:,])?\s+(?={_A_LOSS})", re.IGNORECASE), r"step: \1, "),
-    (".item()", re.compile(r"\.item\(\)"), ""),
     # tinygrad: numbers before their names
     (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
     # a count without a name: of steps where there are too many of them for epochs
@@ -155,21 +148,21 @@ _DARKNET = re.compile(
 
 
 def parse(text: str) -> Progress | None:
+    """The same of a raw line: escape sequences and carriage returns are carried out."""
+    return progress_in(parsed_text(CARET_RETURN.sub("\r", text))) if _may_be_progress(text) else None
+
+
+def progress_in(line: ParsedLine) -> Progress | None:
     """What the line says of the training's progress.
 
-    Accepts raw lines: escape sequences, carriage returns and prefixes of launchers and loggers are taken off. A loss of
-    a validation line is not a training loss, and running text or a dump of settings is not progress: both give None.
+    A loss of a validation line is not a training loss, and running text or a dump of settings is not progress: both give None.
     """
-    if not _may_be_progress(text):
+    if not _may_be_progress(line.text):
         return None
-    if "^M" in text or "#015" in text:
-        text = _CARET.sub("\r", text)
-    text = clean(text)[:_LONGEST]
-    if found := _DARKNET.match(text):  # before its step is taken for srun's task number
+    if found := _DARKNET.match(line.text):  # before its step is taken for srun's task number
         step, loss, lr, step_s = found.groups()
         return Progress(step=int(step), loss=float(loss), lr=float(lr), step_time_s=float(step_s))
-    _, text = split_prefix(text)
-    text = _LOGGER.sub("", text)
+    text = _LOGGER.sub("", line.body[:_LONGEST])
     if (boosted := boosting_round(text)) is not None:
         return boosted
     if _FOREIGN_LINE.match(text) or (_SUMMARY.search(text) and "'loss'" not in text):
@@ -184,9 +177,9 @@ def parse(text: str) -> Progress | None:
     return _judge(text, found_in(text))
 
 
-def row_key(text: str) -> str | None:
+def row_key(line: ParsedLine) -> str | None:
     """The key of a row of a table of two columns, None for every other line."""
-    row = _TABLE.match(split_prefix(clean(text))[1])
+    row = _TABLE.match(line.body)
     return None if row is None else row.group("key")
 
 

@@ -6,11 +6,12 @@ import re
 
 from msgspec.structs import replace
 
-from hwtop.job.log.text import clean, split_prefix
+from hwtop.job.log.parsed import ParsedLine, parsed_text
 from hwtop.job.progress.elapsed_clock import ElapsedClock
 from hwtop.job.progress.field_units import preference
-from hwtop.job.progress.line import parse, row_key
+from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
+from hwtop.job.progress.schema import Schema
 from hwtop.job.progress.table import Columns, heading, heading_of_two
 from hwtop.model.log import Progress
 
@@ -44,6 +45,7 @@ class ProgressReader:
         self._has_step_time = False
         self._clock = ElapsedClock()
         self._record = Record()
+        self._schema = Schema()
         self._foreign_left = 0
         self._above = ""
         self._has_steps = False
@@ -53,45 +55,49 @@ class ProgressReader:
         """The length of the bar that told a loss."""
 
     def read(self, text: str) -> Progress | None:
-        """What the line says of the training's progress, as `parse`, and the rows of a table whose heading was seen.
+        """As `read_line`, of a raw line."""
+        return self.read_line(parsed_text(text))
+
+    def read_line(self, line: ParsedLine) -> Progress | None:
+        """What the line says of the training's progress, and the rows of a table whose heading was seen.
 
         Of a line with carriage returns the newest parts are read one after the other: a bar, and what was printed over it.
         """
-        if _RETURN.search(text) is None:
-            return self._read(text)
+        if _RETURN.search(line.source.text) is None:
+            return self._read(line)
         progress = None
-        for part in [part for part in _RETURN.split(text) if part.strip()][-_MOST_PARTS:]:
-            if (reported := self._read(part)) is not None:
+        for part in [part for part in _RETURN.split(line.source.text) if part.strip()][-_MOST_PARTS:]:
+            if (reported := self._read(parsed_text(part))) is not None:
                 progress = merged(progress, reported)
         return progress
 
-    def _read(self, text: str) -> Progress | None:
-        progress = parse(text)
+    def _read(self, line: ParsedLine) -> Progress | None:
+        text = line.text
+        progress = progress_in(line)
         if progress is None:
-            progress = self._record.row(text) or self._row(text)
+            progress = self._record.row(text) or self._row(line)
         elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
-            progress = self._by_name(progress, text, self._columns)
+            progress = self._by_name(progress, line, self._columns)
+        progress = self._schema.read(line.body, progress)
         self._record.see(text, progress)
         if progress is None or self._is_under_foreign_heading(progress) or self._is_other_bar(progress, text):
             return None
-        if self._is_other_counter(progress, text):
+        if self._is_other_counter(progress, line):
             return None
         progress = self._without_round(progress, text)
         if progress.step is not None and progress.step_time_s is not None:
             progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
         return self._in_one_unit(progress)
 
-    def _row(self, text: str) -> Progress | None:
-        if self._columns is not None and len(text) <= _LONGEST_ROW:
-            _, bare = split_prefix(clean(text))
-            if _MAY_BE_ROW.match(bare):
-                return self._columns.row(bare)
+    def _row(self, line: ParsedLine) -> Progress | None:
+        text = line.text
+        if self._columns is not None and len(text) <= _LONGEST_ROW and _MAY_BE_ROW.match(line.body):
+            return self._columns.row(line.body)
         if len(text) <= _LONGEST_HEADING and _FOREIGN_HEADING.fullmatch(text):
             self._foreign_left = _MOST_FOREIGN
         lower = text.lower()
         if "loss" in lower or "gpu_mem" in lower:
-            _, bare = split_prefix(clean(text))
-            self._columns = heading(bare) or heading_of_two(self._above, bare) or self._columns
+            self._columns = heading(line.body) or heading_of_two(self._above, line.body) or self._columns
         self._above = text if "iteration" in lower and len(text) <= _LONGEST_ROW else ""
         return None
 
@@ -111,9 +117,9 @@ class ProgressReader:
         is_bare = progress.loss is None and progress.epoch is None and _BARE_BAR.match(text) is not None
         return is_bare and self._trained_total not in (None, progress.total_steps)
 
-    def _is_other_counter(self, progress: Progress, text: str) -> bool:
+    def _is_other_counter(self, progress: Progress, line: ParsedLine) -> bool:
         """A table that tells an iteration in one row and the frames of the environment in another: one of them is the step."""
-        key = row_key(text) if progress.step is not None and progress.loss is None else None
+        key = row_key(line) if progress.step is not None and progress.loss is None else None
         if key is None:
             return False
         self._row_counter = self._row_counter or key
@@ -127,9 +133,9 @@ class ProgressReader:
         self._has_steps = self._has_steps or not is_round
         return replace(progress, step=None, total_steps=None) if is_round and self._has_steps else progress
 
-    def _by_name(self, progress: Progress, text: str, columns: Columns) -> Progress:
+    def _by_name(self, progress: Progress, line: ParsedLine, columns: Columns) -> Progress:
         """YOLO's row with its bar: which loss is the whole one is told by the heading."""
-        row = columns.row(clean(text))
+        row = columns.row(line.text)
         return progress if row is None or row.loss is None else replace(progress, loss=row.loss)
 
     def _in_one_unit(self, progress: Progress) -> Progress | None:

@@ -7,6 +7,7 @@ from statistics import median
 
 from msgspec import Struct, structs
 
+from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.progress.line import parse
 from hwtop.job.progress.reader import ProgressReader, merged
 from hwtop.job.progress.sample_count import SampleCount
@@ -114,11 +115,11 @@ class ProgressTracker:
         """The newest 512 told steps, oldest first."""
         return tuple(self._series)
 
-    def add(self, line: LogLine) -> Progress | None:
+    def add(self, line: ParsedLine) -> Progress | None:
         """Take one line. Returns what it told, None when it is not about this training's progress."""
         self._measured = None
-        progress = self._reader.read(line.text)
-        if progress is None or self._is_other_bar(progress, line.at_s):
+        progress = self._reader.read_line(line)
+        if progress is None or self._is_other_bar(progress, line.source.at_s):
             return None
         if progress.step_time_s is None and progress.throughput and _is_steps(progress.throughput_unit):
             progress = structs.replace(progress, step_time_s=1.0 / progress.throughput)
@@ -128,13 +129,13 @@ class ProgressTracker:
             self._trusted = self._suspect
         previous = self._newest
         self._newest = merged(previous, progress)
-        self._line_at_s = line.at_s
+        self._line_at_s = line.source.at_s
         if progress.step is None and progress.loss is None and progress.epoch is not None:
             self._heading_epoch = progress.epoch
         if progress.step is not None:
             self._counts_samples = self._samples.take(line.text, progress)
         if progress.step is not None and self._is_new_step(progress, progress.step, previous):
-            self._step(line, progress, progress.step)
+            self._step(line.source, progress, progress.step)
         elif progress.loss is not None and self._series and self._series[-1].loss is None:
             self._series[-1] = structs.replace(self._series[-1], loss=progress.loss)
         return progress

@@ -7,7 +7,8 @@ from math import inf
 import pytest
 from msgspec.structs import replace
 
-from hwtop.derive.logs.writer import of_job
+from hwtop.derive.logs.writer import Lines, of_job
+from hwtop.job.log.parsed import parsed
 from hwtop.model.job import Job
 from hwtop.model.log import LogReading
 from hwtop.model.snapshot import Snapshot
@@ -26,6 +27,11 @@ def read(*texts: str, content_age_s: float | None, age_s: float = 1.0, utc_offse
     reading = logs(10.0, *log_lines("/all.log", 10.0, *texts, is_past=True), age_s=age_s)
     files = tuple(replace(file, content_age_s=content_age_s) for file in reading.files)
     return replace(reading, files=files, time_s=NOON_S, utc_offset_s=utc_offset_s)
+
+
+def lines_of(reading: LogReading) -> Lines:
+    """For a job that began a minute ago."""
+    return of_job(reading, [parsed(line) for line in reading.lines], 60.0)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_a_line_is_the_jobs_where_file_or_time_say_so(
     of_this_job: tuple[str, ...],
     unknown: tuple[str, ...],
 ) -> None:
-    lines = of_job(read(*texts, content_age_s=content_age_s, age_s=age_s), 60.0)
+    lines = lines_of(read(*texts, content_age_s=content_age_s, age_s=age_s))
     assert tuple(line.text for line in lines.of_job) == of_this_job
     assert tuple(line.text for line in lines.unknown) == unknown
 
@@ -60,14 +66,14 @@ def test_a_time_may_be_local_or_universal() -> None:
     """A container writes universal time on a machine that is five hours behind; a line is another job's in both or in neither."""
     local = EARLIER.replace("11:50", "06:50")
     for text in (EARLIER, local):
-        lines = of_job(read(text, content_age_s=inf, utc_offset_s=-5 * 3600.0), 60.0)
+        lines = lines_of(read(text, content_age_s=inf, utc_offset_s=-5 * 3600.0))
         assert not lines.of_job
-    assert not of_job(read(local, content_age_s=None), 60.0).of_job
+    assert not lines_of(read(local, content_age_s=None)).of_job
 
 
 def test_what_comes_while_the_job_is_watched_is_its_own() -> None:
     reading = logs(10.0, *log_lines("/all.log", 10.0, KILLED))
-    assert of_job(reading, 60.0).of_job == reading.lines
+    assert tuple(line.source for line in lines_of(reading).of_job) == reading.lines
 
 
 def job_with(*texts: str, content_age_s: float, age_s: float = 1.0) -> Job:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.log.text import clean, split_prefix, split_rank, visible
+from hwtop.job.log.parsed import parsed_text
+from hwtop.job.log.text import clean, visible, without_launcher
 
 
 @pytest.mark.parametrize(
@@ -44,15 +45,15 @@ def test_clean(raw: str, shown: str) -> None:
     ],
 )
 def test_rank_prefixes(raw: str, rank: int | None, text: str | None) -> None:
-    reported, rest = split_rank(raw)
+    reported, rest = without_launcher(raw)
     assert reported == rank
     assert text is None or rest == text
 
 
 def test_logging_prefixes_are_cut_around_the_rank() -> None:
     line = "[2023-04-18 01:46:59,171] [INFO] [logging.py:96:log_dist] [Rank 5] step=10, skipped=1"
-    assert split_prefix(line) == (5, "step=10, skipped=1")
-    assert split_prefix("2024-02-03 04:05:06 - INFO - epoch 3") == (None, "epoch 3")
+    assert (parsed_text(line).rank, parsed_text(line).body) == (5, "step=10, skipped=1")
+    assert parsed_text("2024-02-03 04:05:06 - INFO - epoch 3").body == "epoch 3"
 
 
 def test_nothing_reaches_the_terminal_raw() -> None:

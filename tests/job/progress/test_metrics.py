@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.tracker import ProgressTracker, parse
 from hwtop.model.log import LogLine, Progress
 
@@ -17,7 +18,6 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("it 170 mse 0.08285", {"step": 170, "loss": 0.08285}),
     ("iter=110 recon=0.01953", {"step": 110, "loss": 0.01953}),
     ("[rank0] s=75 l1=0.0804", {"step": 75, "loss": 0.0804}),
-    ("2026-11-22 22:44:27 k=132 l=0.0682", {"step": 132, "loss": 0.0682}),
     ("ep=0 b=125/130 mse=0.1451", {"epoch": 0, "step": 125, "total_steps": 130, "loss": 0.1451}),
     ("s   570 | loss 1224.15 = rec 807.40 + beta 60.00 * kl 6.95", {"step": 570, "loss": 1224.15}),
     ("   20 loss 2.320", {"step": 20, "loss": 2.32}),
@@ -110,7 +110,7 @@ def test_what_only_mentions_a_step_or_a_loss(line: str) -> None:
 def newest(*texts: str) -> dict[str, Any]:
     tracker = ProgressTracker()
     for index, text in enumerate(texts):
-        tracker.add(LogLine(path="a.log", line_no=index, text=text, at_s=float(index)))
+        tracker.add(parsed(LogLine(path="a.log", line_no=index, text=text, at_s=float(index))))
     return reported(tracker.newest)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.reader import ProgressReader
 from hwtop.job.progress.tracker import ProgressTracker
 from hwtop.model.log import LogLine
@@ -140,6 +141,8 @@ def test_the_same_last_step_of_each_epoch() -> None:
     tracker = ProgressTracker()
     for epoch in (1, 2, 3):
         tracker.add(
-            LogLine(path="train.log", line_no=epoch, text=f"Epoch[{epoch}] Batch [300] loss=0.5", at_s=60.0 * epoch)
+            parsed(
+                LogLine(path="train.log", line_no=epoch, text=f"Epoch[{epoch}] Batch [300] loss=0.5", at_s=60.0 * epoch)
+            )
         )
     assert [sample.step for sample in tracker.series] == [300, 300, 300]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.tracker import ProgressTracker
 from hwtop.model.log import LogLine
 
@@ -21,7 +22,7 @@ def tracked(texts: list[str]) -> ProgressTracker:
     """One line in 2 seconds."""
     tracker = ProgressTracker()
     for index, text in enumerate(texts):
-        tracker.add(LogLine(path="a.log", line_no=index, text=text, at_s=2.0 * index))
+        tracker.add(parsed(LogLine(path="a.log", line_no=index, text=text, at_s=2.0 * index)))
     return tracker
 
 

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from hwtop.job.log.parsed import ParsedLine, parsed
 from hwtop.job.progress.tracker import ProgressTracker, parse
 from hwtop.model.log import LogLine, Progress
 
@@ -74,8 +75,8 @@ def test_a_counter_that_starts_over_with_each_epoch_is_one_run(name: str) -> Non
     assert steps == [length * epoch + step for epoch in range(3) for step in (20, 200, 380)]
 
 
-def line(text: str, at_s: float, is_past: bool = False) -> LogLine:
-    return LogLine(path="a.log", line_no=None, text=text, at_s=at_s, is_past=is_past)
+def line(text: str, at_s: float, is_past: bool = False) -> ParsedLine:
+    return parsed(LogLine(path="a.log", line_no=None, text=text, at_s=at_s, is_past=is_past))
 
 
 def test_an_explicit_step_time_beats_the_arrival_of_lines() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
-from hwtop.job.log.text import rank_of_path, split_rank
+from hwtop.job.log.text import rank_of_path
 from hwtop.job.log.time import reported_s
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
@@ -39,9 +39,7 @@ def owners(job: Job) -> dict[str, int]:
 
 def owner(line: LogLine, owned: dict[str, int]) -> int | None:
     """The rank that wrote this line: it is its file, or the line or the name of the file says so."""
-    rank = owned.get(line.path)
-    if rank is None:
-        rank = split_rank(line.text)[0]
+    rank = owned.get(line.path, line.rank)
     return rank_of_path(line.path) if rank is None else rank
 
 
@@ -77,7 +75,14 @@ def kept(job: Job) -> list[LogLine]:
     if not gone and not around:
         return in_time(job.logs.lines)
     flagged = [
-        LogLine(path=event.path, line_no=event.line_no, text=event.text, at_s=event.at_s, is_past=event.is_past)
+        LogLine(
+            path=event.path,
+            line_no=event.line_no,
+            text=event.text,
+            at_s=event.at_s,
+            is_past=event.is_past,
+            rank=event.rank,
+        )
         for event in gone.values()
     ]
     return in_time(sorted([*around, *flagged, *job.logs.lines], key=lambda line: line.at_s))

@@ -1,0 +1,59 @@
+"""Parsed line: a log line with its prefix taken apart, once, where it enters; patterns and progress get it handed on. Pure.
+
+A prefix is what a launcher and a logging library put before what the program said: rank, time, level, place in the source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from hwtop.job.log.level import level_of
+from hwtop.job.log.text import clean, without_launcher, without_logger
+from hwtop.job.log.time import reported_s
+from hwtop.model.log import LogLevel, LogLine
+
+
+@dataclass(frozen=True)
+class ParsedLine:
+    """A line and what its prefix tells. The launcher's part is taken off at once, the logger's when somebody asks for it."""
+
+    source: LogLine
+    text: str
+    """As a terminal would show it."""
+    rank: int | None
+    """As the line tells it; None where nothing in it does."""
+    said: str
+    """`text` without the launcher's prefix."""
+
+    @property
+    def path(self) -> str:
+        """Of the file that it stands in."""
+        return self.source.path
+
+    @cached_property
+    def body(self) -> str:
+        """What the program said: without the date, level and source of its logger, too."""
+        return without_logger(self.said)
+
+    @cached_property
+    def level(self) -> LogLevel | None:
+        """The severity by the grammar of the logger; None where the line names none."""
+        return level_of(self.said)
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds since the start of the (leap) year that the line names; None where it names no time."""
+        return reported_s(self.source.text)
+
+
+def parsed(source: LogLine) -> ParsedLine:
+    """The line with its prefix taken apart."""
+    text = clean(source.text)
+    rank, said = without_launcher(text)
+    return ParsedLine(source, text, rank, said)
+
+
+def parsed_text(text: str) -> ParsedLine:
+    """The same of a text of no file."""
+    return parsed(LogLine(path="", line_no=None, text=text, at_s=0.0))

@@ -1,0 +1,110 @@
+"""Schema: what the numbers of a file's lines are, learnt from how they move, where their keys alone do not tell.
+
+Of lines with the same keys the whole number that grows from each to the next is the step. Keys of a few letters are trusted
+beside it when they shorten the words of a known quantity and what they hold moves, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hwtop.job.progress.field_names import is_foreign, name_of
+from hwtop.job.progress.field_units import Field, rate
+from hwtop.job.progress.fields import fields
+from hwtop.job.progress.found import Found, value_of
+from hwtop.model.log import Progress
+
+_SURE = 3
+"""Lines that must move together (engineering default: two may do so by chance)."""
+_MOST_LAYOUTS = 16
+_SHORT = re.compile(r"\W{0,4}[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
+"""A line may begin with a counter of a few letters."""
+_LONG_FORMS = {"loss": ("loss", "train loss", "training loss"), "lr": ("learning rate",), "grad_norm": ("grad norm", "gradient norm")}  # fmt: skip
+_COUNTERS = ("step", "iteration", "update", "batch")
+_NO_STEP = re.compile(
+    r"(?:.* )?(?:samples?|tokens?|time|timestamp|seed|eta|elapsed|seconds|bytes|size|version|pid|rank)(?: .*)?"
+)
+"""What grows, too, or stands in each line."""
+
+
+class Schema:
+    """Takes the lines of one file and rank that tell no step of their own."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, ...], deque[list[Field]]] = {}
+
+    def read(self, text: str, progress: Progress | None) -> Progress | None:
+        """What the line tells with what is learnt; `progress` is what it tells by itself."""
+        if (progress is None and _SHORT.match(text) is None) or (progress is not None and not _is_stepless(progress)):
+            return progress
+        row = [field for field in fields(text) if field.key]
+        layout = tuple(field.key for field in row)
+        if len(row) < 2 or (layout not in self._seen and len(self._seen) >= _MOST_LAYOUTS):
+            return progress
+        rows = self._seen.setdefault(layout, deque(maxlen=_SURE))
+        rows.append(row)
+        step = 0 if _vouch_for_each_other(row) else _step_of(rows) if len(rows) == _SURE else None
+        return progress if step is None else _learned(row, step) or progress
+
+
+def _is_stepless(progress: Progress) -> bool:
+    return progress.loss is not None and progress.step is None and progress.epoch is None
+
+
+def _vouch_for_each_other(row: Sequence[Field]) -> bool:
+    """A counter, and then nothing but quantities of training, several of them: one line is enough."""
+    first, *others = row
+    is_count = first.decimals == 0 and any(_shortens(first.key, (word,)) for word in _COUNTERS)
+    named = {name_of(field.key) or _long_form(field.key) for field in others}
+    return is_count and None not in named and len(named & _LONG_FORMS.keys()) == len(_LONG_FORMS)
+
+
+def _step_of(rows: Sequence[Sequence[Field]]) -> int | None:
+    """The place of the first whole number that grows from each line to the next, beside something measured that moves."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    if not any(_is_measured(column) for column in columns):
+        return None
+    return next((place for place, column in enumerate(columns) if _is_counter(column)), None)
+
+
+def _is_counter(column: Sequence[Field]) -> bool:
+    first = column[0]
+    is_plain = not any(field.unit or field.per or field.is_percent or field.decimals for field in column)
+    grows = all(later.value > earlier.value and later.value.is_integer() for earlier, later in pairwise(column))
+    is_other = is_foreign(first.key) or rate(first) is not None or _NO_STEP.fullmatch(first.key) is not None
+    return is_plain and grows and name_of(first.key) in (None, "step", "iteration") and not is_other
+
+
+def _is_measured(column: Sequence[Field]) -> bool:
+    return any(field.decimals for field in column) and len({field.value for field in column}) > 1
+
+
+def _learned(row: Sequence[Field], step: int) -> Progress | None:
+    """None where no quantity of training stands beside the step."""
+    found = Found()
+    for place, field in enumerate(row):
+        name = "step" if place == step else name_of(field.key) or _long_form(field.key)
+        value = None if name is None or (name == "epoch" and not field.value.is_integer()) else value_of(name, field)
+        if name is not None and value is not None and not is_foreign(field.key):
+            found.take(name, value, field.total, field.key)
+        elif (speed := rate(field)) is not None:
+            found.rate(speed, field.key)
+    return found.progress() if found.values.keys() & _LONG_FORMS.keys() else None
+
+
+def _long_form(key: str) -> str | None:
+    return next(
+        (name for name, forms in _LONG_FORMS.items() if any(_shortens(key, form.split()) for form in forms)), None
+    )
+
+
+def _shortens(key: str, words: Sequence[str]) -> bool:
+    """`trl` is `train loss`: the beginnings of its words, one after the other."""
+    if not words:
+        return not key
+    return any(
+        words[0].startswith(key[:length]) and _shortens(key[length:], words[1:]) for length in range(1, len(key) + 1)
+    )

@@ -1,0 +1,57 @@
+"""Lines whose keys tell little: what moves together does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.job.progress.reader import ProgressReader
+from tests.job.progress.test_metrics import reported
+
+
+def last(*lines: str) -> dict[str, Any]:
+    reader = ProgressReader()
+    return [reported(reader.read(line)) for line in lines][-1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (("k=131 l=0.0691", "k=132 l=0.0682", "k=133 l=0.0670"), {"step": 133, "loss": 0.067}),
+        (("u:40 tl:2.51 gn:1.25", "u:50 tl:2.47 gn:1.5", "u:60 tl:2.48 gn:1.125"), {"step": 60, "loss": 2.48, "grad_norm": 1.125}),
+        (("n 7/90 trl 5.5 lr 0.125", "n 8/90 trl 5.25 lr 0.25", "n 9/90 trl 5.0 lr 0.375"), {"step": 9, "total_steps": 90, "loss": 5.0, "lr": 0.375}),
+        (("tick: 3 | loss: 2.50", "tick: 6 | loss: 2.25", "tick: 9 | loss: 2.125"), {"step": 9, "loss": 2.125}),
+        (("loss: 2.50, games: 300", "loss: 2.25, games: 600", "loss: 2.125, games: 900"), {"step": 900, "loss": 2.125}),
+    ],
+)  # fmt: skip
+def test_the_whole_number_that_grows_is_the_step(rows: tuple[str, ...], expected: dict[str, Any]) -> None:
+    assert last(*rows) == expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("k=5 l=2", "k=6 l=2", "k=7 l=3"),  # nothing is measured
+        ("k=5 l=0.25", "k=5 l=0.5", "k=5 l=0.75"),  # nothing grows
+        ("k=5 l=0.25", "k=7 l=0.5", "k=6 l=0.75"),
+        ("s 5 files 1.25", "s 6 files 1.5", "s 7 files 2.5"),
+        ("w 3 q 0.25", "w 4 q 0.5", "w 5 q 0.75"),  # a score of its own says nothing of training
+    ],
+)
+def test_what_does_not_move_together_is_not_trusted(rows: tuple[str, ...]) -> None:
+    assert last(*rows) == {}
+
+
+def test_two_lines_are_not_enough() -> None:
+    assert last("k=131 l=0.0691", "k=132 l=0.0682") == {}
+
+
+def test_one_line_is_enough_where_several_quantities_vouch_for_each_other() -> None:
+    assert last("u=40 gn=1.5 tl=2.25 lr=0.5") == {"step": 40, "loss": 2.25, "lr": 0.5, "grad_norm": 1.5}
+    assert last("u=40 gn=1.5 tl=2.25 q=0.5") == {}
+
+
+@pytest.mark.parametrize("key", ["tokens", "samples seen", "seed", "batch size", "timestamp"])
+def test_what_is_counted_beside_the_steps_is_not_the_step(key: str) -> None:
+    assert last(*(f"loss: {2.5 - n} {key}: {1000 * n}" for n in (1, 2, 3))) in ({"loss": -0.5}, {})
