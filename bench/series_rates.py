@@ -1,6 +1,6 @@
 """False alarms and finds of the rules about series, on trainings made by chance (tests/symptoms/made_series.py).
 
-    python bench/series_rates.py [SEEDS]
+python bench/series_rates.py [SEEDS]
 """
 
 from __future__ import annotations

@@ -148,7 +148,9 @@ def slower_again_and_again(chance: random.Random, by: float) -> Columns:
     """Three stretches of slow steps, each over again."""
     values = times(chance)
     third = len(values) // 3
-    return {"step_time_s": [value * by if index % third >= 2 * third // 3 else value for index, value in enumerate(values)]}
+    return {
+        "step_time_s": [value * by if index % third >= 2 * third // 3 else value for index, value in enumerate(values)]
+    }
 
 
 def jumps(chance: random.Random, by: float, count: int = 3) -> Columns:

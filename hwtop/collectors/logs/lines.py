@@ -232,9 +232,7 @@ def _lines_on(text: bytes, at: int, more: int) -> int:
     return at
 
 
-def texts(
-    run: Run, words: Words, unwrap: Unwrap | None, *, states: int = 0
-) -> list[tuple[int | None, str]]:
+def texts(run: Run, words: Words, unwrap: Unwrap | None, *, states: int = 0) -> list[tuple[int | None, str]]:
     """(line number, text) of each line of a run, as a terminal would have shown it, none longer than LONGEST_CHARS and a note.
 
     Several texts with one number where a line showed several things in turn that matter; of what it overwrote also the newest

@@ -53,9 +53,7 @@ class CurveBook:
         if written_s is None or step is None or progress.step is None:
             return
         for each, pace_s in self._clocks.setdefault(reporter, StepClock()).take(step, written_s):
-            point = CurvePoint(
-                step=each, at_s=line.at_s, value=pace_s, is_past=line.is_past, written_s=written_s
-            )
+            point = CurvePoint(step=each, at_s=line.at_s, value=pace_s, is_past=line.is_past, written_s=written_s)
             self._written.take(reporter, "", point, False)
 
     def take_arrival(self, reporter: Teller, measured: Measured) -> None:

@@ -113,7 +113,8 @@ def jumps(history: History, limits: Limits = SPIKE) -> tuple[Excursion, ...]:
     return tuple(
         jump
         for jump in excursions(values, limits.spreads, limits.above_share)
-        if _is_jump(jump, limits) and (start <= jump.base or jump.level - jump.base >= limits.lost_share * (start - jump.base))
+        if _is_jump(jump, limits)
+        and (start <= jump.base or jump.level - jump.base >= limits.lost_share * (start - jump.base))
     )
 
 
@@ -127,7 +128,10 @@ def _is_jump(jump: Excursion, limits: Limits) -> bool:
 def _is_unusual(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
     """Hardly a value before has been as far up, the first ten left out; by orders of magnitude none is usual."""
     before, half = values[max(10, jump.begin - BASE_POINTS) : jump.begin], (jump.base + jump.level) / 2
-    return sum(value > half for value in before) <= USUAL_SHARE * len(before) or jump.level >= limits.certain_times * jump.base
+    return (
+        sum(value > half for value in before) <= USUAL_SHARE * len(before)
+        or jump.level >= limits.certain_times * jump.base
+    )
 
 
 def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limits) -> bool:
