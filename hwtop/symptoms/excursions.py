@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct
@@ -22,7 +21,7 @@ BASE_LEAST = 50
 _RENEWED = 10
 """The level is worked out anew after so many values."""
 _STILL = 3.0
-_ALIKE = 0.25
+"""Times the mean distance without another one are chance in 5 of 100 cases, where they come at random (exp(-3))."""
 _RETURN = 3
 """Values in a row on the way back (below the middle between level and peak) that end an excursion: one may be chance."""
 
@@ -96,9 +95,3 @@ def comes_back(found: Sequence[Excursion], count: int, least: int) -> bool:
         return False
     usual = (found[-1].begin - found[0].begin) / (len(found) - 1)
     return count - found[-1].begin <= _STILL * usual
-
-
-def is_rhythm(found: Sequence[Excursion]) -> bool:
-    """At equal distances: evaluation, checkpoints, epochs."""
-    gaps = [later.begin - earlier.begin for earlier, later in pairwise(found)]
-    return len(gaps) > 1 and max(gaps) <= (1 + _ALIKE) * min(gaps)

@@ -24,6 +24,11 @@ def share_at_least(share: float, samples: int, z: float = 1.64) -> float:
     return max(0.0, (centre - margin) / (1 + square / samples))
 
 
+def share_at_most(share: float, samples: int) -> float:
+    """Upper end of the same interval: none of 20 samples is at most 12 %, none of 25 under 10 %."""
+    return 1.0 - share_at_least(1.0 - share, samples)
+
+
 def proven_confidence(share: float, samples: int, *, base: float, most: float) -> float:
     """Of a finding that rests on a share of samples: `base` where they prove next to nothing, and half of what they do prove,
     but at most `most`, for the share may be true and mean something else."""

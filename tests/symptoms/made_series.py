@@ -144,29 +144,22 @@ def slower(chance: random.Random, by: float) -> Columns:
     return {"step_time_s": [value * by if index >= at else value for index, value in enumerate(values)]}
 
 
-def slower_again_and_again(chance: random.Random, by: float) -> Columns:
-    """Three stretches of slow steps, each over again."""
-    values = times(chance)
-    third = len(values) // 3
-    return {
-        "step_time_s": [value * by if index % third >= 2 * third // 3 else value for index, value in enumerate(values)]
-    }
-
-
-def jumps(chance: random.Random, by: float, count: int = 3) -> Columns:
-    """A loss that jumps so many times, and comes back within some values each time."""
+def jumps(chance: random.Random, by: float) -> Columns:
+    """A loss that jumps three times, one in each third, and comes back within some values each time."""
     values = losses(chance)
-    starts = sorted(chance.sample(range(70, len(values) - 20, 15), min(count, (len(values) - 90) // 15)))
-    for start in starts:
+    third = (len(values) - 60) // 3
+    for start in range(60, 60 + 3 * third, third):
+        begin = start + chance.randrange(third - 15)
         for step in range(chance.randrange(3, 10)):
-            values[start + step] *= 1 + (by - 1) * math.exp(-step / 4)
+            values[begin + step] *= 1 + (by - 1) * math.exp(-step / 4)
     return {"loss": values}
 
 
 def stays_high(chance: random.Random, by: float) -> Columns:
-    """A loss that jumps and stays."""
-    values = losses(chance)
-    at = chance.randrange(100, len(values) - 30)
+    """A loss that has learnt what it can, jumps and stays."""
+    level, one = chance.uniform(0.5, 2.5), noise(chance)
+    values = [max(1e-3, (level + 6 * math.exp(-step / 20)) * (1 + 0.03 * one())) for step in range(400)]
+    at = chance.randrange(150, 370)
     return {"loss": [value * by if index >= at else value for index, value in enumerate(values)]}
 
 
@@ -188,7 +181,6 @@ SICK: Mapping[str, tuple[Maker, frozenset[str]]] = {
     "1.5 times as slow": (lambda chance: slower(chance, 1.5), frozenset({"throughput-drop"})),
     "twice as slow": (lambda chance: slower(chance, 2.0), frozenset({"throughput-drop"})),
     "four times as slow": (lambda chance: slower(chance, 4.0), frozenset({"throughput-drop"})),
-    "three slow stretches": (lambda chance: slower_again_and_again(chance, 4.0), frozenset({"throughput-drop"})),
     "rises to twice": (lambda chance: rises(chance, 2.0), frozenset({"step-time-rising", "throughput-drop"})),
     "three jumps, tenfold": (lambda chance: jumps(chance, 10), frozenset({"loss-spike"})),
     "three jumps, thousandfold": (lambda chance: jumps(chance, 1000), frozenset({"loss-spike"})),

@@ -26,6 +26,7 @@ LASTS = 3
 RESTART_RATIO = 1.5
 """A learning rate that rises so much explains a jump: a warm restart."""
 _NEAR_ZERO = 2.0
+"""Spreads: losses around zero have no level to jump from. Engineering default."""
 
 
 NAN = limits_of("loss-nan")
@@ -113,16 +114,17 @@ def jumps(history: History, limits: Limits = SPIKE) -> tuple[Excursion, ...]:
     return tuple(
         jump
         for jump in excursions(values, limits.spreads, limits.above_share)
-        if _is_jump(jump, limits)
+        if (min(values) > 0 or jump.base > _NEAR_ZERO * jump.spread)
+        and _is_jump(jump, limits)
         and (start <= jump.base or jump.level - jump.base >= limits.lost_share * (start - jump.base))
     )
 
 
 def _is_jump(jump: Excursion, limits: Limits) -> bool:
-    """By the median of its values, so not one bad batch; losses around zero have no level to jump from."""
+    """By the median of its values, so not one bad batch."""
     is_far = jump.level > jump.base + max(limits.spreads * jump.spread, limits.above_share * jump.base)
     is_lasting = jump.end is None or jump.length >= LASTS or jump.peak >= limits.certain_times * jump.base
-    return is_far and is_lasting and jump.base > _NEAR_ZERO * jump.spread
+    return is_far and is_lasting
 
 
 def _is_unusual(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
