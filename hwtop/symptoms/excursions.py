@@ -18,6 +18,8 @@ BASE_POINTS = 200
 """Values that make the level."""
 BASE_LEAST = 50
 """So many at least, before anything can be told to have left it."""
+USUAL_SHARE = 0.02
+"""Of the values before; more is the nature of the series. Engineering default."""
 _RENEWED = 10
 """The level is worked out anew after so many values."""
 _STILL = 3.0
@@ -83,6 +85,12 @@ def _excursion(values: Sequence[float], begin: int, end: int | None, base: float
     inside = values[begin:end]
     level = median(inside if end is not None else values[-5:])
     return Excursion(begin, end, base, noise, level, max(inside), len(inside))
+
+
+def is_unusual(values: Sequence[float], found: Excursion) -> bool:
+    """Hardly a value before has been halfway up, the first ten left out: games, rewards and clipped norms swing by nature."""
+    before, half = values[max(10, found.begin - BASE_POINTS) : found.begin], (found.base + found.level) / 2
+    return sum(value > half for value in before) <= USUAL_SHARE * len(before)
 
 
 def comes_back(found: Sequence[Excursion], count: int, least: int) -> bool:

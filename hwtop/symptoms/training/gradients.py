@@ -10,6 +10,7 @@ from statistics import median
 from hwtop.model.curve import CurvePoint
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
+from hwtop.symptoms.excursions import BASE_LEAST, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -18,10 +19,8 @@ from hwtop.symptoms.text import Facts
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, when
 
 LEVEL_POINTS = 5
-BASE_POINTS = 200
-BASE_LEAST = 50
-USUAL_SHARE = 0.02
-"""Where so many of the norms before reach half of that as well, it is their nature."""
+SPREADS = 6.0
+"""As of a loss that jumps."""
 ROUNDED = 0.01
 """Norms of this size before an exact 0 were rounded away in print."""
 FALL_POINTS = 20
@@ -63,26 +62,22 @@ def _has_passed(history: History, series: Series | None) -> bool:
 
 
 def _exploded(history: History, series: Series, limits: Limits) -> Observation | None:
-    values = series.values
-    level = median(values[-LEVEL_POINTS:])
-    onset = max(0, len(values) - LEVEL_POINTS)
-    while onset > 0 and values[onset - 1] > level / 3:
-        onset -= 1
-    base = values[max(0, onset - BASE_POINTS) : onset]
-    if len(base) < BASE_LEAST:
+    found = excursions(series.values, SPREADS, limits.times - 1)
+    if not found or found[-1].end is not None or found[-1].level < limits.times * found[-1].base:
         return None
-    centre, usual = median(base), sum(value > level / 2 for value in base)
-    if centre <= 0 or level < limits.times * centre or usual > USUAL_SHARE * len(base):
+    rise = found[-1]
+    if not is_unusual(series.values, rise):
         return None
-    is_felt = _loss_has_risen(series_of(history, "loss"), series.points[onset])
+    onset = series.points[rise.begin]
+    is_felt = _loss_has_risen(series_of(history, "loss"), onset)
     lr = learning_rates(history)
     return observed(
         "grad-explosion",
-        severity="warning" if is_felt or level >= limits.alone_times * centre else "info",
-        facts={"before": centre, "now": level, "at": when(history, series.points[onset])},
+        severity="warning" if is_felt or rise.level >= limits.alone_times * rise.base else "info",
+        facts={"before": rise.base, "now": rise.level, "at": when(history, onset)},
         confidence=0.8 if is_felt else 0.6,
         evidence=(
-            f"median of the {len(base)} values before {centre:.4g}, of the last {LEVEL_POINTS} {level:.4g}: {level / centre:.0f} times",
+            f"median of the values before {rise.base:.4g}, of the last 5 {rise.level:.4g}: {rise.level / rise.base:.0f} times",
             "the loss rises as well" if is_felt else "the loss does not rise (yet): clipping may hold it",
             *((f"learning rate {lr.values[-1]:.3g}",) if lr is not None else ()),
         ),

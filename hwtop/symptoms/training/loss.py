@@ -11,16 +11,14 @@ from msgspec.structs import replace
 from hwtop.job.rank_set import named
 from hwtop.model.curve import CurvePoint
 from hwtop.model.log import Severity
-from hwtop.symptoms.excursions import BASE_POINTS, Excursion, comes_back, excursions
+from hwtop.symptoms.excursions import Excursion, comes_back, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.training.series import Series, curve_of, learning_rates, neighbours, newest_run, series_of, when
 
-USUAL_SHARE = 0.02
-"""Where so many of the values before reach halfway up as well, jumps are this loss's nature: adversarial games, rewards."""
 OFTEN_SHARE = 0.05
-"""The same of jumps that came back, each of which has to be seen several times."""
+"""Where jumps that came back take more of the values, they are this loss's nature. Engineering default."""
 LASTS = 3
 """A bad batch is one value; a model that was thrown back needs several."""
 RESTART_RATIO = 1.5
@@ -98,7 +96,7 @@ def check_spike(history: History, limits: Limits = SPIKE) -> Observation | None:
     if series is None:
         return check_pattern("loss-spike", history)
     found = history.once(jumps, limits)
-    if found and found[-1].end is None and _is_unusual(series.values, found[-1], limits):
+    if found and found[-1].end is None and _is_new(series.values, found[-1], limits):
         return _stands_high(history, series, found[-1], limits)
     again = [jump for jump in found if jump.end is not None and _restarted(history, series, jump.begin) is None]
     if _is_often(series.values, again, limits):
@@ -127,13 +125,9 @@ def _is_jump(jump: Excursion, limits: Limits) -> bool:
     return is_far and is_lasting
 
 
-def _is_unusual(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
-    """Hardly a value before has been as far up, the first ten left out; by orders of magnitude none is usual."""
-    before, half = values[max(10, jump.begin - BASE_POINTS) : jump.begin], (jump.base + jump.level) / 2
-    return (
-        sum(value > half for value in before) <= USUAL_SHARE * len(before)
-        or jump.level >= limits.certain_times * jump.base
-    )
+def _is_new(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
+    """By orders of magnitude none is usual."""
+    return is_unusual(values, jump) or jump.level >= limits.certain_times * jump.base
 
 
 def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limits) -> bool:
