@@ -35,8 +35,6 @@ CORES_FREE_PCT = 85.0
 STALLED_PCT = 10.0
 LINK_SHARE = 0.5
 NEARLY_FULL_SHARE = 0.9
-LEAST_LOOKS = 25
-"""So many looks without one hit prove that it is under a tenth of them (Wilson, 95 %)."""
 LOOKED_S = 30.0
 
 
@@ -122,7 +120,7 @@ def disk_slow(history: History) -> Result:
     ]
     looked = f"D state in {sum(blocked)} of {len(blocked)} looks over {min(LOOKED_S, history.watched_s):.0f} s"
     if stalled is None:
-        is_proven = len(blocked) >= LEAST_LOOKS and not any(blocked)
+        is_proven = not any(blocked) and share_at_most(0.0, len(blocked)) < SMALL_SHARE
         return Result("no" if is_proven else "unknown", f"{looked}; the kernel reports no I/O pressure")
     text = f"{looked}, tasks stalled for I/O {stalled:.0f} % of the time"
     return Result("no" if stalled < STALLED_PCT and not any(blocked) else "unknown", text)

@@ -20,6 +20,8 @@ BASE_LEAST = 50
 """So many at least, before anything can be told to have left it."""
 USUAL_SHARE = 0.02
 """Of the values before; more is the nature of the series. Engineering default."""
+LEVEL_POINTS = 5
+"""The level of now is the median of so many: one bad batch is no jump."""
 _RENEWED = 10
 """The level is worked out anew after so many values."""
 _STILL = 3.0
@@ -83,7 +85,7 @@ def excursions(values: Sequence[float], spreads: float, above_share: float) -> l
 
 def _excursion(values: Sequence[float], begin: int, end: int | None, base: float, noise: float) -> Excursion:
     inside = values[begin:end]
-    level = median(inside if end is not None else values[-5:])
+    level = median(inside if end is not None else values[-LEVEL_POINTS:])
     return Excursion(begin, end, base, noise, level, max(inside), len(inside))
 
 

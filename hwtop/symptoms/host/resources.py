@@ -23,7 +23,6 @@ SLICES = 4
 SLICE_SHARE = 0.3
 """In each of so many equal parts of the time at least this share of the mean is gained: what starts up, opens its shards or warms a
 cache gains in bursts that lie near a line, too. Engineering defaults."""
-LEAST_POINTS = 4
 LOOKS = 40
 """So many readings of a window make the line: a job may have thousands of processes."""
 WINDOW_S = 120.0
@@ -93,7 +92,7 @@ class Outlook(Struct, frozen=True):
 
 def rise_of(points: Sequence[tuple[float, float]]) -> Rise | None:
     """The rise of (at_s, used), if it is a straight one and goes on."""
-    if len(points) < LEAST_POINTS:
+    if len(points) < SLICES:
         return None
     slope, fit = line_fit(points)
     gained, seconds = points[-1][1] - points[0][1], points[-1][0] - points[0][0]

@@ -13,7 +13,6 @@ from hwtop.symptoms.training.pace import AFTER_POINTS, FEW_BEFORE_POINTS, PACE, 
 from hwtop.symptoms.training.series import Series, newest_run, series_of, step_distance, when
 from hwtop.symptoms.training.slowdown import SPREADS
 
-_BLOCKS = 40
 _SEEN_SHARE = 0.5
 """Of the steps that are known must have a time: what is not seen may have been quicker. Engineering default."""
 
@@ -33,7 +32,7 @@ def not_learning(history: History) -> Result:
         count = "1 jump" if len(found) == 1 else f"{len(found)} jumps"
         return Result("unknown", f"{seen}; {count}, the newest {newest} to {found[-1].peak:.4g}")
     half = values[len(values) // 2 :]
-    falls = trend(block_medians(half, _BLOCKS)).high < 0
+    falls = trend(block_medians(half)).high < 0
     base = median(half)
     limit = base + max(SPIKE.spreads * spread(half), SPIKE.above_share * abs(base))
     text = f"{seen}; none above {limit:.3g}" if max(half) <= limit else f"{seen}; no jump"

@@ -10,19 +10,16 @@ from statistics import median
 from hwtop.model.curve import CurvePoint
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
-from hwtop.symptoms.excursions import BASE_LEAST, excursions, is_unusual
+from hwtop.symptoms.excursions import BASE_LEAST, LEVEL_POINTS, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.statistics import block_medians, spread, trend
+from hwtop.symptoms.statistics import block_medians, spread, trend, would_round_to_zero
 from hwtop.symptoms.text import Facts
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, when
 
-LEVEL_POINTS = 5
 SPREADS = 6.0
 """As of a loss that jumps."""
-ROUNDED = 0.01
-"""Norms of this size before an exact 0 were rounded away in print."""
 FALL_POINTS = 20
 STEADY_POINTS = 10
 """The first search for a scale is over when it has not fallen for so many values."""
@@ -104,7 +101,7 @@ def check_vanishing(history: History, limits: Limits = VANISHING) -> Observation
     while count < len(values) and 0 <= values[-1 - count] < limits.norm:
         count += 1
     before = values[max(0, len(values) - count - 10) : len(values) - count]
-    is_rounded = values[-1] == 0.0 and (median(before) < ROUNDED if before else not is_whole(series))
+    is_rounded = values[-1] == 0.0 and (would_round_to_zero(before) if before else not is_whole(series))
     if count < limits.points or is_rounded or (loss is not None and _learns(loss, series.points[-count])):
         return None
     first = series.points[-count]

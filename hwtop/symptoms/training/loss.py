@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from hwtop.job.rank_set import named
 from hwtop.model.curve import CurvePoint
 from hwtop.model.log import Severity
-from hwtop.symptoms.excursions import Excursion, comes_back, excursions, is_unusual
+from hwtop.symptoms.excursions import LEVEL_POINTS, Excursion, comes_back, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.statistics import block_medians
 from hwtop.symptoms.training.series import Series, curve_of, learning_rates, neighbours, newest_run, series_of, when
 
-OFTEN_SHARE = 0.05
+OFTEN_SHARE = 0.1
 """Where jumps that came back take more of the values, they are this loss's nature. Engineering default."""
 LASTS = 3
 """A bad batch is one value; a model that was thrown back needs several."""
@@ -138,7 +139,8 @@ def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limit
 
 
 def _stands_high(history: History, series: Series, jump: Excursion, limits: Limits) -> Observation:
-    is_falling = jump.level < jump.base + 0.8 * (jump.peak - jump.base)
+    peak = max(block_medians(series.values[jump.begin :], max(1, jump.length // LEVEL_POINTS)))
+    is_falling = jump.level < jump.base + 0.8 * (peak - jump.base)
     cause = _restarted(history, series, jump.begin)
     severity: Severity = (
         "warning" if jump.length >= limits.warning_points and not is_falling and cause is None else "info"

@@ -468,7 +468,7 @@ def thrown_back(*starts: int, times: float = 1000.0, count: int = 700, lasts: in
         (thrown_back(200, 380, 620, times=5, lasts=1), None),  # bad batches
         (thrown_back(200, 380, 620, lasts=1), "warning"),  # no batch is so bad
         (thrown_back(100, 130, 160), None),  # over
-        (thrown_back(*range(100, 690, 60), times=4), None),  # its nature
+        (thrown_back(*range(100, 690, 60), times=4, lasts=8), None),  # its nature
     ],
 )
 def test_jumps_that_come_back_are_a_warning_although_each_recovers(values: list[float], expected: str | None) -> None:
