@@ -19,6 +19,8 @@ class CurvePoint(Struct, frozen=True):
     """May be nan or inf."""
     is_past: bool = False
     """Written before hwtop attached: `at_s` is not when it was told."""
+    written_s: float | None = None
+    """When its line says that it was written, in seconds since the start of the year by the clock of the line."""
 
 
 class Curve(Struct, frozen=True, kw_only=True):

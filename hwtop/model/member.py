@@ -70,5 +70,7 @@ class JobProcess(Struct, frozen=True, kw_only=True):
     """As in ProcessInfo."""
     fd_limit: int | None = None
     """Soft limit of open files."""
+    process_limit: int | None = None
+    """As in ProcessInfo."""
     exit_code: int | None = None
     """Of a zombie, where it may be read: negative = signal."""

@@ -80,6 +80,8 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     written_chars: int | None = None
     fd_count: int | None = None
     fd_limit: int | None = None
+    process_limit: int | None = None
+    """Soft limit of processes and threads of its user."""
     files: tuple[OpenFile, ...] = ()
     """fd 0 to 2 and the other regular files that are open."""
     threads: tuple[ThreadInfo, ...] = ()

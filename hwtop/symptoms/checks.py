@@ -5,21 +5,24 @@ They decide between "no" and "unknown" only, but for phases: what was not measur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from statistics import fmean, median
-
-from msgspec import Struct
 
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Phase, Rank
-from hwtop.model.symptom import Answer
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct
+from hwtop.symptoms.host.resources import LEAST_S, known
+from hwtop.symptoms.host.resources import WINDOW_S as RISES_S
+from hwtop.symptoms.result import Result
 from hwtop.symptoms.runs.earlier import against_earlier, earlier_words
+from hwtop.symptoms.statistics import share_at_most
+from hwtop.symptoms.training.answers import slower_since_the_start
 
 WINDOW_S = 10.0
 GPU_BUSY_PCT = 70.0
@@ -31,16 +34,8 @@ MIN_SAMPLES = 20
 CORES_FREE_PCT = 85.0
 STALLED_PCT = 10.0
 LINK_SHARE = 0.5
-MEMORY_FREE_SHARE = 0.10
-LEAST_STEPS = 50
-"""What throughput-drop needs before it can see a change."""
-
-
-class Result(Struct, frozen=True):
-    """What the numbers say where no finding does."""
-
-    verdict: Answer
-    text: str
+NEARLY_FULL_SHARE = 0.9
+LOOKED_S = 30.0
 
 
 def hung(history: History) -> Result:
@@ -70,17 +65,20 @@ def gpu_underutilized(history: History) -> Result:
     if not indexes:
         return Result("unknown", "no rank is known to use a GPU")
 
-    def mean_util(derived: DerivedState) -> float | None:
-        known = [gpu.util_pct for gpu in derived.gpus if gpu.index in indexes and gpu.util_pct is not None]
-        return fmean(known) if known else None
-
-    util = history.mean(WINDOW_S, mean_util)
-    if util is None:
+    means = {index: history.mean(WINDOW_S, partial(_util_pct, index)) for index in indexes}
+    read = {index: mean for index, mean in means.items() if mean is not None}
+    if len(read) < len(means):
         return Result("unknown", "utilization is not read, or not for long enough")
-    text = f"GPU {rank_set(indexes)}: {util:.0f} % busy over {WINDOW_S:.0f} s"
-    if util >= GPU_BUSY_PCT:
+    text = f"GPU {rank_set(indexes)}: {fmean(read.values()):.0f} % busy over {WINDOW_S:.0f} s"
+    least = min(read, key=lambda index: read[index])
+    if read[least] >= GPU_BUSY_PCT:
         return Result("no", text)
-    return Result("unknown", f"{text}; no cause is proven")
+    one = f", GPU {least} {read[least]:.0f} %" if len(read) > 1 else ""
+    return Result("unknown", f"{text}{one}; no cause is proven")
+
+
+def _util_pct(index: int, derived: DerivedState) -> float | None:
+    return next((gpu.util_pct for gpu in derived.gpus if gpu.index == index), None)
 
 
 def phases(*phases: Phase) -> Callable[[History], Result]:
@@ -91,8 +89,9 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
         if not ranks:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
         shares = [share_of(rank, *phases) for rank in ranks]
+        most = max(share_at_most(share_of(rank, *phases), rank.stack.samples) for rank in ranks)
         text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
-        if max(shares) < SMALL_SHARE:
+        if most < SMALL_SHARE:
             return Result("no", text)
         return Result("yes" if median(shares) >= LARGE_SHARE else "unknown", text)
 
@@ -113,11 +112,18 @@ def cpu_full(history: History) -> Result:
 def disk_slow(history: History) -> Result:
     """Whether anybody waits for a disk."""
     stalled = some_pct("io")(history.now)  # the kernel's own mean over 10 s
-    waiting = [rank.rank for rank in history.live_ranks if _is_blocked(rank)]
+    blocked = [
+        _is_blocked(rank)
+        for derived in history.over(LOOKED_S)
+        for rank in (derived.job.ranks if derived.job else ())
+        if rank.is_alive
+    ]
+    looked = f"D state in {sum(blocked)} of {len(blocked)} looks over {min(LOOKED_S, history.watched_s):.0f} s"
     if stalled is None:
-        return Result("unknown" if waiting else "no", _blocked_text(waiting) + "; the kernel reports no I/O pressure")
-    text = f"{_blocked_text(waiting)}, tasks stalled for I/O {stalled:.0f} % of the time"
-    return Result("no" if stalled < STALLED_PCT and not waiting else "unknown", text)
+        is_proven = not any(blocked) and share_at_most(0.0, len(blocked)) < SMALL_SHARE
+        return Result("no" if is_proven else "unknown", f"{looked}; the kernel reports no I/O pressure")
+    text = f"{looked}, tasks stalled for I/O {stalled:.0f} % of the time"
+    return Result("no" if stalled < STALLED_PCT and not any(blocked) else "unknown", text)
 
 
 def network_slow(history: History) -> Result:
@@ -139,14 +145,20 @@ def network_slow(history: History) -> Result:
 
 
 def memory_short(history: History) -> Result:
-    """How much memory is left."""
+    """How much of all that can run out is used, and whether any of it rises to its limit."""
     memory = history.now.memory
     if memory is None:
         return Result("unknown", "memory is not read")
     text = f"{memory.available_bytes / 1e9:.1f} of {memory.total_bytes / 1e9:.1f} GB available"
     swap = (memory.swap_in_pages_per_s or 0.0) + (memory.swap_out_pages_per_s or 0.0)
-    is_fine = memory.available_bytes > MEMORY_FREE_SHARE * memory.total_bytes and swap == 0.0
-    return Result("no" if is_fine else "unknown", text + (f", {swap:.0f} pages/s swapped" if swap else ""))
+    limits = sorted(known(history), key=lambda each: -each[1].share)
+    text += f", {swap:.0f} pages/s swapped" if swap else ""
+    text += "".join(f"; {name} {outlook.share:.0%}" for name, outlook in limits[:1])
+    text += f": the most of {len(limits)} limits, watched for {min(history.watched_s, RISES_S):.0f} s"
+    rising = [name for name, outlook in limits if outlook.runs_out]
+    is_fine = not rising and swap == 0.0 and all(each.share < NEARLY_FULL_SHARE for _, each in limits)
+    is_seen = history.watched_s >= LEAST_S
+    return Result("no" if is_fine and is_seen else "unknown", text + (f"; {rising[0]} rises" if rising else ""))
 
 
 def gpu_sick(history: History) -> Result:
@@ -174,39 +186,14 @@ def gpu_sick(history: History) -> Result:
     )
 
 
-def not_learning(history: History) -> Result:
-    """Whether a loss is told."""
-    losses = [
-        rank.progress.newest.loss
-        for rank in history.live_ranks
-        if rank.progress.newest and rank.progress.newest.loss is not None
-    ]
-    if not losses:
-        return Result("unknown", "no loss in a log or metrics file")
-    return Result("no", f"newest loss {losses[0]:.4g}, no jump, no rise, no plateau proven")
-
-
 def slower_than_before(history: History) -> Result:
     """Whether it is clearly slower than an earlier run, or there are step times enough to see a change in this one."""
     words, run = earlier_words(history), against_earlier(history)
-    seen = _since_the_start(history)
+    seen = slower_since_the_start(history)
     if words is None or run is None:
         return seen
     return Result("yes", words) if run.is_slower else Result(seen.verdict, f"{seen.text}; {words}")
 
 
-def _since_the_start(history: History) -> Result:
-    curves = {curve.name: curve for curve in history.job.metrics.curves} if history.job else {}
-    times = curves.get("step_time_s")
-    count = len(times.points) if times else 0
-    if count < LEAST_STEPS:
-        return Result("unknown", f"{count} step times known; {LEAST_STEPS} are needed")
-    return Result("no", f"no change or trend in {count} step times")
-
-
 def _is_blocked(rank: Rank) -> bool:
     return rank.process.os_state == "D" or any(worker.state == "D" for worker in rank.workers)
-
-
-def _blocked_text(ranks: Sequence[int]) -> str:
-    return f"{named(ranks)} in D state now" if ranks else "nobody in D state now"

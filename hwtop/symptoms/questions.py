@@ -1,7 +1,7 @@
 """The table that people fill in by hand when a job is slow: each usual suspect with its check, its numbers and an answer.
 
-A finding answers "yes" to the question that it belongs to. Without one the numbers decide between "no" and "unknown": what was not
-measured is never a "no".
+A finding answers "yes" to the question that it belongs to, a note leaves it open. Without one the numbers decide between "no" and
+"unknown": what was not measured, or too little to prove it, is never a "no".
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
-from hwtop.symptoms.checks import Result
 from hwtop.symptoms.history import History
 from hwtop.symptoms.records import Question, records
+from hwtop.symptoms.result import Result
+from hwtop.symptoms.training.answers import not_learning
 
 
 class _Question(Struct, frozen=True, kw_only=True):
@@ -40,7 +41,10 @@ def _answered(question: _Question, history: History, findings: Sequence[Finding]
     folded = next(
         (line for each in findings for line in each.folded if _answers(line.partition(":")[0], question)), None
     )
+    note = next((each for each in findings if _answers(each.symptom, question) and each.severity == "info"), None)
     result = question.measure(history)
+    if note is not None and result.verdict == "no":
+        result = Result("unknown", note.title)
     if reported is not None:
         result = Result("yes", reported.title)
     elif folded is not None:
@@ -93,7 +97,7 @@ QUESTIONS = (
     _Question(
         id="disk",
         hypothesis="Is the disk slow?",
-        check=f"tasks stalled for I/O under {measures.STALLED_PCT:.0f} % of the time, nobody in D state",
+        check=f"tasks stalled for I/O under {measures.STALLED_PCT:.0f} % of the time, nobody in D state over {measures.LOOKED_S:.0f} s",
         measure=measures.disk_slow,
     ),
     _Question(
@@ -105,7 +109,7 @@ QUESTIONS = (
     _Question(
         id="memory",
         hypothesis="Does memory grow, or run out?",
-        check=f"over {measures.MEMORY_FREE_SHARE:.0%} available, no swapping, no growth on a line",
+        check=f"memory, open files, processes, disks: under {measures.NEARLY_FULL_SHARE:.0%} of each limit, no swapping, no rise to a limit",
         measure=measures.memory_short,
     ),
     _Question(
@@ -124,7 +128,7 @@ QUESTIONS = (
         id="learning",
         hypothesis="Has it stopped learning?",
         check="loss, gradient norm, learning rate and loss scale over the steps",
-        measure=measures.not_learning,
+        measure=not_learning,
     ),
 )
 """In the order in which one asks."""

@@ -45,6 +45,10 @@ class Limits(Mapping[str, float]):
         """How many there are."""
         return len(self._values)
 
+    def __hash__(self) -> int:
+        """So that an answer can be kept by the limits that it was found with (`History.once`)."""
+        return hash(tuple(self._values.items()))
+
     def but(self, **values: float) -> Limits:
         """These with others in their place."""
         return Limits({**self._values, **values})

@@ -10,6 +10,10 @@ from statistics import StatisticsError, correlation, linear_regression, median
 
 from msgspec import Struct
 
+BLOCKS = 40
+"""Stretches that a whole series is divided into for its trend: enough for a line, few enough for all their slopes."""
+_LATEST = 5
+
 
 def share_at_least(share: float, samples: int, z: float = 1.64) -> float:
     """Lower end of the 90 % Wilson score interval of a share: what few samples can prove.
@@ -22,6 +26,11 @@ def share_at_least(share: float, samples: int, z: float = 1.64) -> float:
     centre = share + square / (2 * samples)
     margin = z * sqrt(share * (1 - share) / samples + square / (4 * samples * samples))
     return max(0.0, (centre - margin) / (1 + square / samples))
+
+
+def share_at_most(share: float, samples: int) -> float:
+    """Upper end of the same interval: none of 20 samples is at most 12 %, none of 25 under 10 %."""
+    return 1.0 - share_at_least(1.0 - share, samples)
 
 
 def proven_confidence(share: float, samples: int, *, base: float, most: float) -> float:
@@ -54,7 +63,7 @@ def jitter(values: Sequence[float]) -> float:
     return spread([later - earlier for earlier, later in pairwise(values)]) / sqrt(2)
 
 
-def block_medians(values: Sequence[float], blocks: int) -> list[float]:
+def block_medians(values: Sequence[float], blocks: int = BLOCKS) -> list[float]:
     """Medians of so many consecutive stretches of (nearly) equal length, fewer where there are fewer values."""
     count = min(blocks, len(values))
     edges = [round(number * len(values) / count) for number in range(count + 1)] if count else [0]
@@ -119,3 +128,16 @@ def resolution(values: Sequence[float]) -> float:
     exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in values if value != 0]
     known = [exponent for exponent in exponents if isinstance(exponent, int)]
     return 10.0 ** min(known) if known else 0.0
+
+
+def would_round_to_zero(values: Sequence[float]) -> bool:
+    """Would the next value be told as 0 if it moves like the last five different ones? Then a 0 after them is no proof of 0."""
+    latest: list[float] = []
+    for value in reversed(values):
+        if value not in latest:
+            latest.append(abs(value))
+        if len(latest) == _LATEST:
+            break
+    if not latest or max(latest) == 0:
+        return False
+    return latest[0] * min(latest) / max(latest) <= 0.5 * (1 + 1e-9) * resolution(values)

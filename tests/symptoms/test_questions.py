@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import random
+from typing import Any
+
 import pytest
 
+from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Answer, Finding
@@ -11,8 +16,10 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.questions import QUESTIONS, hypotheses
 from hwtop.symptoms.records import records
 from tests.parts import replace
-from tests.symptoms.derived_states import constant, derived, gpu, job, rank, shares
+from tests.symptoms.curves import curve, watched
+from tests.symptoms.derived_states import constant, derived, gpu, job, rank, row, shares
 
+NOISE = random.Random(4)
 BUSY = job(rank(0, gpus=(0,), samples=40), rank(1, gpus=(1,), samples=40))
 
 
@@ -92,3 +99,73 @@ def test_a_gpu_that_does_not_answer_leaves_the_question_open() -> None:
     lost = replace(gpu(1), status="lost", util_pct=None)
     answer = answers(constant(BUSY, gpus=(gpu(0), lost)))["Is the hardware throttled or faulty?"]
     assert answer == ("unknown", f"GPU {lost.index} does not answer")
+
+
+def trained(losses: list[float], *others: Curve, **fields: Any) -> History:
+    return watched(curve("loss", losses), *others, **fields)
+
+
+FALLING = [2 + 3 * math.exp(-step / 200) + NOISE.gauss(0, 0.01) for step in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("losses", "verdict", "says"),
+    [
+        (FALLING, "no", "300 losses of steps 1 to 300"),
+        (FALLING[:40], "unknown", "40 losses of steps 1 to 40, newest"),
+        ([*FALLING[:200], *[2000.0] * 5, *FALLING[200:]], "unknown", "1 jump, the newest at step 201 to 2000"),
+        ([2.3 + NOISE.gauss(0, 0.01) for _ in range(300)], "unknown", "it does not fall in the second half"),
+    ],
+)
+def test_learning_is_proven_by_a_loss_that_falls_without_a_jump(
+    losses: list[float], verdict: Answer, says: str
+) -> None:
+    found = answers(trained(losses))["Has it stopped learning?"]
+    assert (found[0], says in found[1]) == (verdict, True), found[1]
+
+
+def paced(values: list[float], first: int = 1) -> Curve:
+    points = tuple(CurvePoint(first + index, 500.0 + index, value) for index, value in enumerate(values))
+    return Curve(name="step_time_s", source="/logs/rank_0.log", rank=0, points=points)
+
+
+STEADY = [0.2 * (1 + NOISE.gauss(0, 0.02)) for _ in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict", "says"),
+    [
+        (paced(STEADY), "no", "no change of 15% or more, no trend in 190 step times of steps 1 to 200"),
+        (paced(STEADY[:30]), "unknown", "30 step times known; 45 are needed"),
+        (paced([NOISE.choice((0.2, 0.9)) for _ in range(200)]), "unknown", "they differ too much from step to step"),
+        (paced(STEADY[:60], first=241), "unknown", "of the steps before, which the log tells, no time is known"),
+    ],
+)
+def test_a_steady_pace_is_claimed_for_the_steps_that_were_seen(times: Curve, verdict: Answer, says: str) -> None:
+    found = answers(trained(FALLING, times))["Is it slower than before?"]
+    assert (found[0], says in found[1]) == (verdict, True), found[1]
+
+
+def test_a_note_leaves_its_question_open() -> None:
+    found = answers(trained(FALLING), finding("loss-plateau", severity="info"))
+    assert found["Has it stopped learning?"] == ("unknown", "loss-plateau is here")
+
+
+def test_one_idle_gpu_is_not_hidden_by_the_mean() -> None:
+    pair = job(rank(0, gpus=(0,)), rank(1, gpus=(1,)), rank(2, gpus=(2,)), rank(3, gpus=(3,)))
+    gpus = (gpu(0), gpu(1), gpu(2), replace(gpu(3), util_pct=5.0))
+    verdict, text = answers(constant(pair, 30, gpus=gpus))["Are the GPUs underutilized?"]
+    assert (verdict, "GPU 3 5 %" in text) == ("unknown", True), text
+
+
+@pytest.mark.parametrize(("samples", "verdict"), [(20, "unknown"), (25, "no")])
+def test_few_samples_without_a_hit_prove_nothing(samples: int, verdict: Answer) -> None:
+    known = job(rank(samples=samples, phase_shares=shares(forward=1.0)))
+    assert answers(constant(known))["Do checkpoints or logging take long?"][0] == verdict
+
+
+@pytest.mark.parametrize(("used", "verdict"), [(600, "no"), (950, "unknown")])
+def test_nothing_runs_out_only_where_no_limit_is_near(used: int, verdict: Answer) -> None:
+    known = job(rank(), processes=(row(fd_count=used, fd_limit=1000, start_ticks=7),))
+    found = answers(constant(known, 30))["Does memory grow, or run out?"]
+    assert (found[0], "open files" in found[1]) == (verdict, True), found[1]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hwtop.collectors.host.cgroup_files import Values, cpu_v1, cpu_v2, memory_v1, memory_v2
+from hwtop.collectors.host.cgroup_files import Values, cpu_v1, cpu_v2, memory_v1, memory_v2, pids
 from hwtop.collectors.host.mounts import Mount, parse_mountinfo
 from hwtop.collectors.host.pressure import read_pressures
 from hwtop.collectors.procfs import read_text, reason_of
@@ -77,7 +77,11 @@ class CgroupSource:
         main = memory or cpu
         if main is None:
             raise ValueError("no cgroup with a CPU or memory controller is mounted")
-        values: Values = {}
+        values: Values = (
+            pids(of_pids.levels, missing)
+            if (of_pids := self._groups.get("pids")) is not None and of_pids.levels
+            else {}
+        )
         for name, group in (("cpu", cpu), ("memory", memory)):
             if group is None or not group.levels:
                 reason = f"no {name} controller is mounted" if group is None else _UNSEEN
@@ -122,7 +126,9 @@ class CgroupSource:
         if self._mounts is None:
             self._mounts = self._cgroup_mounts()
         self._groups = {
-            name: group for name in ("cpu", "memory") if (group := _locate(name, text, self._mounts)) is not None
+            name: group
+            for name in ("cpu", "memory", "pids")
+            if (group := _locate(name, text, self._mounts)) is not None
         }
 
 

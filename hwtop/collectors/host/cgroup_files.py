@@ -80,6 +80,13 @@ def memory_v1(levels: tuple[str, ...], missing: dict[str, str]) -> Values:
     }
 
 
+def pids(levels: tuple[str, ...], missing: dict[str, str]) -> Values:
+    """pids.max and pids.current, the same in v2 and v1; without a limit nothing is said of what is used."""
+    limit, level = _tightest(levels, partial(_limit_v2, "pids.max"), "pids_limit", missing)
+    used = None if limit is None else _number(f"{level}/pids.current", "pids_used", missing)
+    return {"pids_limit": limit, "pids_used": used}
+
+
 _CPU_FIELDS = ("nr_periods", "nr_throttled", "throttled_us")
 
 

@@ -15,7 +15,7 @@ from hwtop.job.log.block import LONGEST_CHARS
 from hwtop.job.log.text import shown
 from hwtop.job.log.wrapping import Unwrap
 
-_LONGEST_BYTES = 4 * LONGEST_CHARS
+LONGEST_BYTES = 4 * LONGEST_CHARS
 _KEPT_BYTES = 1 << 20
 """Of one file in one reading; older lines are treated as those of a flood."""
 _AFTER_A_HIT = 60
@@ -51,6 +51,8 @@ class LineBuffer:
         self.limit: int | None = 20_000
         self.skipped = 0
         """Lines not kept since the last `take`."""
+        self.longest_bytes = LONGEST_BYTES
+        """A line that grows beyond it is shortened before its end has come."""
         self._words = words
         self._is_fragment = is_fragment
         self._done: list[Run] = []
@@ -108,7 +110,7 @@ class LineBuffer:
             self._cut(part)
             return
         self._pending += part
-        if len(self._pending) > _LONGEST_BYTES:
+        if len(self._pending) > self.longest_bytes:
             self._shorten()
 
     def _shorten(self) -> None:
@@ -123,9 +125,9 @@ class LineBuffer:
         if keep < len(pending):
             self._excerpt(pending[:-keep])
             self._pending = pending = pending[-keep:]
-        if len(pending) > _LONGEST_BYTES:
-            self._pending = pending[:_LONGEST_BYTES]
-            self._cut(pending[_LONGEST_BYTES:], since=_LONGEST_BYTES - _OVERLAP)
+        if len(pending) > LONGEST_BYTES:
+            self._pending = pending[:LONGEST_BYTES]
+            self._cut(pending[LONGEST_BYTES:], since=LONGEST_BYTES - _OVERLAP)
 
     def _cut(self, part: bytes, since: int | None = None) -> None:
         self._cut_bytes += len(part)
@@ -230,10 +232,11 @@ def _lines_on(text: bytes, at: int, more: int) -> int:
     return at
 
 
-def texts(run: Run, words: Words, unwrap: Unwrap | None) -> list[tuple[int | None, str]]:
+def texts(run: Run, words: Words, unwrap: Unwrap | None, *, states: int = 0) -> list[tuple[int | None, str]]:
     """(line number, text) of each line of a run, as a terminal would have shown it, none longer than LONGEST_CHARS and a note.
 
-    Several texts with one number where a line showed several things in turn that matter.
+    Several texts with one number where a line showed several things in turn that matter; of what it overwrote also the newest
+    `states`: what a bar told before hwtop attached is read once, and stands nowhere else.
     """
     raws = run.raw.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\r").split("\n")
     numbers: Sequence[int | None] = (
@@ -245,11 +248,11 @@ def texts(run: Run, words: Words, unwrap: Unwrap | None) -> list[tuple[int | Non
     found: list[tuple[int | None, str]] = []
     for index, (number, raw) in enumerate(zip(numbers, raws, strict=True), start=1):
         cut_bytes = run.cut_bytes if index == len(raws) else 0
-        found.extend((number, text) for text in _of_line(raw, cut_bytes, words, unwrap))
+        found.extend((number, text) for text in _of_line(raw, cut_bytes, words, unwrap, states))
     return found
 
 
-def _of_line(raw: str, cut_bytes: int, words: Words, unwrap: Unwrap | None) -> list[str]:
+def _of_line(raw: str, cut_bytes: int, words: Words, unwrap: Unwrap | None, states: int) -> list[str]:
     if unwrap is not None:
         unwrapped = unwrap(raw)
         if unwrapped is None:
@@ -258,19 +261,25 @@ def _of_line(raw: str, cut_bytes: int, words: Words, unwrap: Unwrap | None) -> l
     kept = [raw]
     if "\r" in raw or "\x1b" in raw or "\x08" in raw or "\x00" in raw:
         reported = shown(raw)
-        kept = [*dict.fromkeys(text for text in _overwritten(raw, words) if text not in reported), *reported]
+        kept = [*dict.fromkeys(text for text in _overwritten(raw, words, states) if text not in reported), *reported]
     if not cut_bytes and max(map(len, kept)) <= LONGEST_CHARS:
         return kept
     *others, last = kept
     return [*(text[:LONGEST_CHARS] for text in others), *_cut_line(last, cut_bytes, words)]
 
 
-def _overwritten(raw: str, words: Words) -> list[str]:
-    """What a later state of the line has hidden although a pattern may know it."""
+def _overwritten(raw: str, words: Words, states: int) -> list[str]:
+    """What a later state of the line has hidden: the newest `states`, and those that a pattern may know."""
     parts = raw.rstrip("\r").split("\r")[:-1]
-    if not parts or not words.flagged(raw.encode()):
+    if not parts or not (states or words.flagged(raw.encode())):
         return []
-    return [text for part in parts if words.flagged(part.encode()) for text in shown(part)]
+    newest = len(parts) - states
+    return [
+        text
+        for number, part in enumerate(parts)
+        if (part and number >= newest) or words.flagged(part.encode())
+        for text in shown(part)
+    ]
 
 
 def _cut_line(text: str, cut_bytes: int, words: Words) -> list[str]:

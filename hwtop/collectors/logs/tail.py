@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hwtop.collectors.found_file import FLAGS
-from hwtop.collectors.logs.lines import LineBuffer, Run, texts
+from hwtop.collectors.logs.lines import LONGEST_BYTES, LineBuffer, Run, texts
 from hwtop.collectors.logs.words import Words
 from hwtop.job.log.wrapping import Unwrap, unwrapping
 
 Refusal = Callable[[os.stat_result], "str | None"]
 """Why an open file must not be shown; None: it may be."""
-PAST_BYTES = 64 * 1024
-"""What is read of a file that is older than hwtop's first reading of it."""
+PAST_BYTES = 256 * 1024
+"""What is read of a file that is older than hwtop's first reading of it: some 3,000 progress lines, which are judged like later ones
+(engineering default)."""
 _PAST_TIMES = 4
 """So many times as many lines are kept of the past, which is read once."""
 _BLOCK_BYTES = 1 << 20
@@ -72,6 +73,7 @@ class _Handle:
         self._fingerprint = b""
         self._decoder = self._decoder_at(start)
         self._buffer = LineBuffer(words, line_no, is_fragment=start > 0)
+        self._buffer.longest_bytes = max(LONGEST_BYTES, PAST_BYTES) if is_past else LONGEST_BYTES
 
     def identity(self) -> tuple[int, int]:
         status = os.fstat(self.fd)
@@ -95,16 +97,18 @@ class _Handle:
         self.quiet = 0 if read else self.quiet + 1
         runs = self._buffer.take()
         last = self._buffer.unfinished(is_still=self.quiet >= _QUIET_READS)
-        lines = [line for run in (*runs, *([last] if last else ())) for line in self._lines(run)]
+        states = most_lines if self.is_past else 0
+        lines = [line for run in (*runs, *([last] if last else ())) for line in self._lines(run, states)]
         skipped, self._buffer.skipped = self._buffer.skipped, 0
-        self.is_past = False
+        self.is_past, self._buffer.longest_bytes = False, LONGEST_BYTES
         return lines, skipped, read
 
-    def _lines(self, run: Run) -> list[RawLine]:
+    def _lines(self, run: Run, states: int) -> list[RawLine]:
         if not self._is_known and run.raw:
             self._is_known = True
             self._unwrap = unwrapping(run.raw.partition(b"\n")[0].decode("utf-8", "replace"))
-        return [RawLine(line_no, text, self.is_past) for line_no, text in texts(run, self._words, self._unwrap)]
+        found = texts(run, self._words, self._unwrap, states=states)
+        return [RawLine(line_no, text, self.is_past) for line_no, text in found]
 
     def _notice_truncation(self) -> None:
         """The file is shorter, or other bytes stand where we last read: copytruncate, or written again from the start."""
@@ -166,7 +170,7 @@ class Tail:
         self._seen: tuple[int, ...] = ()
 
     def read(self, most_lines: int, most_bytes: int) -> TailReading:
-        """New lines since the last call; on the first call the last 64 KiB. Reads at most `most_bytes`."""
+        """New lines since the last call; on the first call the last `PAST_BYTES`. Reads at most `most_bytes`."""
         reading = TailReading()
         is_new = self._handle is None
         reading.reason = self._open() if is_new else self._follow(reading, most_lines, most_bytes)

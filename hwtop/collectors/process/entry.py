@@ -18,9 +18,9 @@ from hwtop.collectors.process.files import (
     read_children,
     read_cmdline,
     read_environ,
-    read_fd_limit,
     read_files,
     read_io,
+    read_soft_limits,
     read_stat,
     read_status,
     read_thread,
@@ -70,6 +70,7 @@ class ProcessEntry:
         self._cwd: str | None = None
         self._cgroup: str | None = None
         self._fd_limit: int | None = None
+        self._process_limit: int | None = None
         self._io: Io | None = None
         self._files: tuple[OpenFile, ...] = ()
         self._fd_count: int | None = None
@@ -139,7 +140,7 @@ class ProcessEntry:
         self._cwd = self._link("cwd")
         try:
             self._cgroup = read_cgroup(self._directory)
-            self._fd_limit = read_fd_limit(self._directory)
+            self._fd_limit, self._process_limit = read_soft_limits(self._directory)
         except (OSError, ValueError) as error:
             self._reasons["cgroup"] = self._reason(error)
         try:
@@ -235,6 +236,7 @@ class ProcessEntry:
             written_chars=io.written_chars if io else None,
             fd_count=self._fd_count,
             fd_limit=self._fd_limit,
+            process_limit=self._process_limit,
             files=self._files,
             threads=self._threads,
             exit_code=self.exit_code(),

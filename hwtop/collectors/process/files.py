@@ -49,6 +49,14 @@ class Stat(NamedTuple):
         return self.state in "ZX" and self.thread_count <= 1
 
 
+class SoftLimits(NamedTuple):
+    """Of /proc/PID/limits."""
+
+    open_files: int | None
+    processes: int | None
+    """Of all processes and threads of the user."""
+
+
 class Status(NamedTuple):
     """Fields of /proc/PID/status that hwtop uses; None where the line is absent (a zombie, an old kernel)."""
 
@@ -201,13 +209,15 @@ def read_cgroup(directory: str) -> str | None:
     return next((path for path in order if path != "/"), next(iter(order), None))
 
 
-def read_fd_limit(directory: str) -> int | None:
-    """Soft limit of open files; None when unlimited."""
+def read_soft_limits(directory: str) -> SoftLimits:
+    """None where there is no limit."""
+    found: dict[str, int | None] = {}
     for line in read_bytes(f"{directory}/limits").decode("ascii", "replace").splitlines():
-        if line.startswith("Max open files"):
-            word = line.split()[3]
-            return int(word) if word.isdigit() else None
-    return None
+        for name in ("Max open files", "Max processes"):
+            if line.startswith(name):
+                word = line.removeprefix(name).split()[0]
+                found[name] = int(word) if word.isdigit() else None
+    return SoftLimits(found.get("Max open files"), found.get("Max processes"))
 
 
 def read_files(directory: str) -> tuple[int, tuple[OpenFile, ...]]:

@@ -24,6 +24,8 @@ def cgroup_rates(previous: CgroupReading | None, current: CgroupReading) -> Cgro
         mem_used_bytes=current.mem_used_bytes,
         mem_cache_bytes=current.mem_cache_bytes,
         oom_kills_new=None if previous is None else increase(previous.oom_kills, current.oom_kills),
+        pids_limit=current.pids_limit,
+        pids_used=current.pids_used,
     )
 
 

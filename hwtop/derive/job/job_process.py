@@ -38,6 +38,7 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
         written_bytes_per_s=rate.written_bytes_per_s,
         fd_count=process.fd_count,
         fd_limit=process.fd_limit,
+        process_limit=process.process_limit,
         wchan=process.wchan,
         threads=_count([thread.comm for thread in process.threads]),
         thread_states=_count([thread.state for thread in process.threads]),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import get_args
 
+from hwtop.derive.logs.step_clock import StepClock
+from hwtop.job.log.time import reported_s
 from hwtop.job.progress.curve_series import CurveSeries
 from hwtop.job.progress.tracker import Measured
 from hwtop.model.curve import Curve, CurveName, CurvePoint
-from hwtop.model.log import Progress
+from hwtop.model.log import LogLine, Progress
 
 Teller = tuple[str, int | None]
 """A path, and the rank whose lines these are; None where nothing tells it."""
@@ -20,32 +22,49 @@ _CLEARLY = 1.5
 
 
 class CurveBook:
-    """Takes what each progress line told, and answers with one curve a quantity."""
+    """Takes what each progress line told, and answers with one curve a quantity.
+
+    A pace that the lines do not tell is measured: by the time that each line begins with, else by when it arrived.
+    """
 
     def __init__(self) -> None:
         self._books: dict[CurveName, _Quantity] = {name: _Quantity() for name in _NAMES}
-        self._measured: dict[CurveName, _Quantity] = {name: _Quantity() for name in _NAMES}
+        self._arrived: dict[CurveName, _Quantity] = {name: _Quantity() for name in _NAMES}
+        self._written = _Quantity()
+        self._clocks: dict[Teller, StepClock] = {}
 
     @property
     def curves(self) -> tuple[Curve, ...]:
         """Those that have points."""
-        made = [self._books[name].curve(name) or self._measured[name].curve(name) for name in _NAMES]
+        made = [self._books[name].curve(name) or self._measured(name) for name in _NAMES]
         return tuple(curve for curve in made if curve is not None)
 
-    def take(self, reporter: Teller, progress: Progress, step: int | None, at_s: float, is_past: bool) -> None:
+    def take(self, reporter: Teller, progress: Progress, step: int | None, line: LogLine) -> None:
         """Take in one line. `step` counts over the whole run; None where no step is known yet."""
+        written_s = reported_s(line.text)
         for name in _NAMES:
             value = getattr(progress, name)
             if value is None:
                 continue
             unit = (progress.throughput_unit or "") if name == "throughput" else ""
             is_mean = name in (progress.means or ()) or (name == "loss" and _is_of_epoch(progress))
-            point = CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past)
+            point = CurvePoint(step=step, at_s=line.at_s, value=value, is_past=line.is_past, written_s=written_s)
             self._books[name].take(reporter, unit, point, is_mean)
+        if written_s is None or step is None or progress.step is None:
+            return
+        for each, pace_s in self._clocks.setdefault(reporter, StepClock()).take(step, written_s):
+            point = CurvePoint(step=each, at_s=line.at_s, value=pace_s, is_past=line.is_past, written_s=written_s)
+            self._written.take(reporter, "", point, False)
 
-    def take_measured(self, reporter: Teller, measured: Measured) -> None:
-        """Take in a pace that was measured by the arrival of lines; it counts where the lines tell none."""
-        self._measured[measured.name].take(reporter, measured.unit, measured.point, False)
+    def take_arrival(self, reporter: Teller, measured: Measured) -> None:
+        """Take in a pace that was measured by the arrival of lines."""
+        self._arrived[measured.name].take(reporter, measured.unit, measured.point, False)
+
+    def _measured(self, name: CurveName) -> Curve | None:
+        """Where the counter counts samples, their arrival tells: what is written there is no step."""
+        counts_samples = self._arrived["throughput"].curve("throughput") is not None
+        is_written = name == "step_time_s" and not counts_samples
+        return (self._written.curve(name) if is_written else None) or self._arrived[name].curve(name)
 
 
 def _is_of_epoch(progress: Progress) -> bool:

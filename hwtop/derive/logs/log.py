@@ -157,9 +157,9 @@ class LogBook:
         progress, is_step = stream.take(parsed_line)
         if progress is not None:
             step = stream.run_step if stream.run_step is not None else self._step_elsewhere(stream.rank)
-            self._curves.take(stream.key, progress, step, line.at_s, line.is_past)
+            self._curves.take(stream.key, progress, step, line)
             if stream.measured is not None:
-                self._curves.take_measured(stream.key, stream.measured)
+                self._curves.take_arrival(stream.key, stream.measured)
         if is_step and (line.is_past or attempt_of(line.path) is not None):
             self._overcome(line)
 

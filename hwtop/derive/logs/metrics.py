@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from hwtop.derive.job.slot import RankProcesses
 from hwtop.derive.logs.heartbeat import HeartbeatBook
+from hwtop.derive.logs.step_clock import StepClock
 from hwtop.job.metrics.files import kind_of
 from hwtop.job.metrics.folders import folders_of
 from hwtop.job.progress.curve_series import CurveSeries, curves_of
@@ -86,6 +87,9 @@ class _FileBook:
         self._series: dict[CurveName, CurveSeries] = {}
         self._counts: dict[CurveName, StepCount] = {}
         """One a quantity: some files tell one after the other."""
+        self._clock = StepClock()
+        self._paced_by: CurveName | None = None
+        """The quantity whose steps and times tell the pace."""
         self._curves: tuple[Curve, ...] | None = ()
         self._progress = Progress()
         self._steps: deque[tuple[float, int]] = deque(maxlen=_WINDOW + 1)
@@ -105,6 +109,7 @@ class _FileBook:
             axis = self._counts.setdefault(point.name, StepCount()).take(point.step, None, point.epoch, None)
         reported = CurvePoint(step=axis, at_s=point.at_s, value=point.value, is_past=point.is_past)
         self._series.setdefault(point.name, CurveSeries()).add(reported)
+        self._measure(reported, point.name)
         changes: dict[str, object] = {point.name: point.value}
         if point.name == "throughput" and self.file is not None:
             changes["throughput_unit"] = self.file.unit or None
@@ -117,6 +122,19 @@ class _FileBook:
                 self._steps.clear()
             self._steps.append((point.at_s, point.step))
         self._progress = replace(self._progress, **changes)
+
+    def _measure(self, point: CurvePoint, name: CurveName) -> None:
+        """Seconds a step, where the file tells when each value was told but not how long a step takes."""
+        if name == "step_time_s":
+            self._paced_by = "step_time_s"
+        if self.file is None or not self.file.has_times or point.step is None:
+            return
+        self._paced_by = self._paced_by or name
+        if name != self._paced_by or name == "step_time_s":
+            return
+        for step, pace_s in self._clock.take(point.step, point.at_s):
+            pace = CurvePoint(step=step, at_s=point.at_s, value=pace_s, is_past=point.is_past)
+            self._series.setdefault("step_time_s", CurveSeries()).add(pace)
 
     def written_at_s(self, at_s: float) -> float:
         """When the file was last written, on the clock of `at_s`."""

@@ -25,6 +25,9 @@ class CgroupReading(Struct, frozen=True, kw_only=True):
     mem_cache_bytes: int | None = None
     """Page cache inside `mem_used_bytes`; the kernel gives it back under pressure."""
     oom_kills: int | None = None
+    pids_limit: int | None = None
+    """Processes and threads; None = no limit."""
+    pids_used: int | None = None
     psi: dict[str, Pressure] = {}
     missing: dict[str, str] = {}
 
@@ -39,3 +42,5 @@ class CgroupRates(Struct, frozen=True, kw_only=True):
     mem_used_bytes: int | None
     mem_cache_bytes: int | None
     oom_kills_new: int | None
+    pids_limit: int | None = None
+    pids_used: int | None = None

@@ -12,7 +12,7 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import at_work, rank_bytes
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.memory import span
+from hwtop.symptoms.host.resources import span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
-from itertools import pairwise
-
 from msgspec import Struct
 
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host.resources import rise_of, span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.statistics import line_fit
 
 MIN_WINDOW_S = 12.0
 MAX_WINDOW_S = 600.0
-FIT = 0.9
-"""On a straight line (R squared). Engineering default."""
-SLICES = 6
-SLICE_SHARE = 0.3
-"""In each of so many equal parts of the time at least this share of the mean is gained: allocators and caches warm up in bursts that
-lie near a line, too. Engineering defaults."""
 
 
 LEAK = limits_of("host-memory-leak")
@@ -77,23 +67,10 @@ def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | N
     points = points[max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > 5.0), default=0) :]
     if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S:
         return None
-    slope, fit = line_fit(points)
-    gained = points[-1][1] - points[0][1]
-    is_large = slope >= 1e6 * limits.mb_per_min / 60 and gained >= 1e6 * limits.gained_mb
-    if not is_large or fit < FIT or min(_gains(points)) < SLICE_SHARE * gained / SLICES:
+    rise = rise_of(points)
+    if rise is None or rise.per_s < 1e6 * limits.mb_per_min / 60 or rise.gained < 1e6 * limits.gained_mb:
         return None
-    return Growth(
-        rank=rank, slope_bytes_per_s=slope, gained_bytes=gained, seconds=points[-1][0] - points[0][0], fit=fit
-    )
-
-
-def _gains(points: Sequence[tuple[float, float]]) -> list[float]:
-    """What was gained in each slice of the time."""
-    first_s, last_s = points[0][0], points[-1][0]
-    ends = [first_s + (last_s - first_s) * number / SLICES for number in range(SLICES)] + [last_s]
-    times = [at_s for at_s, _ in points]
-    values = [points[bisect_right(times, end) - 1][1] for end in ends]
-    return [after - before for before, after in pairwise(values)]
+    return Growth(rank=rank, slope_bytes_per_s=rise.per_s, gained_bytes=rise.gained, seconds=rise.seconds, fit=rise.fit)
 
 
 def room_bytes(history: History) -> float | None:
@@ -111,8 +88,3 @@ def _memory_while_training(rank: Rank) -> float | None:
     if rank.stack.phase in STARTING or rank.state == "starting" or rank.process.tree_anon_bytes is None:
         return None
     return float(rank.process.tree_anon_bytes)
-
-
-def span(seconds: float) -> str:
-    """A time to come, as people say it."""
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from hwtop.job.hang.rank_state import STARTING
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host.resources import SHM, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
-SHM = limits_of("shm-nearly-full")
+FULL = limits_of("shm-nearly-full")
 
 
-def check_shm(history: History, limits: Limits = SHM) -> Observation | None:
-    """/dev/shm is nearly full."""
-    for mount in history.now.mounts:
-        if mount.mount_point != "/dev/shm" or not mount.total_bytes or mount.used_bytes is None:
-            continue
-        used_pct = 100.0 * mount.used_bytes / mount.total_bytes
-        if used_pct < limits.used_pct:
+def check_shm(history: History, limits: Limits = FULL) -> Observation | None:
+    """/dev/shm is nearly full, or will be: what workers put there when they start is not a rise."""
+    is_starting = any(rank.stack.phase in STARTING or rank.state == "starting" for rank in history.live_ranks)
+    for shm in history.once(outlooks, SHM).values():
+        used_pct = 100.0 * shm.share
+        if used_pct < limits.used_pct and (is_starting or not shm.runs_out):
             return None
-        left = mount.total_bytes - mount.used_bytes
+        total = shm.limit or 0.0
         return observed(
             "shm-nearly-full",
-            confidence=0.95,
+            confidence=0.95 if used_pct >= limits.used_pct else 0.8,
             facts={"used_pct": used_pct},
             evidence=(
-                f"{mount.used_bytes / 1e9:.2f} of {mount.total_bytes / 1e9:.2f} GB used, {left / 1e6:.0f} MB left",
+                f"{shm.used / 1e9:.2f} of {total / 1e9:.2f} GB used, {(total - shm.used) / 1e6:.0f} MB left",
+                *shm.words,
             ),
         )
     return None

@@ -14,11 +14,12 @@ from hwtop.model.host.disk import DiskRates, MountReading
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.pressure import some_pct
+from hwtop.symptoms.host.resources import DISK as DISKS
+from hwtop.symptoms.host.resources import MEMORY_FS, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 WAITS_SHARE = 0.2
 """A rank that spends so much of its samples in phases of reading and writing waits for the disk."""
-_MEMORY_FS = ("tmpfs", "ramfs", "devtmpfs")
 
 
 DISK = limits_of("disk-saturated")
@@ -58,14 +59,21 @@ def check_saturated(history: History, limits: Limits = DISK) -> Observation | No
 
 
 def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | None:
-    """A file system has hardly any room left; those that the job writes its logs and metrics to count most."""
-    full = [mount for mount in history.now.mounts if _is_nearly_full(mount, limits)]
+    """A file system has hardly any room left, or will have; those that the job writes its logs and metrics to count most."""
+    used = mounts_of(_written(history.now), history.now.mounts)
+    ends = {str(point): disk for point, disk in history.once(outlooks, DISKS).items() if disk.runs_out}
+    full = [
+        mount
+        for mount in history.now.mounts
+        if _is_nearly_full(mount, limits) or (mount in used and mount.mount_point in ends)
+    ]
     if not full:
         return None
-    used = mounts_of(_written(history.now), history.now.mounts)
     worst = min(full, key=lambda mount: (mount not in used, mount.available_bytes or 0))
     room = worst.available_bytes or 0
-    is_scarce = worst in used and (room < 1e9 * limits.scarce_gb or _lacks_inodes(worst, limits))
+    is_scarce = worst in used and (
+        room < 1e9 * limits.scarce_gb or worst.mount_point in ends or _lacks_inodes(worst, limits)
+    )
     left_gb = None if _lacks_inodes(worst, limits) else room / 1e9
     return observed(
         "disk-nearly-full",
@@ -75,6 +83,7 @@ def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | 
         evidence=(
             *(f"{mount.mount_point} ({mount.device}): {_fullness(mount)}" for mount in full),
             *((f"the job writes to {worst.mount_point}",) if worst in used else ()),
+            *(ends[worst.mount_point].words if worst.mount_point in ends else ()),
         ),
     )
 
@@ -97,7 +106,7 @@ def _waits_for_disks(rank: Rank) -> bool:
 
 
 def _is_nearly_full(mount: MountReading, limits: Limits) -> bool:
-    if mount.fs_type in _MEMORY_FS or not mount.total_bytes or mount.available_bytes is None:
+    if mount.fs_type in MEMORY_FS or not mount.total_bytes or mount.available_bytes is None:
         return False  # /dev/shm: shm-nearly-full
     used_pct = 100.0 * (1 - mount.available_bytes / mount.total_bytes)
     return (used_pct >= limits.used_pct and mount.available_bytes < 1e9 * limits.room_gb) or _lacks_inodes(

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.statistics import change_point, spread
+from hwtop.symptoms.level_shift import REACH, shift_at
+from hwtop.symptoms.statistics import change_point
 from hwtop.symptoms.training.changes import CHANGES, Change
 
 NEAR_S = 30.0
@@ -27,12 +28,6 @@ SURE = 3.0
 """Standard scores (rank sums). As much as some 7 blocks after 15 can prove."""
 SPREADS = 3.0
 """... and so many standard deviations of the bulk before."""
-USUAL_REACH = 0.5
-"""No other time before came so far up the way, and now is not below it again."""
-HELD_SHARE = 0.7
-"""Of the blocks after the change that are so far up."""
-_WINDOW_BLOCKS = 5
-"""What is called another time."""
 
 
 class Move(Struct, frozen=True):
@@ -83,19 +78,15 @@ def _step(
     at = begin + place
     if abs(score) < SURE:
         return None
-    before, after = median(values[begin:at]), median(values[at:end])
-    sign = change.sign or (1 if after > before else -1)
-    way = [sign * (value - before) for value in values]
-    step = sign * (after - before)
-    if step < max(change.least, change.least_share * abs(before), SPREADS * spread(values[begin:at])):
+    sign = change.sign or (1 if median(values[at:end]) > median(values[begin:at]) else -1)
+    shift = shift_at([sign * value for value in values], at, abs(score), SPREADS, slice(begin, end))
+    if shift is None or shift.after - shift.before < max(change.least, change.least_share * abs(shift.before)):
         return None
-    limit = USUAL_REACH * step
-    far = [index for index in range(at, end) if way[index] >= limit]
-    is_near = bool(far) and from_s - NEAR_S <= times[far[0]] <= at_s + NEAR_S
-    is_held = len(far) >= HELD_SHARE * (end - at) and median(way[-LEAST_BLOCKS:]) >= limit
-    if not is_near or not is_held or _was_there(way[:at], limit):
-        return None
-    return _Step(gpu, before, after)
+    half = shift.before + REACH * (shift.after - shift.before)
+    first = next(index for index in range(at, end) if sign * values[index] >= half)
+    is_near = from_s - NEAR_S <= times[first] <= at_s + NEAR_S
+    is_held = sign * median(values[-LEAST_BLOCKS:]) >= half
+    return _Step(gpu, sign * shift.before, sign * shift.after) if is_near and is_held else None
 
 
 def _blocks(points: Sequence[tuple[float, float]], at_s: float) -> tuple[list[float], list[float]]:
@@ -104,12 +95,6 @@ def _blocks(points: Sequence[tuple[float, float]], at_s: float) -> tuple[list[fl
     for time_s, value in points:
         held.setdefault(int((time_s - at_s) // BLOCK_S), []).append(value)
     return [at_s + number * BLOCK_S for number in held], [fmean(values) for values in held.values()]
-
-
-def _was_there(way: Sequence[float], limit: float) -> bool:
-    """Has any stretch been so far up?"""
-    size = min(_WINDOW_BLOCKS, len(way))
-    return any(median(way[start : start + size]) >= limit for start in range(len(way) - size + 1))
 
 
 def _move(change: Change, steps: Sequence[_Step]) -> Move:

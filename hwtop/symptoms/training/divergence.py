@@ -24,7 +24,6 @@ _RUNAWAY_TAU = 0.8
 _SURE_TAU = 0.5
 _NEAR_PEAK = 0.6
 """A loss that has come down by more from its peak is on the way back."""
-_BLOCKS = 40
 _PEAK_POINTS = 5
 
 
@@ -82,7 +81,7 @@ def _runaway(values: Sequence[float], limits: Limits) -> _Rise | None:
     start, level = median(values[:5]), median(values[-5:])
     if (
         level < limits.runaway_times * start
-        or trend(block_medians([log(value) for value in values], _BLOCKS)).tau < _RUNAWAY_TAU
+        or trend(block_medians([log(value) for value in values])).tau < _RUNAWAY_TAU
     ):
         return None
     return _Rise(start, start, level, 0, False)
@@ -96,7 +95,7 @@ def _lost(series: Series, limits: Limits) -> _Rise | None:
     if len(values) < DIVERGING_LEAST_OF_PART and not is_whole(series):
         return None
     orders = [log(value) for value in values]
-    smooth = block_medians(orders, _BLOCKS)
+    smooth = block_medians(orders)
     at = min(range(len(smooth)), key=smooth.__getitem__)
     best_at = (2 * at + 1) * len(values) // (2 * len(smooth))
     if len(values) - best_at < DIVERGING_STRETCH:

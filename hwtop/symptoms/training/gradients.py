@@ -10,20 +10,16 @@ from statistics import median
 from hwtop.model.curve import CurvePoint
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
+from hwtop.symptoms.excursions import BASE_LEAST, LEVEL_POINTS, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.statistics import block_medians, spread, trend
+from hwtop.symptoms.statistics import block_medians, spread, trend, would_round_to_zero
 from hwtop.symptoms.text import Facts
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, when
 
-LEVEL_POINTS = 5
-BASE_POINTS = 200
-BASE_LEAST = 50
-USUAL_SHARE = 0.02
-"""Where so many of the norms before reach half of that as well, it is their nature."""
-ROUNDED = 0.01
-"""Norms of this size before an exact 0 were rounded away in print."""
+SPREADS = 6.0
+"""As of a loss that jumps."""
 FALL_POINTS = 20
 STEADY_POINTS = 10
 """The first search for a scale is over when it has not fallen for so many values."""
@@ -63,26 +59,22 @@ def _has_passed(history: History, series: Series | None) -> bool:
 
 
 def _exploded(history: History, series: Series, limits: Limits) -> Observation | None:
-    values = series.values
-    level = median(values[-LEVEL_POINTS:])
-    onset = max(0, len(values) - LEVEL_POINTS)
-    while onset > 0 and values[onset - 1] > level / 3:
-        onset -= 1
-    base = values[max(0, onset - BASE_POINTS) : onset]
-    if len(base) < BASE_LEAST:
+    found = excursions(series.values, SPREADS, limits.times - 1)
+    if not found or found[-1].end is not None or found[-1].level < limits.times * found[-1].base:
         return None
-    centre, usual = median(base), sum(value > level / 2 for value in base)
-    if centre <= 0 or level < limits.times * centre or usual > USUAL_SHARE * len(base):
+    rise = found[-1]
+    if not is_unusual(series.values, rise):
         return None
-    is_felt = _loss_has_risen(series_of(history, "loss"), series.points[onset])
+    onset = series.points[rise.begin]
+    is_felt = _loss_has_risen(series_of(history, "loss"), onset)
     lr = learning_rates(history)
     return observed(
         "grad-explosion",
-        severity="warning" if is_felt or level >= limits.alone_times * centre else "info",
-        facts={"before": centre, "now": level, "at": when(history, series.points[onset])},
+        severity="warning" if is_felt or rise.level >= limits.alone_times * rise.base else "info",
+        facts={"before": rise.base, "now": rise.level, "at": when(history, onset)},
         confidence=0.8 if is_felt else 0.6,
         evidence=(
-            f"median of the {len(base)} values before {centre:.4g}, of the last {LEVEL_POINTS} {level:.4g}: {level / centre:.0f} times",
+            f"median of the values before {rise.base:.4g}, of the last 5 {rise.level:.4g}: {rise.level / rise.base:.0f} times",
             "the loss rises as well" if is_felt else "the loss does not rise (yet): clipping may hold it",
             *((f"learning rate {lr.values[-1]:.3g}",) if lr is not None else ()),
         ),
@@ -109,7 +101,7 @@ def check_vanishing(history: History, limits: Limits = VANISHING) -> Observation
     while count < len(values) and 0 <= values[-1 - count] < limits.norm:
         count += 1
     before = values[max(0, len(values) - count - 10) : len(values) - count]
-    is_rounded = values[-1] == 0.0 and (median(before) < ROUNDED if before else not is_whole(series))
+    is_rounded = values[-1] == 0.0 and (would_round_to_zero(before) if before else not is_whole(series))
     if count < limits.points or is_rounded or (loss is not None and _learns(loss, series.points[-count])):
         return None
     first = series.points[-count]

@@ -6,43 +6,32 @@ from collections.abc import Sequence
 from math import isfinite
 from statistics import median
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.rank_set import named
 from hwtop.model.curve import CurvePoint
 from hwtop.model.log import Severity
+from hwtop.symptoms.excursions import LEVEL_POINTS, Excursion, comes_back, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.statistics import resolution, spread
+from hwtop.symptoms.statistics import block_medians
 from hwtop.symptoms.training.series import Series, curve_of, learning_rates, neighbours, newest_run, series_of, when
 
-LEVEL_POINTS = 5
-"""The loss of now is the median of so many: one bad batch is no jump."""
-BASE_POINTS = 200
-"""... and what it is compared with, the values before (as the log tells them, at whatever distance)."""
-BASE_LEAST = 50
-USUAL_SHARE = 0.02
-"""Where so many of the values before reach halfway up as well, jumps are this loss's nature: adversarial games, rewards."""
+OFTEN_SHARE = 0.1
+"""Where jumps that came back take more of the values, they are this loss's nature. Engineering default."""
+LASTS = 3
+"""A bad batch is one value; a model that was thrown back needs several."""
 RESTART_RATIO = 1.5
 """A learning rate that rises so much explains a jump: a warm restart."""
 _NEAR_ZERO = 2.0
+"""Spreads: losses around zero have no level to jump from. Engineering default."""
 
 
 NAN = limits_of("loss-nan")
 
 
 SPIKE = limits_of("loss-spike")
-
-
-class _Jump(Struct, frozen=True):
-    base: float
-    spread: float
-    level: float
-    lost: float
-    onset: int
-    """Index of its first point."""
 
 
 def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
@@ -103,32 +92,74 @@ def _nan_gradients(history: History, least: int) -> Observation | None:
 
 
 def check_spike(history: History, limits: Limits = SPIKE) -> Observation | None:
-    """The loss stands far above what it was, and not only for one batch."""
+    """The loss stands far above what it was, and not only for one batch; or it has jumped and come back time and again."""
     series = series_of(history, "loss")
-    jump = _jump(series.values, limits) if series is not None else None
-    if series is None or jump is None:
+    if series is None:
         return check_pattern("loss-spike", history)
-    values = series.values
-    peak = max(values[jump.onset :])
-    length = len(values) - jump.onset
+    found = history.once(jumps, limits)
+    if found and found[-1].end is None and _is_new(series.values, found[-1], limits):
+        return _stands_high(history, series, found[-1], limits)
+    again = [jump for jump in found if jump.end is not None and _restarted(history, series, jump.begin) is None]
+    if _is_often(series.values, again, limits):
+        return _jumps_again(history, series, again)
+    return check_pattern("loss-spike", history)
+
+
+def jumps(history: History, limits: Limits = SPIKE) -> tuple[Excursion, ...]:
+    """All jumps of the newest run that lose what had been gained, oldest first."""
+    series = series_of(history, "loss")
+    values = series.values if series is not None else []
+    start = median(values[:10]) if values else 0.0
+    return tuple(
+        jump
+        for jump in excursions(values, limits.spreads, limits.above_share)
+        if (min(values) > 0 or jump.base > _NEAR_ZERO * jump.spread)
+        and _is_jump(jump, limits)
+        and (start <= jump.base or jump.level - jump.base >= limits.lost_share * (start - jump.base))
+    )
+
+
+def _is_jump(jump: Excursion, limits: Limits) -> bool:
+    """By the median of its values, so not one bad batch."""
+    is_far = jump.level > jump.base + max(limits.spreads * jump.spread, limits.above_share * jump.base)
+    is_lasting = jump.end is None or jump.length >= LASTS or jump.peak >= limits.certain_times * jump.base
+    return is_far and is_lasting
+
+
+def _is_new(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
+    """By orders of magnitude none is usual."""
+    return is_unusual(values, jump) or jump.level >= limits.certain_times * jump.base
+
+
+def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limits) -> bool:
+    """Again and again, and not so often that it is the loss's nature."""
+    share = sum(jump.length for jump in found) / max(1, len(values))
+    is_certain = all(jump.peak >= limits.certain_times * jump.base for jump in found)
+    return comes_back(found, len(values), int(limits.again)) and (is_certain or share <= OFTEN_SHARE)
+
+
+def _stands_high(history: History, series: Series, jump: Excursion, limits: Limits) -> Observation:
+    peak = max(block_medians(series.values[jump.begin :], max(1, jump.length // LEVEL_POINTS)))
     is_falling = jump.level < jump.base + 0.8 * (peak - jump.base)
-    cause = _restarted(history, series, jump.onset)
-    severity: Severity = "warning" if length >= limits.warning_points and not is_falling and cause is None else "info"
-    onset = series.points[jump.onset]
+    cause = _restarted(history, series, jump.begin)
+    severity: Severity = (
+        "warning" if jump.length >= limits.warning_points and not is_falling and cause is None else "info"
+    )
+    onset = series.points[jump.begin]
     return observed(
         "loss-spike",
         severity=severity,
         facts={
             "base": jump.base,
-            "peak": peak,
+            "peak": jump.peak,
             "at": when(history, onset),
             "stays": jump.level if severity == "warning" else None,
             "now": jump.level,
         },
         confidence=0.75 if severity == "warning" else 0.6,
         evidence=(
-            f"median of the values before {jump.base:.4g}, their spread {jump.spread:.2g}; of the last {LEVEL_POINTS} {jump.level:.4g}",
-            f"{length} values since; " + ("it comes down again" if is_falling else "it does not come down"),
+            f"median of the values before {jump.base:.4g}, their spread {jump.spread:.2g}; of the last 5 {jump.level:.4g}",
+            f"{jump.length} values since; " + ("it comes down again" if is_falling else "it does not come down"),
             *neighbours(history, onset),
             *((cause,) if cause else ()),
         ),
@@ -136,25 +167,30 @@ def check_spike(history: History, limits: Limits = SPIKE) -> Observation | None:
     )
 
 
-def _jump(values: Sequence[float], limits: Limits) -> _Jump | None:
-    if len(values) < BASE_LEAST + LEVEL_POINTS:
-        return None
-    level = median(values[-LEVEL_POINTS:])
-    base = values[-LEVEL_POINTS - BASE_POINTS : -LEVEL_POINTS]
-    centre, noise = median(base), max(spread(base), resolution(base))
-    limit = centre + max(limits.spreads * noise, limits.above_share * centre)
-    if centre <= _NEAR_ZERO * noise or level <= limit:  # losses around zero have no level to jump from
-        return None
-    half = (centre + level) / 2
-    onset = len(values) - LEVEL_POINTS
-    while onset > 0 and values[onset - 1] > half:
-        onset -= 1
-    before = values[max(0, onset - BASE_POINTS) : onset]
-    if sum(value > half for value in before[10 if onset < BASE_POINTS else 0 :]) > USUAL_SHARE * len(before):
-        return None
-    start = median(values[:10])
-    lost = (level - centre) / (start - centre) if start > centre else float("inf")
-    return _Jump(centre, noise, level, lost, onset) if lost >= limits.lost_share else None
+def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -> Observation:
+    first, last = series.points[found[0].begin], series.points[found[-1].begin]
+    worst = max(found, key=lambda jump: jump.peak / jump.base)
+    return observed(
+        "loss-spike",
+        severity="warning",
+        facts={
+            "times": len(found),
+            "since": when(history, first).removeprefix("at "),
+            "base": worst.base,
+            "peak": worst.peak,
+            "at": when(history, last),
+        },
+        confidence=0.75,
+        evidence=(
+            *(
+                f"{when(history, series.points[jump.begin])}: from {jump.base:.4g} to {jump.peak:.4g}, back after {jump.length} values"
+                for jump in found[-4:]
+            ),
+            f"{len(series.values)} values in all",
+            *neighbours(history, last),
+        ),
+        ranks=series.ranks(),
+    )
 
 
 def _restarted(history: History, series: Series, onset: int) -> str | None:

@@ -21,8 +21,6 @@ FEW_BEFORE_POINTS = 25
 """... where it has doubled, which few values prove. Engineering defaults."""
 WARM_POINTS = 10
 """The first values of a run: compilation, autotuning, caches that fill."""
-WINDOW = 500
-BLOCKS = 30
 
 
 PACE = limits_of("throughput-drop")
@@ -49,7 +47,7 @@ def pace_of(history: History, is_throughput: bool) -> Pace | None:
     series = series_of(history, "throughput" if is_throughput else "step_time_s")
     if series is None or history.job is None or history.job.has_ended:
         return None
-    points = tuple(point for point in series.points[WARM_POINTS:] if point.value > 0)[-WINDOW:]
+    points = tuple(point for point in series.points[WARM_POINTS:] if point.value > 0)
     values = [1 / point.value if is_throughput else point.value for point in points]
     return Pace(series, points, values, is_throughput) if len(points) >= FEW_BEFORE_POINTS + AFTER_POINTS else None
 
@@ -86,7 +84,7 @@ def _is_from(point: CurvePoint, change: CurvePoint) -> bool:
 
 def is_steadier(values: Sequence[float]) -> bool:
     """Does a straight line explain the values better than a step? Then the time rises little by little."""
-    blocks = block_medians(values, BLOCKS)
+    blocks = block_medians(values)
     line = trend(blocks)
     middle = median(value - line.slope * index for index, value in enumerate(blocks))
     at, _ = change_point(blocks, 2)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.statistics import block_medians, jitter, resolution, trend
+from hwtop.symptoms.statistics import block_medians, jitter, resolution, trend, would_round_to_zero
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, share_done, when
 
 FLAT = 0.005
@@ -30,15 +30,8 @@ NEARLY_DONE = 0.98
 FALLS = 50
 FLOOR = 0.15
 """Of its highest value: schedules end on a floor, a tenth mostly."""
-_BLOCKS = 40
 _FINE = 0.2
 _LOOKED_AT = 50
-_FALL = 100
-"""Times the last digit that is told: from there to 0 in one step is no rounding."""
-_CLIFF = 20
-"""The same of a learning rate: schedules fall by a tenth at a time, not to a fortieth."""
-_ROUNDED = 20
-"""A learning rate that had no more distinct values before may be 0 because it is printed with too few digits."""
 
 
 PLATEAU = limits_of("loss-plateau")
@@ -92,7 +85,7 @@ def _flat(series: Series, limits: Limits) -> _Flat | None:
     steps = len(stretch) if begin.step is None or end.step is None else end.step - begin.step
     if len(stretch) < limits.points or steps < limits.steps:
         return None
-    blocks = block_medians([point.value for point in stretch], _BLOCKS)
+    blocks = block_medians([point.value for point in stretch])
     start, level, line = median(values[:10]), median(blocks), trend(blocks)
     most, gained = -line.low * (len(blocks) - 1), start - level
     least = limits.fallen_share * level
@@ -119,8 +112,8 @@ def _equal(series: Series, least: int) -> int | None:
     if count < least:
         return None
     if values[-1] == 0.0:  # a loss that came down to it is rounded; one that fell from the sky is none
-        fell = abs(values[-count - 1]) >= _FALL * resolution(values) if count < len(values) else is_whole(series)
-        return count if fell else None
+        is_none = not would_round_to_zero(values[:-count]) if count < len(values) else is_whole(series)
+        return count if is_none else None
     digits = f"{abs(values[-1]):.12g}".replace(".", "").strip("0")
     is_first = abs(values[0] - values[-1]) <= NOTHING_LEARNT * abs(values[0])
     return count if len(digits) >= EQUAL_DIGITS and is_first else None
@@ -164,7 +157,7 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
     is_whole_run = zeros == len(lr.points)
     least = ZERO_ALWAYS_POINTS if is_whole_run else needed
     if len(reported) < least or (
-        _may_move(reported) if is_whole_run else _falls(reported) or _is_rounded(lr.values, zeros)
+        _may_move(reported) if is_whole_run else _falls(reported) or would_round_to_zero(lr.values[:-zeros])
     ):
         return None
     highest = max(lr.values)
@@ -181,18 +174,13 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
     )
 
 
-def _is_rounded(rates: Sequence[float], zeros: int) -> bool:
-    """Few distinct rates that come down to the last digit that is told; one that fell from far above it in one step is 0."""
-    return rates[-zeros - 1] < _CLIFF * resolution(rates) and len(set(rates)) <= _ROUNDED
-
-
 def _falls(values: Sequence[float]) -> bool:
-    return trend(block_medians(values, _BLOCKS)).high < 0
+    return trend(block_medians(values)).high < 0
 
 
 def _may_move(values: Sequence[float]) -> bool:
     """Nothing but a loss that surely rests proves a learning rate of 0 that was never another: "0.00" may be a rounded 3e-4."""
-    blocks = block_medians(values, _BLOCKS)
+    blocks = block_medians(values)
     line, least = trend(blocks), FLAT * abs(median(blocks))
     return max(-line.low, line.high) * (len(blocks) - 1) > least or _is_coarse(values, least)
 

@@ -113,12 +113,16 @@ def neighbours(history: History, point: CurvePoint) -> tuple[str, ...]:
 
 
 def when(history: History, point: CurvePoint) -> str:
-    """ "at 14:02:10 (step 1200)", "at step 1200" of what was written before hwtop attached, or ""."""
+    """ "at 14:02:10 (step 1200)", by the line's own clock before hwtop attached; "at step 1200" where that has none, or ""."""
     step = f"step {point.step}" if point.step is not None else ""
-    if point.is_past:
+    if point.is_past and point.written_s is None:
         return f"at {step}" if step else "before hwtop attached"
-    time_s = history.now.time_s - (history.now.at_s - point.at_s)
-    clock = datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
+    if point.is_past and point.written_s is not None:
+        minutes, second = divmod(int(point.written_s) % 86_400, 60)
+        clock = f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
+    else:
+        time_s = history.now.time_s - (history.now.at_s - point.at_s)
+        clock = datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
     return f"at {clock} ({step})" if step else f"at {clock}"
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from msgspec import Struct
-
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.history import History
+from hwtop.symptoms.level_shift import Shift, shifts
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
-from hwtop.symptoms.statistics import change_point, spread
 from hwtop.symptoms.training.attribution import Move, moves
 from hwtop.symptoms.training.pace import (
     AFTER_POINTS,
@@ -33,18 +31,8 @@ SURE = 5.0
 """Standard scores of the change: neighbouring steps are not independent, so two or three prove nothing. Engineering default."""
 SPREADS = 2.0
 """... and by so many standard deviations of the bulk: where sequences differ much in length a change must be large."""
-USUAL_REACH = 0.5
-"""No stretch of the same length before the change came so far up the way: lengths that vary, sorted batches and buckets do."""
 SCALED_BY_INTERVAL = 0.15
 """A value that changed like the distance of the log's steps is a sum over that distance."""
-
-
-class _Drop(Struct, frozen=True):
-    at: int
-    """Index of the first slow value."""
-    before: float
-    after: float
-    score: float
 
 
 def check_drop(history: History, limits: Limits = PACE) -> Observation | None:
@@ -59,45 +47,19 @@ def check_drop(history: History, limits: Limits = PACE) -> Observation | None:
     return None
 
 
-def _drop(pace: Pace, limits: Limits) -> _Drop | None:
+def _drop(pace: Pace, limits: Limits) -> Shift | None:
     """The largest of the changes that hold."""
-    values = pace.values
-    drops = [drop for at, score in _changes(values, 0, 3) if (drop := _proven(pace, at, score, limits)) is not None]
-    return max(drops, key=lambda drop: drop.after / drop.before, default=None)
+    found = [drop for drop in shifts(pace.values, AFTER_POINTS, SURE, SPREADS) if _is_drop(pace, drop, limits)]
+    return max(found, key=lambda drop: drop.after / drop.before, default=None)
 
 
-def _changes(values: Sequence[float], begin: int, depth: int) -> list[tuple[int, float]]:
-    """Places and scores: the clearest, then the clearest on either side of it (binary segmentation). A small early change may
-    be clearer by rank than the large late one."""
-    at, score = change_point(values, AFTER_POINTS)
-    if depth == 0 or abs(score) < SURE:
-        return []
-    left, right = _changes(values[:at], begin, depth - 1), _changes(values[at:], begin + at, depth - 1)
-    return [*left, (begin + at, score), *right]
-
-
-def _proven(pace: Pace, at: int, score: float, limits: Limits) -> _Drop | None:
-    values = pace.values
-    if score < 0 or at < FEW_BEFORE_POINTS or lasted_s(pace, at) < AFTER_S:
-        return None
-    least = 1 + limits.slower_share if at >= BEFORE_POINTS else max(DOUBLED, 1 + limits.slower_share)
-    before, after = median(values[:at]), median(values[at:])
-    now = median(values[-AFTER_POINTS:])
-    step = after - before
-    is_slower = min(after, now) >= least * before and step > SPREADS * spread(values[:at])
-    if not is_slower or _was_usual(values[:at], len(values) - at, before + USUAL_REACH * step):
-        return None
-    slow = sum(value > before + USUAL_REACH * step for value in values[at:])
-    if slow < 0.7 * (len(values) - at) or _follows_the_interval(pace.points, at, after / before):
-        return None
-    return _Drop(at, before, after, score)
-
-
-def _was_usual(before: Sequence[float], length: int, limit: float) -> bool:
-    """Has any stretch before, as long as the slow one (at most a third of all), been as slow?"""
-    size = max(3, min(length, len(before) // 3))
-    starts = range(0, len(before) - size + 1, max(1, size // 4))
-    return any(median(before[start : start + size]) >= limit for start in starts)
+def _is_drop(pace: Pace, drop: Shift, limits: Limits) -> bool:
+    if drop.at < FEW_BEFORE_POINTS or lasted_s(pace, drop.at) < AFTER_S:
+        return False
+    least = 1 + limits.slower_share if drop.at >= BEFORE_POINTS else max(DOUBLED, 1 + limits.slower_share)
+    now = median(pace.values[-AFTER_POINTS:])
+    is_slower = min(drop.after, now) >= least * drop.before
+    return is_slower and not _follows_the_interval(pace.points, drop.at, drop.after / drop.before)
 
 
 def _follows_the_interval(points: Sequence[CurvePoint], at: int, ratio: float) -> bool:
@@ -107,7 +69,7 @@ def _follows_the_interval(points: Sequence[CurvePoint], at: int, ratio: float) -
     return abs(ratio / (later / earlier) - 1) < SCALED_BY_INTERVAL
 
 
-def _dropped(history: History, pace: Pace, drop: _Drop, limits: Limits) -> Observation:
+def _dropped(history: History, pace: Pace, drop: Shift, limits: Limits) -> Observation:
     change = pace.points[drop.at]
     size = drop.after / drop.before - 1
     what = f"Throughput fell {1 - 1 / (1 + size):.0%}" if pace.is_throughput else f"Step time rose {size:.0%}"
@@ -135,7 +97,7 @@ def _dropped(history: History, pace: Pace, drop: _Drop, limits: Limits) -> Obser
     )
 
 
-def _moved(history: History, pace: Pace, drop: _Drop) -> tuple[Move, ...]:
+def _moved(history: History, pace: Pace, drop: Shift) -> tuple[Move, ...]:
     """What else changed there, of what hwtop has seen before and after."""
     change, last, first = pace.points[drop.at], pace.points[drop.at - 1], pace.points[0]
     if change.is_past:

@@ -7,8 +7,8 @@ from statistics import median
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
-from hwtop.symptoms.statistics import block_medians, trend
-from hwtop.symptoms.training.pace import BLOCKS, DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces
+from hwtop.symptoms.statistics import BLOCKS, block_medians, trend
+from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces
 from hwtop.symptoms.training.series import when
 
 RISE_POINTS = 120
@@ -29,7 +29,7 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
         seconds = lasted_s(pace, 0)
         if len(values) < DOUBLED_POINTS or seconds < TRIPLED_S:
             continue
-        blocks = block_medians(values, BLOCKS)
+        blocks = block_medians(values)
         line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
         start, now = median(blocks[:_ENDS]), median(blocks[-_ENDS:])
         least = _least(len(values), seconds, limits)

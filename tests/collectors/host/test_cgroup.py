@@ -163,3 +163,15 @@ def test_a_garbled_file_costs_its_field_only(tmp_path: Path, file: str, text: st
     assert set(reading.missing) == {field}
     assert file in reading.missing[field]
     assert getattr(reading, field, None) is None
+
+
+def test_the_limit_of_processes_and_how_many_there_are(tmp_path: Path) -> None:
+    shutil.copytree(proc("pod-v2"), tmp_path / "proc", symlinks=True)
+    shutil.copytree(sys("pod-v2"), tmp_path / "sys", symlinks=True)
+    (pod,) = (folder for folder in (tmp_path / "sys").rglob("cri-containerd-c0ffee.scope"))
+    assert CgroupSource(pid=4242, proc=f"{tmp_path}/proc", sys=f"{tmp_path}/sys").read().pids_limit is None
+    (pod / "pids.max").write_text("max\n")
+    (pod.parent / "pids.max").write_text("1000\n")
+    (pod.parent / "pids.current").write_text("930\n")
+    reading = CgroupSource(pid=4242, proc=f"{tmp_path}/proc", sys=f"{tmp_path}/sys").read()
+    assert (reading.pids_limit, reading.pids_used) == (1000, 930)

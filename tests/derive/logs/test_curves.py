@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hwtop.derive.logs.curves import CurveBook
 from hwtop.derive.logs.log import LogBook
 from hwtop.model.log import LogLine, LogReading, Progress
+
+
+def at(seconds: float, text: str = "") -> LogLine:
+    return LogLine(path="a.log", line_no=None, text=text, at_s=seconds)
 
 
 def test_each_quantity_has_its_curve() -> None:
     book = CurveBook()
     for step in range(3):
         progress = Progress(step=step, loss=1.0 - step, lr=0.1, throughput=9.0, throughput_unit="tokens/s")
-        book.take(("a.log", 0), progress, step, float(step), False)
+        book.take(("a.log", 0), progress, step, at(float(step)))
     assert [(curve.name, curve.unit, len(curve.points)) for curve in book.curves] == [
         ("loss", "", 3),
         ("lr", "", 3),
@@ -24,9 +30,9 @@ def test_each_quantity_has_its_curve() -> None:
 def test_the_rank_that_tells_most_is_the_teller() -> None:
     book = CurveBook()
     for rank in range(64):
-        book.take((f"{rank}.log", rank), Progress(step=1, loss=2.0), 1, 0.0, False)
+        book.take((f"{rank}.log", rank), Progress(step=1, loss=2.0), 1, at(0.0))
     for step in range(2, 40):
-        book.take(("63.log", 63), Progress(step=step, loss=2.0 / step), step, float(step), False)
+        book.take(("63.log", 63), Progress(step=step, loss=2.0 / step), step, at(float(step)))
     assert book.curves[0].rank == 63
     assert len(book.curves[0].points) > 30
 
@@ -36,7 +42,7 @@ def test_two_ranks_that_tell_alike_never_take_turns() -> None:
     seen = set()
     for step in range(50):
         for rank in (1, 0) if step % 2 else (0, 1):
-            book.take((f"{rank}.log", rank), Progress(step=step, loss=2.0), step, float(step), False)
+            book.take((f"{rank}.log", rank), Progress(step=step, loss=2.0), step, at(float(step)))
             seen.add(book.curves[0].rank)
     assert seen == {0}
 
@@ -44,7 +50,7 @@ def test_two_ranks_that_tell_alike_never_take_turns() -> None:
 def test_a_bar_that_is_redrawn_is_one_point() -> None:
     book = CurveBook()
     for at_s in range(5):
-        book.take(("a.log", 0), Progress(step=7, loss=2.0), 7, float(at_s), False)
+        book.take(("a.log", 0), Progress(step=7, loss=2.0), 7, at(float(at_s)))
     assert len(book.curves[0].points) == 1
 
 
@@ -69,6 +75,28 @@ def test_step_times_are_measured_where_no_line_tells_them() -> None:
     assert [(point.step, point.value) for point in curve.points] == [(25, 0.1), (35, 0.1), (45, 0.1)]
 
 
+def past(texts: Sequence[str]) -> LogBook:
+    """A log that held these lines when hwtop attached."""
+    logs = LogBook()
+    lines = tuple(LogLine(path="a.log", line_no=None, text=text, at_s=9.0, is_past=True) for text in texts)
+    logs.advance(LogReading(at_s=9.0, files=(), lines=lines), {}, {})
+    return logs
+
+
+def test_the_pace_before_the_attach_is_measured_by_the_times_of_the_lines() -> None:
+    logs = past([f"2026-11-23 10:00:{second:02d},500 step {4 * second} loss 1.5" for second in range(1, 50)])
+    curve = next(curve for curve in logs.curves if curve.name == "step_time_s")
+    assert [point.value for point in curve.points] == [0.25] * 48
+    assert curve.points[-1].step == 196
+
+
+def test_lines_of_one_second_share_it() -> None:
+    logs = past([f"2026-11-23 10:00:{step // 16:02d} step {step} loss 1.5" for step in range(1, 161)])
+    curve = next(curve for curve in logs.curves if curve.name == "step_time_s")
+    assert len(curve.points) > 140
+    assert all(abs(point.value - 1 / 16) < 0.005 for point in curve.points)
+
+
 def test_samples_a_second_are_measured_where_the_counter_counts_samples() -> None:
     logs = LogBook()
     for second in range(6):
@@ -81,19 +109,19 @@ def test_samples_a_second_are_measured_where_the_counter_counts_samples() -> Non
 
 def test_a_running_mean_is_marked() -> None:
     book = CurveBook()
-    book.take(("a.log", 0), Progress(step=1, loss=2.0, lr=0.1, means=("loss",)), 1, 0.0, False)
+    book.take(("a.log", 0), Progress(step=1, loss=2.0, lr=0.1, means=("loss",)), 1, at(0.0))
     assert [(curve.name, curve.is_mean) for curve in book.curves] == [("loss", True), ("lr", False)]
 
 
 def test_the_sum_of_an_epoch_stays_out_of_the_losses_of_its_steps() -> None:
     book = CurveBook()
-    book.take(("a.log", 0), Progress(step=1, loss=2.0), 1, 0.0, False)
-    book.take(("a.log", 0), Progress(epoch=1.0, loss=2.5, means=("loss",)), 1, 0.0, False)
-    book.take(("a.log", 0), Progress(epoch=1.0, loss=2.5), 1, 0.0, False)
+    book.take(("a.log", 0), Progress(step=1, loss=2.0), 1, at(0.0))
+    book.take(("a.log", 0), Progress(epoch=1.0, loss=2.5, means=("loss",)), 1, at(0.0))
+    book.take(("a.log", 0), Progress(epoch=1.0, loss=2.5), 1, at(0.0))
     assert [point.value for point in book.curves[0].points] == [2.0]
     only_sums = CurveBook()
     for epoch in (1.0, 2.0):
-        only_sums.take(("a.log", 0), Progress(epoch=epoch, loss=2.0 / epoch), None, 0.0, False)
+        only_sums.take(("a.log", 0), Progress(epoch=epoch, loss=2.0 / epoch), None, at(0.0))
     assert [point.value for point in only_sums.curves[0].points] == [2.0, 1.0]
 
 

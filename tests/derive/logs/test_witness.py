@@ -56,9 +56,10 @@ def test_a_metrics_file_tells_step_pace_and_curves_where_no_log_does() -> None:
     assert first.progress.step_time_s == pytest.approx(0.5)
     assert first.progress.step_age_s == pytest.approx(0.5)
     assert (second.progress.newest, second.progress.reporter) == (None, None)
-    (curve,) = job.metrics.curves
+    curve, pace = job.metrics.curves
     assert (curve.name, curve.source, curve.rank) == ("loss", EVENTS, 0)
     assert [point.step for point in curve.points] == list(range(10, 20))
+    assert (pace.name, {point.value for point in pace.points}) == ("step_time_s", {0.5})
     assert job.metrics.files[0].points == ()
 
 

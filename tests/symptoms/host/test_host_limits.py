@@ -18,6 +18,8 @@ from hwtop.symptoms.host.network import check_rdma, check_retransmits
 from hwtop.symptoms.host.network import check_saturated as check_link
 from hwtop.symptoms.host.open_files import check_fd_leak
 from hwtop.symptoms.host.paging import check_page_cache, check_swapping
+from hwtop.symptoms.host.resources import check_memory, check_processes
+from hwtop.symptoms.host.shm import check_shm
 from hwtop.symptoms.host.storage import check_nearly_full, check_saturated
 from hwtop.symptoms.rule import Observation
 from tests.parts import replace
@@ -253,3 +255,86 @@ def test_of_both_ends_of_a_connection_the_ranks_own_is_named() -> None:
     seen = check_fd_leak(history(60, at))
     assert seen is not None
     assert (seen.ranks, seen.title.split(" opens")[0]) == ((0,), "Rank 0")
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (lambda second: 992, "warning"),
+        (lambda second: 900, None),
+        (lambda second: 492 + 500 * (second > 35), "warning"),  # in one burst, and 32 are left
+    ],
+)
+def test_a_process_with_hardly_a_descriptor_left_is_told_whether_or_not_it_rises(
+    count: Any, expected: str | None
+) -> None:
+    seen = check_fd_leak(
+        history(60, lambda second: derived(float(second), job(rank(), processes=(process(count(second)),))))
+    )
+    assert severity(seen) == expected
+    assert seen is None or "992 of 1024 allowed files open" in seen.title
+
+
+def shm(used: float) -> MountReading:
+    return MountReading(
+        mount_point="/dev/shm", device="shm", fs_type="tmpfs", total_bytes=10**9, used_bytes=int(used * 1e9)
+    )
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        (lambda second: 0.30 + 0.01 * second, True),  # 0.7 full, the rest in half a minute
+        (lambda second: 0.05 + 0.01 * second, False),  # it may end far below
+        (lambda second: 0.30 + 0.4 * (second > 20), False),  # a buffer that was filled
+        (lambda second: 0.60 + 0.001 * second, False),  # in minutes: who knows
+    ],
+)
+def test_shared_memory_that_will_be_full_soon_is_told_before(used: Any, expected: bool) -> None:
+    seen = check_shm(history(40, lambda second: derived(float(second), job(rank()), mounts=(shm(used(second)),))))
+    assert (seen is not None) is expected
+
+
+def test_a_disk_that_the_job_fills_is_told_while_there_is_room() -> None:
+    def at(second: int) -> Any:
+        log = LogFile(path="/out/train.log", pids=(1000,), size_bytes=1, age_s=0.0)
+        return derived(float(second), job(rank(), log_files=(log,)), mounts=(mount("/out", 300.0 - 4 * second),))
+
+    seen = check_nearly_full(history(60, at))
+    assert severity(seen) == "warning"
+    assert seen is not None
+    assert "at this rate the limit is reached in 15 s" in seen.evidence
+
+
+def group(**fields: Any) -> CgroupRates:
+    known: dict[str, Any] = {
+        "cpu_quota_cores": None,
+        "throttled_periods_pct": None,
+        "mem_limit_bytes": 10**10,
+        "mem_used_bytes": 10**9,
+        "mem_cache_bytes": 0,
+        "oom_kills_new": None,
+    }
+    return CgroupRates(**(known | fields))
+
+
+@pytest.mark.parametrize(("used_gb", "cache_gb", "expected"), [(9.6, 0.0, True), (9.6, 5.0, False), (9.4, 0.0, False)])
+def test_memory_that_is_nearly_full_counts_without_the_page_cache(
+    used_gb: float, cache_gb: float, expected: bool
+) -> None:
+    limits = group(mem_used_bytes=int(used_gb * 1e9), mem_cache_bytes=int(cache_gb * 1e9))
+    seen = check_memory(constant(job(rank()), 5, cgroup=limits))
+    assert (seen is not None) is expected
+    assert seen is None or seen.title == "Memory of the cgroup: 96% used"
+
+
+@pytest.mark.parametrize(("used", "expected"), [(899, None), (900, "warning")])
+def test_processes_and_threads_near_their_limit(used: int, expected: str | None) -> None:
+    assert (
+        severity(check_processes(constant(job(rank()), 5, cgroup=group(pids_used=used, pids_limit=1000)))) == expected
+    )
+    rows = (
+        row(user="ada", thread_count=used - 10, process_limit=1000),
+        row(1001, user="ada", thread_count=10, process_limit=1000),
+    )
+    assert severity(check_processes(constant(job(rank(), processes=rows), 5))) == expected

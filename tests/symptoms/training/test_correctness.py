@@ -448,3 +448,37 @@ def test_one_fault_is_one_card() -> None:
     )
     assert [each.symptom for each in found] == ["loss-nan"]
     assert [each.symptom for each in fold([finding("loss-plateau"), finding("lr-stuck")])] == ["lr-stuck"]
+
+
+def thrown_back(*starts: int, times: float = 1000.0, count: int = 700, lasts: int = 5) -> list[float]:
+    """A loss that jumps there, and is back after some values."""
+    values = noisy([2 + 3 * math.exp(-step / 40) for step in range(count)])
+    return [
+        value * times if any(start <= index < start + lasts for start in starts) else value
+        for index, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (thrown_back(200, 380, 620), "warning"),
+        (thrown_back(200, 380, 620, times=10), "warning"),
+        (thrown_back(200, 620), None),  # a note at most, while it lasts
+        (thrown_back(200, 380, 620, times=5, lasts=1), None),  # bad batches
+        (thrown_back(200, 380, 620, lasts=1), "warning"),  # no batch is so bad
+        (thrown_back(100, 130, 160), None),  # over
+        (thrown_back(*range(100, 690, 60), times=4, lasts=8), None),  # its nature
+    ],
+)
+def test_jumps_that_come_back_are_a_warning_although_each_recovers(values: list[float], expected: str | None) -> None:
+    seen = check_spike(watched(curve("loss", values)))
+    assert (None if seen is None else seen.severity) == expected
+    if seen is not None:
+        assert seen.title.startswith("Loss jumped 3 times since step 201, to ")
+
+
+def test_a_jump_of_long_ago_that_stays_is_a_jump_still() -> None:
+    seen = check_spike(watched(curve("loss", [*LEARNT, *noisy([5.0] * 900)])))
+    assert seen is not None
+    assert (seen.severity, "at step 301" in seen.title) == ("warning", True)

@@ -157,7 +157,7 @@ def test_sequences_that_grow_by_plan() -> None:
 def test_what_rising_tells() -> None:
     title = rising([0.3 + 0.0003 * index for index in range(510)])
     assert title is not None
-    assert title == "Step time rises gradually since step 11: from 0.315 s to 0.44 s"
+    assert title == "Step time rises gradually since step 11: from 0.312 s to 0.443 s"
 
 
 def test_a_known_cause_takes_it_in() -> None:

@@ -35,6 +35,7 @@ ABOUT = frozenset(
         "host-memory-leak",
         "host-oom-kill",
         "input-bound-io",
+        "memory-nearly-full",
         "network-retransmits",
         "network-saturated",
         "numa-misplaced",
