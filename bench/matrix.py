@@ -120,7 +120,10 @@ def parse() -> argparse.Namespace:
         "--live", action="store_true", help="look as the live screen does: 1 s a tick, 1 %% of a core for stacks"
     )
     parser.add_argument(
-        "--renamed", type=int, metavar="SEED", help="run copies of the jobs in which all names of their own are replaced"
+        "--renamed",
+        type=int,
+        metavar="SEED",
+        help="run copies of the jobs in which all names of their own are replaced",
     )
     parser.add_argument("--list", action="store_true", help="print the cases and exit")
     return parser.parse_args()

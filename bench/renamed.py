@@ -33,7 +33,20 @@ from tests.training import FOLDERS  # noqa: E402
 
 _NO_COPY = ("locals()", "globals()", "vars()")
 """A program that asks for names at run time cannot be renamed from its text."""
-_TYPES = (str, bytes, list, dict, set, tuple, int, float, io.FileIO, io.TextIOWrapper, io.BytesIO, queue.Queue)
+_TYPES: tuple[type, ...] = (
+    str,
+    bytes,
+    list,
+    dict,
+    set,
+    tuple,
+    int,
+    float,
+    io.FileIO,
+    io.TextIOWrapper,
+    io.BytesIO,
+    queue.Queue,
+)
 _TYPES += (threading.Thread, threading.Event, threading.Condition, socket.socket, subprocess.Popen, random.Random, Path)
 _KEPT = frozenset(name for each in _TYPES for name in dir(each))
 """Attributes of what programs use most: of an attribute's text alone nobody knows whose it is."""
@@ -76,7 +89,7 @@ class _Names(ast.NodeVisitor):
     def __init__(self, tree: ast.Module, beside: Path | None) -> None:
         self.kept: set[str] = set()
         self._found: set[str] = set()
-        self._attributes: set[str] = set()
+        self.attributes: set[str] = set()
         self._classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._space = _imports(tree, beside)
         self.functions = {
@@ -84,16 +97,16 @@ class _Names(ast.NodeVisitor):
         } | set(self._classes)
         self.visit(tree)
         foreign = {
-            node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and self._is_foreign(node.value)
+            node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and self.is_foreign(node.value)
         }
         self.own = {
             name
-            for name in self._found | (self._attributes - foreign - _KEPT)
+            for name in self._found | (self.attributes - foreign - _KEPT)
             if name not in self.kept and not name.startswith("__") and not hasattr(builtins, name)
         }
-        self.own -= {name for name in self._attributes & (foreign | _KEPT) if name not in self._found}
+        self.own -= {name for name in self.attributes & (foreign | _KEPT) if name not in self._found}
 
-    def _is_foreign(self, node: ast.expr) -> bool:
+    def is_foreign(self, node: ast.expr) -> bool:
         """It is, or belongs to, something imported."""
         while isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
             node = node.func if isinstance(node, ast.Call) else node.value
@@ -115,7 +128,7 @@ class _Names(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            self._attributes.add(node.attr)
+            self.attributes.add(node.attr)
         self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -128,7 +141,7 @@ class _Names(ast.NodeVisitor):
                 if is_library:
                     self.kept |= {each.name, *(argument.arg for argument in _arguments(each))}
                 elif each.name != "__init__":
-                    self._attributes.add(each.name)
+                    self.attributes.add(each.name)
                 self._function(each)
             elif isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
                 self.kept.add(each.target.id)  # a field: also a keyword, and asked for by name
@@ -186,8 +199,8 @@ class _Renamer(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if not self._names._is_foreign(node.value):
-            node.attr = self._of(node.attr) if node.attr in self._names._attributes else node.attr
+        if not self._names.is_foreign(node.value):
+            node.attr = self._of(node.attr) if node.attr in self._names.attributes else node.attr
         self.generic_visit(node)
         return node
 
@@ -225,7 +238,7 @@ class _Renamer(ast.NodeTransformer):
         if called == "partial" and node.args:
             called = getattr(node.args[0], "id", "")
         if called in self._names.functions and not (
-            isinstance(node.func, ast.Attribute) and self._names._is_foreign(node.func.value)
+            isinstance(node.func, ast.Attribute) and self._names.is_foreign(node.func.value)
         ):
             for each in node.keywords:
                 each.arg = self._of(each.arg) if each.arg else None

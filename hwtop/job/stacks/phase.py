@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.job.stacks.code_line import prints, waits_for_device
+from hwtop.job.stacks.code_line import pauses, prints, waits_for_device, waits_on_handle
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name
 from hwtop.job.stacks.io_kind import traffic_phase
 from hwtop.job.stacks.name_words import words
@@ -28,7 +28,14 @@ def is_waiting(stack: ThreadStack, phase: Phase) -> bool:
 
     DDP over gloo waits for its all_reduce inside the C++ of `_engine_run_backward`, so no collective is on the stack.
     """
-    return phase == "collective" or (phase in _COMPUTING and not stack.is_active)
+    if phase == "collective":
+        return True
+    return phase in _COMPUTING and not stack.is_active and not _pauses(own_frames(stack))
+
+
+def _pauses(frames: Sequence[StackFrame]) -> bool:
+    """The innermost line is the user's own, and sleeps for a time: a hook that backward or a step calls."""
+    return bool(frames) and is_user_frame(frames[0]) and pauses(frames[0].code)
 
 
 def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Phase, StackFrame | None]:
@@ -55,6 +62,8 @@ def _by_code(frames: Sequence[StackFrame], has_device: bool) -> tuple[Phase, Sta
     """A user's line that is itself the innermost: it computes in Python, or it is in C."""
     if not frames or frames[0].code is None:
         return None
+    if waits_on_handle(frames[0].code):
+        return "collective", frames[0]
     if has_device and waits_for_device(frames[0].code):
         return "sync", frames[0]
     return ("logging", frames[0]) if prints(frames[0].code) else None

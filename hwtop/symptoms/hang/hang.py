@@ -217,8 +217,9 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
     for rank in ranks:
         if rank.rank not in culprits:
             continue
-        meaning = f": it waits for {what}" if (what := waits_for(rank.process.wchan)) else ""
-        wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else ""
+        what = rank.stall.waits_for or waits_for(rank.process.wchan)
+        meaning = f": it waits for {what}" if what else ""
+        wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else meaning
         load = (
             f", {rank.process.cpu_pct:.0f} % of a core"
             if rank.process.cpu_pct is not None and rank.process.cpu_pct >= _BUSY_PCT
