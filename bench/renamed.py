@@ -26,6 +26,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import torch
+
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
@@ -47,7 +49,16 @@ _TYPES: tuple[type, ...] = (
     io.BytesIO,
     queue.Queue,
 )
-_TYPES += (threading.Thread, threading.Event, threading.Condition, socket.socket, subprocess.Popen, random.Random, Path)
+_TYPES += (
+    torch.Tensor,
+    threading.Thread,
+    threading.Event,
+    threading.Condition,
+    socket.socket,
+    subprocess.Popen,
+    random.Random,
+    Path,
+)
 _KEPT = frozenset(name for each in _TYPES for name in dir(each))
 """Attributes of what programs use most: of an attribute's text alone nobody knows whose it is."""
 _SETTABLE = (ast.Store, ast.Del)
@@ -99,12 +110,18 @@ class _Names(ast.NodeVisitor):
         foreign = {
             node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and self.is_foreign(node.value)
         }
+        asked = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id == "self")
+        }
+        own_only = self.attributes - asked  # of `self` only: no object of a library is meant
         self.own = {
             name
-            for name in self._found | (self.attributes - foreign - _KEPT)
+            for name in self._found | (self.attributes - foreign - (_KEPT - own_only))
             if name not in self.kept and not name.startswith("__") and not hasattr(builtins, name)
         }
-        self.own -= {name for name in self.attributes & (foreign | _KEPT) if name not in self._found}
+        self.own -= {name for name in self.attributes & (foreign | (_KEPT - own_only)) if name not in self._found}
 
     def is_foreign(self, node: ast.expr) -> bool:
         """It is, or belongs to, something imported."""
