@@ -167,8 +167,11 @@ class ProcessEntry:
         """Read `io` and `syscall`, and every 5 s the open files."""
         if self.stat.has_ended:
             return
-        with contextlib.suppress(OSError, ValueError):  # not permitted: the kernel function that it waits in is left
-            self._call = read_call(self._directory)
+        if self.stat.state in "SD":
+            with contextlib.suppress(
+                OSError, ValueError
+            ):  # not permitted: the kernel function that it waits in is left
+                self._call = read_call(self._directory)
         try:
             self._io = read_io(self._directory)
             self._reasons.pop("io", None)

@@ -115,7 +115,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     waits = main_wait(history, rank)
     if waits is not None and waits[1] >= WORKER_BLOCKED_SHARE:
         lines.append(
-            f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {waits[1]:.0%} of the looks"
+            f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {waits[1]:.0%} of the samples"
         )
     if cause == "io" and is_blocked(history, rank):
         blocked = state_share(history, rank, "D")

@@ -120,7 +120,7 @@ def test_a_function_called_read_that_sleeps_reads_nothing() -> None:
     assert causes(constant(job(asleep))) == ["workers"]
     seen = check_cause("workers", constant(job(asleep)))
     assert seen is not None
-    assert any("a sleep to end, in 100% of the looks" in line for line in seen.evidence)
+    assert any("a sleep to end, in 100% of the samples" in line for line in seen.evidence)
     assert any("loading sleeps: more workers need no core" in step for step in seen.next_steps)
 
 
