@@ -17,7 +17,7 @@ is_users = true          frames of the user's own code only
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -25,9 +25,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from hwtop.job.stacks.frames import is_user_frame, short_name
+from hwtop.job.stacks.frames import short_name
 from hwtop.model.rank import Phase
-from hwtop.model.stack import StackFrame
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -38,6 +37,10 @@ IoKind = Literal["write", "row", "read", "send", "fetch", "ask"]
 """To and from files: "write", "row" (one of a table or picture, for people), "read". To and from others: "send", "fetch", and "ask"
 where nothing on the line tells which way the bytes go."""
 Level = Literal["outer", "inner", "around"]
+
+
+Matcher = Callable[[str, str], bool]
+"""(name of a function, short name of its file) -> whether it is one of them."""
 
 
 class _Functions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,9 +78,11 @@ class Rule(Struct, frozen=True):
     """Frames that mean a phase."""
 
     phase: Phase
-    fits: Callable[[StackFrame], bool]
+    fits: Matcher
     is_of_library: bool
     """It names files: nobody's function is called so by chance."""
+    is_users: bool
+    """Frames of the user's own code only."""
 
 
 class NameRule(Struct, frozen=True):
@@ -106,20 +111,20 @@ def _file() -> _File:
 def rules(level: Level) -> tuple[Rule, ...]:
     """Those of a level, in their order."""
     return tuple(
-        Rule(each.phase, _matcher(each, each.is_users), bool(each.files))
+        Rule(each.phase, _matcher(each), bool(each.files), each.is_users)
         for each in _file().library
         if each.level == level
     )
 
 
 @cache
-def queue_waits() -> tuple[Callable[[StackFrame], bool], ...]:
+def queue_waits() -> tuple[Matcher, ...]:
     """Where Python's own library waits for what another process or thread makes."""
     return tuple(_matcher(each) for each in _file().queue)
 
 
 @cache
-def calls() -> tuple[tuple[IoKind, Callable[[StackFrame], bool]], ...]:
+def calls() -> tuple[tuple[IoKind, Matcher], ...]:
     """Functions of libraries that the user's line calls."""
     return tuple((each.kind, _matcher(each)) for each in _file().call)
 
@@ -145,21 +150,16 @@ def name_rules() -> tuple[NameRule, ...]:
     )
 
 
-def is_at(frame: StackFrame, files: Sequence[str]) -> bool:
-    """In one of these files."""
-    return not files or any(
-        file[1:] in frame.short_filename if file.startswith("*") else frame.short_filename.startswith(file)
-        for file in files
-    )
-
-
-def _matcher(functions: _Functions, is_users: bool = False) -> Callable[[StackFrame], bool]:
+def _matcher(functions: _Functions) -> Matcher:
     names = frozenset(functions.names.split())
+    starts = tuple(file for file in functions.files if not file.startswith("*"))
+    parts = tuple(file[1:] for file in functions.files if file.startswith("*"))
 
-    def fits(frame: StackFrame) -> bool:
-        name = short_name(frame.name)
+    def fits(name: str, short_filename: str) -> bool:
+        name = short_name(name)
         if (names and name not in names) or (not names and name == "<module>"):
             return False
-        return is_at(frame, functions.files) and not (is_users and not is_user_frame(frame))
+        is_there = short_filename.startswith(starts) or any(part in short_filename for part in parts)
+        return is_there or not functions.files
 
     return fits

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import Literal
 
@@ -63,13 +64,18 @@ def reads(code: str | None) -> bool:
     return code is not None and (_kind(code) == "read" or FETCHES.search(code) is not None)
 
 
+@lru_cache(maxsize=1 << 14)
+def _called(name: str, short_filename: str) -> IoKind | None:
+    return next((io_kind for io_kind, fits in calls() if fits(name, short_filename)), None)
+
+
 def _traffic(library: Sequence[StackFrame], code: str) -> IoKind | None:
     if not library:
         return _said(code)
     entry = _entered(library)
     if entry is None:
         return None
-    found = next((io_kind for io_kind, fits in calls() if fits(entry)), None)
+    found = _called(entry.name, entry.short_filename)
     if found == "ask":
         return _direction(code)
     return _said(code) if found is None and entry.short_filename.startswith(BY_TEXT) else found

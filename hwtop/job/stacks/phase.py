@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -28,6 +29,8 @@ _NAMED, _AROUND, _VAGUE = 1.2, 0.75, 0.6
 """A name that says it; a module's forward around it; a name that could be of something else as well. The sum of two weak ones outweighs
 any other single one. All weights are engineering defaults: their order is what the tests of the stacks ask for."""
 _LEAST = 0.6
+_MOST_KNOWN = 50_000
+"""Functions whose meaning is kept."""
 
 
 class _Vote(Struct, frozen=True):
@@ -127,33 +130,30 @@ def _inner(frames: Sequence[StackFrame]) -> _Vote | None:
         rule = None if found is None else rules("inner")[found]
         if rule is not None and rule.is_of_library:
             return _Vote(rule.phase, _INNER if is_called else _NAMED, frame)
-        name = rule or _name(frame)
+        name = rule or (_named(frame.name, False) if is_user_frame(frame) else None)
         if name is not None:
             return _Vote(name.phase, _AROUND if name.phase == "forward" else _NAMED, frame)
     return None
 
 
-def _name(frame: StackFrame) -> NameRule | None:
-    if not is_user_frame(frame):
-        return None
-    said = words(short_name(frame.name))
-    return next((rule for rule in name_rules() if not rule.is_vague and rule.fits(said)), None)
+@lru_cache(maxsize=_MOST_KNOWN)
+def _named(name: str, is_vague: bool) -> NameRule | None:
+    """What a user's function of this name seems to do."""
+    said = words(short_name(name))
+    return next((rule for rule in name_rules() if rule.is_vague == is_vague and rule.fits(said)), None)
 
 
 def _vague(frames: Sequence[StackFrame]) -> _Vote | None:
     """A user's function that seems to make batches of what was read."""
     for frame in frames:
-        if is_user_frame(frame):
-            said = words(short_name(frame.name))
-            rule = next((rule for rule in name_rules() if rule.is_vague and rule.fits(said)), None)
-            if rule is not None:
-                return _Vote(rule.phase, _VAGUE, frame)
+        rule = _named(frame.name, True) if is_user_frame(frame) else None
+        if rule is not None:
+            return _Vote(rule.phase, _VAGUE, frame)
     return None
 
 
 _known: dict[tuple[Level, str, str, str], int | None] = {}
 """What `_rule` has found: a job's code has few functions, and they come again with every sample."""
-_MOST_KNOWN = 50_000
 
 
 def _rule(level: Level, frame: StackFrame) -> int | None:
@@ -162,8 +162,20 @@ def _rule(level: Level, frame: StackFrame) -> int | None:
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[key] = next((index for index, rule in enumerate(rules(level)) if rule.fits(frame)), None)
+        _known[key] = next(
+            (
+                index
+                for index, rule in enumerate(rules(level))
+                if rule.fits(frame.name, frame.short_filename) and not (rule.is_users and not is_user_frame(frame))
+            ),
+            None,
+        )
     return _known[key]
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _waits_at_queue(name: str, short_filename: str) -> bool:
+    return any(fits(name, short_filename) for fits in queue_waits())
 
 
 def _queue_wait(frames: Sequence[StackFrame]) -> _Vote | None:
@@ -173,7 +185,7 @@ def _queue_wait(frames: Sequence[StackFrame]) -> _Vote | None:
         (
             index
             for index, frame in enumerate(frames)
-            if is_user_frame(frame) or any(fits(frame) for fits in queue_waits())
+            if is_user_frame(frame) or _waits_at_queue(frame.name, frame.short_filename)
         ),
         None,
     )

@@ -114,9 +114,15 @@ def _waits(history: History, rank: Rank) -> list[WaitKind | None]:
 
 
 def _leaves_read(history: History, rank: Rank) -> bool:
-    """A worker's function is called as if it read; a name is no evidence against a kernel that shows a sleep."""
-    is_asleep = wait_share(history, rank, "sleep") > WORKER_BLOCKED_SHARE
-    return not is_asleep and any(worker.leaf is not None and _is_read(worker.leaf.name) for worker in rank.workers)
+    """A worker's function is called as if it read."""
+    is_named = any(worker.leaf is not None and _is_read(worker.leaf.name) for worker in rank.workers)
+    return is_named and _names_count(history, rank)
+
+
+def _names_count(history: History, rank: Rank) -> bool:
+    """A name is no evidence against a kernel that shows another wait; `poll` may wait for a socket."""
+    waits = main_wait(history, rank)
+    return waits is None or waits[1] < WORKER_BLOCKED_SHARE or waits[0] == "events"
 
 
 def _reads_itself(history: History, rank: Rank) -> bool:
@@ -129,7 +135,7 @@ def _reads_itself(history: History, rank: Rank) -> bool:
     if wait_share(history, rank, *BYTES) > WORKER_BLOCKED_SHARE:
         return True
     is_named = bool(rank.stack.hot) and _is_read(rank.stack.hot[0].function)
-    return is_named and wait_share(history, rank, "sleep") <= WORKER_BLOCKED_SHARE
+    return is_named and _names_count(history, rank)
 
 
 def _computes(history: History, rank: Rank) -> bool:
