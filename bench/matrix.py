@@ -1,6 +1,6 @@
 """The detection matrix: real jobs with planted faults and healthy ones; what hwtop says of each, and how soon.
 
-    python bench/matrix.py [NAME_OR_GLOB ...] [--repeat N] [--jobs N] [--json FILE] [--live] [--list]
+    python bench/matrix.py [NAME_OR_GLOB ...] [--repeat N] [--jobs N] [--json FILE] [--live] [--renamed SEED] [--list]
 
 Needs the test extra, torch and a C compiler (for the fake GPU driver). A job counts for as many cores as it keeps busy, so that
 light ones run side by side. Exit code: 0 if every fault was found with the right rank and nothing else was raised, else 1.
@@ -29,7 +29,9 @@ from matrix_cases import FAMILIES  # noqa: E402
 from matrix_gpus import CASES as SICK_GPUS  # noqa: E402
 from matrix_gpus import gpus  # noqa: E402
 from matrix_score import Outcome, Said, judge, line, totals  # noqa: E402
+from renamed import write_renamed  # noqa: E402
 
+from tests import training  # noqa: E402
 from tests.diagnosis.case import Case, environment, start  # noqa: E402
 from tests.diagnosis.cores import STARTING, Cores  # noqa: E402
 from tests.training import job_file, start_python  # noqa: E402
@@ -117,6 +119,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--live", action="store_true", help="look as the live screen does: 1 s a tick, 1 %% of a core for stacks"
     )
+    parser.add_argument(
+        "--renamed",
+        type=int,
+        metavar="SEED",
+        help="run copies of the jobs in which all names of their own are replaced",
+    )
     parser.add_argument("--list", action="store_true", help="print the cases and exit")
     return parser.parse_args()
 
@@ -132,7 +140,13 @@ def main() -> int:
             print(f"{family:<10} {case.name:<34} {case.symptom or 'nothing'}")
         return 0
     cores, outcomes = Cores(options.jobs), []
-    with tempfile.TemporaryDirectory(prefix="hwtop-nvml-") as library:
+    with (
+        tempfile.TemporaryDirectory(prefix="hwtop-nvml-") as library,
+        tempfile.TemporaryDirectory(prefix="hwtop-renamed-") as copies,
+    ):
+        if options.renamed is not None:
+            write_renamed(Path(copies), options.renamed)
+            training.FOLDERS = (Path(copies), *training.FOLDERS)
         fake = ROOT / "tests" / "fakenvml"
         subprocess.run(["make", "-s", "-C", str(fake), f"DIR={library}"], check=True, capture_output=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from matrix_gpus import CASES as SICK_GPUS
 
 from tests.diagnosis.case import BUSY, HEAVY, Case
@@ -37,6 +39,12 @@ STYLES = (
     Case("keeps_best", "checkpoint-stall", (0,), ready=r"\|   10 ", launch="python", cores=BUSY),
     Case("locked_store", "input-bound-io", (0,), ready="logloss", launch="python", seconds=24),
     Case("rank0_extras", "straggler-rank", (0,), cores=HEAVY),
+    Case("one_core", "cpu-oversubscribed", (0, 1), seconds=24, cores=BUSY, also=("straggler-rank",)),
+    *(
+        (Case("small_quota", "cgroup-throttled", (1,), seconds=24, cores=BUSY, also=("straggler-rank",)),)
+        if any(os.access(folder, os.W_OK) for folder in ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cgroup.procs"))
+        else ()
+    ),
     Case("pinned_neighbour", "straggler-rank", (1,), seconds=24, cores=HEAVY, also=("cpu-oversubscribed",)),
 )
 STANDSTILLS = (

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from hwtop.demo import catalogue
 
-FOLDERS = (Path(__file__).parent / "jobs", catalogue.JOBS)
+FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "jobs", catalogue.JOBS)
 """Of the jobs of one file: those of the tests, and those that `hwtop demo` runs as well."""
 MARKER = "HWTOP_TEST_JOB"
 POLL_S = 0.1

@@ -12,6 +12,7 @@ from hwtop.derive.host.gpu import GpuRater
 from hwtop.derive.host.memory import memory_rates
 from hwtop.derive.host.network import network_rates
 from hwtop.derive.job.tracker import JobTracker
+from hwtop.job.cpu_list import cpus_of
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import GpuRates
@@ -141,7 +142,9 @@ def usable_cores(snapshot: Snapshot) -> float:
     if snapshot.cgroup is not None and snapshot.cgroup.cpu_quota_cores is not None:
         limits.append(snapshot.cgroup.cpu_quota_cores)
     if snapshot.process is not None:
-        affinities = [process.usable_cores for process in snapshot.process.processes if process.usable_cores]
-        if affinities:
-            limits.append(max(affinities))
+        processes = snapshot.process.processes
+        together = frozenset[int]().union(*(cpus_of(each.allowed_cpus) for each in processes if each.allowed_cpus))
+        affinities = [process.usable_cores for process in processes if process.usable_cores]
+        if affinities or together:
+            limits.append(max(len(together), *affinities, 0))
     return min(limits, default=1.0)

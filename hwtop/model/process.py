@@ -15,6 +15,17 @@ class ThreadInfo(Struct, frozen=True, kw_only=True):
     cpu_ticks: int
 
 
+class SystemCall(Struct, frozen=True, kw_only=True):
+    """The call into the kernel that a thread is blocked in (/proc/PID/syscall)."""
+
+    name: str
+    """As syscalls(2) has it: "read", "futex", "clock_nanosleep"."""
+    fd: int | None = None
+    """Its descriptor, of a call whose first argument is one."""
+    target: str | None = None
+    """Of that descriptor, as OpenFile.target."""
+
+
 class OpenFile(Struct, frozen=True, kw_only=True):
     """One file descriptor that may be a log, a pipe or a data file."""
 
@@ -52,6 +63,10 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     swap_bytes: int | None = None
     wchan: str | None = None
     """Kernel function in which the main thread sleeps."""
+    call: SystemCall | None = None
+    """In which the main thread is blocked; None while it runs, where reading it is not permitted, and for calls of no interest."""
+    run_delay_ns: int | None = None
+    """For which the main thread was ready to run and had no core, since it started (/proc/PID/schedstat)."""
     voluntary_switches: int | None = None
     involuntary_switches: int | None = None
     tracer_pid: int | None = None
@@ -61,6 +76,8 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     """SigIgn mask."""
     usable_cores: int | None = None
     """Size of Cpus_allowed."""
+    allowed_cpus: str | None = None
+    """Those cores as the kernel lists them: "0-3,8"."""
     cpu: int | None = None
     """On which its main thread ran last."""
     ns_pids: tuple[int, ...] = ()

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hwtop.model.hang import BlockedThread, WorkerLock
 from hwtop.model.log import Progress
+from hwtop.model.process import SystemCall
 from hwtop.model.stack import StackDump, StackFrame
 
 Phase = Literal[
@@ -75,6 +76,8 @@ class Worker(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     """Of a zombie: negative = signal."""
     same_stack_for_s: float | None = None
+    """As of a rank."""
+    call: SystemCall | None = None
     """As of a rank."""
 
 
@@ -159,6 +162,12 @@ class RankProcess(Struct, frozen=True, kw_only=True):
     tree_cpu_pct: float | None = None
     """With its workers."""
     main_thread_cpu_pct: float | None = None
+    run_delay_pct: float | None = None
+    """Share of the interval for which the main thread was ready to run and had no core, 0 to 100."""
+    allowed_cpus: str | None = None
+    """Cores that it may run on, as the kernel lists them: "0-3,8"."""
+    call: SystemCall | None = None
+    """In which the main thread is blocked."""
     cpu: int | None = None
     """On which its main thread ran last."""
     runnable_threads: int = 0
@@ -241,6 +250,8 @@ class RankStall(Struct, frozen=True, kw_only=True):
     """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
     stopped_for_s: float | None = None
     """How long its OS state has been T or t."""
+    waits_for: str | None = None
+    """What its main thread waits for, as the kernel shows it: "bytes from a pipe (descriptor 5)"; None while it runs."""
     blocked: BlockedThread | None = None
     """The thread of the rank, or of its workers, that has been in state D longest."""
     worker_locks: tuple[WorkerLock, ...] = ()

@@ -15,6 +15,7 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Phase, Rank
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.host.resources import LEAST_S, known
@@ -99,13 +100,14 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
 
 
 def cpu_full(history: History) -> Result:
-    """How many cores are busy, and whether a limit is met."""
-    util = history.mean(WINDOW_S, lambda derived: derived.cpu.util_pct if derived.cpu else None)
-    if util is None:
+    """How many of the cores that the ranks may use are busy, and whether a limit is met."""
+    cores, free = capacity.cores(history.now), capacity.free(history, WINDOW_S)
+    if free is None or not history.covers(WINDOW_S):
         return Result("unknown", "CPU use is not read, or not for long enough")
+    util = 100 * (1 - free / cores)
     throttled = history.mean(WINDOW_S, lambda derived: derived.cgroup.throttled_periods_pct if derived.cgroup else None)
     limit = f", CPU limit reached in {throttled:.0f} % of the periods" if throttled is not None else ""
-    text = f"{util:.0f} % of {history.now.cores:g} cores busy{limit}"
+    text = f"{util:.0f} % of {cores:g} core{'s' if cores != 1 else ''} busy{limit}"
     return Result("no" if util < CORES_FREE_PCT and (throttled or 0.0) < 1.0 else "unknown", text)
 
 

@@ -52,6 +52,7 @@ class FakeProc:
         (folder / "stat").write_text(_stat(process, process.pid, process.name))
         (folder / "status").write_text(_STATUS.format(pid=process.pid, uid=os.getuid()))
         (folder / "wchan").write_text("do_epoll_wait")
+        (folder / "schedstat").write_text("5000000 7000000 42\n")
         self._replace(folder / "cmdline", process.argv.replace(" ", "\0") + "\0")
         self._replace(folder / "environ", "".join(f"{name}={value}\0" for name, value in process.env.items()))
         (folder / "io").write_text("rchar: 10\nwchar: 20\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 8192\n")

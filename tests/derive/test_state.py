@@ -35,6 +35,11 @@ def test_usable_cores(online: int | None, quota: float | None, affinities: list[
     assert usable_cores(snapshot(10.0, **limits(online, quota, affinities))) == cores
 
 
+def test_ranks_that_are_bound_to_a_core_each_have_as_many_together() -> None:
+    bound = [rank(number, usable_cores=1, allowed_cpus=str(number)) for number in range(2)]
+    assert usable_cores(snapshot(10.0, cpu=cpu(10.0, 0, cores=8), process=processes(10.0, *bound))) == 2.0
+
+
 def test_nothing_read_is_nothing_known() -> None:
     derived = StateBuilder().advance(snapshot(10.0))
     assert (derived.cpu, derived.memory, derived.cgroup, derived.network, derived.job) == (None,) * 5

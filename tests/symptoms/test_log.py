@@ -96,8 +96,20 @@ def test_a_sentence_that_only_mentions_an_error_is_a_note_while_the_job_trains_o
     ("symptom", "fields", "gpus", "severity", "why"),
     [
         ("disk-full", {"lines": 12}, 0, "critical", "12 lines that belong together"),
-        ("disk-full", {"text": f"ERROR:root:{MENTION}", "level": "error"}, 0, "critical", "its logger calls it an error"),
-        ("disk-full", {"text": f"WARNING:root:{MENTION}", "level": "warning"}, 0, "warning", "its logger calls it a warning"),
+        (
+            "disk-full",
+            {"text": f"ERROR:root:{MENTION}", "level": "error"},
+            0,
+            "critical",
+            "its logger calls it an error",
+        ),
+        (
+            "disk-full",
+            {"text": f"WARNING:root:{MENTION}", "level": "warning"},
+            0,
+            "warning",
+            "its logger calls it a warning",
+        ),
         ("ecc-error", {}, 1, "critical", "the job has such a device"),
         ("ecc-error", {}, 0, "info", "nothing else shows it"),
         ("ecc-error", {"text": "[ 12.3] NVRM: Xid (PCI:0000:07:00): 94"}, 0, "critical", "the driver itself"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hwtop.collectors.host.cgroup_files import Values, cpu_v1, cpu_v2, memory_v1, memory_v2, pids
 from hwtop.collectors.host.mounts import Mount, parse_mountinfo
 from hwtop.collectors.host.pressure import read_pressures
 from hwtop.collectors.procfs import read_text, reason_of
-from hwtop.model.host.cgroup import CgroupReading
+from hwtop.model.host.cgroup import CgroupReading, CpuLimitReading
 from hwtop.model.plan import SamplingPlan
 
 _UNSEEN = "the target's cgroup cannot be seen from here: removed, or in another cgroup namespace"
@@ -21,6 +21,11 @@ _FIELDS = {
     "memory": ("mem_limit_bytes", "mem_high_bytes", "mem_used_bytes", "mem_cache_bytes", "oom_kills"),
 }
 _READERS = {("cpu", 1): cpu_v1, ("cpu", 2): cpu_v2, ("memory", 1): memory_v1, ("memory", 2): memory_v2}
+
+
+_MEMBERS_EVERY_S = 5.0
+_MOST_MEMBERS = 256
+"""Of the job's processes whose own cgroups are looked for: one costs 15 µs."""
 
 
 class _Group(NamedTuple):
@@ -54,6 +59,10 @@ class CgroupSource:
         self._now = now
         self._mounts: list[Mount] | None = None
         self._groups: dict[str, _Group] = {}
+        self._pids: tuple[int, ...] = ()
+        self._members: dict[tuple[int, tuple[str, ...]], list[int]] = {}
+        """(version, folders) of a CPU controller that is not above the target's -> the job's processes in it."""
+        self._members_at_s: float | None = None
 
     def probe(self) -> str | None:
         """Why there are no cgroups here, or None."""
@@ -91,16 +100,43 @@ class CgroupSource:
         psi = {}
         if main.version == 2 and main.levels:  # v1 has no pressure files
             psi = read_pressures({key: f"{main.levels[0]}/{key}.pressure" for key in ("cpu", "io", "memory")}, missing)
-        return CgroupReading(at_s=at_s, version=main.version, path=main.path, psi=psi, missing=missing, **values)  # type: ignore[arg-type]
+        others = self._others(at_s, cpu)
+        known: dict[str, Any] = {**values, "psi": psi, "others": others, "missing": missing}
+        return CgroupReading(at_s=at_s, version=main.version, path=main.path, **known)
 
     def set_plan(self, plan: SamplingPlan) -> None:
-        """Follow the target."""
+        """Follow the target, and the processes of the job that stacks are taken of."""
+        self._pids = plan.stack_pids[:_MOST_MEMBERS]
         if plan.target_pid is not None and plan.target_pid != self._pid:
             self._pid = plan.target_pid
             self._groups = {}
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+    def _others(self, now_s: float, own: _Group | None) -> tuple[CpuLimitReading, ...]:
+        if own is not None and (self._members_at_s is None or now_s - self._members_at_s >= _MEMBERS_EVERY_S):
+            self._members, self._members_at_s = self._find_members(own), now_s
+        limits = []
+        for (version, levels), members in self._members.items():
+            values: dict[str, Any] = {**_READERS["cpu", version](levels, {})}
+            values.pop("throttled_us")
+            if values["cpu_quota_cores"] is not None:
+                limits.append(CpuLimitReading(path=levels[0], pids=tuple(members), **values))
+        return tuple(limits)
+
+    def _find_members(self, own: _Group) -> dict[tuple[int, tuple[str, ...]], list[int]]:
+        """Only levels that are not the target's as well: what those limit is told of the whole job."""
+        found: dict[tuple[int, tuple[str, ...]], list[int]] = {}
+        for pid in self._pids:
+            try:
+                group = _locate("cpu", read_text(f"{self._proc}/{pid}/cgroup"), self._mounts or [])
+            except OSError:
+                continue
+            levels = tuple(level for level in group.levels if level not in own.levels) if group else ()
+            if group is not None and levels:
+                found.setdefault((group.version, levels), []).append(pid)
+        return found
 
     def _cgroup_mounts(self) -> list[Mount]:
         mounts = parse_mountinfo(read_text(f"{self._proc}/self/mountinfo"))

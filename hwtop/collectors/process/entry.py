@@ -14,12 +14,14 @@ from hwtop.collectors.process.files import (
     Stat,
     Status,
     exit_code,
+    read_call,
     read_cgroup,
     read_children,
     read_cmdline,
     read_environ,
     read_files,
     read_io,
+    read_run_delay,
     read_soft_limits,
     read_stat,
     read_status,
@@ -30,7 +32,7 @@ from hwtop.collectors.process.files import (
 from hwtop.collectors.process.ray_log import reported_ranks
 from hwtop.job.launch.environment import kept
 from hwtop.job.secrets import masked_arguments
-from hwtop.model.process import OpenFile, ProcessInfo, ThreadInfo
+from hwtop.model.process import OpenFile, ProcessInfo, SystemCall, ThreadInfo
 
 _FILES_EVERY_S = 5.0
 _CHILDREN_EVERY_S = 2.0
@@ -62,6 +64,8 @@ class ProcessEntry:
         self.stat: Stat = read_stat(self._directory)
         self._status: Status | None = None
         self._wchan: str | None = None
+        self._run_delay_ns: int | None = None
+        self._call: SystemCall | None = None
         self._threads: tuple[ThreadInfo, ...] = ()
         self._identity_of: tuple[int, str] | None = None
         self._cmdline: tuple[str, ...] | None = None
@@ -98,7 +102,7 @@ class ProcessEntry:
         self.stat = stat
 
     def look(self) -> None:
-        """Read `stat`, `status`, `wchan` and the threads.
+        """Read `stat`, `status`, `schedstat`, `wchan` and the threads.
 
         Raises:
             ProcessLookupError: it has ended.
@@ -107,6 +111,7 @@ class ProcessEntry:
         try:
             self._status = read_status(self._directory)
             self._threads = self._read_threads()
+            self._run_delay_ns = read_run_delay(self._directory)
             self._wchan = read_wchan(self._directory)
             self._reasons.pop("wchan", None)
         except PermissionError:
@@ -160,9 +165,14 @@ class ProcessEntry:
         self._identity_of = program
 
     def measure(self, now_s: float) -> None:
-        """Read `io`, and every 5 s the open files."""
+        """Read `io` and `syscall`, and every 5 s the open files."""
         if self.stat.has_ended:
             return
+        if self.stat.state in "SD":
+            with contextlib.suppress(
+                OSError, ValueError
+            ):  # not permitted: the kernel function that it waits in is left
+                self._call = read_call(self._directory)
         try:
             self._io = read_io(self._directory)
             self._reasons.pop("io", None)
@@ -189,7 +199,7 @@ class ProcessEntry:
 
     def forget_counters(self) -> None:
         """Before `measure`: what it does not get to must not look fresh."""
-        self._io = None
+        self._io = self._call = None
 
     def exit_code(self) -> int | None:
         """Of a zombie, where this user may read it; negative = signal."""
@@ -217,12 +227,15 @@ class ProcessEntry:
             anon_bytes=status.anon_bytes if status else None,
             swap_bytes=status.swap_bytes if status else None,
             wchan=self._wchan,
+            call=self._call,
+            run_delay_ns=self._run_delay_ns,
             voluntary_switches=status.voluntary_switches if status else None,
             involuntary_switches=status.involuntary_switches if status else None,
             tracer_pid=status.tracer_pid if status else None,
             caught_signals=status.caught_signals if status else None,
             ignored_signals=status.ignored_signals if status else None,
             usable_cores=status.usable_cores if status else None,
+            allowed_cpus=status.allowed_cpus if status else None,
             cpu=stat.cpu,
             ns_pids=status.ns_pids if status else (),
             cmdline=self._cmdline,

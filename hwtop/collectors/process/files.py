@@ -6,8 +6,9 @@ import contextlib
 import os
 from typing import NamedTuple
 
+from hwtop.collectors.process.system_calls import NAMES, OF_DESCRIPTOR
 from hwtop.job.log.name import is_log_name
-from hwtop.model.process import OpenFile, ThreadInfo
+from hwtop.model.process import OpenFile, SystemCall, ThreadInfo
 
 THREAD_LIMIT = 512
 """Threads of one process that are read: a trainer has 100 to 500; of one with more only the first are read."""
@@ -70,6 +71,7 @@ class Status(NamedTuple):
     caught_signals: int | None
     ignored_signals: int | None
     usable_cores: int | None
+    allowed_cpus: str | None
     ns_pids: tuple[int, ...]
 
 
@@ -134,6 +136,7 @@ def read_status(directory: str) -> Status:
         caught_signals=int(values["SigCgt"], 16) if "SigCgt" in values else None,
         ignored_signals=int(values["SigIgn"], 16) if "SigIgn" in values else None,
         usable_cores=int(mask.replace(",", ""), 16).bit_count() if mask else None,
+        allowed_cpus=values.get("Cpus_allowed_list"),
         ns_pids=tuple(int(word) for word in values.get("NSpid", "").split()),
     )
 
@@ -142,6 +145,32 @@ def read_wchan(directory: str) -> str | None:
     """Kernel function in which the main thread sleeps. "0" is running, or another user's process: None."""
     name = read_bytes(f"{directory}/wchan").decode("ascii", "replace").strip()
     return name if name not in ("", "0") else None
+
+
+def read_run_delay(directory: str) -> int | None:
+    """Nanoseconds that the main thread was ready to run without a core: second field of schedstat (Documentation/scheduler/
+    sched-stats.rst). None on a kernel without CONFIG_SCHED_INFO."""
+    try:
+        fields = read_bytes(f"{directory}/schedstat").split()
+    except FileNotFoundError:
+        return None
+    return int(fields[1]) if len(fields) == 3 else None
+
+
+def read_call(directory: str) -> SystemCall | None:
+    """What the main thread is blocked in. Refused without the right to trace; waits while an exec is under way."""
+    words = read_bytes(f"{directory}/syscall").split()
+    name = NAMES.get(int(words[0])) if len(words) > 1 and words[0].isdigit() else None
+    if name is None:
+        return None
+    if name not in OF_DESCRIPTOR:
+        return SystemCall(name=name)
+    fd = int(words[1], 16)
+    try:
+        target = os.readlink(f"{directory}/fd/{fd}")
+    except OSError:
+        target = None
+    return SystemCall(name=name, fd=fd, target=target)
 
 
 def read_threads(directory: str) -> tuple[ThreadInfo, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.derive.host.rates import elapsed_s, increase
-from hwtop.model.host.cgroup import CgroupRates, CgroupReading
+from hwtop.model.host.cgroup import CgroupRates, CgroupReading, CpuLimitRates, CpuLimitReading
 
 
 def cgroup_rates(previous: CgroupReading | None, current: CgroupReading) -> CgroupRates:
@@ -19,19 +19,28 @@ def cgroup_rates(previous: CgroupReading | None, current: CgroupReading) -> Cgro
         previous = None
     return CgroupRates(
         cpu_quota_cores=current.cpu_quota_cores,
-        throttled_periods_pct=_throttled_pct(previous, current),
+        throttled_periods_pct=None if previous is None else _throttled_pct(previous, current),
         mem_limit_bytes=current.mem_limit_bytes,
         mem_used_bytes=current.mem_used_bytes,
         mem_cache_bytes=current.mem_cache_bytes,
         oom_kills_new=None if previous is None else increase(previous.oom_kills, current.oom_kills),
         pids_limit=current.pids_limit,
         pids_used=current.pids_used,
+        others=tuple(_limit(previous, limit) for limit in current.others),
     )
 
 
-def _throttled_pct(previous: CgroupReading | None, current: CgroupReading) -> float | None:
-    if previous is None:
-        return None
+def _limit(previous: CgroupReading | None, current: CpuLimitReading) -> CpuLimitRates:
+    before = next((limit for limit in previous.others if limit.path == current.path), None) if previous else None
+    return CpuLimitRates(
+        path=current.path,
+        pids=current.pids,
+        cpu_quota_cores=current.cpu_quota_cores,
+        throttled_periods_pct=None if before is None else _throttled_pct(before, current),
+    )
+
+
+def _throttled_pct(previous: CgroupReading | CpuLimitReading, current: CgroupReading | CpuLimitReading) -> float | None:
     periods = increase(previous.nr_periods, current.nr_periods)
     throttled = increase(previous.nr_throttled, current.nr_throttled)
     if not periods or throttled is None:

@@ -13,6 +13,8 @@ class ProcessRates(Struct, frozen=True, kw_only=True):
     cpu_pct: float | None = None
     """All its threads; 100 = one core."""
     main_thread_cpu_pct: float | None = None
+    run_delay_pct: float | None = None
+    """Share of the time for which the main thread was ready to run and had no core."""
     read_bytes_per_s: float | None = None
     written_bytes_per_s: float | None = None
     read_chars_per_s: float | None = None
@@ -37,10 +39,17 @@ def _between(old: ProcessInfo, new: ProcessInfo, seconds: float, ticks_per_s: in
     return ProcessRates(
         cpu_pct=max(0.0, ticks * percent),
         main_thread_cpu_pct=None if main[0] is None or main[1] is None else max(0.0, (main[0] - main[1]) * percent),
+        run_delay_pct=_delay_pct(old, new, seconds),
         read_bytes_per_s=_per_second(old.read_bytes, new.read_bytes, seconds),
         written_bytes_per_s=_per_second(old.written_bytes, new.written_bytes, seconds),
         read_chars_per_s=_per_second(old.read_chars, new.read_chars, seconds),
     )
+
+
+def _delay_pct(old: ProcessInfo, new: ProcessInfo, seconds: float) -> float | None:
+    """The kernel counts a wait when it is over, so one interval may hold the end of a longer one."""
+    rate = _per_second(old.run_delay_ns, new.run_delay_ns, seconds)
+    return None if rate is None else min(100.0, rate / 1e7)
 
 
 def _main_ticks(process: ProcessInfo) -> int | None:

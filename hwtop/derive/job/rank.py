@@ -10,6 +10,8 @@ from hwtop.derive.job.data_file import data_file
 from hwtop.derive.job.slot import RankSlot
 from hwtop.derive.logs.log import LogReport
 from hwtop.job.gpu_owner import gpus_of
+from hwtop.job.kernel.wait import wait_kind
+from hwtop.job.kernel.waits_on import waits_on
 from hwtop.job.stacks.frames import leaf_of
 from hwtop.job.stacks.samples import StackSamples
 from hwtop.job.stacks.series import StackState
@@ -19,6 +21,8 @@ from hwtop.model.host.disk import MountReading
 from hwtop.model.rank import Rank, RankProcess, RankStack, RankStall, Worker
 from hwtop.model.snapshot import Snapshot
 
+_NO_POLL_S = 5.0
+"""Who polls looks more often. Engineering default."""
 _DUMP_IS_NEW_S = 30.0
 """An older dump says nothing about now."""
 
@@ -72,6 +76,7 @@ def _workers(slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> tuple
                 cpu_pct=rates.cpu_pct,
                 rss_bytes=process.rss_bytes,
                 wchan=process.wchan,
+                call=process.call,
                 read_bytes_per_s=rates.read_bytes_per_s,
                 read_chars_per_s=rates.read_chars_per_s,
                 leaf=leaf_of(stack_state.classified.path) if stack_state is not None else None,
@@ -101,7 +106,7 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
     stack = RankStack(
         dump=samples.newest(rank.pid),
         phase=stack_state.classified.phase if stack_state is not None else None,
-        is_waiting=stack_state.is_waiting if stack_state is not None else None,
+        is_waiting=stack_state.is_waiting and not _sleeps_long(rank, at_s) if stack_state is not None else None,
         shares=shares.phases,
         wait_share=shares.wait,
         samples=shares.samples,
@@ -115,6 +120,13 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
         rank.stall, same_stack_for_s=samples.same_stack_for_s(rank.pid, at_s), held=samples.held(rank.pid, at_s)
     )
     return replace(rank, stack=stack, stall=stall)
+
+
+def _sleeps_long(rank: Rank, at_s: float) -> bool:
+    """In one sleep for a time of its own choice, longer than any that polls: that waits for no other rank, wherever it is called."""
+    since_s, process = rank.stall.asleep_since_s, rank.process
+    kind = wait_kind(process.os_state, process.wchan, process.call)
+    return kind == "sleep" and since_s is not None and at_s - since_s >= _NO_POLL_S
 
 
 def _with_process(rank: Rank, slot: RankSlot, sleep: Sleep | None, snapshot: Snapshot) -> Rank:
@@ -133,6 +145,9 @@ def _with_process(rank: Rank, slot: RankSlot, sleep: Sleep | None, snapshot: Sna
         cpu_pct=rates.cpu_pct,
         tree_cpu_pct=None if rates.cpu_pct is None else sum(value for value in cpu if value is not None),
         main_thread_cpu_pct=rates.main_thread_cpu_pct,
+        run_delay_pct=rates.run_delay_pct,
+        allowed_cpus=process.allowed_cpus,
+        call=process.call,
         cpu=process.cpu,
         runnable_threads=sum(thread.state == "R" for each in everyone for thread in each.threads),
         thread_count=process.thread_count,
@@ -143,7 +158,9 @@ def _with_process(rank: Rank, slot: RankSlot, sleep: Sleep | None, snapshot: Sna
         written_bytes_per_s=rates.written_bytes_per_s,
         file=data_file(process, _mounts(snapshot), () if rank.log.path is None else (rank.log.path,)),
     )
+    children = [each for each in reading.processes if each.ppid == process.pid and each not in everyone]
     stall = RankStall(
+        waits_for=waits_on(process, children),
         asleep_since_s=None if sleep is None else sleep.since_s,
         idle_for_s=None if rates.cpu_pct is None else reading.at_s - (slot.idle_since_s or reading.at_s),
         stopped_for_s=None if slot.stopped_since_s is None else reading.at_s - slot.stopped_since_s,

@@ -22,7 +22,22 @@ _MORE = re.compile(
 )
 """A second statement on the line that calls something else: then nothing tells which of the two takes the time."""
 _COLLECTS = re.compile(r"\bgc\.collect\(")
+_PAUSES = re.compile(r"\bsleep\(")
 _SLEEPS = re.compile(r"\bsleep\(|\.(?:wait|join|acquire|recv|accept|poll|select)\(")
+
+
+_HANDLE = re.compile(r"\.[wW]ait(?:all|any|some|_all)?\(")
+
+
+def waits_on_handle(code: str | None) -> bool:
+    """It waits in C for the end of something that was started before. Threads, events, processes and queues of Python wait in Python
+    code, which the stack shows; what is left are the handles of asynchronous collectives (torch `Work.wait`, mpi4py `Request.Wait`)."""
+    return code is not None and _HANDLE.search(code) is not None
+
+
+def pauses(code: str | None) -> bool:
+    """It sleeps for a time."""
+    return code is not None and _PAUSES.search(code) is not None
 
 
 def waits_for_device(code: str | None) -> bool:

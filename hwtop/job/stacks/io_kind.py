@@ -10,40 +10,32 @@ step needs (a reward model, a simulator), and what ranks exchange among themselv
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import Literal
 
+from hwtop.job.stacks.activities import IoKind, calls, concept
 from hwtop.job.stacks.frames import PLUMBING, is_user_frame, short_name
 from hwtop.job.stacks.io_calls import (
     APPENDS,
-    ASKED,
-    ASKS,
     BY_TEXT,
     CODE_PATTERNS,
-    DATA,
-    DOORS,
-    EXCHANGED,
-    EXCHANGES,
-    FETCHED,
     FETCHES,
-    KEEPS,
-    KEEPS_ELSEWHERE,
-    LOGS,
     NEUTRAL,
     PIECE,
     PLACES,
-    REPORTS,
     SENDS,
-    SETTINGS,
     USES_ANSWER,
     WRAPPERS,
-    IoKind,
 )
 from hwtop.job.stacks.name_words import words
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame
 
+_SAYS, _MAY = 0.8, 0.3
+"""Weights: what the line most probably does, and what else it might be (who writes may write a log, a checkpoint or a cache)."""
+_WRITES: tuple[Phase, ...] = ("checkpoint", "logging", "data-main")
 _CALLERS = 3
 """So many of the functions around a request say what it is for: clients have helpers of their own."""
 _STATEMENTS = re.compile(r"\s*;\s*(?=[A-Za-z_(]|$)")
@@ -51,22 +43,30 @@ _CALLS = re.compile(r"[\w\])]\(")
 _PAUSES = re.compile(r"\bsleep\(")
 
 
-def traffic_phase(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
-    """What the innermost user frame is writing, sending or reading; None where that is not sure."""
+def io_votes(frames: Sequence[StackFrame]) -> Iterator[tuple[Phase, float, StackFrame]]:
+    """(phase, weight, frame): what the innermost user frame is writing, sending or reading."""
     library = tuple(takewhile(lambda frame: not is_user_frame(frame), frames))
     users = [frame for frame in frames[len(library) :] if is_user_frame(frame)]
-    if not users:
-        return None
-    io_kind = _traffic(library, users[0].code or "")
+    io_kind = _traffic(library, users[0].code or "") if users else None
     if io_kind is None:
-        return None
+        return
     phase = _of_file(io_kind, users[0]) if io_kind in ("write", "row", "read") else _of_network(io_kind, users)
-    return None if phase is None else (phase, users[0])
+    if phase is None:
+        return
+    yield phase, _SAYS, users[0]
+    for other in _WRITES if io_kind == "write" else ():
+        if other != phase:
+            yield other, _MAY, users[0]
 
 
 def reads(code: str | None) -> bool:
     """Bytes come in on this line, from a file, a database or the network."""
     return code is not None and (_kind(code) == "read" or FETCHES.search(code) is not None)
+
+
+@lru_cache(maxsize=1 << 14)
+def _called(name: str, short_filename: str) -> IoKind | None:
+    return next((io_kind for io_kind, fits in calls() if fits(name, short_filename)), None)
 
 
 def _traffic(library: Sequence[StackFrame], code: str) -> IoKind | None:
@@ -75,10 +75,10 @@ def _traffic(library: Sequence[StackFrame], code: str) -> IoKind | None:
     entry = _entered(library)
     if entry is None:
         return None
-    found = next((door.io_kind for door in DOORS if _is_at(entry, door.files, door.names)), None)
+    found = _called(entry.name, entry.short_filename)
     if found == "ask":
         return _direction(code)
-    return _said(code) if found is None and _is_at(entry, BY_TEXT, frozenset()) else found
+    return _said(code) if found is None and entry.short_filename.startswith(BY_TEXT) else found
 
 
 def _entered(library: Sequence[StackFrame]) -> StackFrame | None:
@@ -89,10 +89,6 @@ def _entered(library: Sequence[StackFrame]) -> StackFrame | None:
         if short_name(frame.name) not in WRAPPERS and (frame.short_filename, short_name(frame.name)) not in PLUMBING
     )
     return next(named, None)
-
-
-def _is_at(frame: StackFrame, files: tuple[str, ...], names: frozenset[str]) -> bool:
-    return frame.short_filename.startswith(files) and (not names or short_name(frame.name) in names)
 
 
 def _said(code: str) -> IoKind | None:
@@ -119,20 +115,20 @@ def _of_file(io_kind: IoKind, user: StackFrame) -> Phase | None:
     code = user.code or ""
     said = words(PLACES.sub("", code)) | words(user.name)
     if io_kind == "read":
-        return _what_is_read(said, KEEPS)
+        return _what_is_read(said, concept("mark", "model", "best"))
     if io_kind == "row" or APPENDS.search(code):
         return "logging"
     if said & {"stdin", "stdout", "stderr"}:
         return None
-    if said & KEEPS:
+    if said & concept("mark", "model", "best"):
         return "checkpoint"
-    if said & LOGS or PIECE.search(code):
+    if said & concept("log", "metric", "piece", "loss") or PIECE.search(code):
         return "logging"
-    return "data-main" if said & DATA else "checkpoint"
+    return "data-main" if said & concept("data", "cache") else "checkpoint"
 
 
 def _what_is_read(said: frozenset[str], keeps: frozenset[str]) -> Phase | None:
-    if said & SETTINGS:
+    if said & concept("settings"):
         return None
     return "checkpoint" if said & keeps else "data-main"
 
@@ -140,22 +136,24 @@ def _what_is_read(said: frozenset[str], keeps: frozenset[str]) -> Phase | None:
 def _of_network(io_kind: IoKind, users: Sequence[StackFrame]) -> Phase | None:
     code, names = users[0].code or "", [words(frame.name) for frame in users[:_CALLERS]]
     said = words(PLACES.sub("", code))
-    if any(name & (ASKS | EXCHANGES) for name in names) or said & (ASKED | EXCHANGED):
+    if any(name & concept("ask", "value", "exchange", "exchanging") for name in names):
+        return None
+    if said & concept("ask", "exchange"):
         return None
     if io_kind == "ask":
         io_kind = _purpose(names)
     if io_kind == "fetch":
-        return _what_is_read(said | names[0], KEEPS_ELSEWHERE)
+        return _what_is_read(said | names[0], concept("mark"))
     if io_kind != "send" or USES_ANSWER.search(code):
         return None
-    return "checkpoint" if (said | names[0]) & KEEPS_ELSEWHERE else "logging"
+    return "checkpoint" if (said | names[0]) & concept("mark") else "logging"
 
 
 def _purpose(names: Sequence[frozenset[str]]) -> IoKind:
     """What the functions around a request say of it, the innermost first."""
     for name in names:
-        if name & REPORTS:
+        if name & concept("emit", "log", "metric"):
             return "send"
-        if name & FETCHED:
+        if name & concept("fetch"):
             return "fetch"
     return "ask"

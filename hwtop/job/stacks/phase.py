@@ -1,26 +1,42 @@
-"""What a rank's main thread is in, told from its stack. Pure; the rules are data (`hwtop.job.stacks.phase_rules`).
+"""What a rank's main thread is in, told from its stack: evidence is weighed, and the sum decides. Pure.
 
-Two steps. `OUTER` rules come first, in order: such a frame anywhere on the stack names the phase, whatever is called
-below it (a data set may call torch.load, the compiler may run a module's forward). Then the frame nearest the leaf that
-any `INNER` rule knows decides (an all_reduce inside save_checkpoint is a collective; a backward inside Lightning's
-optimizer closure is a backward). A call into C leaves no frame: there the text of the user's line decides, where it is known.
-Where no name tells, what the line does with files and the network does (`hwtop.job.stacks.io_kind`); that a step's function or a
-module's forward is around it does not hide it.
+Each piece of evidence votes for a phase with a weight (`_WEIGHTS`): what a library's function is for; that the thread waits at a queue;
+what the innermost line does, where its time goes to C code that leaves no frame (it prints, it waits for a handle, it reads a tensor
+back); what that line does with files and the network; words in the names of the user's functions, which say least. Below `_LEAST` it is
+"other": nobody knows. The tables are data (`activities.toml`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from hwtop.job.stacks.code_line import prints, waits_for_device
+from msgspec import Struct
+
+from hwtop.job.stacks.activities import Level, NameRule, concept, name_rules, queue_waits, rules
+from hwtop.job.stacks.code_line import pauses, prints, waits_for_device, waits_on_handle
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name
-from hwtop.job.stacks.io_kind import traffic_phase
+from hwtop.job.stacks.io_kind import io_votes
 from hwtop.job.stacks.name_words import words
-from hwtop.job.stacks.phase_rules import COLLECTIVES, FORWARD, INNER, OUTER, PREPARING, QUEUE_WAITS, QUEUE_WORDS, Rule
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _COMPUTING: frozenset[Phase] = frozenset({"backward", "sync", "optimizer"})
+_OUTER, _INNER, _DOES = 8.0, 4.0, 3.0
+"""A function of a library that is for one thing, whatever it calls; one that the user's code is in now; what the innermost line does."""
+_NAMED, _AROUND, _VAGUE = 1.2, 0.75, 0.6
+"""A name that says it; a module's forward around it; a name that could be of something else as well. The sum of two weak ones outweighs
+any other single one. All weights are engineering defaults: their order is what the tests of the stacks ask for."""
+_LEAST = 0.6
+_MOST_KNOWN = 50_000
+"""Functions whose meaning is kept."""
+
+
+class _Vote(Struct, frozen=True):
+    phase: Phase
+    weight: float
+    frame: StackFrame
 
 
 def is_waiting(stack: ThreadStack, phase: Phase) -> bool:
@@ -28,7 +44,9 @@ def is_waiting(stack: ThreadStack, phase: Phase) -> bool:
 
     DDP over gloo waits for its all_reduce inside the C++ of `_engine_run_backward`, so no collective is on the stack.
     """
-    return phase == "collective" or (phase in _COMPUTING and not stack.is_active)
+    if phase == "collective":
+        return True
+    return phase in _COMPUTING and not stack.is_active and not _pauses(own_frames(stack))
 
 
 def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Phase, StackFrame | None]:
@@ -37,110 +55,148 @@ def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Ph
     `has_device`: the process computes on an accelerator, so a line that reads a tensor's value back waits for it.
     """
     frames = own_frames(stack)
-    found = (
-        _importing(frames)
-        or _first(OUTER, frames)
-        or _queue_wait(frames)
-        or _by_code(frames, has_device)
-        or _innermost(frames)
-    )
-    if found is not None and found[0] != "forward":
-        return found
-    found = found or _first(FORWARD, frames)
-    prepares = _first(PREPARING, frames)
-    return (None if prepares else traffic_phase(frames)) or found or prepares or ("other", None)
+    votes = list(_votes(frames, has_device))
+    sums: dict[Phase, float] = defaultdict(float)
+    for vote in votes:
+        sums[vote.phase] += vote.weight
+    best = max(sums, key=lambda phase: sums[phase], default=None)
+    if best is None or sums[best] < _LEAST:
+        return "other", None
+    return best, max((vote for vote in votes if vote.phase == best), key=lambda vote: vote.weight).frame
 
 
-def _by_code(frames: Sequence[StackFrame], has_device: bool) -> tuple[Phase, StackFrame] | None:
+def _votes(frames: Sequence[StackFrame], has_device: bool) -> Iterator[_Vote]:
+    whole = _importing(frames) or _outer(frames)
+    if whole is not None:
+        yield whole
+        return
+    for vote in (_queue_wait(frames), _line(frames, has_device), _inner(frames), _around(frames), _vague(frames)):
+        if vote is not None:
+            yield vote
+    for phase, weight, frame in io_votes(frames):
+        yield _Vote(phase, weight, frame)
+
+
+def _pauses(frames: Sequence[StackFrame]) -> bool:
+    """The innermost line is the user's own, and sleeps for a time: a hook that backward or a step calls."""
+    return bool(frames) and is_user_frame(frames[0]) and pauses(frames[0].code)
+
+
+def _line(frames: Sequence[StackFrame], has_device: bool) -> _Vote | None:
     """A user's line that is itself the innermost: it computes in Python, or it is in C."""
     if not frames or frames[0].code is None:
         return None
+    if waits_on_handle(frames[0].code):
+        return _Vote("collective", _DOES, frames[0])
     if has_device and waits_for_device(frames[0].code):
-        return "sync", frames[0]
-    return ("logging", frames[0]) if prints(frames[0].code) else None
+        return _Vote("sync", _DOES, frames[0])
+    return _Vote("logging", _DOES, frames[0]) if prints(frames[0].code) else None
 
 
-def _importing(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
+def _importing(frames: Sequence[StackFrame]) -> _Vote | None:
     """An import, unless a function of the user runs inside it: some launchers run the training while they import it."""
     for frame in frames:
         name = short_name(frame.name)
         if name == "_find_and_load" and frame.filename == "<frozen importlib._bootstrap>":
-            return "startup", frame
+            return _Vote("startup", _OUTER, frame)
         if name != "<module>" and is_user_frame(frame):
             return None
     return None
 
 
-def _first(rules: Sequence[Rule], frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
-    """The phase of the first rule that any frame fits, and the frame nearest the leaf that fits it."""
-    fitting = [
-        (found, depth) for depth, frame in enumerate(frames) if (found := _first_fitting(rules, frame)) is not None
-    ]
+def _outer(frames: Sequence[StackFrame]) -> _Vote | None:
+    """The first rule that any frame fits, and the frame nearest the leaf that fits it."""
+    return _first("outer", frames, _OUTER)
+
+
+def _around(frames: Sequence[StackFrame]) -> _Vote | None:
+    return _first("around", frames, _AROUND)
+
+
+def _first(level: Level, frames: Sequence[StackFrame], weight: float) -> _Vote | None:
+    fitting = [(found, depth) for depth, frame in enumerate(frames) if (found := _rule(level, frame)) is not None]
     if not fitting:
         return None
     found, depth = min(fitting)
-    return rules[found].phase, frames[depth]
+    return _Vote(rules(level)[found].phase, weight, frames[depth])
 
 
-def _innermost(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
+def _inner(frames: Sequence[StackFrame]) -> _Vote | None:
+    """The frame nearest the leaf that a rule or a name knows: strong where a library's function is called there."""
+    is_called = True
     for frame in frames:
-        found = _first_fitting(INNER, frame)
-        if found is not None:
-            return INNER[found].phase, frame
+        is_called = is_called and not is_user_frame(frame)
+        found = _rule("inner", frame)
+        rule = None if found is None else rules("inner")[found]
+        if rule is not None and rule.is_of_library:
+            return _Vote(rule.phase, _INNER if is_called else _NAMED, frame)
+        name = rule or (_named(frame.name, False) if is_user_frame(frame) else None)
+        if name is not None:
+            return _Vote(name.phase, _AROUND if name.phase == "forward" else _NAMED, frame)
     return None
 
 
-_known: dict[tuple[int, str, str, str], int | None] = {}
-"""What `_first_fitting` has found: a job's code has few functions, and they come again with every sample."""
-_MOST_KNOWN = 50_000
+@lru_cache(maxsize=_MOST_KNOWN)
+def _named(name: str, is_vague: bool) -> NameRule | None:
+    """What a user's function of this name seems to do."""
+    said = words(short_name(name))
+    return next((rule for rule in name_rules() if rule.is_vague == is_vague and rule.fits(said)), None)
 
 
-def _first_fitting(rules: Sequence[Rule], frame: StackFrame) -> int | None:
-    """Index of the first of `rules` (one of the tables of this module) that the function of `frame` fits."""
-    key = (id(rules), frame.name, frame.filename, frame.short_filename)
+def _vague(frames: Sequence[StackFrame]) -> _Vote | None:
+    """A user's function that seems to make batches of what was read."""
+    for frame in frames:
+        rule = _named(frame.name, True) if is_user_frame(frame) else None
+        if rule is not None:
+            return _Vote(rule.phase, _VAGUE, frame)
+    return None
+
+
+_known: dict[tuple[Level, str, str, str], int | None] = {}
+"""What `_rule` has found: a job's code has few functions, and they come again with every sample."""
+
+
+def _rule(level: Level, frame: StackFrame) -> int | None:
+    """Index of the first rule of this level that the function of `frame` fits."""
+    key = (level, frame.name, frame.filename, frame.short_filename)
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[key] = next((index for index, rule in enumerate(rules) if _fits(rule, frame)), None)
+        _known[key] = next(
+            (
+                index
+                for index, rule in enumerate(rules(level))
+                if rule.fits(frame.name, frame.short_filename) and not (rule.is_users and not is_user_frame(frame))
+            ),
+            None,
+        )
     return _known[key]
 
 
-def _queue_wait(frames: Sequence[StackFrame]) -> tuple[Phase, StackFrame] | None:
-    """A wait on a queue or pipe, called by a user function whose name speaks of data."""
-    waits = _queue_wait_index(frames)
-    if waits is None:
+@lru_cache(maxsize=_MOST_KNOWN)
+def _waits_at_queue(name: str, short_filename: str) -> bool:
+    return any(fits(name, short_filename) for fits in queue_waits())
+
+
+def _queue_wait(frames: Sequence[StackFrame]) -> _Vote | None:
+    """A wait on a queue or pipe of Python's own library: what a thread that trains takes from there is its data, unless the function
+    that asks is one of an exchange between ranks, or serves commands."""
+    index = next(
+        (
+            index
+            for index, frame in enumerate(frames)
+            if is_user_frame(frame) or _waits_at_queue(frame.name, frame.short_filename)
+        ),
+        None,
+    )
+    if index is None or is_user_frame(frames[index]):
         return None
-    for frame in frames[waits + 1 :]:
-        if is_user_frame(frame):
-            speaks = bool(words(frame.name) & QUEUE_WORDS)
-            is_collective = short_name(frame.name) in COLLECTIVES
-            if speaks or is_collective:
-                return ("collective" if is_collective else "data"), frame
-    return None
-
-
-def _queue_wait_index(frames: Sequence[StackFrame]) -> int | None:
-    for index, frame in enumerate(frames):
-        if is_user_frame(frame):
-            return None
-        name = short_name(frame.name)
-        if any(frame.short_filename == file and name in names for file, names in QUEUE_WAITS):
-            return index
-    return None
-
-
-def _fits(rule: Rule, frame: StackFrame) -> bool:
-    name = short_name(frame.name)
-    if rule.is_users and not is_user_frame(frame):
-        return False
-    if rule.files and not any(_is_in(frame.short_filename, file) for file in rule.files):
-        return False
-    if rule.user_name is not None:
-        return is_user_frame(frame) and rule.user_name(words(name))
-    if rule.names:
-        return name in rule.names
-    return name != "<module>"
-
-
-def _is_in(short_filename: str, file: str) -> bool:
-    return file[1:] in short_filename if file.startswith("*") else short_filename.startswith(file)
+    user = next((frame for frame in frames[index + 1 :] if is_user_frame(frame)), None)
+    if user is None:
+        return None
+    found = _rule("inner", user)
+    if found is not None and rules("inner")[found].phase == "collective":
+        return _Vote("collective", _DOES, user)
+    if words(short_name(user.name)) & concept("exchange", "exchanging", "ask", "value", "settings", "served"):
+        return None
+    return _Vote("data", _DOES, user)

@@ -7,6 +7,25 @@ from msgspec import Struct
 from hwtop.model.host.cpu import Pressure
 
 
+class CpuLimitReading(Struct, frozen=True, kw_only=True):
+    """A CPU limit that only some of the job's processes run under."""
+
+    path: str
+    pids: tuple[int, ...]
+    cpu_quota_cores: float
+    nr_periods: int | None = None
+    nr_throttled: int | None = None
+
+
+class CpuLimitRates(Struct, frozen=True, kw_only=True):
+    """The same over one interval."""
+
+    path: str
+    pids: tuple[int, ...]
+    cpu_quota_cores: float
+    throttled_periods_pct: float | None
+
+
 class CgroupReading(Struct, frozen=True, kw_only=True):
     """CPU and memory controller of the target's cgroup, v2 or v1; the tightest limit on the way up counts."""
 
@@ -29,6 +48,8 @@ class CgroupReading(Struct, frozen=True, kw_only=True):
     """Processes and threads; None = no limit."""
     pids_used: int | None = None
     psi: dict[str, Pressure] = {}
+    others: tuple[CpuLimitReading, ...] = ()
+    """CPU limits of processes of the job that are in another cgroup than the target."""
     missing: dict[str, str] = {}
 
 
@@ -44,3 +65,4 @@ class CgroupRates(Struct, frozen=True, kw_only=True):
     oom_kills_new: int | None
     pids_limit: int | None = None
     pids_used: int | None = None
+    others: tuple[CpuLimitRates, ...] = ()

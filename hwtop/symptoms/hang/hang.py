@@ -30,6 +30,7 @@ from hwtop.symptoms.text import Fact
 ALLOWED_S = 60.0
 """An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
 _BUSY_PCT = 10.0
+_MOST_NAMED = 4
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
 
 
@@ -47,7 +48,7 @@ def check_hang(history: History, limits: Limits = HANG) -> Observation | None:
         "hang",
         confidence=0.8,
         facts=_facts(job, ranks, cause),
-        evidence=(*_evidence(history, job, cause), *_of_the_wait(job)),
+        evidence=(*_evidence(history, job, cause), *_in_the_kernel(ranks), *_of_the_wait(job)),
         ranks=cause.culprits or tuple(rank.rank for rank in ranks),
     )
 
@@ -207,6 +208,15 @@ def _of_the_wait(job: Job) -> tuple[str, ...]:
     return (reported,) if reported else ()
 
 
+def _in_the_kernel(ranks: Sequence[Rank]) -> tuple[str, ...]:
+    """What those wait for that do not wait for another rank."""
+    return tuple(
+        f"rank {rank.rank} (PID {rank.pid}) waits for {rank.stall.waits_for}"
+        for rank in ranks
+        if rank.stall.waits_for is not None and not rank.stack.is_waiting
+    )[:_MOST_NAMED]
+
+
 def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...]:
     lines = []
     asleep = [rank.rank for rank in ranks if rank.stack.phase == "backward" and rank.stack.is_waiting]
@@ -217,8 +227,9 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
     for rank in ranks:
         if rank.rank not in culprits:
             continue
-        meaning = f": it waits for {what}" if (what := waits_for(rank.process.wchan)) else ""
-        wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else ""
+        what = rank.stall.waits_for or waits_for(rank.process.wchan)
+        meaning = f": it waits for {what}" if what else ""
+        wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else meaning
         load = (
             f", {rank.process.cpu_pct:.0f} % of a core"
             if rank.process.cpu_pct is not None and rank.process.cpu_pct >= _BUSY_PCT

@@ -7,21 +7,26 @@ from functools import partial
 from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
+from hwtop.job.kernel.wait import WaitKind
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.code_line import collects_garbage
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import (
     MIN_SAMPLES,
     WINDOW_S,
+    WORKER_BLOCKED_SHARE,
     Cause,
     at,
     cause_of,
     has_begun,
     hot_spot,
+    main_wait,
     state_share,
     thread_spot,
+    wait_share,
     waits_at_queue,
     worker_pct,
 )
@@ -30,6 +35,17 @@ from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import Fact
 
 DATA = limits_of("input-bound-cpu")
+_IN_WORDS: dict[WaitKind, str] = {
+    "storage": "storage",
+    "network": "a socket",
+    "pipe": "a pipe",
+    "terminal": "a terminal",
+    "lock": "a lock or another thread",
+    "file lock": "a file lock",
+    "sleep": "a sleep to end",
+    "child": "a child process",
+    "events": "one of several descriptors (poll)",
+}
 
 
 def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observation | None:
@@ -91,12 +107,17 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
         )
     if spot is not None:
         lines.append(f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples")
-    cpu = history.now.cpu
-    if cpu is not None and cpu.util_pct is not None:
+    cores, free = capacity.cores(history.now), capacity.free(history, WINDOW_S)
+    if free is not None:
         lines.append(
-            f"CPU {cpu.util_pct:.0f} % busy, about {_free_cores(history):.1f} of {history.now.cores:g} cores free"
+            f"{cores - free:.1f} of {cores:g} core{'s' if cores != 1 else ''} busy over {WINDOW_S:g} s, {free:.1f} free"
         )
-    if cause == "io":
+    waits = main_wait(history, rank)
+    if waits is not None and waits[1] >= WORKER_BLOCKED_SHARE:
+        lines.append(
+            f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {waits[1]:.0%} of the samples"
+        )
+    if cause == "io" and is_blocked(history, rank):
         blocked = state_share(history, rank, "D")
         lines.append(f"loading processes in D state in {blocked:.0%} of the samples")
         if (stalled := some_pct("io")(history.now)) is not None:
@@ -104,17 +125,17 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     return lines
 
 
-def _free_cores(history: History) -> float:
-    cpu = history.now.cpu
-    util = history.mean(WINDOW_S, lambda derived: derived.cpu.util_pct if derived.cpu else None)
-    if cpu is None:
-        return 0.0
-    return max(0.0, history.now.cores * (1 - (util if util is not None else cpu.util_pct or 0.0) / 100))
+def is_blocked(history: History, rank: Rank) -> bool:
+    """The kernel shows loading processes that wait for a disk or a file server."""
+    return wait_share(history, rank, "storage") > WORKER_BLOCKED_SHARE
 
 
 def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> dict[str, Fact]:
-    rank, numbers, free = ranks[0], [rank.rank for rank in ranks], _free_cores(history)
-    count = len(rank.workers)
+    rank, numbers = ranks[0], [rank.rank for rank in ranks]
+    free, count, waits = capacity.free(history, WINDOW_S), len(rank.workers), main_wait(history, rank)
+    kind = waits[0] if waits is not None and waits[1] >= WORKER_BLOCKED_SHARE else None
+    has_queue = not rank.workers and waits_at_queue(rank)
+    each = 0 if free is None else int(free / max(1, len(ranks)))
     return {
         "ranks": named(numbers).capitalize(),
         "wait": do(numbers, "wait"),
@@ -122,10 +143,16 @@ def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> 
         "what": what,
         "pid": rank.workers[0].pid if rank.workers else rank.pid,
         "has_workers": bool(rank.workers),
-        "has_queue": not rank.workers and waits_at_queue(rank),
-        "is_alone": not rank.workers and not waits_at_queue(rank),
-        "num_workers": count + max(1, int(free / max(1, len(ranks)))),
-        "free_cores": free if free >= 1 else None,
+        "has_queue": has_queue,
+        "is_alone": not rank.workers and not has_queue,
+        "is_asleep": kind == "sleep",
+        "is_storage": kind == "storage",
+        "source": _IN_WORDS[kind] if kind in ("network", "pipe", "file lock") and not has_queue else None,
+        "num_workers": count + each if each >= 1 else None,
+        "more_workers": 2 * count or 4,
+        "free_cores": free,
+        "no_core": free is not None and each < 1,
+        "cores": capacity.cores(history.now),
     }
 
 

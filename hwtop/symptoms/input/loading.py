@@ -10,9 +10,11 @@ from statistics import fmean, mode
 from typing import Literal
 
 from hwtop.job.hang.rank_state import share_of
+from hwtop.job.kernel.wait import WaitKind, wait_kind
+from hwtop.job.stacks.code_line import pauses
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
-from hwtop.model.rank import HotSpot, Rank, Worker
+from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 
@@ -32,6 +34,8 @@ MIN_LOOKS = 3
 MIN_SAMPLES = 8
 
 Cause = Literal["cpu", "workers", "io"]
+BYTES: frozenset[WaitKind] = frozenset({"storage", "network", "pipe", "file lock"})
+"""Waits for bytes, or for the right to read them."""
 
 _READ_WORDS = frozenset(
     [
@@ -51,26 +55,6 @@ _READ_WORDS = frozenset(
     ]
 )
 """Words in the name of a function that fetches bytes from a disk, a pipe or the network."""
-_READ_WCHANS = [
-    "pipe_read",
-    "anon_pipe_read",
-    "io_schedule",
-    "folio_wait",
-    "wait_on_page",
-    "nfs",
-    "rpc_wait",
-    "sk_wait_data",
-    "wait_woken",
-    "unix_stream_read",
-    "fuse",
-    "request_wait_answer",
-    "cifs",
-    "ceph",
-    "ptlrpc",
-    "cl_sync_io",
-    "blkdev",
-]
-"""Kernel functions in which a reader sleeps (start of the name): pipe, page cache, NFS, socket, FUSE, SMB, Ceph, Lustre."""
 _ASYNCIO = ("asyncio/base_events.py", "_run_once")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -87,25 +71,71 @@ def has_begun(rank: Rank) -> bool:
 
 
 def cause_of(history: History, rank: Rank) -> Cause:
-    """What the loading itself waits for: its CPU, its storage, or nothing but (more, or less sleepy) workers."""
-    if state_share(history, rank, "D") > WORKER_BLOCKED_SHARE:
+    """What the loading itself waits for: its CPU, bytes from elsewhere, or nothing but (more, or less sleepy) workers."""
+    if wait_share(history, rank, "storage") > WORKER_BLOCKED_SHARE:
         return "io"
     if loads_in_threads(history, rank):
         return "cpu"
     if waits_at_queue(rank):
         return "io" if _threads_read(history, rank) else "workers"
     if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
-        return "io" if _reads_itself(rank) and not _computes(history, rank) else "workers"
+        return "io" if _reads_itself(history, rank) and not _computes(history, rank) else "workers"
     busy = worker_pct(history, rank)
     if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
         return "cpu"
-    return "io" if any(_reads(worker) for worker in rank.workers) else "workers"
+    return (
+        "io" if wait_share(history, rank, *BYTES) > WORKER_BLOCKED_SHARE or _leaves_read(history, rank) else "workers"
+    )
 
 
-def _reads_itself(rank: Rank) -> bool:
-    """Its hottest function is named so, or the line that loads most says so."""
+def wait_share(history: History, rank: Rank, *kinds: WaitKind) -> float:
+    """Share of looks at the loading processes in which the kernel showed one of these waits."""
+    looks = _waits(history, rank)
+    return sum(kind in kinds for kind in looks) / len(looks) if looks else 0.0
+
+
+def main_wait(history: History, rank: Rank) -> tuple[WaitKind, float] | None:
+    """What the loading processes wait for most, and its share of the looks; None where the kernel tells nothing."""
+    looks = _waits(history, rank)
+    known = Counter(kind for kind in looks if kind is not None).most_common(1)
+    return (known[0][0], known[0][1] / len(looks)) if known else None
+
+
+def _waits(history: History, rank: Rank) -> list[WaitKind | None]:
+    """Of each loading process in each look of the window."""
+    found: list[WaitKind | None] = []
+    for derived in history.over(WINDOW_S):
+        for seen in derived.job.ranks if derived.job is not None else ():
+            if seen.rank == rank.rank and seen.workers:
+                found += [wait_kind(each.state, each.wchan, each.call) for each in seen.workers]
+            elif seen.rank == rank.rank:
+                found.append(wait_kind(seen.process.os_state, seen.process.wchan, seen.process.call))
+    return found
+
+
+def _leaves_read(history: History, rank: Rank) -> bool:
+    """A worker's function is called as if it read."""
+    is_named = any(worker.leaf is not None and _is_read(worker.leaf.name) for worker in rank.workers)
+    return is_named and _names_count(history, rank)
+
+
+def _names_count(history: History, rank: Rank) -> bool:
+    """A name is no evidence against a kernel that shows another wait; `poll` may wait for a socket."""
+    waits = main_wait(history, rank)
+    return waits is None or waits[1] < WORKER_BLOCKED_SHARE or waits[0] == "events"
+
+
+def _reads_itself(history: History, rank: Rank) -> bool:
+    """The line that loads most says so; or the kernel does; or its hottest function is named so, and nothing says otherwise."""
     line = next((line for line in rank.stack.hot_lines if line.phase == "data-main"), None)
-    return (bool(rank.stack.hot) and _is_read(rank.stack.hot[0].function)) or (line is not None and reads(line.code))
+    if line is not None and pauses(line.code):
+        return False
+    if line is not None and reads(line.code):
+        return True
+    if wait_share(history, rank, *BYTES) > WORKER_BLOCKED_SHARE:
+        return True
+    is_named = bool(rank.stack.hot) and _is_read(rank.stack.hot[0].function)
+    return is_named and _names_count(history, rank)
 
 
 def _computes(history: History, rank: Rank) -> bool:
@@ -206,12 +236,6 @@ def state_share(history: History, rank: Rank, state: str) -> float:
         for found in ([worker.state for worker in seen.workers] or [seen.process.os_state])
     ]
     return sum(looks) / len(looks) if looks else 0.0
-
-
-def _reads(worker: Worker) -> bool:
-    if (worker.wchan or "").startswith(tuple(_READ_WCHANS)):
-        return True
-    return worker.leaf is not None and _is_read(worker.leaf.name)
 
 
 def _is_read(function: str) -> bool:

@@ -96,6 +96,25 @@ def copy(tmp_path: Path, tree: str, when: str = "") -> CgroupSource:
     return CgroupSource(pid=4242, proc=str(tmp_path / "tree/proc"), sys=str(tmp_path / "tree/sys"))
 
 
+def test_a_rank_in_a_cgroup_of_its_own_has_its_own_limit(tmp_path: Path) -> None:
+    source = copy(tmp_path, "host-v1", "first")
+    of_rank = "tree/sys/fs/cgroup/cpu,cpuacct/docker/beef/rank1"
+    paths = (tmp_path / "tree/proc/4242/cgroup").read_text()
+    write_tree(
+        tmp_path,
+        {
+            "tree/proc/4243/cgroup": paths.replace("/docker/beef", "/docker/beef/rank1"),
+            "tree/proc/4244/cgroup": paths,
+            f"{of_rank}/cpu.cfs_quota_us": "30000\n",
+            f"{of_rank}/cpu.cfs_period_us": "100000\n",
+            f"{of_rank}/cpu.stat": "nr_periods 90\nnr_throttled 81\nthrottled_time 5\n",
+        },
+    )
+    source.set_plan(SamplingPlan(target_pid=4242, stack_pids=(4243, 4244)))
+    others = source.read().others
+    assert [(limit.pids, limit.cpu_quota_cores, limit.nr_throttled) for limit in others] == [((4243,), 0.3, 81)]
+
+
 def test_a_path_that_is_not_under_the_mount_falls_back_to_its_top(tmp_path: Path) -> None:
     source = copy(tmp_path, "pod-v2")
     write_tree(

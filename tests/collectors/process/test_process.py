@@ -13,6 +13,7 @@ import pytest
 
 from hwtop.collectors.process.error_file import last_words
 from hwtop.collectors.process.source import ProcessSource, check_target
+from hwtop.collectors.process.system_calls import NAMES
 from hwtop.errors import UsageError
 from hwtop.job.launch.tree import members
 from hwtop.model.process import ProcessInfo, ProcessReading
@@ -96,6 +97,7 @@ def test_fields_of_one_process(tmp_path: Path) -> None:
     assert (rank.caught_signals, rank.usable_cores, rank.ns_pids) == (0x100000002, 36, (21,))
     assert (rank.read_bytes, rank.written_bytes, rank.read_chars, rank.written_chars) == (4096, 8192, 10, 20)
     assert (rank.wchan, rank.cgroup, rank.fd_limit) == ("do_epoll_wait", "/user.slice", 1024)
+    assert rank.run_delay_ns == 7_000_000
     assert [thread.comm for thread in rank.threads] == ["python", "pt_autograd_0", "pt_autograd_0"]
 
 
@@ -355,6 +357,21 @@ def test_a_real_process_in_uninterruptible_sleep(tmp_path: Path) -> None:
     popen.wait()
     assert {p.state for p in reading.processes} == {"D", "S"}
     assert info(reading, popen.pid).wchan is not None
+
+
+@pytest.mark.skipif(not NAMES, reason="the numbers of this machine's system calls are not known")
+def test_a_real_process_that_reads_from_a_pipe_tells_which() -> None:
+    read_end, write_end = os.pipe()
+    popen = subprocess.Popen([sys.executable, "-c", f"import os; os.read({read_end}, 1)"], pass_fds=[read_end])
+    try:
+        source = ProcessSource(popen.pid)
+        call = until(lambda: info(source.read(), popen.pid).call, lambda call: call is not None and call.name == "read")
+        assert call is not None
+        assert (call.fd, call.target) == (read_end, os.readlink(f"/proc/self/fd/{read_end}"))
+    finally:
+        os.close(write_end)
+        os.close(read_end)
+        popen.wait()
 
 
 def test_other_threads_start_children_too() -> None:

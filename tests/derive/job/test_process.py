@@ -30,6 +30,13 @@ def test_a_reused_pid_is_a_new_process() -> None:
     assert process_rates(before, after)[7] == ProcessRates()
 
 
+def test_time_without_a_core_is_a_share_of_the_interval() -> None:
+    before, after = (
+        processes(at_s, process(1, run_delay_ns=delay)) for at_s, delay in ((10.0, 0), (12.0, 900_000_000))
+    )
+    assert process_rates(before, after)[1].run_delay_pct == 45.0
+
+
 def test_the_same_time_twice_gives_no_rate() -> None:
     reading = processes(1.0, process(7))
     assert process_rates(reading, reading)[7] == ProcessRates()

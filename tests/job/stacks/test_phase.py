@@ -259,3 +259,26 @@ def _leaf(spy: PySpy, pid: int) -> str | None:
     threads = spy.look(pid).dump.threads
     user = user_frame(own_frames(threads[0])) if threads else None
     return user.name.rsplit(".", 1)[-1] if user else None
+
+
+def with_code(code: str, *frames: str, active: bool = True) -> ThreadStack:
+    """The innermost frame is at this line."""
+    thread = stack(*frames, active=active)
+    return structs.replace(thread, frames=(structs.replace(thread.frames[0], code=code), *thread.frames[1:]))
+
+
+def test_the_handle_of_an_asynchronous_collective_is_waited_for_in_c() -> None:
+    inside = ("gather_heads model.py 7", "forward model.py 9", "_call_impl torch/nn/modules/module.py 1", *ROOT)
+    thread = with_code("handle.wait()", *inside)
+    assert phase_of(thread) == "collective"
+    assert is_waiting(thread, "collective")
+    # An event of Python waits in Python's own library.
+    event = stack("wait threading.py 3", *inside)
+    user = structs.replace(event.frames[1], code="self.ready.wait()")
+    assert phase_of(structs.replace(event, frames=(event.frames[0], user, *event.frames[2:]))) == "forward"
+
+
+def test_a_hook_that_sleeps_in_backward_waits_for_nobody() -> None:
+    frames = ("hook train.py 3", "_engine_run_backward torch/autograd/graph.py 1", *ROOT)
+    assert not is_waiting(with_code("time.sleep(3600)", *frames, active=False), "backward")
+    assert is_waiting(with_code("return a @ b", *frames, active=False), "backward")

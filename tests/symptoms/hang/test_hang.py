@@ -260,6 +260,13 @@ def test_who_waits_long_for_an_evaluation_is_told() -> None:
     )
 
 
+def test_what_the_kernel_shows_a_stuck_rank_to_wait_for_is_told() -> None:
+    blocked = still(0, phase="other", is_waiting=False, waits_for="room in its standard output (pipe:[7])")
+    seen = check_hang(constant(job(blocked)))
+    assert seen is not None
+    assert "rank 0 (PID 1000) waits for room in its standard output (pipe:[7])" in seen.evidence
+
+
 def test_that_nobody_woke_the_ranks_is_told() -> None:
     def reported(*since_s: float | None) -> list[str]:
         ranks = [still(number, asleep_since_s=each) for number, each in enumerate(since_s)]

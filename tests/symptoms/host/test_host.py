@@ -10,6 +10,7 @@ import pytest
 
 from hwtop.model.host.disk import MountReading
 from hwtop.model.log import Progress
+from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.cpu import check_oversubscribed, check_steal
 from hwtop.symptoms.host.memory import check_leak
@@ -36,6 +37,38 @@ def test_oversubscribed(threads: int, cores: float, pressure_pct: float | None, 
     assert (seen is not None) is expected
     if seen is not None:
         assert f"{threads} runnable threads of the job on {cores:g} cores" in seen.title
+
+
+def bound(number: int, cpus: str | None, cpu_pct: float, delay_pct: float | None) -> Rank:
+    return rank(number, allowed_cpus=cpus, tree_cpu_pct=cpu_pct, run_delay_pct=delay_pct)
+
+
+@pytest.mark.parametrize(
+    ("why", "ranks", "expected"),
+    [
+        ("both on one core of eight", (bound(0, "3", 54, 40), bound(1, "3", 48, 44)), (0, 1)),
+        ("the kernel tells no delay", (bound(0, "3", 54, None), bound(1, "3", 44, None)), (0, 1)),
+        ("a neighbour takes most of it", (bound(0, "3", 10, 85), bound(1, "3", 12, 80)), (0, 1)),
+        ("a core each", (bound(0, "2", 97, 2), bound(1, "3", 96, 3)), None),
+        ("one core, hardly used", (bound(0, "3", 20, 3), bound(1, "3", 20, 2)), None),
+        ("one core, used in turns without waiting", (bound(0, "3", 48, 5), bound(1, "3", 48, 6)), None),
+        ("a neighbour beside one rank on its core", (bound(0, "2", 98, 1), bound(1, "3", 30, 65)), None),
+        ("all cores of the machine", (bound(0, "0-7", 400, 60), bound(1, "0-7", 400, 60)), None),
+        ("not known", (bound(0, None, 54, 40), bound(1, None, 48, 44)), None),
+    ],
+)
+def test_ranks_are_measured_on_the_cores_that_they_may_use(
+    why: str, ranks: tuple[Rank, ...], expected: tuple[int, ...] | None
+) -> None:
+    seen = check_oversubscribed(constant(job(*ranks)))
+    assert (seen.ranks if seen else None) == expected, why
+
+
+def test_what_a_rank_wants_and_gets_is_told() -> None:
+    seen = check_oversubscribed(constant(job(bound(0, "3", 54, 40), bound(1, "3", 46, 44))))
+    assert seen is not None
+    assert seen.title == "Ranks 0-1: bound to CPU 3 of 8, want 1.8 cores and get 1.0"
+    assert "rank 1 (PID 1001): its main thread was ready to run and had no core 44 % of the time" in seen.evidence
 
 
 @pytest.mark.parametrize(("steal_pct", "seconds", "expected"), [(9.9, 40, False), (12.5, 40, True), (12.5, 20, False)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.model.host.cgroup import CgroupRates
+from hwtop.model.host.cgroup import CgroupRates, CpuLimitRates
 from hwtop.model.host.cpu import Pressure, PressureLine
 from hwtop.model.host.disk import DiskRates, MountReading
 from hwtop.model.host.network import NetworkRates, NicRates
@@ -68,6 +68,23 @@ def test_a_limit_that_is_met_in_every_other_period_is_told_early(
         oom_kills_new=None,
     )
     assert severity(check_throttled(constant(job(rank(0)), seconds, cgroup=limits))) == expected
+
+
+def test_a_limit_of_one_rank_names_that_rank() -> None:
+    of_rank = CpuLimitRates(path="/job/rank1", pids=(1001,), cpu_quota_cores=0.3, throttled_periods_pct=90.0)
+    limits = CgroupRates(
+        cpu_quota_cores=None,
+        throttled_periods_pct=None,
+        mem_limit_bytes=None,
+        mem_used_bytes=None,
+        mem_cache_bytes=None,
+        oom_kills_new=None,
+        others=(of_rank,),
+    )
+    seen = check_throttled(constant(job(rank(0), rank(1, tree_cpu_pct=30.0)), 40, cgroup=limits))
+    assert seen is not None
+    assert (seen.title, seen.ranks) == ("Rank 1: CPU limit of 0.3 cores, throttled in 90 % of the periods", (1,))
+    assert "rank 1 used 0.3 cores, and wants more" in seen.evidence
 
 
 def test_without_a_limit_nothing_is_throttled() -> None:

@@ -8,13 +8,14 @@ import pytest
 
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Progress
+from hwtop.model.process import SystemCall
 from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.gpu.idle import check_gpu_idle
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loader import check_cause
 from hwtop.symptoms.input.loading import Cause, hot_spot
-from tests.symptoms.derived_states import constant, job, rank, shares, spot, worker
+from tests.symptoms.derived_states import constant, cpu, job, rank, shares, spot, worker
 
 READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)
 SLEEP = StackFrame(name="wait_for_lock", filename="/home/me/data.py", short_filename="data.py", line=9)
@@ -88,6 +89,49 @@ def test_the_text_of_the_line_tells_a_read_whatever_its_function_is_called(code:
     loads: dict[str, Any] = {"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("rows_of"),)}
     one = starved(**loads, hot_lines=(line,), os_state="S", main_thread_cpu_pct=4.0)
     assert causes(constant(job(one))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"os_state": "D"}, "loading is blocked on storage"),
+        ({"os_state": "S", "wchan": "anon_pipe_read"}, "loading waits for a pipe"),
+        (
+            {"os_state": "S", "call": SystemCall(name="recvfrom", fd=5, target="socket:[7]")},
+            "loading waits for a socket",
+        ),
+        ({"os_state": "S", "hot": (spot("readinto"),)}, "loading waits in a read"),
+    ],
+)
+def test_storage_is_only_blamed_where_the_kernel_shows_it(fields: dict[str, Any], expected: str) -> None:
+    loads: dict[str, Any] = {"workers": (), "phase_shares": shares(data_main=0.6), "main_thread_cpu_pct": 4.0}
+    seen = check_cause("io", constant(job(starved(**(loads | fields)))))
+    assert seen is not None
+    assert expected in seen.title
+
+
+def test_a_function_called_read_that_sleeps_reads_nothing() -> None:
+    line = HotLine(
+        function="read_item", file="data.py", line=7, code="time.sleep(0.1)", phase="data-main", share=0.6, samples=12
+    )
+    loads: dict[str, Any] = READS | {"hot": (spot("read_item"),), "os_state": "S", "main_thread_cpu_pct": 1.0}
+    assert causes(constant(job(starved(**loads, hot_lines=(line,))))) == ["workers"]
+    asleep = starved(**loads, wchan="hrtimer_nanosleep")
+    assert causes(constant(job(asleep))) == ["workers"]
+    seen = check_cause("workers", constant(job(asleep)))
+    assert seen is not None
+    assert any("a sleep to end, in 100% of the samples" in line for line in seen.evidence)
+    assert any("loading sleeps: more workers need no core" in step for step in seen.next_steps)
+
+
+@pytest.mark.parametrize(
+    ("util_pct", "busy", "is_offered"), [(95.0, "7.6 of 8 cores", False), (40.0, "3.2 of 8", True)]
+)
+def test_busy_and_free_cores_of_a_card_are_one_number(util_pct: float, busy: str, is_offered: bool) -> None:
+    seen = check_cause("cpu", constant(job(starved()), cpu=cpu(util_pct)))
+    assert seen is not None
+    assert any(line.startswith(busy) and line.endswith("free") for line in seen.evidence)
+    assert any("DataLoader(num_workers=" in step for step in seen.next_steps) is is_offered
 
 
 SELECT = (("select", "selectors.py"), ("_run_once", "asyncio/base_events.py"), ("run", "asyncio/runners.py"))

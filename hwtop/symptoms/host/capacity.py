@@ -1,0 +1,48 @@
+"""How many cores the job's ranks may use, and how many of those are free: affinity and CPU limit count, not the machine."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from hwtop.job.cpu_list import cpus_of
+from hwtop.model.frame import DerivedState
+from hwtop.symptoms.history import History
+
+
+def allowed(derived: DerivedState) -> frozenset[int]:
+    """Cores that any rank that lives may run on; empty where that is not known."""
+    ranks = derived.job.ranks if derived.job is not None else ()
+    sets = [cpus_of(rank.process.allowed_cpus) for rank in ranks if rank.is_alive and rank.process.allowed_cpus]
+    return frozenset().union(*sets)
+
+
+def cores(derived: DerivedState) -> float:
+    """So many the ranks may use at a time: the CPU limit may be a part of one."""
+    may = allowed(derived)
+    return min(derived.cores, len(may)) if may else derived.cores
+
+
+def used(derived: DerivedState) -> float | None:
+    """Cores that all processes of the job use."""
+    known = [row.cpu_pct for row in derived.job.processes if row.cpu_pct is not None] if derived.job else []
+    return sum(known) / 100.0 if known else None
+
+
+def free(history: History, window_s: float) -> float | None:
+    """Mean over what is known of the window; None where nothing is."""
+    known = history.values(window_s, _free)
+    return fmean(known) if known else None
+
+
+def _free(derived: DerivedState) -> float | None:
+    cpu, may = derived.cpu, allowed(derived)
+    if cpu is None or cpu.util_pct is None:
+        return None
+    idle = [1 - core.util_pct / 100 for core in cpu.cores if core.number in may]
+    if may and len(idle) < len(may) < cpu.count:
+        return None  # of some cores that it may use the load is not known
+    whole = sum(idle) if may and len(idle) == len(may) else cpu.count * (1 - cpu.util_pct / 100)
+    quota = derived.cgroup.cpu_quota_cores if derived.cgroup is not None else None
+    own = used(derived)
+    left = whole if quota is None or own is None else min(whole, quota - own)
+    return min(cores(derived), max(0.0, left))

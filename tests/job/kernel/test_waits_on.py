@@ -1,0 +1,29 @@
+"""What a rank waits for, in words."""
+
+from __future__ import annotations
+
+from hwtop.job.kernel.waits_on import waits_on
+from hwtop.model.process import SystemCall
+from tests.derive.readings import process
+
+
+def test_a_stopped_child_is_named_as_the_reason() -> None:
+    rank = process(110, wchan="do_wait", call=SystemCall(name="wait4"))
+    child = process(120, 110, "tar -c run", state="T")
+    assert waits_on(rank, [child]) == "the end of a child process; its child PID 120 (tar -c run) is stopped (state T)"
+    reads = process(110, wchan="anon_pipe_read", call=SystemCall(name="read", fd=5, target="pipe:[9]"))
+    assert waits_on(reads, [child]) == (
+        "bytes from a pipe (descriptor 5); its child PID 120 (tar -c run) is stopped (state T)"
+    )
+
+
+def test_the_one_child_that_is_waited_for_is_named() -> None:
+    rank = process(110, wchan="do_wait")
+    assert waits_on(rank, [process(120, 110, "sleep 1000")]) == (
+        "the end of a child process: PID 120 (sleep 1000), state S"
+    )
+
+
+def test_who_runs_waits_for_nothing() -> None:
+    assert waits_on(process(110, state="R", wchan="do_wait"), []) is None
+    assert waits_on(process(110), []) is None
