@@ -78,7 +78,8 @@ class TensorCores:
             if importlib.util.find_spec("libtpu") is None:
                 return "TensorCore utilization needs the package libtpu where hwtop is installed: pip install libtpu"
             self._child = subprocess.Popen(
-                [self._python, "-I", "-c", _CHILD],
+                [self._python, "-c", _CHILD],
+                cwd="/",  # with -c Python imports from the current directory first, which may be anybody's
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
