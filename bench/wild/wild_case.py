@@ -34,7 +34,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     watch_s: float = 30.0
     env: dict[str, str] = {}
     during: str | None = None
-    """Shell command run as the watch begins. It knows PID (the launcher), SESSION, and RANK0_PID, RANK1_PID, ..."""
+    """Shell command run as the watch begins. Its variables: PID (the launcher), SESSION, TREE (all PIDs, the oldest
+    first), and RANK0_PID, RANK1_PID, ... of ranks that got RANK from their launcher."""
     also: tuple[str, ...] = ()
     """True of the job too: may stand beside the expected symptom, and of a healthy job alone."""
     needs: tuple[str, ...] = ()

@@ -64,11 +64,15 @@ class Job(msgspec.Struct, frozen=True):
         if self.process.poll() is not None:
             raise NotRunError(f"ended with {self.process.returncode} before the look: {self.tail()}")
 
+    def tree(self) -> list[psutil.Process]:
+        """Its processes, the oldest first."""
+        launcher = psutil.Process(self.pid)
+        return sorted([launcher, *launcher.children(recursive=True)], key=lambda process: process.create_time())
+
     def ranks(self) -> dict[int, int]:
         """PID of each rank: the oldest process with that RANK, as loader workers inherit it."""
         pids: dict[int, int] = {}
-        children = psutil.Process(self.pid).children(recursive=True)
-        for process in sorted(children, key=lambda child: child.create_time()):
+        for process in self.tree():
             with suppress(psutil.Error, ValueError):
                 pids.setdefault(int(process.environ()["RANK"]), process.pid)
         return pids
@@ -98,7 +102,8 @@ def started(case: Case, set_folder: Path, folder: Path, bin_folder: Path) -> Ite
 def happen(command: str, job: Job) -> None:
     """Do what the case plants from outside. The text goes to the shell's input, so that `pgrep -f` does not find the shell."""
     ranks = {f"RANK{rank}_PID": str(pid) for rank, pid in job.ranks().items()}
-    env = {**os.environ, **ranks, "PID": str(job.pid), "SESSION": str(job.pid)}
+    tree = " ".join(str(process.pid) for process in job.tree())
+    env = {**os.environ, **ranks, "PID": str(job.pid), "SESSION": str(job.pid), "TREE": tree}
     subprocess.run(["bash", "-s"], input=command, text=True, env=env, cwd=job.folder, check=True, timeout=30)
 
 
