@@ -72,7 +72,9 @@ $(VENV)/.test: $(VENV)/.dev tests/install_needs.sh
 
 $(WILD)/.packages: bench/wild/requirements.txt
 	$(PYTHON) -m venv $(WILD)
-	$(WILD)/bin/python -m pip --disable-pip-version-check install --quiet "$(TORCH)" --requirement bench/wild/requirements.txt
+	$(WILD)/bin/python -m pip --disable-pip-version-check install --quiet "$(TORCH)" setuptools ninja py-cpuinfo
+	$(WILD)/bin/python -m pip --disable-pip-version-check install --quiet --no-build-isolation --requirement bench/wild/requirements.txt
+	TORCH_EXTENSIONS_DIR=$(WILD)/extensions $(WILD)/bin/python -c 'from deepspeed.ops.op_builder.cpu import *; ShareMemCommBuilder().load()' # seconds of every job else
 	touch $@
 
 $(VENV)/.docs: $(BIN)/hwtop pyproject.toml

@@ -20,7 +20,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     name: str
     command: tuple[str, ...]
-    """Started in a fresh folder. Names of the set's files become absolute paths; {set} is the set's folder."""
+    """Started in a fresh folder. Names of the set's files become absolute paths; {set} is the set's folder,
+    {env} that of the packages; both in `env` too."""
     fault: str | None = None
     """What was planted, for people. None: healthy, nothing of warning or above may be raised."""
     symptoms: tuple[str, ...] = ()

@@ -86,7 +86,7 @@ def started(case: Case, set_folder: Path, folder: Path, bin_folder: Path) -> Ite
     try:
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [_argument(each, set_folder) for each in case.command],
+                [_argument(each, set_folder, bin_folder) for each in case.command],
                 cwd=folder,
                 env=_environment(case, set_folder, bin_folder),
                 stdin=subprocess.DEVNULL,
@@ -107,14 +107,18 @@ def happen(command: str, job: Job) -> None:
     subprocess.run(["bash", "-s"], input=command, text=True, env=env, cwd=job.folder, check=True, timeout=30)
 
 
-def _argument(text: str, set_folder: Path) -> str:
+def _argument(text: str, set_folder: Path, bin_folder: Path) -> str:
     path = set_folder / text
-    return str(path) if text and path.is_file() else text.replace("{set}", str(set_folder))
+    return str(path) if text and path.is_file() else _filled(text, set_folder, bin_folder)
+
+
+def _filled(text: str, set_folder: Path, bin_folder: Path) -> str:
+    return text.replace("{set}", str(set_folder)).replace("{env}", str(bin_folder.parent))
 
 
 def _environment(case: Case, set_folder: Path, bin_folder: Path) -> Mapping[str, str]:
     """A job is told at once what it prints, as most launchers and containers are set up, unless the case says otherwise."""
-    own = {name: value.replace("{set}", str(set_folder)) for name, value in case.env.items()}
+    own = {name: _filled(value, set_folder, bin_folder) for name, value in case.env.items()}
     path = os.pathsep.join((str(bin_folder), os.environ.get("PATH", "")))
     inherited = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     return {**inherited, "PYTHONUNBUFFERED": "1", **own, "PATH": path}

@@ -20,7 +20,9 @@ class Net(nn.Module):
         self.first, self.second = GCNConv(64, 256), GCNConv(256, classes)
 
     def forward(self, data):
-        return self.second(nn.functional.dropout(self.first(data.x, data.edge_index).relu(), training=self.training), data.edge_index)
+        return self.second(
+            nn.functional.dropout(self.first(data.x, data.edge_index).relu(), training=self.training), data.edge_index
+        )
 
 
 net = Net()

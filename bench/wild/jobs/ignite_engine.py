@@ -19,7 +19,9 @@ evaluator = create_supervised_evaluator(net, {"accuracy": Accuracy()})
 RunningAverage(output_transform=lambda loss: loss).attach(trainer, "loss")
 ProgressBar(persist=True).attach(trainer, ["loss"])
 board = TensorboardLogger(log_dir="runs")
-board.attach_output_handler(trainer, Events.ITERATION_COMPLETED(every=5), tag="training", output_transform=lambda l: {"loss": l})
+board.attach_output_handler(
+    trainer, Events.ITERATION_COMPLETED(every=5), tag="training", output_transform=lambda l: {"loss": l}
+)
 trainer.add_event_handler(Events.EPOCH_COMPLETED, ModelCheckpoint("saved", "net", n_saved=2), {"net": net})
 test = DataLoader(Pictures(160), batch_size=32)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 class Batches(keras.utils.PyDataset):
     def __len__(self):
-        return 100
+        return 40
 
     def __getitem__(self, index):
         rng = np.random.default_rng(index)
@@ -18,7 +18,7 @@ class Batches(keras.utils.PyDataset):
 
 
 model = keras.Sequential(
-    [keras.Input((64,)), *(keras.layers.Dense(1024, activation="relu") for _ in range(3)), keras.layers.Dense(1)]
+    [keras.Input((64,)), *(keras.layers.Dense(512, activation="relu") for _ in range(3)), keras.layers.Dense(1)]
 )
 model.compile(optimizer=keras.optimizers.Adam(1e-4), loss="mse", metrics=["mae"])
 model.fit(Batches(), epochs=1000, verbose=int(os.environ.get("VERBOSE", "2")))

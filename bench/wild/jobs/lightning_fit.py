@@ -58,6 +58,8 @@ trainer = L.Trainer(
 )
 trainer.fit(
     Classifier(),
-    DataLoader(Pictures(3200), batch_size=32, shuffle=True, num_workers=args.workers, persistent_workers=args.workers > 0),
+    DataLoader(
+        Pictures(3200), batch_size=32, shuffle=True, num_workers=args.workers, persistent_workers=args.workers > 0
+    ),
     DataLoader(Pictures(160), batch_size=32, num_workers=0),
 )

@@ -14,7 +14,9 @@ def main():
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(rank)
-    part = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH))
+    part = nn.Sequential(
+        nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH)
+    )
     stage = PipelineStage(part, rank, world, torch.device("cpu"))
     schedule = ScheduleGPipe(stage, MICRO, loss_fn=nn.functional.mse_loss)
     optimizer = torch.optim.Adam(part.parameters(), lr=1e-4)

@@ -11,7 +11,9 @@ from torch.utils.data import DataLoader
 
 
 def loop(config):
-    model = prepare_model(nn.Sequential(nn.Linear(32, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 1)))
+    model = prepare_model(
+        nn.Sequential(nn.Linear(32, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 1))
+    )
     loader = prepare_data_loader(DataLoader(Rows(), batch_size=256, shuffle=True))
     optimizer = torch.optim.Adam(model.parameters(), lr=config["lr"])
     step = 0
