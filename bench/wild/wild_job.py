@@ -73,7 +73,7 @@ class Job(msgspec.Struct, frozen=True):
         """PID of each rank: the oldest process with that RANK, as loader workers inherit it."""
         pids: dict[int, int] = {}
         for process in self.tree():
-            with suppress(psutil.Error, ValueError):
+            with suppress(psutil.Error, KeyError, ValueError):
                 pids.setdefault(int(process.environ()["RANK"]), process.pid)
         return pids
 
