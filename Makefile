@@ -4,8 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
+WILD ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hwtop-wild
 
-.PHONY: demo dev fast test check format lint bench matrix screenshots docs clean
+.PHONY: demo dev fast test check format lint bench matrix wild screenshots docs clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -42,6 +43,9 @@ bench: $(VENV)/.test ## what hwtop costs
 matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is found, missed, false, and how soon
 	$(BIN)/python bench/matrix.py
 
+wild: $(VENV)/.dev $(WILD)/.packages ## real trainers of many packages, with faults planted from outside
+	$(BIN)/python bench/wild/run.py --env $(WILD)
+
 screenshots: $(VENV)/.test ## every page of healthy and sick jobs, as SVG and PNG
 	$(BIN)/python -m tests.pictures
 	$(BIN)/python -m tests.web_picture
@@ -64,6 +68,13 @@ $(VENV)/.test: $(VENV)/.dev tests/install_needs.sh
 	tests/install_needs.sh
 	$(PIP) install --quiet --editable ".[test]" "$(TORCH)" setuptools
 	$(PIP) install --quiet --no-build-isolation deepspeed # a source package whose build imports torch
+	touch $@
+
+$(WILD)/.packages: bench/wild/requirements.txt
+	$(PYTHON) -m venv $(WILD)
+	$(WILD)/bin/python -m pip --disable-pip-version-check install --quiet "$(TORCH)" setuptools ninja py-cpuinfo
+	$(WILD)/bin/python -m pip --disable-pip-version-check install --quiet --no-build-isolation --requirement bench/wild/requirements.txt
+	TORCH_EXTENSIONS_DIR=$(WILD)/extensions $(WILD)/bin/python -c 'from deepspeed.ops.op_builder.cpu import *; ShareMemCommBuilder().load()' # seconds of every job else
 	touch $@
 
 $(VENV)/.docs: $(BIN)/hwtop pyproject.toml
