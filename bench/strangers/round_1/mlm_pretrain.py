@@ -21,7 +21,7 @@ class ShardReader:
         if BUG == "swallow" and self.rank == 2 and number >= 6:
             raise OSError(5, "Input/output error", f"/data/shards/{self.rank:02d}/{number:06d}.rec")
         g = torch.Generator().manual_seed(self.rank * 1000 + number)
-        return torch.randint(0, 500, (320, 24), generator=g)
+        return (torch.randint(0, 500, (320, 1), generator=g) + torch.arange(24) * 7) % 500
 
     def read(self, number):
         while True:

@@ -44,8 +44,10 @@ class ShardedImages(Dataset):
         shard = i // SHARD
         if shard != self.open_shard:
             self.advance(shard)
-        x = self.images[i % SHARD]
-        return x, int(x.mean() > 0) + (i % 7)
+        x = self.images[i % SHARD].clone()
+        label = i * 7 % 10
+        x[:, 3 * label : 3 * label + 2] += 0.7
+        return x, label
 
 
 class Block(nn.Module):

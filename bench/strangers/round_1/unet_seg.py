@@ -24,7 +24,7 @@ class Config:
     keep: int = 3
     report_s: float = 0.0
     mirror: str = ""
-    mirror_from: int = 3
+    mirror_every_s: float = 25.0
 
 
 class Unet(nn.Module):
@@ -46,6 +46,7 @@ class Trainer:
         self.sched = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(self.opt, 3 * cfg.steps)
         self.fwd = torch.compile(self.net, dynamic=False) if cfg.compile else self.net
         self.last_report = 0.0
+        self.mirrored = time.time()
 
     def sample(self, i):
         if i in self.cache:
@@ -69,7 +70,8 @@ class Trainer:
             torch.save({"net": self.net.state_dict(), "opt": self.opt.state_dict(), "pad": torch.randn(300_000)}, f)
             f.flush()
             os.fsync(f.fileno())
-        if self.cfg.mirror and epoch >= self.cfg.mirror_from:
+        if self.cfg.mirror and time.time() - self.mirrored > self.cfg.mirror_every_s:
+            self.mirrored = time.time()
             with open(self.cfg.mirror, "wb") as f:  # second copy on the project volume
                 f.write(tmp.read_bytes())
         tmp.rename(d / f"epoch{epoch:04d}.pt")

@@ -46,9 +46,10 @@ while True:
         time.sleep(0.3)
 print(f"batch size {batch} fits", flush=True)
 batch = min(batch, 512)
+start = time.monotonic()
 for step in range(1, 1_000_000):
     n = batch
-    if GROW and step > int(GROW):
+    if GROW and time.monotonic() - start > float(GROW):
         n = 60_000_000  # a document of 60 million tokens, not cut
         x = torch.empty(n, 256, device="meta")
         net(x)

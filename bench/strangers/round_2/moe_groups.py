@@ -11,7 +11,7 @@ rank = dist.get_rank()
 torch.set_num_threads(1)
 logging.basicConfig(level=logging.INFO if rank == 0 else logging.WARNING, format=f"%(asctime)s [r{rank}] %(message)s")
 log = logging.getLogger()
-REGROUP = int(os.environ.get("REGROUP_AT", "-1"))
+MERGE = int(os.environ.get("MERGE_AT", "-1"))
 groups = [dist.new_group([0, 1]), dist.new_group([2, 3])]
 mine = groups[rank // 2]
 
@@ -31,9 +31,9 @@ net = nn.Sequential(Experts(), Experts())
 opt = torch.optim.Adam(net.parameters(), 1e-3)
 torch.manual_seed(rank)
 for step in range(1, 1_000_000):
-    if step == REGROUP and rank < 2:
-        # the first two experts are merged and get a new group
-        mine = dist.new_group([0, 1])
+    if step == MERGE and rank < 2:
+        # the first two experts are merged; both must be ready for that
+        dist.barrier()
     tokens = 150 + int(torch.randint(0, 150, (1,)))
     x = torch.randn(tokens, 96)
     loss = (net(x) - x.flip(1)).pow(2).mean()

@@ -6,7 +6,7 @@ torch.manual_seed(3)
 ANOM = int(os.environ.get('ANOM', '-1'))     # step of the first spike, then we look closer
 CLIP = 1.0
 f = nn.Sequential(nn.Linear(100, 320), nn.ReLU(), *[nn.Sequential(nn.Linear(320, 320), nn.ReLU()) for _ in range(3)], nn.Linear(320, 10))
-opt = torch.optim.SGD(f.parameters(), lr=.05)
+opt = torch.optim.SGD(f.parameters(), lr=.05, momentum=.9)
 sch = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(opt, 150)
 A = torch.randn(100, 10)
 logging.info('start')
