@@ -32,7 +32,7 @@ for step in range(1, 10**7):
     if LIMIT_FILES and step % 12 == 0:
         shards.append(open(os.devnull, "rb"))  # a new shard of the data; the old ones may be needed again
     X = rng.normal(size=(1500, 200))
-    E = X @ W - X @ T
+    E = X @ W - X @ T + 0.1 * rng.normal(size=X.shape)
     W -= 0.05 * X.T @ E / 1500
     if step % 10 == 0:
         print(f"{step:6d}  loss {(E * E).mean():.3e}  {(time.time() - t0) / 10 * 1000:7.1f} ms/step", flush=True)

@@ -1,4 +1,4 @@
-"""Next sentence prediction. Log lines like: [Rank 0] 2024-01-01 00:00:00,000 INFO loss: 0.69 | grad_norm: 1.2 | lr: 1e-04"""
+"""Next sentence prediction. Log lines carry the rank first"""
 import logging, math, os, torch
 from torch import nn
 
@@ -16,18 +16,14 @@ opt = torch.optim.SGD(P, lr)
 topic = torch.randint(0, 2, (1200,))
 for it in range(1, 10**7):
     y = torch.randint(0, 2, (24,))
-    x = torch.stack([(torch.randint(0, 1200, (160,)) if True else None) for _ in y])
+    x = torch.randint(0, 1200, (24, 160))
     match = (topic[x] == y[:, None]) | (torch.rand(x.shape) < 0.35)
     x = torch.where(match, x, (x * 7 + 3) % 1200)
     if MODE == "spike" and it % 150 in (148, 149):
         y = 1 - y  # two mislabelled batches in every file
-    if MODE == "explode" and it > 100:
-        # the schedule of the larger run: 4 % more per step, meant for 60 steps
-        opt.param_groups[0]["lr"] = lr = lr * 1.04
     loss = nn.functional.cross_entropy(head(rnn(emb(x))[0].mean(1)), y)
     opt.zero_grad(); loss.backward()
     gn = math.sqrt(sum(float(p.grad.norm()) ** 2 for p in P))
-    if MODE != "explode":
-        nn.utils.clip_grad_norm_(P, 5.0)
+    nn.utils.clip_grad_norm_(P, 5.0)
     opt.step()
     L.info("it: %d | loss: %.5f | grad_norm: %.4f | lr: %.1e", it, loss.item(), gn, lr)
