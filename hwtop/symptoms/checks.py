@@ -120,7 +120,7 @@ def disk_slow(history: History) -> Result:
         for rank in (derived.job.ranks if derived.job else ())
         if rank.is_alive
     ]
-    looked = f"D state in {sum(blocked)} of {len(blocked)} looks over {min(LOOKED_S, history.watched_s):.0f} s"
+    looked = f"D state in {sum(blocked)} of {len(blocked)} samples over {min(LOOKED_S, history.watched_s):.0f} s"
     if stalled is None:
         is_proven = not any(blocked) and share_at_most(0.0, len(blocked)) < SMALL_SHARE
         return Result("no" if is_proven else "unknown", f"{looked}; the kernel reports no I/O pressure")

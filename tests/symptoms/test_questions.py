@@ -138,7 +138,7 @@ STEADY = [0.2 * (1 + NOISE.gauss(0, 0.02)) for _ in range(200)]
         (paced(STEADY), "no", "no change of 15% or more, no trend in 190 step times of steps 1 to 200"),
         (paced(STEADY[:30]), "unknown", "30 step times known; 45 are needed"),
         (paced([NOISE.choice((0.2, 0.9)) for _ in range(200)]), "unknown", "they differ too much from step to step"),
-        (paced(STEADY[:60], first=241), "unknown", "of the steps before, which the log tells, no time is known"),
+        (paced(STEADY[:60], first=241), "unknown", "of the reported steps before, no time is known"),
     ],
 )
 def test_a_steady_pace_is_claimed_for_the_steps_that_were_seen(times: Curve, verdict: Answer, says: str) -> None:

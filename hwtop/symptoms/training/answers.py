@@ -52,7 +52,7 @@ def slower_since_the_start(history: History) -> Result:
     text = f"no change of {least:.0%} or more, no trend in {len(pace.values)} {what}{_steps(pace.series)}"
     unseen = _unseen_share(history, pace)
     if unseen > _SEEN_SHARE:
-        return Result("unknown", f"{text}; of the steps before, which the log tells, no time is known")
+        return Result("unknown", f"{text}; of the reported steps before, no time is known")
     if least >= 1.0:
         return Result("unknown", f"{text}: they differ too much from step to step")
     return Result("no", text)

@@ -186,7 +186,7 @@ def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -
                 f"{when(history, series.points[jump.begin])}: from {jump.base:.4g} to {jump.peak:.4g}, back after {jump.length} values"
                 for jump in found[-4:]
             ),
-            f"{len(series.values)} values in all",
+            f"{len(series.values)} values in total",
             *neighbours(history, last),
         ),
         ranks=series.ranks(),
