@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from hwtop.job.log.parsed import ParsedLine, parsed_text
 from hwtop.job.log.text import CARET_RETURN
-from hwtop.job.progress.bar import OTHER_BAR, bar_in
+from hwtop.job.progress.bar import OTHER_BAR, bar_in, behind_bar
 from hwtop.job.progress.boosting import boosting_round
 from hwtop.job.progress.found import Found, found_in
-from hwtop.job.progress.metrics import is_foreign_record, is_record_of_metrics, is_step_with_metrics
+from hwtop.job.progress.metrics import is_foreign_record, is_rate_alone, is_record_of_metrics, is_step_with_metrics
 from hwtop.model.log import Progress
 
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = ("loss", "step", "episode", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "examples/sec")  # fmt: skip
+_KEYS = ("loss", "step", "episode", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "examples/s", "samples/s")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn|\d+[ |:,]+(?:mse|bce|nll)\b)|.*%\|")
 _SHORT = re.compile(r"(?:^|[\s\]])(?:it|ep?|s|b|k|i)(?:\s?[=:]\s?|\s+)\d")
 _HEAD = 80
@@ -51,15 +51,6 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 """Means over the whole run, printed at its end, and Lightning's words on a checkpoint: not the newest values."""
-_RATE_ALONE = re.compile(
-    r"[\w:]*(?:global_step|examples)/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
-    r"steps/second: [\d.]+, examples/second: [\d.]+\s*|"
-    r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*|"
-    r"\s*(?:computation: \d+ steps/s\b.*|steps per second: \d+\s*|iteration time: [\d.]+s\s*|"
-    r"\|E2E latency=.*CurSamplesPerSec=.*)",
-    re.IGNORECASE,
-)
-"""TensorFlow's StepCounterHook and TPUEstimator, Informer and those after it, Lingvo, MindSpore, rsl_rl, DeepSpeed-Chat: the speed has a line of its own."""
 _OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
 _STEP_FIRST = re.compile(
     r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
@@ -165,16 +156,28 @@ def progress_in(line: ParsedLine) -> Progress | None:
     text = _LOGGER.sub("", line.body[:_LONGEST])
     if (boosted := boosting_round(text)) is not None:
         return boosted
+    if (bar := bar_in(text)) == OTHER_BAR:
+        return _behind_other_bar(behind_bar(text))
     if _FOREIGN_LINE.match(text) or (_SUMMARY.search(text) and "'loss'" not in text):
         return None
-    if (bar := bar_in(text)) is not None:
-        return None if bar == OTHER_BAR else bar
+    if bar is not None:
+        return bar
     if row := _TABLE.match(text) or _COQUI.fullmatch(text):
         return found_in(f"{row.group('key')}: {row.group('value')}").progress()
     if _CONFIG.match(text) or len(_FLAG.findall(text)) >= 2 or is_foreign_record(text):
         return None
     text = _rewritten(text)
     return _judge(text, found_in(text))
+
+
+def _behind_other_bar(text: str) -> Progress | None:
+    """A logger goes on where the bar left the cursor; what names no counter of its own belongs to the bar."""
+    if _FOREIGN_LINE.match(text):
+        return None
+    found = found_in(text)
+    return (
+        _judge(text, found) if "loss" in found.values and found.values.keys() & {"step", "iteration", "epoch"} else None
+    )
 
 
 def row_key(line: ParsedLine) -> str | None:
@@ -203,7 +206,7 @@ def _judge(text: str, found: Found) -> Progress | None:
     """Progress of a line of pairs, when there is enough to be sure that it is one."""
     values = found.values
     if not values.keys() & {"step", "iteration", "epoch", "loss"}:
-        return found.progress() if _RATE_ALONE.fullmatch(text) else None
+        return found.progress() if is_rate_alone(text, found) else None
     if "loss" not in values and not found.rates and len({key.lower() for key in _CONFIG_KEYS.findall(text)}) >= 2:
         return None
     reported = len(values.keys() - {"memory", "total"}) + len(found.rates)
