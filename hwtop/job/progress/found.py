@@ -16,6 +16,7 @@ from hwtop.job.progress.field_names import (
     is_part_loss,
     is_some_loss,
     name_of,
+    plain_key,
 )
 from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes, whole
 from hwtop.job.progress.fields import fields
@@ -198,7 +199,7 @@ def _take(found: Found, field: Field, previous: str) -> str:
         return ""
     if name == "step_time" and name not in found.values:
         found.is_per_step = is_per_step
-    found.take(name, value, field.total, field.key)
+    found.take(name, value, field.total, plain_key(field.key))
     return name
 
 
