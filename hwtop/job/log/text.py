@@ -22,26 +22,30 @@ CARET_RETURN = re.compile(r"\^M|#015")
 _RUBBED_CHARS = 20_000
 """Of a line with backspaces: a bar of Keras rubs itself out whole at each step, for a whole epoch in one line."""
 
-_RANK_PREFIX = re.compile(
+_LAUNCHER = re.compile(
     r"""\s*(?:
       \[(?:rank|default|trainer|worker)\s?:?\s*(?P<torchrun>\d+)\](?::\s?|\s(?=\S))  # [rank0]: [default0]: [rank: 0]
     | \[\d+,(?P<mpirun>\d+)\]<(?:stdout|stderr|stddiag)>:\s?                 # mpirun --tag-output: [1,3]<stdout>:
     | \[rank[ -]?(?P<custom>\d+)(?:/[^\]]*)?\]\s?:?\s?                       # TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE
     | \[Rank\ (?P<deepspeed>\d+)\]\s
     | (?P<srun>\d{1,5}):\ (?=\S|$)                                           # srun --label
+    | \((?:RayTrainWorker|RayWorker\w*|TrainTrainable|\w+Actor|\w+Worker\w*)\s+pid=\d+(?:,\ ip=[^)]*)?\)\s?  # Ray
+    | \[(?:stderr|stdout)\]\s?
     )""",
     re.VERBOSE,
 )
-_ACTOR = re.compile(
-    r"\s*\((?:RayTrainWorker|RayWorker\w*|TrainTrainable|\w+Actor|\w+Worker\w*)\s+pid=\d+(?:, ip=[^)]*)?\)\s?"
-)
-_STREAM = re.compile(r"\s*\[(?:stderr|stdout)\]\s?")
 _RANK_INSIDE = re.compile(r"\[(?:PG [^\]]{0,120}?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
 _RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 _LOGGING_PREFIX = re.compile(
     rf"""\s*(?:
+      (?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+:\s*  # Python's logging as it comes
+    | root:\s*
+    | (?:>\ )?(?:\[[\d/:.,\ -]+\])?\[[\w.]+\]\[(?:INFO|WARNING|DEBUG)\]\s+-\s*  # Hydra
+    | [\[(]?(?:Main(?:Process|Thread)|(?:(?:Fork|Spawn|ForkServer)?Process|Thread)-\d+)[\])]?[\s:|-]\s*  # of a process or thread
+    | \(\w+\ pid=\d+(?:,\ ip=[^)]*)?\)\s*           # Ray's name of a process
+    |
       \[?{_DATE}\]?(?:\[\w+\])?[\s,|:-]*               # 2024-01-02 03:04:05,678
     | \[\d\d/\d\d\ \d\d:\d\d:\d\d\]\s*                 # [12/19 14:31:31]
     | \[titan\]\s*
@@ -95,14 +99,9 @@ def without_launcher(text: str) -> tuple[int | None, str]:
     The rank is None where nothing in the line tells it. srun's task number is taken for the rank.
     """
     rank: int | None = None
-    while True:
-        found = _ACTOR.match(text) or _STREAM.match(text)
-        if found is None:
-            found = _RANK_PREFIX.match(text)
-            if found is None:
-                break
-            number = next(group for group in found.groups() if group is not None)
-            rank = int(number) if rank is None else rank
+    while (found := _LAUNCHER.match(text)) is not None:
+        number = next((group for group in found.groups() if group is not None), None)
+        rank = int(number) if rank is None and number is not None else rank
         text = text[found.end() :]
     if rank is None and (inside := _RANK_INSIDE.search(text, 0, 200)):
         rank = int(inside.group(1))

@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.job.progress.field_names import NAMES, name_of, spaced
+from hwtop.job.progress.field_names import NAMES, name_of, plain_key, spaced
 from hwtop.job.progress.field_units import Field, rate
 from hwtop.model.curve import CurveName
 
@@ -38,7 +38,7 @@ _STEP_LIKE = re.compile(r"\b(?:step|iter(?:ation)?|batch)\b")
 _WHOLE_STEP = "end to end"
 """torchtitan's time_metrics/end_to_end(s)."""
 _LOOSE = 1000
-_ORDER = {name: place for place, name in enumerate(NAMES)}
+_ORDER = {name: 2 * place for place, name in enumerate(NAMES)}
 _MEANT: dict[str, CurveName | Literal["step", "iteration", "epoch"]] = {
     "loss": "loss",
     "lr": "lr",
@@ -83,6 +83,11 @@ def meaning(tag: str) -> MetricName | None:
     return found
 
 
+def _order(name: str) -> int:
+    plain = plain_key(name)
+    return _ORDER[plain] + (plain != name) if plain in _ORDER else _LOOSE // 2 - 1 if name_of(name) else _LOOSE
+
+
 def is_foreign_path(path: str) -> bool:
     """The file lies in a folder of the validation (Keras writes the same names into train/ and validation/)."""
     return any(part in ("validation", "val", "eval", "test") for part in path.lower().split("/")[-3:-1])
@@ -93,7 +98,7 @@ def _known(name: str, preference: int) -> MetricName | None:
     if alias == "step_time_s" and name != _WHOLE_STEP and not _STEP_LIKE.search(name):
         return None  # "time" alone is a wall clock, or since the start, as often as it is of one step
     if alias is not None:
-        return MetricName(name=alias, preference=preference + _ORDER.get(name, _LOOSE))
+        return MetricName(name=alias, preference=preference + _order(name))
     if _LR.match(name):
         return MetricName(name="lr", preference=preference + _LOOSE)
     if _SCALE.search(name):

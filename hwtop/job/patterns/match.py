@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
@@ -11,7 +12,7 @@ from msgspec import Struct
 from hwtop.job.log.block import LogBlock, line_at
 from hwtop.job.log.parsed import ParsedLine, parsed
 from hwtop.job.patterns.assembly import Assembler
-from hwtop.job.patterns.numeric import NOT_A_NUMBER, numeric_event
+from hwtop.job.patterns.numeric import HUGE_NORM, NOT_A_NUMBER, numeric_event
 from hwtop.job.patterns.prefilter import Hit, Prefilter
 from hwtop.job.patterns.registry import LONGEST_OWN_CHARS, Pattern, Registry, builtin
 from hwtop.job.patterns.report_block import FailureTable, KernelOom, NativeEnd
@@ -20,6 +21,8 @@ from hwtop.job.progress.line import progress_in
 from hwtop.model.log import LogEvent, LogLine
 
 _MANY = 20
+_DENIED = re.compile(r"\b(?:no|not|without)\s$", re.IGNORECASE)
+"""Before what a line says did not happen: `No grad overflow for 100 iterations`."""
 _ASSEMBLERS: tuple[type[Assembler], ...] = (Tracebacks, FailureTable, KernelOom, NativeEnd)
 """Each takes what those before it made of a line."""
 
@@ -90,7 +93,7 @@ class Matcher:
             pattern = self._registry.patterns[number]
             if pattern.id not in events and (event := self._try(pattern, line, lowered)) is not None:
                 events[pattern.id] = event
-        if len(self._users) in hits and (progress := progress_in(line)) is not None:
+        if max(hits, default=0) >= len(self._users) and (progress := progress_in(line)) is not None:
             numeric = numeric_event(line, progress)
             if numeric is not None:
                 events.setdefault(numeric.pattern, numeric)
@@ -101,7 +104,7 @@ class Matcher:
         text = line.text[:LONGEST_OWN_CHARS] if pattern.is_own else line.text
         if pattern.regex is not None:
             found = pattern.regex.search(text)
-            if found is None:
+            if found is None or _DENIED.search(text, 0, found.start()):
                 return None
             groups = {name: value for name, value in found.groupdict().items() if value}
         elif not any(literal in lowered for literal in pattern.literals):
@@ -160,7 +163,7 @@ def match(lines: Iterable[LogLine]) -> list[LogEvent]:
 def prefilter_of(registry: Registry) -> Prefilter:
     """Finds every line that a Matcher with these patterns looks at by itself, and no more."""
     literals, expressions = _users(registry)
-    return Prefilter(tuple(literals), (*expressions, NOT_A_NUMBER))
+    return Prefilter(tuple(literals), (*expressions, NOT_A_NUMBER, HUGE_NORM))
 
 
 def _users(registry: Registry) -> tuple[dict[str, list[int]], dict[bytes, list[int]]]:

@@ -14,7 +14,7 @@ OTHER_BAR = Progress()
 """A bar that is not about training steps."""
 _WIDEST_BAR = 1024
 _BAR = re.compile(
-    r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?)(?:it)?\s*"
+    r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?|\?(?=\s\[))(?:it)?\s*"
     r"(?:\[(?P<elapsed>[\d:.]+[smhd]?)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>\d+(?:\.\d*)?|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
     r"(?P<post>[^\]]*)\]?"
     r"|(?P<rate2>\d+(?:\.\d*)?)\s?(?P<unit2>it/s|s/it)\s+[\d:.s<]+"
@@ -64,6 +64,12 @@ def bar_in(text: str) -> Progress | None:
             continue
         begin, last = (0 if last is None else last.end()), found
     return None if last is None else _tqdm(text, begin, last)
+
+
+def behind_bar(text: str) -> str:
+    """What stands behind the last bar of a line: a logger goes on where a bar left the cursor."""
+    ends = [found.end() for found in _BAR.finditer(text)]
+    return text[ends[-1] :] if ends else ""
 
 
 def _keras(bar: re.Match[str]) -> Progress | None:

@@ -13,43 +13,38 @@ from functools import lru_cache
 
 _WORD_BREAK = re.compile(r"[_\-\s]+")
 
-_LOSS = """loss, train loss, training loss, lm loss, total loss, reduced train loss, train/loss, loss/train, loss train, loss is,
- train/total loss, loss/train/total, train loss/train/total, loss/tok, meta loss, avg loss, mean loss, running loss, avr loss,
- loss total, train/loss step, train loss step, loss step, step loss, batch loss, ce loss, nll loss, mlm loss, loss/total, gpt loss,
- train total loss, loss/total loss, train/ce loss, train/crossentropyloss, train/cross entropy loss, loss mean, cost, actor/loss,
- training/loss, learning/loss, losses/loss, losses/total loss, average loss, train/mean loss, lm loss value, mini batch loss, minibatch loss, current batch loss, current loss, train batch loss, trainingloss, trainloss, loss batch, total loss train, loss avg rank, epoch loss, train epoch loss, loss function, cross entropy loss, crossentropy loss, cross entropy, crossentropy, ce, xent, nll"""
-_MEAN_LOSS = """epoch loss, train epoch loss, avg loss, mean loss, running loss, avr loss, average loss,
- average epoch loss, avg epoch loss, mean epoch loss, epoch avg loss, epoch average loss, avg train loss, average train loss, mean train loss,
- average training loss, avg training loss, mean training loss, train avg loss, train loss avg, loss avg, avg/ loss"""
-_GRAD_NORM = """grad norm, gradnorm, gnorm, gradient norm, global grad norm, total grad norm, train/grad norm, norm, train grad norm,
- gradients norm, train/global grad norm, optim/total grad norm, global norm, actor/grad norm, learning/grad norm, total norm, grdn, gn"""
-_LR = """lr, learning rate, lrate, train/lr, train/learning rate, current lr, base lr, learningrate, actor/lr, l/r, train lr, lr/train,
- learning/current learning rate, optim/learning rate group0, optim/lr, lr 0, optim0 lr0,
- base learning rate, learnrate"""
-_STEP = """step, global step, train step, training step, completed step, current step, num updates, train/global step, train/step,
- trainer/global step, total timesteps, steps, update step, optimizer step, global step/max steps, steps[global step/max steps],
- steps global step/max steps, time/total timesteps, step in epoch, current steps, global steps, training/global step, optim step, opt step"""
-_ITERATION = """iteration, iter, it, batch, update, updates, mini batch, minibatch, itr, training iteration, train iter, up,
- trained batches, learning iteration, iters, train iteration, iter train, train batch, micro step"""
+_LOSS = """loss, lm loss, ce loss, nll loss, mlm loss, gpt loss, meta loss, cross entropy loss, crossentropy loss, cross entropy, crossentropy,
+ ce, xent, nll, loss is, loss/tok, loss mean, loss function, cost, actor/loss, lm loss value, loss avg rank, crossentropyloss, trainloss, trainingloss"""
+_MEAN_LOSS = """epoch loss, avg loss, mean loss, running loss, avr loss, average loss, average epoch loss, avg epoch loss, mean epoch loss,
+ epoch avg loss, epoch average loss, loss avg, avg/ loss"""
+_GRAD_NORM = "grad norm, gradnorm, gnorm, gradient norm, gradients norm, norm, actor/grad norm, grdn, gn"
+_LR = "lr, learning rate, learningrate, lrate, learnrate, base lr, base learning rate, actor/lr, l/r, lr 0, optim0 lr0, lr group0"
+_STEP = """step, num updates, total timesteps, time/total timesteps, steps, current steps, global steps, global step/max steps,
+ steps[global step/max steps], steps global step/max steps, step in epoch"""
+_ITERATION = "iteration, iter, it, itr, iters, iter train, batch, minibatch, trained batches, update, updates, up, micro step, mini batch"
 _ROUND = "episode, round, server round, comm round, communication round, global round, federated round"
-_EPOCH = "epoch, epch, train epoch, training epoch, ep, epochs completed, train/epoch, progress or epoch, training/epoch, epoch train"
-_STEP_TIME = """time, step time, iter time, iteration time, time per step, time per iteration, elapsed time per iteration, per step time,
- elapsed time per iteration ms, elapsed time per iteration s, train step timing in s, train step timing, seconds, s/step,
- s/it, sec/step, sec/it, sec/batch, s/batch, batch time, took, dt, step avg, avg step time, time/step, step time s, ms/step, step time ms,
- seconds per step, train/step time, iter time s, time per batch, time s, step duration, batch t, batch cost, avg batch cost,
- timing s/step, step time in s, ms/batch, ms/it, ms/iter, ms/iteration, ms/update, time/batch, time/iter, time/it, time each step,
- time per iter, sec/iter, sec/iteration, s/iter, s/iteration, seconds/step, seconds/iter, seconds/it"""
+_EPOCH = "epoch, epch, ep, epochs completed, progress or epoch, epoch train"
+_STEP_TIME = "time, time s, seconds, took, dt, step avg, avg step time, avg batch cost"
 _MEAN_STEP_TIME = "step avg, avg step time"
 _DATA_TIME = "data, data time, data t, reader cost, avg reader cost, data cost, dt data, data load time, dataloader time, data loading time"
 _LOSS_SCALE = "loss scale, loss scaler, grad scale, amp scale"
 _SKIPPED = "number of skipped iterations, skipped, skipped steps, inf nan skip batches, skipped iterations, num skipped"
-_MFU = "mfu, train/mfu, perf/mfu, perf/mfu/actor, model flops utilization, bf16 mfu"
-_TFLOPS = """tflops, tflop/s, tflops/gpu, throughput per gpu tflop/s/gpu, tflop/s/gpu, tflop/s/device, model tflops per gpu,
- approx flops per gpu, train throughput per npu, tflops per gpu, achieved tflops, model tflops, interval hardware tflops per device"""
-_MEMORY = """memory, mem, max mem, max memory, gpu mem, gpumem, memory usage, memory gib, memory gb, max mem gb, memory allocated gb,
- max memory allocated gb, perf/max memory allocated gb, cuda memory allocated, memallocated, peak memory, gpu memory, gpu mem gb, vram,
- peak mem, max memory allocated, memory allocated, reserved memory, memory mb, mem gb, max mem mb"""
+_MFU = "mfu, perf/mfu, perf/mfu/actor, model flops utilization, bf16 mfu"
+_TFLOPS = """tflops, tflop/s, throughput per gpu tflop/s/gpu, model tflops per gpu, approx flops per gpu, train throughput per npu,
+ achieved tflops, model tflops, interval hardware tflops per device"""
 _TOTAL = "total steps, max steps, total iters, total iterations"
+
+_COUNTER = r"(?:step|iter(?:ation)?|it|batch|update)"
+_FORMS: dict[str, re.Pattern[str]] = {
+    "step_time": re.compile(
+        rf"(?:ms|s|sec|seconds|elapsed time|time)(?:/| per | each ){_COUNTER}(?: m?s)?|(?:per |train )?{_COUNTER}(?: time| timing| duration| cost| t)(?: in)?(?: m?s)?|timing s/step|train/step time"
+    ),
+    "memory": re.compile(
+        r"(?:max |peak |reserved |perf/max )?(?:gpu |cuda )?(?:mem(?:ory)?|vram)(?: ?allocated)?(?: gi?b| mb)?|gpumem|memallocated|memory usage"
+    ),
+    "tflops": re.compile(r"tflops?(?:/s)?(?:/| per )(?:gpu|device)"),
+}
+"""How the keys of a duration, a size and a speed are made."""
 
 
 def _names(text: str) -> list[str]:
@@ -76,7 +71,6 @@ NAMES: dict[str, str] = {
         "skipped": _SKIPPED,
         "mfu": _MFU,
         "tflops": _TFLOPS,
-        "memory": _MEMORY,
         "total": _TOTAL,
     }.items()
     for alias in _names(aliases)
@@ -99,8 +93,8 @@ _COUNTERS = {"step", "iteration", "iter", "it", "epoch", "batch"}
 _OF_COUNT = {"num", "number", "no", "nr", "idx", "index", "id", "count"}
 """Words behind the name of a counter that say no more than that it is one: `step_num`, `batch idx`."""
 _FILLERS = {
-    *("finished", "training", "step", "train", "current", "at", "of", "on", "the", "completed", "processed", "in", "for", "worker"),
-    *("model", "global", "starting", "end", "done", "info", "update", "set", "and", "after"),
+    *("finished", "training", "step", "train", "trainer", "current", "at", "of", "on", "the", "completed", "processed", "in", "for", "worker"),
+    *("model", "global", "starting", "end", "done", "info", "update", "set", "and", "after", "learning", "optimizer", "optim", "opt", "mini"),
 }  # fmt: skip
 
 _OTHER_EPOCHS = {
@@ -108,10 +102,13 @@ _OTHER_EPOCHS = {
     *("first", "decay", "next", "prev", "previous", "resume", "log", "target", "each", "every", "steps", "batches", "n", "ppo", "until"),
 }  # fmt: skip
 """Words that make an epoch another one than the one of now; others name the network: "VAE epoch 3"."""
-_OF_NOW = {"cur", "curr", "current", "train", "training", "this", "new", "now", "the", "batch", "step", "iter"}
-"""Words before the name of a quantity that say no more than that it is the newest one of training."""
+_OF_NOW = {
+    *("cur", "curr", "current", "train", "training", "this", "new", "now", "the", "batch", "step", "iter", "mini", "minibatch"),
+    *("total", "global", "reduced", "optim", "learning", "losses"),
+}  # fmt: skip
+"""Words about the name of a quantity that say no more than that it is the newest one of training."""
 _COUNTED = {"step", "iteration", "epoch"}
-_PLAIN = {"loss", "lr", "grad_norm"}
+_PLAIN = {"loss", "lr", "grad_norm", "mfu"}
 _LOSS_OF_PART = re.compile(
     r"(?:.*[ /])?(?:entropy|kl|pg|gradient|value|vf|policy|actor|critic|aux\w*|reg\w*|z|d|g|gen\w*|disc\w*|balanc\w*|best|min|old|prev\w*|last)[ /]?loss"
 )
@@ -143,20 +140,26 @@ def is_part_loss(key: str) -> bool:
 @lru_cache(maxsize=2048)
 def name_of(key: str) -> str | None:
     """The quantity a key stands for; None for one that is not known."""
-    name = NAMES.get(key)
-    if name is not None or " " not in key:
+    formed = next((name for name, form in _FORMS.items() if form.fullmatch(key)), None)
+    if (name := NAMES.get(key) or formed or NAMES.get(plain_key(key))) is not None:
         return name
-    *before, last = key.split(" ")
-    if last in _OF_COUNT:
+    *before, last = re.split("[ /]", key)
+    if before and last in _OF_COUNT:
         return name if (name := name_of(" ".join(before))) in _COUNTED else None
-    if last in _COUNTERS:
-        if before[-1] == "end":
-            return None  # a setting: end_step
-        is_named = last == "epoch" and len(before) == 1 and before[0].isalpha() and before[0] not in _OTHER_EPOCHS
-        return NAMES[last] if is_named or before[-1] == "at" or _FILLERS.issuperset(before) else None
-    first, _, rest = key.partition(" ")
-    name = name_of(rest) if first in _OF_NOW else None
-    return name if name in _PLAIN else None
+    if not before or last not in _COUNTERS or before[-1] == "end":
+        return None  # end_step is a setting
+    is_named = last == "epoch" and len(before) == 1 and before[0].isalpha() and before[0] not in _OTHER_EPOCHS
+    return NAMES[last] if is_named or before[-1] == "at" or _FILLERS.issuperset(before) else None
+
+
+@lru_cache(maxsize=2048)
+def plain_key(key: str) -> str:
+    """The key without words that say no more than that this is the newest value of training: `train/total_loss` is `loss`."""
+    if key in NAMES:
+        return key
+    words = re.split("[ /]", key.replace("learning rate", "lr"))
+    plain = " ".join(dict.fromkeys(word for word in words if word not in _OF_NOW))
+    return plain if NAMES.get(plain) in _PLAIN else key
 
 
 _FOREIGN = re.compile(

@@ -31,15 +31,13 @@ _BOXED_UNIT = re.compile(
 )
 """A unit in brackets, behind the key or behind the number: `time (ms): 5`, `speed: 9.5 [imgs/sec]`."""
 _DRESSED = re.compile(
-    r"\b[\w.]*(?:tensor|array|float\d*|int\d+|scalar)\((?=[-+\d.]|nan|inf)|\.item\(\)|(?<=nan)\((?:ind|snan)\)",
+    r"\b[\w.]*(?:tensor|array|float\d*|int\d+|scalar)\((?=[-+\d.]|nan|inf)|(?<=\blr)\([a-z]\w+\)|\.item\(\)|(?<=nan)\((?:ind|snan)\)",
     re.IGNORECASE,
 )
-"""What a printed scalar wears: `tensor(0.5, device=...)`, `np.float32(0.5)`, MSVC's `-nan(ind)`."""
+"""What a printed scalar wears: `tensor(0.5, device=...)`, `np.float32(0.5)`, MSVC's `-nan(ind)`; PaddleClas' `lr(LinearWarmup)`."""
 _NUMBER_NEXT = re.compile(r"\s+[\d.]")
 _OF_SPEED = re.compile(r"speed|throughput|rate|ips|fps|time|step")
 _LONGEST_KEY = 128
-_SCHEDULER = re.compile(r"(?<=\blr)\([A-Z]\w+\)")
-"""PaddleClas: "lr(LinearWarmup)"."""
 _SCALED_KEY = re.compile(r"\(1e-?\d+\)")
 """verl's "actor/lr(1e-4)": the value is told in these."""
 _BREAK = re.compile(r"[|,;{}()<>\t\[\]\"]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
@@ -67,7 +65,7 @@ def fields(text: str) -> Iterator[Field]:
     Numbers behind a heading of validation or test are left out, up to the next heading of training.
     """
     if "(" in text:
-        text = _SCALED_KEY.sub(" scaled", _SCHEDULER.sub("", _DRESSED.sub("", text)))
+        text = _SCALED_KEY.sub(" scaled", _DRESSED.sub("", text))
     text = _BOXED_UNIT.sub(r" \1", text)
     at = 0
     is_foreign = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from hwtop.job.progress.field_names import (
     is_part_loss,
     is_some_loss,
     name_of,
+    plain_key,
 )
 from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes, whole
 from hwtop.job.progress.fields import fields
@@ -25,6 +27,8 @@ _WINDOW = re.compile(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>\d+(?:\.\d*)
 _MFU_BEHIND = re.compile(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
 """llm.c: "45.6% bf16 MFU"."""
 _TRUNK = {"train", "epoch train"}
+_WHOLE = 1 / 32
+"""So near must a product be to a whole number, by the digits of its factors: one in 16 is by chance."""
 _LONGEST_STEP_S = 86_400.0
 _MOST_EPOCHS = 1e8
 _MOST_TFLOPS = 1e6
@@ -48,6 +52,7 @@ class Found:
         self.values: dict[str, float] = {}
         self.totals: dict[str, int] = {}
         self.rates: list[tuple[float, str]] = []
+        self.paces: list[Field] = []
         self.throughputs: set[str] = set()
         """Units of those that the line itself calls its throughput."""
         self.means: list[str] = []
@@ -57,6 +62,8 @@ class Found:
         """Those that are not known by name; None for one that is no more than a part."""
         self.objectives: list[float] = []
         """Those told by the name of an objective, such as mse: beside a loss they are no more than metrics."""
+        self.times: list[Field] = []
+        """Durations by unit whose keys say nothing."""
         self.is_per_step = False
         """The duration was told as one of a step: seconds a step, milliseconds an iteration."""
         self.pairs = 0
@@ -92,6 +99,17 @@ class Found:
             losses = [*self.objectives]
         if len(losses) == 1 and losses[0] is not None:
             self.values.setdefault("loss", losses[0])
+
+    def take_time_of_a_batch(self) -> None:
+        """A duration and a rate that multiply to a whole batch are of one step: `training time: 231.0 ms, 4432.9 images/s`."""
+        if "step_time" in self.values:
+            return
+        for time, pace in product(self.times, self.paces):
+            batch = (seconds(time) or 0.0) * pace.value
+            error = batch * (time.precision + pace.precision)
+            if batch > 1 + error and abs(batch - round(batch)) <= error <= _WHOLE:
+                self.values["step_time"], self.is_per_step = seconds(time) or 0.0, True
+                return
 
     def progress(self) -> Progress | None:
         """What is sure of it; None when that is nothing."""
@@ -149,6 +167,7 @@ def found_in(text: str) -> Found:
         if field.is_percent and not field.key:
             continue
         previous = "" if is_foreign(field.key) else _take(found, field, previous)
+    found.take_time_of_a_batch()
     if "mfu" not in found.values and "MFU" in text and (behind := _MFU_BEHIND.search(text)):
         found.take("mfu", float(behind.group(1)))
     if found.values.keys() & _COUNTERS:
@@ -162,6 +181,9 @@ def _take(found: Found, field: Field, previous: str) -> str:
     if name is None:
         if (speed := rate(field)) is not None:
             found.rate(speed, field.key)
+            found.paces.append(field)
+        elif field.unit in _TIMES:
+            found.times.append(field)
         elif is_some_loss(field.key) and not (field.unit or field.per or field.is_percent):
             found.some_losses.append(None if is_part_loss(field.key) else field.value)
         elif is_loss_by_name(field.key) and not (field.unit or field.per or field.is_percent):
@@ -177,7 +199,7 @@ def _take(found: Found, field: Field, previous: str) -> str:
         return ""
     if name == "step_time" and name not in found.values:
         found.is_per_step = is_per_step
-    found.take(name, value, field.total, field.key)
+    found.take(name, value, field.total, plain_key(field.key))
     return name
 
 

@@ -7,26 +7,20 @@ from collections.abc import Callable
 
 from hwtop.job.log.parsed import ParsedLine, parsed_text
 from hwtop.job.log.text import CARET_RETURN
-from hwtop.job.progress.bar import OTHER_BAR, bar_in
+from hwtop.job.progress.bar import OTHER_BAR, bar_in, behind_bar
 from hwtop.job.progress.boosting import boosting_round
 from hwtop.job.progress.found import Found, found_in
-from hwtop.job.progress.metrics import is_foreign_record, is_record_of_metrics, is_step_with_metrics
+from hwtop.job.progress.metrics import is_foreign_record, is_rate_alone, is_record_of_metrics, is_step_with_metrics
 from hwtop.model.log import Progress
 
 _LONGEST = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = ("loss", "step", "episode", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "examples/sec")  # fmt: skip
+_KEYS = ("loss", "step", "episode", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "s/s")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn|\d+[ |:,]+(?:mse|bce|nll)\b)|.*%\|")
 _SHORT = re.compile(r"(?:^|[\s\]])(?:it|ep?|s|b|k|i)(?:\s?[=:]\s?|\s+)\d")
 _HEAD = 80
 """Within so many characters stands a counter of one or two letters: `it 70 mse 0.5`."""
 _DIGIT = re.compile(r"[0-9]|nan|inf")
-_LOGGER = re.compile(
-    r"^(?:(?:(?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+|root):|\(\w+ pid=\d+(?:, ip=[^)]*)?\)|"
-    r"(?:> )?(?:\[[\d/:., -]+\])?\[[\w.]+\]\[(?:INFO|WARNING|DEBUG)\]\s+-|"
-    r"[\[(]?(?:Main(?:Process|Thread)|(?:(?:Fork|Spawn|ForkServer)?Process|Thread)-\d+)[\])]?[\s:|-])\s*"
-)
-"""Python's logging as it comes, Ray's name of a process, Hydra's logging, the name of a process or thread."""
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
 """stable-baselines3's logger and Ray Train's result box: one pair a row."""
 _COQUI = re.compile(r"\s*\| > (?P<key>loss|grad_norm|current_lr): (?P<value>[\d.]+(?:e-?\d+)?|nan)\s*(?:\([^)]*\)\s*)?")
@@ -51,15 +45,6 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 """Means over the whole run, printed at its end, and Lightning's words on a checkpoint: not the newest values."""
-_RATE_ALONE = re.compile(
-    r"[\w:]*(?:global_step|examples)/sec: [\d.]+\s*|\s*speed: [\d.]+s/iter; left time: [\d.]+s\s*|"
-    r"steps/second: [\d.]+, examples/second: [\d.]+\s*|"
-    r"(?:train )?epoch time: [\d.]+ ?ms, per step time: [\d.]+ ?ms\W*|"
-    r"\s*(?:computation: \d+ steps/s\b.*|steps per second: \d+\s*|iteration time: [\d.]+s\s*|"
-    r"\|E2E latency=.*CurSamplesPerSec=.*)",
-    re.IGNORECASE,
-)
-"""TensorFlow's StepCounterHook and TPUEstimator, Informer and those after it, Lingvo, MindSpore, rsl_rl, DeepSpeed-Chat: the speed has a line of its own."""
 _OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
 _STEP_FIRST = re.compile(
     r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
@@ -85,14 +70,20 @@ _ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
-def _named(found: re.Match[str]) -> str:
-    epoch = f"epoch: {found.group('e')}, " if found.group("e") else ""
-    return f"{epoch}iter: {found.group('n')}, "
-
-
 _A_LOSS = (
-    r"(?:train(?:ing)?[ _])?(?:[a-z]+_)?(?:loss(?:_\w+)?|bce|mse|mae|nll|ce|xent|l1|l2)\s?[=: ]\s*[-+]?(?:\d|nan|inf)"
+    r"(?:train(?:ing)?[ _/])?(?:[a-z]+_)?(?:loss(?:_\w+)?|bce|mse|mae|nll|ce|xent|l1|l2)\s?[=: ]\s*[-+]?(?:\d|nan|inf)"
 )
+_UNNAMED = re.compile(
+    rf"""^\W*?(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)\W+)?(?:
+      \[(?P<epoch>\d+/\d+)\],?\s*\[\s*(?P<batch>\d+(?:/\s*\d+)?)\](?=.*\d)  # DCGAN: [epoch/epochs][batch/batches]
+    | \[(?P<ep>\d+),\s*(?P<b>\d+)\](?=\ loss)                            # CIFAR-10 tutorial: [epoch, batch]
+    | [sbki](?:\s?[=:]\s?|\s+)(?P<n>\d+(?:/\d+)?)[\s|,:)\]]+(?={_A_LOSS})  # s 70 | loss 0.5
+    | \[?\s*(?P<step>\d+(?:/\d{{4,}})?)(?:\]|\s*[|:,])*\s+(?={_A_LOSS})    # 70 | loss 4.25; of few it may be epochs
+    | \[(?P<clu>\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Counters without names, or with one of a letter, at the start of a line."""
 _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     # InternEvo: one norm a group, the first is that of the model
     ("grad_norm={", re.compile(r"(grad_norm=)\{'\w+': "), r"\1"),
@@ -105,12 +96,6 @@ _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], st
     (" : Up. ", re.compile(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),
     # LeRobot, whose ep counts episodes
     (" epch:", re.compile(r"\bep:\S+ (?=epch:)"), ""),
-    # PyTorch's DCGAN example and many after it: [epoch/epochs][batch/batches]
-    ("]", re.compile(r"^\W*\[(\d+/\d+)\],?\s*\[\s*(\d+(?:/\s*\d+)?)\](?=.*\d)"), r"epoch: \1, iter: \2, "),
-    # PyTorch's CIFAR-10 tutorial: [epoch, batch]
-    ("] loss", re.compile(r"^\s*\[(\d+),\s*(\d+)\](?= loss)"), r"epoch: \1, iter: \2, "),
-    # SpeechBrain
-    ("optimizer: ", re.compile(r"\bsteps(: \d+, optimizer: )"), r"step\1"),
     # BasicSR behind a day or more
     ("time (data)", re.compile(r"(?<=, )time \(data\)"), "time"),
     # scikit-learn's SGD: the norm of the weights
@@ -124,21 +109,12 @@ _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], st
     ("SamplesPerSec", re.compile(r"(?:^|(?<=\s))(\d+)/(\d+), (?=SamplesPerSec=)"), r"epoch: \1, step: \2, "),
     # callbacks of Keras
     ("learning rate to ", re.compile(r"^Epoch 0*(\d+): (?:LearningRateScheduler setting|ReduceLROnPlateau reducing) learning rate to (?=[\d.])"), r"epoch: \1, lr: "),
-    # prints of few letters: `s 70 | loss 0.5`, `ep=0 b=25/130 mse=0.5`, `k=70 l=0.125`
-    ("", re.compile(rf"^\W*(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)\W+)?[sbki](?:\s?[=:]\s?|\s+)(?P<n>\d+(?:/\d+)?)[\s|,:)\]]+(?={_A_LOSS})", re.IGNORECASE), _named),
     # DeepSpeed's pipeline engine and others: a counter in the plural, with fields behind it
-    ("steps: ", re.compile(r"^(.{0,40}?)\b(step)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
-    ("iterations:", re.compile(r"^(.{0,40}?)\b(iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
+    ("s: ", re.compile(r"^(.{0,40}?)\b(step|iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
     # ms-swift: several records on one line
     ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
-    # a count without a name before the loss
-    ("", re.compile(rf"^\s*\[?(\d+)\]?(?:\s*[|:,])?\s+(?={_A_LOSS})", re.IGNORECASE), r"step: \1, "),
     # tinygrad: numbers before their names
     (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
-    # a count without a name: of steps where there are too many of them for epochs
-    ("]", re.compile(r"^\s*\[\s*(\d+)/(\d{4,})\]\s+(?=[\w/]*loss\w*\s?[:=])", re.IGNORECASE), r"step: \1/\2, "),
-    # clu
-    ("]", re.compile(r"^\[(\d+)\]\s+(?=[\w/]+\s?=\s?[-\d])"), r"step: \1, "),
 )  # fmt: skip
 
 
@@ -162,19 +138,31 @@ def progress_in(line: ParsedLine) -> Progress | None:
     if found := _DARKNET.match(line.text):  # before its step is taken for srun's task number
         step, loss, lr, step_s = found.groups()
         return Progress(step=int(step), loss=float(loss), lr=float(lr), step_time_s=float(step_s))
-    text = _LOGGER.sub("", line.body[:_LONGEST])
+    text = line.body[:_LONGEST]
     if (boosted := boosting_round(text)) is not None:
         return boosted
+    if (bar := bar_in(text)) == OTHER_BAR:
+        return _behind_other_bar(behind_bar(text))
     if _FOREIGN_LINE.match(text) or (_SUMMARY.search(text) and "'loss'" not in text):
         return None
-    if (bar := bar_in(text)) is not None:
-        return None if bar == OTHER_BAR else bar
+    if bar is not None:
+        return bar
     if row := _TABLE.match(text) or _COQUI.fullmatch(text):
         return found_in(f"{row.group('key')}: {row.group('value')}").progress()
     if _CONFIG.match(text) or len(_FLAG.findall(text)) >= 2 or is_foreign_record(text):
         return None
     text = _rewritten(text)
     return _judge(text, found_in(text))
+
+
+def _behind_other_bar(text: str) -> Progress | None:
+    """A logger goes on where the bar left the cursor; what names no counter of its own belongs to the bar."""
+    if _FOREIGN_LINE.match(text):
+        return None
+    found = found_in(text)
+    return (
+        _judge(text, found) if "loss" in found.values and found.values.keys() & {"step", "iteration", "epoch"} else None
+    )
 
 
 def row_key(line: ParsedLine) -> str | None:
@@ -193,6 +181,10 @@ def _may_be_progress(text: str) -> bool:
 
 def _rewritten(text: str) -> str:
     """Shapes that hide their keys, as pairs."""
+    if found := _UNNAMED.match(text):
+        epoch = found["e"] or found["epoch"] or found["ep"]
+        step = found["batch"] or found["b"] or found["n"] or found["step"] or found["clu"]
+        text = (f"epoch: {epoch}, " if epoch else "") + f"iter: {step}, " + text[found.end() :]
     for literal, shape, pairs in _REWRITTEN:
         if literal in text:
             text = shape.sub(pairs, text)
@@ -203,7 +195,7 @@ def _judge(text: str, found: Found) -> Progress | None:
     """Progress of a line of pairs, when there is enough to be sure that it is one."""
     values = found.values
     if not values.keys() & {"step", "iteration", "epoch", "loss"}:
-        return found.progress() if _RATE_ALONE.fullmatch(text) else None
+        return found.progress() if is_rate_alone(text, found) else None
     if "loss" not in values and not found.rates and len({key.lower() for key in _CONFIG_KEYS.findall(text)}) >= 2:
         return None
     reported = len(values.keys() - {"memory", "total"}) + len(found.rates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hwtop.job.progress.field_names import is_foreign, spaced
+from hwtop.job.progress.found import Found
 
 _NUMBER = r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
 _STEP = re.compile(
@@ -20,6 +21,11 @@ _PAIR = re.compile(
 )
 _END = re.compile(r"[\s,;|)\].-]*(?:[(\[]\d+(?:\.\d+)?\s?m?s(?:ec)?[)\]]\s*)?")
 """It may close with how long it took: `(0.24s)`."""
+_SPEED_PAIR = re.compile(
+    rf"[\s,;|()]*(?P<name>[a-z][\w/.:-]*(?: [a-z][\w/-]*){{0,3}}?)\s?(?:[=:]\s*|\s)(?P<value>{_NUMBER})\s?(?:%|[a-z]+(?:/[a-z]+)?)?(?:\s*\([^()]*\))?(?=[\s,;|)]|$)",
+    re.IGNORECASE,
+)
+_TRAINED = {"samples", "examples", "images", "steps", "it"}
 _MEASURED = re.compile(r".*\.\d\d|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
 """Numbers that were measured: instructions and settings hold whole ones, versions have one decimal."""
 _FINELY = re.compile(r".*\.\d{3}|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
@@ -60,6 +66,20 @@ def is_record_of_metrics(text: str) -> bool:
     if _RECORD.fullmatch(text) is None:
         return False
     return any(_is_metric(pair.group("name"), pair.group("value"), True) for pair in _RECORD_PAIR.finditer(text))
+
+
+def is_rate_alone(text: str, found: Found) -> bool:
+    """Nothing but pairs, of which one is a rate of steps or samples, or the time of a step: a line of its own for the speed.
+
+    Not a rate of tokens, which inference tells as well.
+    """
+    is_paced = "step_time" in found.values and found.is_per_step
+    if not is_paced and not any(unit.partition("/")[0] in _TRAINED for _, unit in found.rates):
+        return False
+    at = 0
+    while (pair := _SPEED_PAIR.match(text, at)) is not None:
+        at = pair.end()
+    return at > 0 and _END.fullmatch(text, at) is not None
 
 
 def is_foreign_record(text: str) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from hwtop.job.progress.reader import ProgressReader
+import math
+
+import pytest
+
+from hwtop.job.progress.reader import ProgressReader, merged
 from hwtop.model.log import Progress
 
 
@@ -112,3 +116,94 @@ def test_a_bar_without_a_name_behind_one_that_told_a_loss() -> None:
         "  1%|          | 2/190 [00:02<03:08,  1.00it/s]",
     )
     assert [row.step if row else None for row in rows] == [190, None, 2]
+
+
+def newest(*lines: str) -> Progress:
+    progress = Progress()
+    for row in read(*lines):
+        progress = merged(progress, row) if row is not None else progress
+    return progress
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("Step 70:", "  loss: 0.5", "  lr: 0.001", "  grad_norm: 1.5", "  step time: 0.25 s"),
+        ("--- iteration 70 ---", " - loss = 0.5", " - lr = 1e-3", "", " - grad_norm = 1.5", " - time = 250 ms"),
+        ("[global_step: 70]", "loss: 0.5", "lr: 0.001", "reward: 3.5", "grad norm: 1.5", "sec/step: 0.25"),
+    ],
+)
+def test_a_record_of_several_lines_is_open_until_the_next_step(rows: tuple[str, ...]) -> None:
+    assert newest(*rows) == Progress(step=70, loss=0.5, lr=0.001, grad_norm=1.5, step_time_s=0.25)
+
+
+def test_what_follows_a_whole_line_is_no_record() -> None:
+    assert newest("step: 70 loss: 0.5", "lr: 0.25") == Progress(step=70, loss=0.5)
+    assert newest("Step 70:", "saved a checkpoint", "lr: 0.25") == Progress(step=70)
+
+
+def test_the_time_under_an_epoch_is_no_step_time() -> None:
+    assert newest("Epoch 7", "  loss: 0.5", "  lr: 0.001", "  time: 93.5 s") == Progress(epoch=7, loss=0.5, lr=0.001)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("step 9 loss 0.5 12.5 TFLOP/s 950 tokens/s", (950, "tokens/s")),
+        ("step 9 loss 0.5 tokens/s/device: 950 TFLOP/s/device: 12.5", (950, "tokens/s/device")),
+        ("step 9 loss 0.5 tokens/s/GPU: 950 samples/s: 3.5", (3.5, "samples/s")),
+        ("step 9 loss 0.5 throughput per GPU (TFLOP/s/GPU): 12.5 tokens/s/GPU: 950", (12.5, "TFLOP/s/GPU")),
+        ("step 9 loss 0.5 throughput: 31.5", (31.5, "/s")),
+    ],
+)
+def test_the_rate_that_a_person_would_name_first(text: str, rate: tuple[float, str]) -> None:
+    assert (newest(text).throughput, newest(text).throughput_unit) == rate
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("step 9 loss 0.5 fit took 125.00 [ms], 512.0 images/s", 0.125),
+        ("step 9 loss 0.5 wall: 0.3750s throughput: 64.0 samples/s", 0.375),
+        ("step 9 loss 0.5 wall: 0.3817s throughput: 64.0 samples/s", None),
+        ("step 9 loss 0.5 wall: 0.4s 31 samples/s", None),
+        ("step 9 loss 0.5 run: 93.5s 41250.0 tokens/s", None),
+    ],
+)
+def test_a_time_and_a_rate_that_make_a_whole_batch_are_of_one_step(text: str, seconds: float | None) -> None:
+    assert newest(text).step_time_s == seconds
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("tensor(2.5, device='cuda:0')", 2.5),
+        ("np.float32(2.5)", 2.5),
+        ("Array(2.5, dtype=float32)", 2.5),
+        ("+2.5E+00", 2.5),
+        ("  00002.5", 2.5),
+        ("'2.5'", 2.5),
+        ("-inf", -math.inf),
+        ("Infinity", math.inf),
+    ],
+)
+def test_a_number_in_any_dress(number: str, value: float) -> None:
+    assert newest(f"step 9 loss: {number}, lr: 0.5") == Progress(step=9, loss=value, lr=0.5)
+
+
+@pytest.mark.parametrize("number", ["nan", "NaN", "-nan", "-nan(ind)", "tensor(nan)", "np.float64(nan)", "'NAN'"])
+def test_not_a_number_in_any_dress(number: str) -> None:
+    assert math.isnan(newest(f"step 9 loss: {number}, lr: 0.5").loss or 0.0)
+
+
+def test_a_logger_goes_on_behind_the_bar_of_something_else() -> None:
+    bar = "Eval: |    | 3/? [00:00<?, ?it/s]"
+    assert newest(f"{bar}INFO   Epoch 3: kl 0.25  loss 1.5") == Progress(epoch=3, loss=1.5)
+    assert newest(f"{bar} loss 1.5") == Progress()
+    assert newest(f"{bar}Validation: epoch 3, loss 1.5") == Progress()
+
+
+def test_a_line_of_nothing_but_pairs_tells_the_speed() -> None:
+    assert newest("Nodes: 2, Rate/device: 7.5, images/sec: 31.5").throughput == 31.5
+    assert newest("we saw images/sec: 31.5 on that machine").throughput is None
+    assert newest("prompt len: 20, tokens/s: 31.5").throughput is None
