@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hwtop.feed.feed import frames
@@ -31,6 +33,9 @@ def test_a_faulty_recording(name: str, expected: str, ranks: tuple[int, ...] | N
     assert last.verdict.level in ("warning", "critical")
     if ranks is not None:
         assert last.findings[0].ranks == ranks
+    for finding in last.findings:
+        shares = re.findall(r"\d+ ?%", finding.title)
+        assert set(shares) <= set(re.findall(r"\d+ ?%", " ".join(finding.evidence))), finding
     assert last.derived.job is not None
     assert [rank.gpus for rank in last.derived.job.ranks] == [(rank.rank,) for rank in last.derived.job.ranks]
 

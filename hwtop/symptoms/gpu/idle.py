@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
@@ -61,7 +62,12 @@ def check_gpu_idle(history: History, limits: Limits = IDLE) -> Observation | Non
             f"GPU {rank_set(gpus)}: {util:.0f} % busy over {limits.window_s:g} s"
             + _sm_active(history, hit[0][0], limits.window_s),
             f"{named(rank.rank for rank, _, _ in hit)}: busiest process at {busy_pct:.0f} % of a core"
-            + ("" if busy_pct > limits.cpu_pct else ", always on the run queue: the machine is full"),
+            + (
+                ""
+                if busy_pct > limits.cpu_pct
+                else f", running or in line for a core in {_wanted(history, hit):.0%} of the samples"
+            ),
+            *((f"{data:.0%} of their stack samples in data loading",) if data > DATA_SHARE else ()),
             *(
                 (f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples",)
                 if spot
@@ -70,6 +76,10 @@ def check_gpu_idle(history: History, limits: Limits = IDLE) -> Observation | Non
         ),
         ranks=tuple(rank.rank for rank, _, _ in hit),
     )
+
+
+def _wanted(history: History, hit: Sequence[tuple[Rank, float, float]]) -> float:
+    return max(state_share(history, rank, "R") for rank, _, _ in hit)
 
 
 def _busiest_pct(history: History, rank: Rank, window_s: float) -> float | None:
