@@ -17,11 +17,12 @@ from hwtop.config import Config
 from hwtop.feed.feed import frames as judged
 from hwtop.model.frame import Frame
 from hwtop.ui import help_lines, palette, themes
+from hwtop.ui.input import keyboard as moves
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.panels.curves.state import CurvesState
 from hwtop.ui.pictures.screenshot import text
-from hwtop.ui.reducers import reducers as moves
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.view import View
@@ -82,7 +83,7 @@ def sick(page: str, size: tuple[int, int]) -> View:
     """A job that is ill, as somebody looks at it who wants to know why."""
     view = View(frame=last(_OWN_SICK.get(page, _HANG)), page=page)
     if page == "curves":
-        return replace(view, curve="step_time_s")
+        return view.with_state(CurvesState("step_time_s"))
     if page == "logs":
         flagged = moves.pressed(replace(view, selected=_FULL_RANK), "previous-flagged", size)
         return moves.chosen(flagged, size)

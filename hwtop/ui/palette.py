@@ -11,10 +11,11 @@ from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys.action import Action
 from hwtop.ui.pages import actions
-from hwtop.ui.pages.registry import NAMES, turned
+from hwtop.ui.pages.registry import NAMES, current, turned
 from hwtop.ui.panels import picker
 from hwtop.ui.panels.gpu import view as gpu_view
-from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.panels.gpu.state import GpuState
+from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.tables.fuzzy import match
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -137,7 +138,7 @@ def _findings(view: View) -> Iterator[Entry]:
         yield Entry(
             f"explain {name}",
             f"{mark} {word.lower()}: {finding.title}",
-            look=lambda view, name=name: turned(replace(view, finding=name), "symptoms"),  # type: ignore[misc]
+            look=lambda view, name=name: turned(view.with_state(SymptomsState(name)), "symptoms"),  # type: ignore[misc]
         )
 
 
@@ -147,7 +148,7 @@ def _ranks(view: View) -> Iterator[Entry]:
         yield Entry(
             f"rank {rank.rank}",
             f"{glyph} {rank.state}, PID {rank.pid}",
-            look=lambda view, rank=rank.rank: process_view.entered(replace(view, selected=rank)),  # type: ignore[misc]
+            look=lambda view, rank=rank.rank: current(view).rank_selected(replace(view, selected=rank)),  # type: ignore[misc]
         )
 
 
@@ -156,7 +157,7 @@ def _gpus(view: View) -> Iterator[Entry]:
         yield Entry(
             f"gpu {gpu.index}",
             gpu.name or "",
-            look=lambda view, index=gpu.index: turned(replace(view, gpu=index), "gpu"),  # type: ignore[misc]
+            look=lambda view, index=gpu.index: turned(view.with_state(GpuState(index)), "gpu"),  # type: ignore[misc]
         )
 
 
@@ -173,7 +174,11 @@ def _jobs(view: View) -> Iterator[Entry]:
 def _at_job(pid: int, view: View) -> View:
     """With the cursor on this job, wherever it stands in the list by now."""
     places = [place for place, job in enumerate(picker.candidates(view)) if job.pid == pid]
-    return replace(view, cursor=places[0]) if places else replace(view, note=f"{pid} is no longer in the list")
+    return (
+        view.with_state(picker.PickerState(places[0]))
+        if places
+        else replace(view, note=f"{pid} is no longer in the list")
+    )
 
 
 def _themes(names: Sequence[str]) -> Iterator[Entry]:

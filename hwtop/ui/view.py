@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import TypeVar, cast
 
 from hwtop.fields.level import Levels
 from hwtop.fields.levels import built_in
-from hwtop.model.curve import CurveName
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
-from hwtop.model.log import LogLine
 from hwtop.model.plan import Request
 from hwtop.model.rank import Rank
 from hwtop.ui.past import FrameHistory
 from hwtop.ui.widgets.place import Place
 
-Inside = Literal["", "env", "files"]
-"""What the processes page shows of one process; "" = the tree of all."""
-
-LogInside = Literal["", "context", "others"]
-"""What the logs page shows below the lines: nothing, the marked line with those around it, what the other ranks said then."""
-
-TREE = "tree"
-"""The order of processes that is none of a field: each below its parent."""
+State = TypeVar("State")
 
 Tag = tuple[int, int | None]
 """PID and start of a process (as ProcessInfo.start_ticks): a later one with the same PID is another."""
 
 
-SEARCH = "search"
-"""Where `View.filters` keeps the word that is looked for."""
-
-
 @dataclass(frozen=True)
 class View:
-    """Immutable: a key makes a new one."""
+    """Immutable: a key makes a new one. Here is what all pages share; what one page remembers is in `states`."""
 
     frame: Frame
     page: str = "overview"
     """One of `pages.registry.NAMES`."""
+    states: Mapping[type, object] = field(default_factory=dict)
+    """What each page remembers, by the class of its state (`panels/NAME/state.py`), where it is not as at the start."""
     selected: int | None = None
     """Number of the rank that is selected on every page."""
-    process: int | None = None
-    """PID under the cursor of the processes page (see `process_view.selected`)."""
-    inside: Inside = ""
-    """Of the processes page."""
-    order: str = "rank"
-    """Of the ranks page: the name of a field (see `order.words`)."""
     panel: str = ""
     """The panel that is meant on this page; "" = the one that it is about (see `panel_view.focused`)."""
     alone: str = ""
@@ -57,46 +40,14 @@ class View:
     """Panels that the person does not want to see beside others."""
     drawing: tuple[str, ...] = ()
     """How the person lays out the overview (see `panel_grid`); empty = as built in."""
-    process_order: str = TREE
-    """Of the processes page: the name of a field, or `TREE`."""
-    folds: Mapping[int, bool] = field(default_factory=dict)
-    """PID of a branch of the tree of processes -> whether the person has it folded; others are as `process_tree` has them."""
     tagged: frozenset[Tag] = frozenset()
     """Processes that the next signal is meant for."""
-    followed: Tag | None = None
-    """The process whose end is told; it is under the cursor of the processes page."""
-    reversed_pages: frozenset[str] = frozenset()
-    """Whose tables go the other way round."""
-    flame_at: tuple[str, ...] = ()
-    """The selected box of the flame: names from the root on (`flame_view.key`)."""
-    flame_zoom: int = 0
-    """How many of them lie above the box that is drawn at full width."""
-    cursor: int = 0
-    """Row of the list of jobs to pick from."""
     scroll: int = 0
     """Rows away from where the page starts: from the top, in logs from the end."""
-    is_following: bool = True
-    """New log lines push the old ones up; else the lines in sight stay."""
-    mark: LogLine | None = None
-    """The line that was jumped to or clicked at."""
-    log_inside: LogInside = ""
-    """Of the logs page."""
-    curve: CurveName | None = None
-    """The one that is drawn large; None = the first."""
-    curve_source: int = 0
-    """Which of the sources that tell it."""
-    log_scales: frozenset[CurveName] = frozenset()
-    """Curves that are drawn on a log scale."""
-    gpu: int | None = None
-    """Index of the device under the cursor of the GPU page (see `gpu_view.selected`)."""
-    finding: str | None = None
-    """Symptom under the cursor of the symptoms page (see `symptom_view.selected`)."""
     filters: Mapping[str, str] = field(default_factory=dict)
-    """What the person has typed, by `subject`."""
-    is_typing: bool = False
-    """Keys go into the filter of this page, or into the search."""
-    is_searching: bool = False
-    """What is typed is the word to search for in the logs."""
+    """What the person has typed: name of a page, or of what else has a filter of its own -> the filter."""
+    typing: str = ""
+    """Which of them the keys go into; "" = keys do what they are bound to."""
     interval_s: float | None = None
     """What the person has set; None = what the frame says."""
     is_paused: bool = False
@@ -130,25 +81,23 @@ class View:
         """The watched job."""
         return self.frame.derived.job
 
-    @property
-    def subject(self) -> str:
-        """What has a filter of its own: the page, or what it shows of one process."""
-        return self.inside if self.page == "processes" and self.inside else self.page
+    def state(self, kind: type[State]) -> State:
+        """What the page with this class of state remembers."""
+        return cast("State", self.states[kind]) if kind in self.states else kind()
+
+    def with_state(self, state: object) -> View:
+        """The view with another state of one page. One that is as at the start is not kept, so that equal views are equal."""
+        others = {kind: each for kind, each in self.states.items() if kind is not type(state)}
+        return replace(self, states=others if state == type(state)() else {**others, type(state): state})
+
+    def filter_of(self, name: str) -> str:
+        """The filter of this page, or of what else has one."""
+        return self.filters.get(name, "")
 
     @property
     def typed(self) -> str:
         """What is typed now."""
-        return self.search if self.is_searching else self.filter
-
-    @property
-    def search(self) -> str:
-        """The word that is looked for in the logs; it is marked in the lines, and hides none."""
-        return self.filters.get(SEARCH, "")
-
-    @property
-    def filter(self) -> str:
-        """Of this page."""
-        return self.filters.get(self.subject, "")
+        return self.filter_of(self.typing)
 
     @property
     def is_picking(self) -> bool:

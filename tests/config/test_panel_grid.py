@@ -9,8 +9,8 @@ import pytest
 from hwtop.config import parse as parse_config
 from hwtop.config.panel_grid import NAMES, Cells, no_drawing, parse
 from hwtop.errors import UsageError
-from hwtop.ui.pages import focus as panel_view
 from hwtop.ui.pages.layout import PANELS
+from hwtop.ui.reducers import focus as panel_view
 
 
 def test_every_panel_has_its_name() -> None:

@@ -17,6 +17,9 @@ from hwtop.model.plan import UserFocus
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.pages.layout import picture
+from hwtop.ui.panels.logs.state import LogsState
+from hwtop.ui.panels.ranks.state import RanksState
+from hwtop.ui.panels.stacks.state import FlameState
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
@@ -87,6 +90,16 @@ def screen_text(app: HwtopApp) -> list[str]:
                 row = rows[region.y + y]
                 rows[region.y + y] = row[: region.x] + panel.render_line(y).text + row[region.x + region.width :]
     return rows
+
+
+def test_a_key_that_does_nothing_says_where_the_keys_are() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("J")
+        assert "J is not bound to anything; ? lists all keys" in screen_text(app)[-1]
+        await pilot.press("2")
+        assert "J is not" not in screen_text(app)[-1]
+
+    drive(act, frames.healthy())
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
@@ -217,7 +230,7 @@ def test_letters_and_function_keys_open_pages() -> None:
         for key, page in (("b", "stacks"), ("l", "logs"), ("s", "stacks"), ("f4", "logs"), ("escape", "logs")):
             await pilot.press(key)
             assert view_of(app).page == page
-        assert not view_of(app).is_typing
+        assert not view_of(app).typing
 
     drive(act, frames.healthy())
 
@@ -225,19 +238,19 @@ def test_letters_and_function_keys_open_pages() -> None:
 def test_a_filter_takes_all_keys_until_enter() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("4", "slash", *"qp1", "tab", "shift+tab", "f1", "backspace", "backspace", "backspace")
-        assert (view_of(app).page, view_of(app).filter, view_of(app).is_paused) == ("logs", "", False)
+        assert (view_of(app).page, view_of(app).filter_of("logs"), view_of(app).is_paused) == ("logs", "", False)
         await pilot.press(*"Iter", "space", *"12589")
         rows = screen_text(app)
         assert "filter: Iter 12589, 8 of" in rows[2]
         assert rows[-1].startswith(" / Iter 12589▏")
         await pilot.press("enter", "down", "7")
-        assert (view_of(app).page, view_of(app).filter) == ("processes", "")
+        assert (view_of(app).page, view_of(app).filter_of("processes")) == ("processes", "")
         await pilot.press("slash", *"loader", "enter", "4")
-        assert view_of(app).filter == "Iter 12589"
+        assert view_of(app).filter_of("logs") == "Iter 12589"
         await pilot.press("escape")
-        assert (view_of(app).filter, app.is_running) == ("", True)
+        assert (view_of(app).filter_of("logs"), app.is_running) == ("", True)
         await pilot.press("slash", *"x", "escape", "p")
-        assert (view_of(app).filter, view_of(app).is_typing, view_of(app).is_paused) == ("", False, True)
+        assert (view_of(app).filter_of("logs"), view_of(app).typing, view_of(app).is_paused) == ("", "", True)
 
     drive(act, frames.healthy())
 
@@ -248,7 +261,7 @@ def test_a_pasted_filter_is_data() -> None:
         await pilot.press("4", "slash")
         app.post_message(events.Paste("\x1b[2Jq[red]\nsecond"))
         await pilot.pause()
-        assert view_of(app).filter == "[2Jq[red]"
+        assert view_of(app).filter_of("logs") == "[2Jq[red]"
         assert "[2Jq[red]" in screen_text(app)[-1]
 
     drive(act, frames.healthy())
@@ -295,7 +308,7 @@ def test_flagged_lines_are_visited_in_turn() -> None:
         seen = []
         for key in ("N", *"n" * len(flagged), "N"):
             await pilot.press(key)
-            mark = view_of(app).mark
+            mark = view_of(app).state(LogsState).mark
             assert mark is not None
             seen.append(mark.text)
             assert any(mark.text[:30] in row for row in screen_text(app)[3:-2])
@@ -437,11 +450,11 @@ def test_arrows_move_in_the_map_and_stay_at_its_edge() -> None:
 def test_order_of_the_ranks_goes_round() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("o")
-        assert view_of(app).order == "rank"
+        assert view_of(app).state(RanksState).order == "rank"
         await pilot.press("2")
         for order in ("state", "step", "wait", "s/step", "cpu", "mem", "rank"):
             await pilot.press("o")
-            assert view_of(app).order == order
+            assert view_of(app).state(RanksState).order == order
         await pilot.press("o", "down")
         assert view_of(app).selected == 63
 
@@ -466,7 +479,7 @@ def test_the_flame_zooms_with_enter_and_back_with_escape() -> None:
         assert not any("zoomed into" in row for row in screen_text(app))
         assert any("30% (36 of 120 samples) in model.py:190" in row for row in screen_text(app))
         await pilot.press("escape", "escape")
-        assert (view_of(app).flame_at, view_of(app).selected, app.is_running) == ((), None, True)
+        assert (view_of(app).state(FlameState).way, view_of(app).selected, app.is_running) == ((), None, True)
 
     drive(act, frames.healthy())
 

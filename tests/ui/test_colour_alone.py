@@ -14,6 +14,8 @@ from hwtop.ui import help_lines, palette
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.panels.gpu.state import GpuState
+from hwtop.ui.panels.processes.state import ProcessesState
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.view import View
@@ -43,7 +45,7 @@ def pairs() -> Iterator[tuple[str, View, View]]:
     processes = View(frame=HANG, page="processes")
     assert processes.job is not None
     one, other = processes.job.processes[2:4]
-    yield "process", processes, replace(processes, process=other.pid)
+    yield "process", processes, processes.with_state(ProcessesState(pid=other.pid))
     yield "tag", processes, replace(processes, tagged=frozenset({(one.pid, one.start_ticks)}))
     crowd = View(frame=crowds.sick(64), page="ranks")  # with more a rank has a single cell, and is named beside the map
     yield "rank on the map", replace(crowd, selected=2), replace(crowd, selected=3)
@@ -51,7 +53,7 @@ def pairs() -> Iterator[tuple[str, View, View]]:
     yield "panel", replace(overview, panel="gpu"), replace(overview, panel="ranks")
     yield "hidden panel", overview, replace(overview, hidden=frozenset({"gpu"}))
     gpus = View(frame=HANG, page="gpu")
-    yield "gpu", replace(gpus, gpu=1), replace(gpus, gpu=2)
+    yield "gpu", gpus.with_state(GpuState(1)), gpus.with_state(GpuState(2))
     yield "paused", time_moves.live(held()), held()
 
 

@@ -7,12 +7,14 @@ from dataclasses import replace as changed
 import pytest
 from textual.pilot import Pilot
 
+from hwtop.model.curve import CurveName
 from hwtop.model.frame import Frame
 from hwtop.model.log import LogFile
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.curves import view as curve_view
+from hwtop.ui.panels.curves.state import CurvesState
 from hwtop.ui.view import View
 from tests import curve_frames, frames
 from tests.curve_frames import curve, with_curves
@@ -81,8 +83,10 @@ def test_the_axis_goes_on_where_the_loss_is_nan() -> None:
 def test_only_nan_is_said_and_does_not_fail() -> None:
     for is_log in (False, True):
         frame = with_curves(curve("loss", [(step, float("nan")) for step in range(9)]))
-        scales = frozenset({"loss"}) if is_log else frozenset()
-        assert "every value reported so far is nan or inf" in shown(frame, log_scales=scales)
+        scales: frozenset[CurveName] = frozenset({"loss"}) if is_log else frozenset()
+        assert "every value reported so far is nan or inf" in shown(
+            frame, states={CurvesState: CurvesState(log_scales=scales)}
+        )
 
 
 def test_an_event_stands_at_the_step_before_it() -> None:
@@ -107,11 +111,13 @@ def test_steady_numbers_look_steady() -> None:
 
 def test_log_scale_leaves_out_what_it_cannot_show() -> None:
     reported = [(step, 10.0 ** -(step / 20)) for step in range(100)]
-    text = shown(with_curves(curve("loss", reported)), log_scales=frozenset({"loss"}))
+    text = shown(
+        with_curves(curve("loss", reported)), states={CurvesState: CurvesState(log_scales=frozenset({"loss"}))}
+    )
     assert "log scale" in text
     assert " 0.1 ┤" in text
     nothing = with_curves(curve("loss", [(step, -1.0) for step in range(10)]))
-    assert "no value above 0" in shown(nothing, log_scales=frozenset({"loss"}))
+    assert "no value above 0" in shown(nothing, states={CurvesState: CurvesState(log_scales=frozenset({"loss"}))})
 
 
 def test_values_without_a_step_are_shown_in_their_order() -> None:
@@ -158,7 +164,7 @@ def test_arrows_enter_and_escape() -> None:
         assert view_of(app).page == "curves"
         assert any("▸ Loss" in row for row in screen_text(app))
         await pilot.press("down", "down")
-        assert view_of(app).curve == "lr"
+        assert view_of(app).state(CurvesState).name == "lr"
         assert any("▸ Learning rate" in row for row in screen_text(app))
         await pilot.press("enter")
         assert not any("▸" in row for row in screen_text(app))
@@ -166,9 +172,9 @@ def test_arrows_enter_and_escape() -> None:
         await pilot.press("escape")
         assert any("▸ Learning rate" in row for row in screen_text(app))
         await pilot.press("end")
-        assert view_of(app).curve == "throughput"
+        assert view_of(app).state(CurvesState).name == "throughput"
         await pilot.press("home", "up", "left")
-        assert view_of(app).curve == "loss"
+        assert view_of(app).state(CurvesState).name == "loss"
         assert app.is_running
 
     drive(act, frames.healthy())
@@ -177,11 +183,11 @@ def test_arrows_enter_and_escape() -> None:
 def test_log_scale_is_kept_for_each_curve() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("L")
-        assert view_of(app).log_scales == frozenset()
+        assert view_of(app).state(CurvesState).log_scales == frozenset()
         await pilot.press("5", "L", "down", "1", "5")
-        assert view_of(app).log_scales == {"loss"}
+        assert view_of(app).state(CurvesState).log_scales == {"loss"}
         await pilot.press("up", "L")
-        assert view_of(app).log_scales == frozenset()
+        assert view_of(app).state(CurvesState).log_scales == frozenset()
 
     drive(act, frames.healthy())
 
@@ -214,9 +220,9 @@ def test_a_click_in_the_list_draws_that_curve_large() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("5")
         assert await pilot.click("#curve-list", offset=(5, 1 + 2 * 7))
-        assert view_of(app).curve == "lr"
+        assert view_of(app).state(CurvesState).name == "lr"
         assert await pilot.click("#curve-list", offset=(5, 0))
-        assert view_of(app).curve == "lr"
+        assert view_of(app).state(CurvesState).name == "lr"
 
     drive(act, frames.healthy())
 

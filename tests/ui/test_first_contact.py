@@ -17,6 +17,7 @@ from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels import hint
+from hwtop.ui.panels.picker import PickerState
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
@@ -58,7 +59,7 @@ def test_jobs_are_listed_with_what_hinders_and_what_helps(size: tuple[int, int])
 
 
 def test_a_job_that_cannot_be_attached_says_why_where_the_cursor_is() -> None:
-    shown = "\n".join(rows(View(frame=frames.picker(), cursor=1)))
+    shown = "\n".join(rows(View(frame=frames.picker()).with_state(PickerState(1))))
     assert "▲ cannot attach: belongs to user bob" in shown
     assert "Enter attaches" not in shown
 
@@ -83,7 +84,7 @@ def test_more_jobs_than_rows_keep_the_cursor_and_the_advice_in_sight() -> None:
     (job, *_) = [item for item in frame.derived.candidates or () if item.kind == "training"]
     many = tuple(replace(job, pid=1000 + number) for number in range(200))
     frame = replace(frame, derived=replace(frame.derived, candidates=many))
-    shown = rows(View(frame=frame, cursor=150))
+    shown = rows(View(frame=frame).with_state(PickerState(150)))
     assert any("▸    1150" in row for row in shown)
     assert any("Enter attaches to 1150" in row for row in shown)
     assert any(" of 200 " in row for row in shown)

@@ -14,6 +14,8 @@ from hwtop.model.stack import Refusal
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.pages.registry import current
 from hwtop.ui.panels.stacks import flame_view
+from hwtop.ui.panels.stacks.state import FlameState
+from hwtop.ui.reducers import flame as flame_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames
@@ -73,7 +75,7 @@ def test_under_80_columns_the_hottest_way_is_a_list() -> None:
 def walk(view: View, *directions: str) -> View:
     steps = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
     for direction in directions:
-        view = flame_view.moved(view, *steps[direction])
+        view = flame_moves.moved(view, *steps[direction])
     return view
 
 
@@ -96,19 +98,19 @@ def test_arrows_go_down_the_hottest_up_and_to_siblings() -> None:
 
 
 def test_zoom_gives_the_box_the_whole_width_and_back() -> None:
-    view = flame_view.zoomed(walk(page(), "down", "down", "right"))
+    view = flame_moves.zoomed(walk(page(), "down", "down", "right"))
     lines = lines_of(view)
     room = arrange(view, 120, 40)["flame"].width - 4
     assert abs(box_of(lines[5], "GPT.forward") - room) <= 1
     assert abs(box_of(lines[7], "attention") - room * 17 / 36) <= 1
     assert "zoomed into forward, Esc shows all" in "\n".join(lines)
     assert at(walk(view, "up")) == "GPT.forward"
-    whole = flame_view.unzoomed(view)
+    whole = flame_moves.unzoomed(view)
     assert whole is not None
-    assert (whole.flame_zoom, at(whole)) == (0, "GPT.forward")
-    forgotten = flame_view.unzoomed(whole)
+    assert (whole.state(FlameState).zoom, at(whole)) == (0, "GPT.forward")
+    forgotten = flame_moves.unzoomed(whole)
     assert forgotten is not None
-    assert (at(forgotten), flame_view.unzoomed(forgotten)) == ("<module>", None)
+    assert (at(forgotten), flame_moves.unzoomed(forgotten)) == ("<module>", None)
 
 
 def test_the_selection_survives_a_flame_that_changes_its_order() -> None:

@@ -11,6 +11,9 @@ from textual.pilot import Pilot
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.pages import footer
 from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.panels.logs.state import LogsState
+from hwtop.ui.panels.processes.state import ProcessesState
+from hwtop.ui.panels.ranks.state import RanksState
 from hwtop.ui.view import View
 from tests import frames
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
@@ -55,13 +58,13 @@ def test_all_pages_are_named_from_110_cells(page: str, width: int) -> None:
         (replace(SICK, selected=2), "Enter its stack", "no filter"),
         (replace(SICK, selected=2), "Esc clear", "Esc back"),
         (replace(SICK, is_paused=True), "p now", "p pause"),
-        (replace(SICK, page="logs", is_following=False), "F follow", "F hold"),
+        (replace(SICK, page="logs").with_state(LogsState(is_following=False)), "F follow", "F hold"),
         (replace(SICK, page="logs"), "n N flagged", "F follow"),
         (replace(SICK, page="logs", filters={"search": "nan"}), "n N hit", "flagged"),
         (replace(SICK, page="ranks", filters={"ranks": "gpu=3"}), "Esc no filter", "Esc clear"),
         (replace(SICK, page="processes"), "k signal", "Esc back"),
         (replace(SICK, page="processes", is_readonly=True), "e environment", "k signal"),
-        (replace(SICK, page="processes", inside="env"), "Esc back", "k signal"),
+        (replace(SICK, page="processes").with_state(ProcessesState(inside="env")), "Esc back", "k signal"),
         (View(frame=frames.picker()), "Enter attach", "1 Overview"),
         (replace(SICK, keymap={"quit": "Z", "ranks": "R"}), "Z quit", "q quit"),
     ],
@@ -89,9 +92,9 @@ def test_each_key_and_tab_can_be_clicked() -> None:
         await click(app, pilot, "2", " 2 ")
         assert view_of(app).page == "ranks"
         await click(app, pilot, "O", "o O sort")
-        assert view_of(app).reversed_pages == {"ranks"}
+        assert view_of(app).state(RanksState).is_reversed
         await click(app, pilot, "filter")
-        assert view_of(app).is_typing
+        assert view_of(app).typing
         await pilot.press("escape")
         await click(app, pilot, "help")
         assert any("type to search" in line for line in screen_text(app))

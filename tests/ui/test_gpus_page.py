@@ -19,6 +19,7 @@ from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture, scrollable
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.gpu.reasons import field_words
+from hwtop.ui.panels.gpu.state import GpuState
 from hwtop.ui.pictures.screenshot import text
 from hwtop.ui.view import View
 from tests import frames, gpu_frames
@@ -44,7 +45,7 @@ def flat(screen: str) -> str:
 
 def card(frame: Frame, index: int) -> str:
     """All about one device, read in one go."""
-    return flat(shown(frame, (100, 150), gpu=index, alone="gpu-card"))
+    return flat(shown(frame, (100, 150), states={GpuState: GpuState(index)}, alone="gpu-card"))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -53,9 +54,11 @@ def test_every_kind_of_gpu_fills_every_size_exactly(make: Callable[[], Frame], s
     frame = make()
     for is_alone in (False, True):
         for gpu in frame.derived.gpus[:4]:
-            view = View(frame=frame, page="gpu", gpu=gpu.index, alone="gpu-card" if is_alone else "")
+            view = View(
+                frame=frame, page="gpu", states={GpuState: GpuState(gpu.index)}, alone="gpu-card" if is_alone else ""
+            )
             assert_covers(view, size)
-            assert shown(frame, size, gpu=gpu.index, alone="gpu-card" if is_alone else "")
+            assert shown(frame, size, states={GpuState: GpuState(gpu.index)}, alone="gpu-card" if is_alone else "")
 
 
 def test_sixteen_gpus_have_a_line_each_in_the_smallest_terminal() -> None:
@@ -66,7 +69,7 @@ def test_sixteen_gpus_have_a_line_each_in_the_smallest_terminal() -> None:
 
 def test_more_scroll_with_the_cursor() -> None:
     frame = gpu_frames.training(40)
-    screen = shown(frame, (80, 24), gpu=37)
+    screen = shown(frame, (80, 24), states={GpuState: GpuState(37)})
     assert "▸     37" in screen
     assert "24–40 of 40" in screen
 
@@ -167,14 +170,14 @@ def test_topology_is_the_matrix_with_numa_nodes_and_cpus() -> None:
     frame = gpu_frames.with_gpus(
         frames.healthy(), gpu_frames.training(8).derived.gpus, gpu_frames.matrix(8, "PIX", "SYS")
     )
-    screen = shown(frame, (200, 60), gpu=5)
+    screen = shown(frame, (200, 60), states={GpuState: GpuState(5)})
     row = next(row for row in screen.splitlines() if "48-95,144-191" in row and "▸   5" in row)
     assert "SYS SYS SYS SYS PIX   · PIX PIX     1  48-95,144-191" in row
     assert "PIX: one PCIe switch, SYS: between sockets" in screen
     alone = card(frame, 5)
     assert "PIX GPUs 4,6-7" in alone
     assert "SYS GPUs 0-3" in alone
-    many = flat(shown(gpu_frames.training(16), (120, 50), gpu=2))
+    many = flat(shown(gpu_frames.training(16), (120, 50), states={GpuState: GpuState(2)}))
     assert "GPU 2: NV18 to GPUs 0-1,3-15" in many
 
 
@@ -233,7 +236,7 @@ def test_each_missing_number_has_its_reason_on_the_help_line() -> None:
         2,
         missing={"fan_pct": gpu_frames.NOT_SUPPORTED, **{f"field_{n}": f"reason {n} " * 5 for n in range(5)}},
     )
-    line = shown(frame, (80, 24), gpu=2).splitlines()[-2]
+    line = shown(frame, (80, 24), states={GpuState: GpuState(2)}).splitlines()[-2]
     assert line.rstrip().endswith("; 5 more: Enter")
     alone = card(frame, 2)
     assert "fan: not supported by this GPU (all 8 GPUs)" in alone
@@ -326,7 +329,7 @@ def test_keys() -> None:
         await pilot.press("g")
         assert view_of(app).page == "gpu"
         await pilot.press("down", "down")
-        assert (view_of(app).gpu, view_of(app).selected) == (2, 2)
+        assert (view_of(app).state(GpuState).index, view_of(app).selected) == (2, 2)
         assert any("▸      2" in row for row in screen_text(app))
         await pilot.press("greater_than_sign")
         assert any("▸      3" in row for row in screen_text(app)), "the GPU follows the rank"
@@ -336,11 +339,11 @@ def test_keys() -> None:
         await pilot.press("right")
         assert any("GPU 4  rank 4" in row for row in screen_text(app))
         await pilot.press("escape", "end")
-        assert (view_of(app).alone, view_of(app).gpu) == ("", 7)
+        assert (view_of(app).alone, view_of(app).state(GpuState).index) == ("", 7)
         await pilot.press("home", "escape")
         assert view_of(app).selected is None
         assert await pilot.click("#gpu-list", offset=(9, 2 + 5))
-        assert view_of(app).gpu == 5
+        assert view_of(app).state(GpuState).index == 5
 
     drive(act, gpu_frames.training(8))
 
@@ -353,7 +356,7 @@ def test_one_gpu_alone_scrolls_where_it_has_too_little_room() -> None:
         await pilot.press("end")
         assert any("Not reported" in row for row in screen_text(app))
         await pilot.press("up", "up")
-        assert view_of(app).gpu is None
+        assert view_of(app).state(GpuState).index is None
 
     drive(act, gpu_frames.training(8), size=(80, 24))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hwtop.model.frame import Frame
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.panels.processes.state import ProcessesState
 from hwtop.ui.view import View
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames
@@ -63,8 +65,11 @@ def frame(request: pytest.FixtureRequest) -> Frame:
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40)], ids=str)
 def test_hostile_text_never_breaks_a_row(frame: Frame, page: str, size: tuple[int, int]) -> None:
-    for changes in ({}, {"selected": 5}, {"inside": "env"}, {"alone": "gpu-card"}, {"alone": "symptom-page"}):
-        view = View(frame=frame, page=page, filters={page: HOSTILE[0] * bool(changes)}, **changes)
+    plain = View(frame=frame, page=page)
+    filtered = replace(plain, filters={page: HOSTILE[0]})
+    inside = filtered.with_state(ProcessesState(inside="env"))
+    alone = (replace(filtered, alone=panel) for panel in ("gpu-card", "symptom-page"))
+    for view in (plain, replace(filtered, selected=5), inside, *alone):
         for line in picture(view, *size):
             assert line.width == size[0]
             assert line.text.isprintable(), [unicodedata.name(c, hex(ord(c))) for c in line.text if not c.isprintable()]

@@ -11,6 +11,7 @@ from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.panels.picker import PickerState
 from hwtop.ui.pictures import screenshot
 from hwtop.ui.view import View
 from tests import frames
@@ -194,7 +195,7 @@ def test_a_filter_says_what_it_leaves() -> None:
 
 def test_the_input_line_is_the_last_row_and_keeps_the_end_in_sight() -> None:
     word = "\x1b[2J" + "long " * 40 + "end"
-    last = lines_of(View(frame=frames.healthy(), page="logs", is_typing=True, filters={"logs": word}), (80, 24))[-1]
+    last = lines_of(View(frame=frames.healthy(), page="logs", typing="logs", filters={"logs": word}), (80, 24))[-1]
     assert last.startswith(" / ")
     assert "long end▏" in last
     assert last.isprintable()
@@ -245,7 +246,7 @@ def test_processes_are_a_tree() -> None:
 def test_picker_lists_training_first_and_says_why_not() -> None:
     screen = text(frames.picker(), (120, 30))
     assert screen.index("41000") < screen.index("52007") < screen.index("7410") < screen.index("812  ")
-    view = View(frame=frames.picker(), cursor=1)
+    view = View(frame=frames.picker()).with_state(PickerState(1))
     assert "belongs to user bob" in "\n".join(line.text for line in picture(view, 120, 30))
     assert "hwtop demo" in text(frames.nothing_to_pick(), (80, 24))
 

@@ -10,10 +10,11 @@ from textual.pilot import Pilot
 from hwtop.model.frame import Frame
 from hwtop.model.log import LogEvent, LogFile, LogLine
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.input import keyboard as moves
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.logs import view as log_view
-from hwtop.ui.reducers import reducers as moves
-from hwtop.ui.view import SEARCH, View
+from hwtop.ui.panels.logs.state import SEARCH, LogsState
+from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from tests import frames
 from tests.parts import replace
@@ -142,10 +143,10 @@ def test_the_line_that_is_open_moves_with_the_arrows_and_closes_with_escape() ->
         await pilot.press("n")
         assert any("CRITICAL cuda-oom" in row for row in screen_text(app))
         await pilot.press("escape")
-        assert view_of(app).log_inside == ""
+        assert view_of(app).state(LogsState).inside == ""
         assert view_of(app).page == "logs"
         await pilot.press("enter", "enter", "a", "a", "1", "4")
-        assert view_of(app).log_inside == ""
+        assert view_of(app).state(LogsState).inside == ""
 
     drive(act, crash())
 
@@ -210,22 +211,26 @@ def test_a_hit_far_to_the_right_comes_into_sight() -> None:
 def test_search_is_typed_found_walked_and_left() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("S", *"iter 7q", "backspace")
-        assert (view_of(app).page, view_of(app).search, view_of(app).filter) == ("logs", "iter 7", "")
+        assert (view_of(app).page, view_of(app).filter_of(SEARCH), view_of(app).filter_of("logs")) == (
+            "logs",
+            "iter 7",
+            "",
+        )
         assert screen_text(app)[-1].startswith(" search: iter 7▏")
         await pilot.press("backspace", "6", "5", "enter")
-        assert view_of(app).mark is not None
-        assert view_of(app).mark.text == "iter 65: loss 2.4"  # type: ignore[union-attr]
+        assert view_of(app).state(LogsState).mark is not None
+        assert view_of(app).state(LogsState).mark.text == "iter 65: loss 2.4"  # type: ignore[union-attr]
         await pilot.press("escape", "f3", *"iter", "enter")
         marks = []
         for key in ("n", "n", "N"):
             await pilot.press(key)
-            marks.append(view_of(app).mark.line_no)  # type: ignore[union-attr]
+            marks.append(view_of(app).state(LogsState).mark.line_no)  # type: ignore[union-attr]
         assert marks == [65, 66, 65]
         assert any("line with “iter” 6 of 11" in row for row in screen_text(app))
         await pilot.press("escape")
-        assert view_of(app).search == ""
+        assert view_of(app).filter_of(SEARCH) == ""
         await pilot.press("n")
-        assert view_of(app).mark.line_no == 71  # type: ignore[union-attr]
+        assert view_of(app).state(LogsState).mark.line_no == 71  # type: ignore[union-attr]
         await pilot.press("S", *"zzz", "enter")
         assert any("no line with “zzz” among these" in row for row in screen_text(app))
 
@@ -235,12 +240,12 @@ def test_search_is_typed_found_walked_and_left() -> None:
 def test_a_filter_and_a_search_stand_side_by_side() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("4", "slash", *"iter", "enter", "S", *"7", "enter")
-        assert (view_of(app).filter, view_of(app).search) == ("iter", "7")
+        assert (view_of(app).filter_of("logs"), view_of(app).filter_of(SEARCH)) == ("iter", "7")
         assert all("frame" not in row for row in screen_text(app))
         await pilot.press("escape")
-        assert (view_of(app).filter, view_of(app).search) == ("iter", "")
+        assert (view_of(app).filter_of("logs"), view_of(app).filter_of(SEARCH)) == ("iter", "")
         await pilot.press("escape")
-        assert view_of(app).filter == ""
+        assert view_of(app).filter_of("logs") == ""
 
     drive(act, crash())
 
@@ -251,7 +256,7 @@ def test_a_click_marks_a_line() -> None:
         rows = screen_text(app)
         y = next(number for number, row in enumerate(rows) if "rank 2 saves" in row)
         assert await pilot.click("#logs", offset=(20, y - 2))
-        assert view_of(app).mark.text == "rank 2 saves"  # type: ignore[union-attr]
+        assert view_of(app).state(LogsState).mark.text == "rank 2 saves"  # type: ignore[union-attr]
         await pilot.press("enter")
         assert any("rank_2.log, line 5" in row for row in screen_text(app))
 
@@ -264,7 +269,7 @@ def test_flagged_lines_stay_in_reach_when_newer_ones_have_come() -> None:
     newer = [line("rank_1.log", number, f"iter {number}", at_s=900.0) for number in range(9_000, 9_500)]
     frame = with_log(*newer, events=(event(fatal),), flagged_lines=(around[0], fatal, around[1]))
     view = moves.pressed(view_on(frame), "next-flagged", (100, 30))
-    assert view.mark == fatal
+    assert view.state(LogsState).mark == fatal
     rows = texts(moves.chosen(view, (100, 30)), (100, 30))
     assert any("then 70" in row for row in rows)
     assert any("then 72" in row for row in rows)

@@ -22,6 +22,8 @@ from hwtop.ui.pages import actions
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.panels.logs.state import LogsState
+from hwtop.ui.panels.processes.state import ProcessesState
 from hwtop.ui.screens.options import OptionsScreen
 from hwtop.ui.settings import rows as settings_rows
 from hwtop.ui.settings import view as settings_view
@@ -289,7 +291,8 @@ def test_no_corner_of_a_page_names_a_key_that_was_changed(page: str) -> None:
     own = dict.fromkeys(("clear", "choose", "page-down", "follow", "up", "down", "copy", "log-scale"), "f12")
     job = frames.hang().derived.job
     assert job is not None
-    view = View(frame=frames.hang(), page=page, selected=5, keymap=own, mark=job.logs.lines[-1])
-    for shown in (view, replace(view, inside="files"), replace(view, log_inside="context"), replace(view, scroll=2)):
+    view = View(frame=frames.hang(), page=page, selected=5, keymap=own)
+    inside = ProcessesState(inside="files"), LogsState(mark=job.logs.lines[-1], inside="context")
+    for shown in (view, *map(view.with_state, inside), replace(view, scroll=2)):
         screen = "\n".join(line.text for line in picture(shown, 120, 40))
         assert not re.search(r"\b(Esc|Enter|PgDn)\b|F follows|y copies", screen)

@@ -1,4 +1,5 @@
-"""What differs between pages is said by the pages: nothing else compares `view.page`, but panels with their own page."""
+"""What differs between pages is said by the pages: nothing else compares `view.page`, but panels and reducers with their
+own page. What a page remembers is its own: the view has no field for one page."""
 
 from __future__ import annotations
 
@@ -17,8 +18,6 @@ from tests import frames
 UI = Path(hwtop.ui.__file__).parent
 OWN = {**{f"panels/{name}": name for name in NAMES}, "panels/stacks": "flame"}
 """Folder of panels -> the page that they belong to: elsewhere they have neither its filter nor its order."""
-TABLES = {"tables/order.py"}
-"""The order of both sortable tables."""
 
 
 def compared(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
@@ -38,9 +37,9 @@ def test_only_pages_ask_which_page_is_shown() -> None:
     wrong = []
     for file in sorted(UI.rglob("*.py")):
         place = file.relative_to(UI).as_posix()
-        if place.startswith("pages/") or place in TABLES:
+        if place.startswith("pages/"):
             continue
-        own = {OWN.get(file.parent.relative_to(UI).as_posix(), "")}
+        own = {OWN.get(file.parent.relative_to(UI).as_posix(), ""), OWN.get(f"panels/{file.stem}", "")}
         wrong += [f"{place}:{line}: {names}" for line, names in compared(ast.parse(file.read_text())) if names - own]
     assert not wrong, "\n".join(wrong)
 

@@ -9,6 +9,8 @@ from hwtop.ui import palette, themes
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.panels import picker
+from hwtop.ui.panels.gpu.state import GpuState
+from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.tables.fuzzy import match
 from hwtop.ui.view import View
@@ -87,7 +89,7 @@ def test_a_job_is_found_where_it_stands_by_now() -> None:
     others = tuple(each for each in derived.candidates or () if each.pid != frames.LAUNCHER)
     newer = replace(others[0], pid=1, kind="training"), *(derived.candidates or ())
     moved = entry.look(View(frame=replace(view.frame, derived=replace(derived, candidates=newer))))
-    assert picker.candidates(moved)[moved.cursor].pid == frames.LAUNCHER
+    assert picker.candidates(moved)[moved.state(picker.PickerState).cursor].pid == frames.LAUNCHER
     gone = entry.look(View(frame=replace(view.frame, derived=replace(derived, candidates=others))))
     assert gone.note == f"{frames.LAUNCHER} is no longer in the list"
 
@@ -127,9 +129,9 @@ def test_what_is_chosen_happens() -> None:
         await choose(pilot, "rank 3")
         assert view_of(app).selected == 3
         await choose(pilot, "gpu 7", "ctrl+p")
-        assert (view_of(app).page, view_of(app).gpu) == ("gpu", 7)
+        assert (view_of(app).page, view_of(app).state(GpuState).index) == ("gpu", 7)
         await choose(pilot, "explain filesystem")
-        assert (view_of(app).page, view_of(app).finding) == ("symptoms", "filesystem-hang")
+        assert (view_of(app).page, view_of(app).state(SymptomsState).symptom) == ("symptoms", "filesystem-hang")
         await choose(pilot, "log scale")
         assert view_of(app).page == "curves", "an action leads to the page that it belongs to"
         assert any("log scale" in row for row in screen_text(app)[:-1])

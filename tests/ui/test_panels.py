@@ -11,14 +11,14 @@ import pytest
 from hwtop.config import PanelConfig
 from hwtop.config.panel_grid import NAMES
 from hwtop.model.frame import Frame
+from hwtop.ui.input.keyboard import chosen, cleared, pressed
+from hwtop.ui.input.mouse import clicked
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages import layout
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.pages.registry import NAMES as PAGES
 from hwtop.ui.pages.registry import turned
 from hwtop.ui.pages.vacancy import without
-from hwtop.ui.reducers.mouse import clicked
-from hwtop.ui.reducers.reducers import chosen, cleared, pressed
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import Place
 from tests import crowds, frames, gpu_frames

@@ -22,6 +22,7 @@ from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.stack import DeepDump
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import Publish, ScreenOptions
+from hwtop.ui.panels.processes.state import ProcessesState
 from hwtop.ui.screens.dialog import ConfirmScreen, MenuScreen, TextScreen
 from hwtop.ui.screens.monitor import MonitorScreen
 from tests import frames
@@ -137,7 +138,7 @@ def test_a_rank_selected_elsewhere_is_under_the_cursor_and_stays_as_processes_co
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         await pilot.press("greater_than_sign", "greater_than_sign", "7", "down")
-        pid = view_of(app).process
+        pid = view_of(app).state(ProcessesState).pid
         assert pid is not None
         feed.publish(with_job(given, processes=job.processes[3:]))
         await pilot.pause()

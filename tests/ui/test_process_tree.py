@@ -9,9 +9,11 @@ import pytest
 from hwtop.fields import process
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
+from hwtop.ui.input.keyboard import chosen, moved, pressed
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.processes import view as process_view
-from hwtop.ui.reducers.reducers import chosen, moved, pressed
+from hwtop.ui.panels.processes.state import ProcessesState
+from hwtop.ui.reducers import processes as process_moves
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
@@ -64,17 +66,17 @@ def test_the_row_of_many_tells_the_sickest_and_the_sum() -> None:
     assert row.words == "13 sleeping, 1 disk wait"
     assert row.value(process.CPU) == pytest.approx(sum(item.cpu_pct or 0 for item in row.processes))
     assert row.value(process.MEMORY) is None, "shared pages count in each: there is no sum"
-    line = next(text for text in shown(process_view.chosen(tree(), at)) if "▸" in text and "+ 14" in text)
+    line = next(text for text in shown(process_moves.chosen(tree(), at)) if "▸" in text and "+ 14" in text)
     assert "▲ disk wait" in line
 
 
 def test_a_branch_opens_and_folds_by_arrows_enter_and_all_at_once() -> None:
-    view = process_view.moved(tree(), 2)
+    view = process_moves.moved(tree(), 2)
     assert process_view.row(view) == process_view.rows(view)[2]
     opened = moved(view, 1, 0, SIZE)
     assert names(opened)[1:4] == ["rank", "loader-worker", "loader-worker"]
-    assert chosen(view, SIZE).folds == opened.folds
-    again = moved(process_view.moved(opened, 3), -1, 0, SIZE)
+    assert chosen(view, SIZE).state(ProcessesState).folds == opened.state(ProcessesState).folds
+    again = moved(process_moves.moved(opened, 3), -1, 0, SIZE)
     assert names(again) == names(view)
     assert process_view.place(again) == 2
     job = again.job
@@ -94,17 +96,17 @@ def test_a_list_and_a_filter_hide_no_process_in_a_row() -> None:
     job = tree().job
     assert job is not None
     flat = pressed(tree(), "tree", (80, 24))
-    assert flat.process_order == "cpu"
+    assert flat.state(ProcessesState).order == "cpu"
     assert len(process_view.rows(flat)) == len(job.processes)
     assert "whole tree" in moved(flat, 1, 0, SIZE).note
-    assert pressed(flat, "tree", (80, 24)).process_order == "tree"
+    assert pressed(flat, "tree", (80, 24)).state(ProcessesState).order == "tree"
     found = View(frame=processes(), page="processes", filters={"processes": "state=D"})
     assert [row.process.state for row in process_view.rows(found)] == ["D"]
 
 
 def test_a_process_in_a_folded_branch_keeps_its_place() -> None:
     pid = frames.pid_of(3) * 100 + 2
-    view = View(frame=processes(), page="processes", process=pid, selected=3)
+    view = View(frame=processes(), page="processes", selected=3).with_state(ProcessesState(pid=pid))
     item = process_view.selected(view)
     assert item is not None
     assert item.pid == pid
@@ -113,7 +115,7 @@ def test_a_process_in_a_folded_branch_keeps_its_place() -> None:
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)], ids=str)
 def test_it_fits(size: tuple[int, int]) -> None:
-    view = process_view.moved(tree(), 2)
+    view = process_moves.moved(tree(), 2)
     for line in picture(view, *size):
         assert line.width == size[0]
     assert any("▸" in text and "+ 14 loader workers" in text for text in shown(view, size))

@@ -67,7 +67,7 @@ def test_every_row_is_as_wide_as_the_screen(page: str, seed: int) -> None:
     frame = spoiled(seed)
     for width in (60, 80, 133):
         for typed in ("", word(dice, 12)):
-            view = View(frame=frame, page=page, selected=2, filters={page: typed}, is_typing=bool(typed))
+            view = View(frame=frame, page=page, selected=2, filters={page: typed}, typing=page if typed else "")
             for line in picture(view, width, 24):
                 assert line.width == width
                 assert line.text.isprintable()

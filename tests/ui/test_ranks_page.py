@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
-
 import pytest
 
 from hwtop.fields.rank import WORST_FIRST
@@ -14,6 +12,7 @@ from hwtop.model.rank import HotLine, PhaseShare, Rank, RankState
 from hwtop.ui import marks
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.ranks import view as rank_view
+from hwtop.ui.panels.ranks.state import RanksState
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import ROLES
 from hwtop.ui.widgets.text import to_ascii
@@ -121,7 +120,7 @@ def test_glyphs_of_states_differ_also_in_ascii() -> None:
 
 @pytest.mark.parametrize(("order", "first"), [("rank", 0), ("state", 63), ("step", 17), ("wait", 17)])
 def test_orders(order: str, first: int) -> None:
-    view = changed(page(crowds.sick(64)), order=order)
+    view = page(crowds.sick(64)).with_state(RanksState(order=order))
     assert rank_view.ordered(view)[0].rank == first
     assert lines_of(view)
 

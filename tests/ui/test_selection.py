@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from hwtop.ui.input.mouse import selected
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.pages.registry import NAMES as PAGES
 from hwtop.ui.pages.registry import current, turned
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.processes import view as process_view
-from hwtop.ui.reducers.mouse import selected
+from hwtop.ui.reducers import gpus
+from hwtop.ui.reducers import processes as process_moves
 from hwtop.ui.view import View
 from tests import frames
 
@@ -49,10 +51,10 @@ def check(view: View) -> None:
 
 def test_a_rank_chosen_by_its_gpu_its_process_or_its_row() -> None:
     start = View(frame=frames.hang())
-    check(gpu_view.chosen(turned(start, "gpu"), 3))
+    check(gpus.chosen(turned(start, "gpu"), 3))
     tree = turned(start, "processes")
     row = next(number for number, row in enumerate(process_view.rows(tree)) if row.process.pid == frames.pid_of(3) + 2)
-    check(process_view.chosen(tree, row))
+    check(process_moves.chosen(tree, row))
 
 
 @pytest.mark.parametrize("panel", ["gpu", "ranks"])

@@ -32,7 +32,7 @@ def test_any_size_is_filled_exactly_on_every_page(name: str, size: tuple[int, in
     for page in PAGES:
         for word in ("", "rank=0-3 " * 9 + "cpuu=3"):
             view = View(
-                frame=frame, page=page, filters={page: word}, is_typing=bool(word), note="" if word else "noted"
+                frame=frame, page=page, filters={page: word}, typing=page if word else "", note="" if word else "noted"
             )
             assert [line.width for line in picture(view, *size)] == [size[0]] * size[1]
 
@@ -62,7 +62,7 @@ def test_findings_without_room_are_counted() -> None:
 
 
 def test_what_is_typed_and_said_is_seen() -> None:
-    view = View(frame=frames.healthy(), page="ranks", is_typing=True, filters={"ranks": "cpuu=3"})
+    view = View(frame=frames.healthy(), page="ranks", typing="ranks", filters={"ranks": "cpuu=3"})
     last = text(view, 40, 5).splitlines()[-1]
     assert "/ cpuu=3" in last
     assert "no field cpuu" in last

@@ -10,10 +10,11 @@ from textual.pilot import Pilot
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Episode, Finding, Hypothesis
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.input.keyboard import chosen, cleared, moved, scrolled
+from hwtop.ui.input.mouse import selected
 from hwtop.ui.pages.layout import arrange, picture, scrollable
 from hwtop.ui.panels.symptoms import view as symptom_view
-from hwtop.ui.reducers.mouse import selected
-from hwtop.ui.reducers.reducers import chosen, cleared, moved, scrolled
+from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
@@ -123,7 +124,7 @@ def test_arrows_choose_the_finding_and_select_its_rank() -> None:
 def test_a_click_on_a_row_chooses_it() -> None:
     place = arrange(view(sick()), 120, 40)["symptom-list"]
     after = selected(view(sick()), "symptom-list", (5, 2), (place.width, place.height))
-    assert after.finding == "filesystem-hang"
+    assert after.state(SymptomsState).symptom == "filesystem-hang"
     assert selected(after, "symptom-list", (5, 3), (place.width, place.height)) == after
 
 
@@ -133,7 +134,7 @@ def test_a_click_on_a_card_of_the_overview_leads_to_its_finding() -> None:
     rows = [line.text for line in picture(overview, *size)][place.y : place.y + place.height]
     title = next(at for at, row in enumerate(rows) if "/mnt/lustre/datasets has not answered" in row)
     after = selected(overview, "findings", (5, title), (place.width, place.height))
-    assert (after.page, after.finding) == ("symptoms", "filesystem-hang")
+    assert (after.page, after.state(SymptomsState).symptom) == ("symptoms", "filesystem-hang")
     assert selected(overview, "findings", (5, 0), (place.width, place.height)) == overview
 
 
@@ -194,7 +195,7 @@ def test_the_timeline_tells_unproven_up_and_gone_apart() -> None:
 def test_many_findings_scroll_with_the_cursor() -> None:
     frame = sick()
     many = tuple(replace(frame.findings[0], symptom=f"symptom-{number}") for number in range(30))
-    far = view(replace(frame, findings=many), finding="symptom-29")
+    far = view(replace(frame, findings=many), states={SymptomsState: SymptomsState("symptom-29")})
     seen = screen(far, (80, 24))
     assert "▸ ✖ CRITICAL  symptom-29" in seen
     assert "of 30" in seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as changed
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -14,17 +15,23 @@ from hwtop.model.frame import Frame
 from hwtop.model.log import Progress
 from hwtop.ui import help_lines
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.input.mouse import selected
 from hwtop.ui.pages.footer import draw
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.panels.processes.state import PROCESSES, ProcessesState
 from hwtop.ui.panels.ranks import view as rank_view
-from hwtop.ui.reducers.mouse import selected
-from hwtop.ui.tables import order
-from hwtop.ui.view import TREE, View
+from hwtop.ui.panels.ranks.state import RANKS, RanksState
+from hwtop.ui.reducers import processes as process_moves
+from hwtop.ui.reducers import tables
+from hwtop.ui.tables.order import SortableTable
+from hwtop.ui.view import View
 from tests import crowds, frames
 from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
+
+TABLES: dict[str, SortableTable[Any]] = {"ranks": RANKS, "processes": PROCESSES}
 
 
 def rows(view: View, size: tuple[int, int] = (120, 40)) -> list[str]:
@@ -138,7 +145,7 @@ def test_no_gpu_matches() -> None:
     [("ranks", "rank=0-3", "4 of 8"), ("processes", "gpu=3", "5 of 41"), ("gpu", "gpu=99", "0 of 8")],
 )
 def test_hits_are_counted_while_one_types(page: str, word: str, said: str) -> None:
-    view = View(frame=frames.healthy(), page=page, filters={page: word}, is_typing=True)
+    view = View(frame=frames.healthy(), page=page, filters={page: word}, typing=page)
     for width in (80, 120):
         (line,) = draw(view, width, 1)
         assert said in line.text
@@ -154,10 +161,13 @@ def test_a_click_on_a_title_sorts_and_again_turns(page: str, size: tuple[int, in
         head = rows(view, size)[at.y + 1]
         x = head.index(name) + 1 - at.x
         view = selected(view, page, (x, 1), (at.width, at.height))
-        assert order.named(view) == name.casefold()
+        assert TABLES[page].order(view) == name.casefold()
         assert rows(view, size)[at.y + 1].count("↓") + rows(view, size)[at.y + 1].count("↑") == 1
         turned = selected(view, page, (x, 1), (at.width, at.height))
-        assert (order.named(turned), order.is_falling(turned)) == (name.casefold(), not order.is_falling(view))
+        assert (TABLES[page].order(turned), TABLES[page].is_falling(turned)) == (
+            name.casefold(),
+            not TABLES[page].is_falling(view),
+        )
 
 
 def test_a_click_on_a_column_without_an_order_says_so() -> None:
@@ -165,17 +175,17 @@ def test_a_click_on_a_column_without_an_order_says_so() -> None:
     at = arrange(view, 200, 60)["ranks"]
     x = rows(view, (200, 60))[at.y + 1].index("phases")
     after = selected(view, "ranks", (x, 1), (at.width, at.height))
-    assert (after.order, after.note) == ("rank", "the table has no order by phases")
+    assert (after.state(RanksState).order, after.note) == ("rank", "the table has no order by phases")
 
 
 def test_a_table_can_be_ordered_by_each_of_its_orders() -> None:
     for name in (name for name, field in RANK.named().items() if field.sort):
-        view = order.by(View(frame=frames.healthy(), page="ranks"), name)
-        assert order.named(view) == name
+        view = tables.sorted_by(View(frame=frames.healthy(), page="ranks"), RANKS, name)
+        assert RANKS.order(view) == name
         assert len(rank_view.ordered(view)) == 8
-    for name in (TREE, *(name for name, field in PROCESS.named().items() if field.sort)):
-        view = order.by(View(frame=frames.healthy(), page="processes"), name)
-        assert order.named(view) == name
+    for name in ("tree", *(name for name, field in PROCESS.named().items() if field.sort)):
+        view = tables.sorted_by(View(frame=frames.healthy(), page="processes"), PROCESSES, name)
+        assert PROCESSES.order(view) == name
         assert len(pids(view)) == 41
 
 
@@ -190,7 +200,7 @@ def test_a_filter_makes_a_list_of_a_map() -> None:
 @pytest.mark.parametrize("page", ["ranks", "processes"])
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_what_is_not_understood_is_said_where_it_is_typed(page: str, width: int) -> None:
-    view = View(frame=frames.healthy(), page=page, filters={page: "stat=D"}, is_typing=True)
+    view = View(frame=frames.healthy(), page=page, filters={page: "stat=D"}, typing=page)
     (line,) = draw(view, width, 1)
     assert line.width == width
     assert "stat=D" in line.text
@@ -204,26 +214,26 @@ def test_what_is_not_understood_is_said_where_it_is_typed(page: str, width: int)
 
 @pytest.mark.parametrize("name", rank.CYCLE)
 def test_ranks_are_sorted_either_way_and_the_unknown_stands_last(name: str) -> None:
-    view = View(frame=uneven(), page="ranks", order=name)
+    view = View(frame=uneven(), page="ranks").with_state(RanksState(order=name))
     title = next(row for row in rows(view, (200, 60)) if "pid" in row and "s/step" in row)
     column = {"cpu": "CPU"}.get(name, name)
-    assert f"{column}{'↓' if order.is_falling(view) else '↑'}" in title
+    assert f"{column}{'↓' if RANKS.is_falling(view) else '↑'}" in title
     there = [each.rank for each in rank_view.ordered(view)]
-    back = [each.rank for each in rank_view.ordered(order.turned(view))]
+    back = [each.rank for each in rank_view.ordered(tables.reversed_(view, RANKS))]
     assert sorted(there) == sorted(back) == list(range(8))
     assert there != back or name in ("state", "wait")
     if name in ("step", "s/step", "cpu", "mem"):
         assert there[-1] == back[-1] == 6
-    assert order.words(view) != order.words(order.turned(view))
+    assert RANKS.words(view) != RANKS.words(tables.reversed_(view, RANKS))
 
 
 @pytest.mark.parametrize("name", process.CYCLE[1:])
 def test_processes_are_sorted_either_way(name: str) -> None:
-    view = View(frame=frames.healthy(), page="processes", process_order=name)
+    view = View(frame=frames.healthy(), page="processes").with_state(ProcessesState(order=name))
     field = PROCESS.named()[name]
     values = [field.value(ProcessRow(item)) for item in process_view.kept(view)]
     assert values == sorted(values, reverse=name != "pid")  # type: ignore[type-var]
-    back = [field.value(ProcessRow(item)) for item in process_view.kept(order.turned(view))]
+    back = [field.value(ProcessRow(item)) for item in process_view.kept(tables.reversed_(view, PROCESSES))]
     assert back == sorted(values, reverse=name == "pid")  # type: ignore[type-var]
     text = "\n".join(rows(view, (200, 60)))
     assert f"{'CPU' if name == 'cpu' else name}{'↑' if name == 'pid' else '↓'}" in text
@@ -232,18 +242,18 @@ def test_processes_are_sorted_either_way(name: str) -> None:
 
 def test_a_tree_has_one_order_and_says_so() -> None:
     view = View(frame=frames.healthy(), page="processes")
-    assert pids(order.turned(view)) == pids(view)
-    assert "o sorts" in order.turned(view).note
+    assert pids(tables.reversed_(view, PROCESSES)) == pids(view)
+    assert "o sorts" in tables.reversed_(view, PROCESSES).note
     for _ in process.CYCLE:
-        view = order.following(view)
-    assert view.process_order == "tree"
+        view = tables.sorted_next(view, PROCESSES)
+    assert view.state(ProcessesState).order == "tree"
 
 
 def test_the_cursor_stays_on_its_row_whatever_the_order() -> None:
-    view = process_view.chosen(View(frame=frames.healthy(), page="processes"), 7)
-    chosen = view.process
+    view = process_moves.chosen(View(frame=frames.healthy(), page="processes"), 7)
+    chosen = view.state(ProcessesState).pid
     for _ in process.CYCLE:
-        view = order.turned(order.following(view))
+        view = tables.reversed_(tables.sorted_next(view, PROCESSES), PROCESSES)
         item = process_view.selected(view)
         assert item is not None
         assert item.pid == chosen
@@ -270,7 +280,8 @@ def test_the_keys_sort_turn_and_filter() -> None:
         assert [each.rank for each in rank_view.ordered(view_of(app))] == [2, 3]
         assert any("filter: rank=2-3 !500, " in row for row in screen_text(app))
         await pilot.press("escape", "7", "o", "e", "o", "O", "escape")
-        assert (view_of(app).process_order, view_of(app).reversed_pages) == ("cpu", frozenset())
+        state = view_of(app).state(ProcessesState)
+        assert (state.order, state.is_reversed) == ("cpu", False)
         await pilot.press("O")
         assert any("least CPU first" in row for row in screen_text(app))
 

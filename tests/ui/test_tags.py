@@ -15,11 +15,13 @@ from hwtop.collectors.process.signals import send
 from hwtop.model.frame import Frame
 from hwtop.model.member import JobProcess
 from hwtop.ui.app import HwtopApp
+from hwtop.ui.input.keyboard import pressed
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.processes import view as process_view
-from hwtop.ui.panels.ranks import view as rank_view
-from hwtop.ui.reducers.reducers import pressed
+from hwtop.ui.panels.processes.state import ProcessesState
+from hwtop.ui.reducers import processes as process_moves
+from hwtop.ui.reducers import ranks as rank_moves
 from hwtop.ui.tables import tags
 from hwtop.ui.view import View
 from tests import crowds, frames
@@ -58,7 +60,7 @@ def test_space_tags_the_row_and_goes_on() -> None:
     assert process_view.place(view) == 2
     assert "• 2 tagged" in title(view)
     assert [line.text.count("•") for line in picture(view, 80, 24)[4:6]] == [1, 1]
-    view = pressed(process_view.moved(view, -1), "tag", (80, 24))
+    view = pressed(process_moves.moved(view, -1), "tag", (80, 24))
     assert of(view) == [LAUNCHER]
     cleared = pressed(view, "untag", (80, 24))
     assert (of(cleared), cleared.note) == ([], "1 untagged")
@@ -68,7 +70,7 @@ def test_space_tags_the_row_and_goes_on() -> None:
 def test_ranks_are_tagged_by_their_process() -> None:
     view = View(frame=frame(), page="ranks")
     assert "not selected yet" in pressed(view, "tag", (80, 24)).note
-    view = pressed(rank_view.stepped(view, 1), "tag", (80, 24))
+    view = pressed(rank_moves.stepped(view, 1), "tag", (80, 24))
     assert (of(view), view.selected) == ([RANK_0], 1)
     assert "• 1 tagged" in title(view)
     assert of(changed(view, page="processes")) == [RANK_0]
@@ -196,16 +198,16 @@ def test_the_followed_process_stays_under_the_cursor_and_its_end_is_told() -> No
             feed.publish(with_process(given, worker, state="Z", exit_code=-9))
             await pilot.pause()
             assert f"loader worker of rank 3 · PID {worker}, which was followed, has ended by signal 9" in text_of(app)
-            assert view_of(app).followed is None
+            assert view_of(app).state(ProcessesState).followed is None
 
     asyncio.run(run())
 
 
 def test_another_row_ends_the_following() -> None:
-    view = process_view.followed(View(frame=frame(), page="processes"))
+    view = process_moves.followed(View(frame=frame(), page="processes"))
     assert process_view.follows(view)
-    assert not process_view.follows(process_view.followed(view))
-    assert not process_view.follows(process_view.moved(view, 1))
+    assert not process_view.follows(process_moves.followed(view))
+    assert not process_view.follows(process_moves.moved(view, 1))
 
 
 def test_tags_on_the_map_of_many_ranks() -> None:

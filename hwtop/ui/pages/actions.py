@@ -10,7 +10,7 @@ from hwtop.ui.keys import shared
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.keys.names import Keymap
 from hwtop.ui.pages.page import Page
-from hwtop.ui.pages.registry import NAMES, PAGES, current
+from hwtop.ui.pages.registry import NAMES, PAGES, cleared, current
 from hwtop.ui.view import View
 
 _ALWAYS: tuple[Offer, ...] = (
@@ -113,5 +113,4 @@ def _back(page: Page, view: View) -> str:
         return "no filter"
     if view.is_paused:
         return "now"
-    has_left = view.selected is not None or view.mark is not None or view.scroll or view.panel
-    return "clear" if has_left or view.gpu is not None or view.finding is not None else ""
+    return "clear" if cleared(view) != view else ""

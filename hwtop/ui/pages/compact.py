@@ -26,7 +26,7 @@ _HINT_FROM = 5
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """As much as fits, what matters most first."""
-    last = _last(view, width) if height >= _HINT_FROM or view.is_typing or view.time_typed is not None else []
+    last = _last(view, width) if height >= _HINT_FROM or view.typing or view.time_typed is not None else []
     last = last[: max(1, height // 2)]
     room = height - len(last)
     lines = _verdict(view, width)[: max(1, room // 2)]
@@ -48,7 +48,7 @@ def _jobs(view: View, room: int) -> list[Line]:
     found = picker.candidates(view)
     if not found:
         return [Line("try: hwtop demo", "accent")]
-    cursor = min(view.cursor, len(found) - 1)
+    cursor = min(view.state(picker.PickerState).cursor, len(found) - 1)
     return [
         Line(f"{'▸' if index == cursor else ' '} {found[index].pid} {found[index].title}", _cursor(index == cursor))
         for index in table.around(len(found), max(1, room), cursor)
@@ -128,7 +128,7 @@ def _rank(rank: Rank, selected: int | None) -> Line:
 
 def _last(view: View, width: int) -> list[Line]:
     """What is typed, else what is said about the last key, else the keys and from which size on there is more."""
-    if view.is_typing:
+    if view.typing:
         return footer.draw(view, width, 1)
     if view.note:
         return [Line(piece, "accent") for piece in wrap(view.note, width)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.ui.keys.action import Action, Offer
-from hwtop.ui.pages import focus
 from hwtop.ui.pages.page import Cell, Page, PagePanel, PlacesOf, Size
 from hwtop.ui.panels.curves import curve
 from hwtop.ui.panels.curves import list as curve_list
 from hwtop.ui.panels.curves import view as curve_view
+from hwtop.ui.reducers import curves as curve_moves
+from hwtop.ui.reducers import focus
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import Place
 
@@ -18,15 +19,7 @@ _LIST_FROM = 70
 
 
 def _in_list(view: View, at: Cell, size: Size) -> View:
-    return curve_view.chosen(view, curve_list.row_at(view, at[1], size[1]))
-
-
-def _next_source(view: View, _: PlacesOf) -> View:
-    return curve_view.next_source(view)
-
-
-def _scaled(view: View, _: PlacesOf) -> View:
-    return curve_view.scaled(view)
+    return curve_moves.chosen(view, curve_list.row_at(view, at[1], size[1]))
 
 
 class CurvesPage(Page):
@@ -36,13 +29,16 @@ class CurvesPage(Page):
     title = "Curves"
     tab = Action("curves", "5", "curves", "Loss, speed and other training metrics")
     panels = {
-        "curve-list": PagePanel(curve_list.draw, click=_in_list, wheel=curve_view.moved),
-        "curve": PagePanel(curve.draw, wheel=curve_view.moved),
+        "curve-list": PagePanel(curve_list.draw, click=_in_list, wheel=curve_moves.moved),
+        "curve": PagePanel(curve.draw, wheel=curve_moves.moved),
     }
     main = ("curve",)
     lists = frozenset({"left", "right"})
     actions = (Action("log-scale", "L", "log scale", "Log scale for the large curve"),)
-    keys = {"order": _next_source, "log-scale": _scaled}
+    keys = {
+        "order": lambda view, _: curve_moves.next_source(view),
+        "log-scale": lambda view, _: curve_moves.scaled(view),
+    }
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         """The large one alone in a narrow terminal, or where there is no other."""
@@ -56,11 +52,11 @@ class CurvesPage(Page):
 
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:  # noqa: ARG002
         """Another curve is drawn large."""
-        return curve_view.moved(view, down or right)
+        return curve_moves.moved(view, down or right)
 
     def scroll(self, view: View, rows: int, places: PlacesOf) -> View:  # noqa: ARG002
         """The same."""
-        return curve_view.moved(view, rows)
+        return curve_moves.moved(view, rows)
 
     def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
         """The large curve alone."""

@@ -9,6 +9,8 @@ from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.pages import ranks as ranks_page
 from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank
 from hwtop.ui.panels.stacks import flame, flame_view
+from hwtop.ui.panels.stacks.state import FlameState
+from hwtop.ui.reducers import flame as flame_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import Place, stack
 
@@ -18,16 +20,16 @@ _LEAST, _BESIDE = 80, 110
 
 def _in_boxes(view: View, at: Cell, size: Size) -> View:
     node = flame.node_at(view, *at, *size)
-    return view if node is None else flame_view.chosen(view, node)
+    return view if node is None else flame_moves.chosen(view, node)
 
 
 def _in_path(view: View, at: Cell, size: Size) -> View:
     node = flame.path_node_at(view, at[1], size[1])
-    return view if node is None else flame_view.chosen(view, node)
+    return view if node is None else flame_moves.chosen(view, node)
 
 
 def _down(view: View, rows: int) -> View:
-    return flame_view.moved(view, 0, rows)
+    return flame_moves.moved(view, 0, rows)
 
 
 class FlamePage(Page):
@@ -69,19 +71,19 @@ class FlamePage(Page):
 
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:  # noqa: ARG002
         """The box in this direction."""
-        return flame_view.moved(view, right, down)
+        return flame_moves.moved(view, right, down)
 
     def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
         """The selected box at full width."""
-        return flame_view.zoomed(view)
+        return flame_moves.zoomed(view)
 
     def back(self, view: View) -> View | None:
         """The whole flame again, the selection kept; then without the selection."""
-        return flame_view.unzoomed(view)
+        return flame_moves.unzoomed(view)
 
     def is_open(self, view: View) -> bool:
         """It is zoomed."""
-        return bool(view.flame_zoom)
+        return bool(view.state(FlameState).zoom)
 
     def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
         """Its keys in the footer."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.pages import actions
 from hwtop.ui.pages.registry import NAMES, PAGES, current
+from hwtop.ui.panels.logs.state import SEARCH
 from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
@@ -28,7 +29,7 @@ def rows(view: View, width: int) -> int:
 def draw(view: View, width: int, _: int) -> list[Line]:
     """Keys are left out from the right when there is no room. What is typed, or said about the last key, comes first."""
     view = actions.with_keys(view)
-    if view.is_typing:
+    if view.typing:
         return [_input(view, width)]
     if note := _note(view, width):
         return note
@@ -87,7 +88,7 @@ def _offers(view: View, room: int) -> list[_Offer]:
 def clicked(view: View, x: int, width: int) -> str:
     """The action of the tab or the key at cell `x`; "" where there is none."""
     view = actions.with_keys(view)
-    if _note(view, width) or view.is_typing:
+    if _note(view, width) or view.typing:
         return ""
     start = 0
     for text, page in _tabs(view, width):
@@ -112,19 +113,19 @@ def _call(action: str) -> str:
 def _note(view: View, width: int) -> list[Line]:
     """A note that has no room beside the short tabs: plain rows without a frame, so that a mouse can mark it."""
     tabs = sum(cells(text) for text, _ in _tabs(view, width))
-    if not view.note or view.is_picking or view.is_typing or tabs + 2 + cells(view.note) <= width:
+    if not view.note or view.is_picking or view.typing or tabs + 2 + cells(view.note) <= width:
         return []
     return [Line(f" {piece}", "accent").fitted(width) for piece in wrap(view.note, max(1, width - 2))[:_MOST_ROWS]]
 
 
 def _input(view: View, width: int) -> Line:
-    found = None if view.is_searching else current(view).hits(view)
+    found = None if view.typing == SEARCH else current(view).hits(view)
     help_ = _reported_of(view, found)
-    help_.add("Enter", "key").add(" finds  " if view.is_searching else " keeps  ", "label")
+    help_.add("Enter", "key").add(" finds  " if view.typing == SEARCH else " keeps  ", "label")
     help_.add("Esc", "key").add(" clears ", "label")
     problem = found.problem if found else ""
     help_ = Line(f"▲ {problem} ", "warn") if problem else help_
-    head = " search: " if view.is_searching else " / "
+    head = " search: " if view.typing == SEARCH else " / "
     room = width - 1 - len(head) - help_.width
     if problem and room < cells(view.typed):
         room = max(12, min(cells(view.typed), width // 3))
@@ -137,7 +138,7 @@ def _input(view: View, width: int) -> Line:
 
 def _reported_of(view: View, found: Hits | None) -> Line:
     """How many rows are left, or what can be typed."""
-    if view.is_searching:
+    if view.typing == SEARCH:
         return Line()
     if found is None:
         return Line("!word leaves out  ", "label")

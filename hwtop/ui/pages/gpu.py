@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from hwtop.ui.keys.action import Action, Offer
-from hwtop.ui.pages import focus
 from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size
 from hwtop.ui.panels.gpu import card as gpu_card
 from hwtop.ui.panels.gpu import lines as gpu
@@ -15,6 +13,8 @@ from hwtop.ui.panels.gpu import processes as gpu_processes
 from hwtop.ui.panels.gpu import topology as gpu_topology
 from hwtop.ui.panels.gpu import trends as gpu_trends
 from hwtop.ui.panels.gpu import view as gpu_view
+from hwtop.ui.panels.gpu.state import GpuState
+from hwtop.ui.reducers import focus, gpus
 from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import WIDE, Place, stack
@@ -65,18 +65,18 @@ def _below(view: View, at: Place) -> dict[str, Place]:
 
 def _in_table(view: View, at: Cell, size: Size) -> View:
     place = gpu.place_at(view, at[1], size[1])
-    return view if place is None else gpu_view.chosen(view, place)
+    return view if place is None else gpus.chosen(view, place)
 
 
 def _in_list(view: View, at: Cell, size: Size) -> View:
     shown = gpu.rows_shown(view, size[1])
-    return gpu_view.chosen(view, shown.start + at[1] - 2) if 0 <= at[1] - 2 < len(shown) else view
+    return gpus.chosen(view, shown.start + at[1] - 2) if 0 <= at[1] - 2 < len(shown) else view
 
 
 def _in_processes(view: View, at: Cell, size: Size) -> View:
     found = gpu_processes.gpu_at(view, at[1], size[1])
-    gpus = gpu_view.kept(view)
-    return gpu_view.chosen(view, gpus.index(found)) if found in gpus else view
+    kept = gpu_view.kept(view)
+    return gpus.chosen(view, kept.index(found)) if found in kept else view
 
 
 def _card_alone(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
@@ -102,11 +102,11 @@ class GpuPage(Page):
     tab = Action("gpu", "g", "GPUs", "GPUs: load, memory, health, links")
     panels = {
         "gpu": PagePanel(gpu.draw, click=_in_table, alone=_table_alone),
-        "gpu-list": PagePanel(gpu.draw_page, click=_in_list, wheel=gpu_view.moved),
-        "gpu-trends": PagePanel(gpu_trends.draw, wheel=gpu_view.moved),
-        "gpu-card": PagePanel(gpu_card.draw, wheel=gpu_view.moved, hidden=gpu_card.hidden, alone=_card_alone),
-        "gpu-topology": PagePanel(gpu_topology.draw, wheel=gpu_view.moved),
-        "gpu-processes": PagePanel(gpu_processes.draw, click=_in_processes, wheel=gpu_view.moved),
+        "gpu-list": PagePanel(gpu.draw_page, click=_in_list, wheel=gpus.moved),
+        "gpu-trends": PagePanel(gpu_trends.draw, wheel=gpus.moved),
+        "gpu-card": PagePanel(gpu_card.draw, wheel=gpus.moved, hidden=gpu_card.hidden, alone=_card_alone),
+        "gpu-topology": PagePanel(gpu_topology.draw, wheel=gpus.moved),
+        "gpu-processes": PagePanel(gpu_processes.draw, click=_in_processes, wheel=gpus.moved),
         "gpu-missing": PagePanel(gpu_missing.draw),
     }
     main = ("gpu-card", "gpu-list")
@@ -135,11 +135,11 @@ class GpuPage(Page):
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
         """Another device, or further down in the card that has the page."""
         is_read = down and view.alone == "gpu-card"
-        return self.scroll(view, down, places) if is_read else gpu_view.moved(view, down or right)
+        return self.scroll(view, down, places) if is_read else gpus.moved(view, down or right)
 
     def scroll(self, view: View, rows: int, places: PlacesOf) -> View:
         """The same."""
-        return super().scroll(view, rows, places) if view.alone == "gpu-card" else gpu_view.moved(view, rows)
+        return super().scroll(view, rows, places) if view.alone == "gpu-card" else gpus.moved(view, rows)
 
     def text_panels(self, view: View) -> Collection[str]:
         """The card where it has the page."""
@@ -151,7 +151,7 @@ class GpuPage(Page):
 
     def cleared(self, view: View) -> View:
         """The device that the rest of the view suggests is selected."""
-        return replace(view, gpu=None)
+        return view.with_state(GpuState())
 
     def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
         """Its keys in the footer."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hwtop.ui.pages import actions, compact, companions, focus, footer, vacancy
+from hwtop.ui.pages import actions, compact, companions, footer, vacancy
 from hwtop.ui.pages.page import Draw, Page, Places
 from hwtop.ui.pages.registry import PANELS as PAGE_PANELS
 from hwtop.ui.pages.registry import current
 from hwtop.ui.panels import hint, time_bar, verdict
+from hwtop.ui.reducers import focus
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.place import Place

@@ -10,8 +10,9 @@ from hwtop.ui.pages.page import Cell, Page, PagePanel, Places, PlacesOf, Reducer
 from hwtop.ui.panels.logs import context as log_context
 from hwtop.ui.panels.logs import lines as logs
 from hwtop.ui.panels.logs import others as log_others
-from hwtop.ui.panels.logs import view as log_view
-from hwtop.ui.view import SEARCH, LogInside, View
+from hwtop.ui.panels.logs.state import SEARCH, LogInside, LogsState
+from hwtop.ui.reducers import logs as log_moves
+from hwtop.ui.view import View
 from hwtop.ui.widgets.place import Place, stack
 
 _LINES_LEAST = 6
@@ -28,32 +29,36 @@ def _rows(view: View, places: Places) -> int:
     return logs.rows_of(view, place.width, place.height) if place else 1
 
 
-def opened(what: LogInside) -> Reducer:
+def _inside(view: View) -> LogInside:
+    return view.state(LogsState).inside
+
+
+def _opened(what: LogInside) -> Reducer:
     """The marked line opened or closed; it stays in sight."""
 
     def reduce(view: View, places: PlacesOf) -> View:
-        after = log_view.opened(replace(view, alone=""), what)
-        return log_view.stepped(after, 0, _rows(after, places(after))) if after.log_inside else after
+        after = log_moves.opened(replace(view, alone=""), what)
+        return log_moves.stepped(after, 0, _rows(after, places(after))) if _inside(after) else after
 
     return reduce
 
 
-def flagged(step: int) -> Reducer:
+def _flagged(step: int) -> Reducer:
     """The next line that is searched for, or that matched a pattern; or the one before."""
-    return lambda view, places: log_view.jump(view, step, _rows(view, places(view)))
+    return lambda view, places: log_moves.jump(view, step, _rows(view, places(view)))
 
 
 def _searching(view: View, _: PlacesOf) -> View:
-    return replace(view, is_typing=True, is_searching=True)
+    return replace(view, typing=SEARCH)
 
 
 def _following(view: View, _: PlacesOf) -> View:
-    return replace(view, is_following=not view.is_following, scroll=0, mark=None, log_inside="")
+    return log_moves.following(view)
 
 
 def _mark(view: View, at: Cell, size: Size) -> View:
     line = logs.line_at(view, at[1], *size)
-    return view if line is None else replace(view, mark=line, is_following=False)
+    return view if line is None else log_moves.marked(view, line)
 
 
 def _glimpse(view: View, at: Cell, size: Size) -> View:  # noqa: ARG001
@@ -83,18 +88,18 @@ class LogsPage(Page):
     )
     keys = {
         "search": _searching,
-        "next-flagged": flagged(1),
-        "previous-flagged": flagged(-1),
-        "others": opened("others"),
+        "next-flagged": _flagged(1),
+        "previous-flagged": _flagged(-1),
+        "others": _opened("others"),
         "follow": _following,
     }
     lists = frozenset({"filter"})
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         """The lines, with what is open below them."""
-        if not view.log_inside:
+        if not (inside := _inside(view)):
             return {"logs": Place(0, top, width, bottom - top)}
-        panel, wanted = _OPENED[view.log_inside]
+        panel, wanted = _OPENED[inside]
         rows = min(wanted(view, width), bottom - top - max(_LINES_LEAST, (bottom - top) // 3))
         return stack([("logs", bottom - top - rows), (panel, rows)], top, width)
 
@@ -104,7 +109,7 @@ class LogsPage(Page):
 
     def restarted(self, view: View) -> View:
         """At the newest line."""
-        return replace(view, scroll=0, is_following=True, mark=None, log_inside="")
+        return log_moves.at_newest(view)
 
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:  # noqa: ARG002
         """It scrolls, or marks another line where one is open."""
@@ -112,10 +117,10 @@ class LogsPage(Page):
 
     def scroll(self, view: View, rows: int, places: PlacesOf) -> View:
         """Away from the end; where a line is open, another one is."""
-        if view.log_inside:
-            return log_view.stepped(view, rows, _rows(view, places(view)))
+        if _inside(view):
+            return log_moves.stepped(view, rows, _rows(view, places(view)))
         after = super().scroll(view, -rows, places)
-        return replace(after, is_following=not after.scroll)
+        return after.with_state(replace(after.state(LogsState), is_following=not after.scroll))
 
     def text_panels(self, view: View) -> Collection[str]:  # noqa: ARG002
         """All of it."""
@@ -123,34 +128,34 @@ class LogsPage(Page):
 
     def before_alone(self, view: View) -> View:
         """The lines alone."""
-        return replace(view, log_inside="")
+        return log_moves.closed(view)
 
     def choose(self, view: View, places: PlacesOf) -> View:
         """The marked line with those around it."""
-        return opened("context")(view, places)
+        return _opened("context")(view, places)
 
     def back(self, view: View) -> View | None:
         """The lines alone; then without the search."""
-        if view.log_inside:
-            return replace(view, log_inside="")
-        return searching_for(view, "") if view.search else None
+        if _inside(view):
+            return log_moves.closed(view)
+        return log_moves.searching_for(view, "") if view.filter_of(SEARCH) else None
 
     def is_open(self, view: View) -> bool:
         """A line is open."""
-        return bool(view.log_inside)
+        return bool(_inside(view))
 
     def is_filtered(self, view: View) -> bool:
         """Some are hidden, or marked."""
-        return bool(view.filter or view.search)
+        return bool(self.filter(view) or view.filter_of(SEARCH))
 
     def cleared(self, view: View) -> View:
         """At the newest line."""
-        return replace(view, is_following=True, mark=None)
+        return view.with_state(LogsState(inside=_inside(view)))
 
     def offers(self, view: View) -> Sequence[Offer]:
         """Its keys in the footer."""
         flags = ("next-flagged", "previous-flagged")
-        if view.log_inside:
+        if _inside(view):
             return (
                 (("down", "up"), "line"),
                 (flags, "next"),
@@ -161,13 +166,8 @@ class LogsPage(Page):
         found = [
             (("filter",), "filter"),
             (("search",), "search"),
-            (flags, "hit" if view.search else "flagged"),
+            (flags, "hit" if view.filter_of(SEARCH) else "flagged"),
             (("choose",), "around"),
             (("others",), "others"),
         ]
-        return found if view.is_following else [*found, (("follow",), "follow")]
-
-
-def searching_for(view: View, word: str) -> View:
-    """`word` is marked in the lines."""
-    return replace(view, filters={**view.filters, SEARCH: word})
+        return found if view.state(LogsState).is_following else [*found, (("follow",), "follow")]

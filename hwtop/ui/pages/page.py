@@ -14,7 +14,7 @@ from hwtop.model.plan import UserFocus
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.panels.processes.tree import TreeRow
 from hwtop.ui.panels.ranks import map as rank_map
-from hwtop.ui.panels.ranks import view as rank_view
+from hwtop.ui.reducers import ranks as rank_moves
 from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
@@ -101,7 +101,7 @@ class Page:
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
         """The arrow keys: another rank is selected, in a map in this direction."""
         at = places(view).get("rank-map")
-        return rank_view.moved(view, right, down, rank_map.columns(view, at.width, at.height) if at else 1)
+        return rank_moves.moved(view, right, down, rank_map.columns(view, at.width, at.height) if at else 1)
 
     def scroll(self, view: View, rows: int, places: PlacesOf) -> View:
         """Page up and down, start and end: so many rows further down, as far as there is text."""
@@ -142,7 +142,7 @@ class Page:
 
     def is_filtered(self, view: View) -> bool:
         """There is a filter that Esc clears."""
-        return bool(view.filter)
+        return bool(self.filter(view))
 
     def cleared(self, view: View) -> View:
         """Without what is selected on this page alone."""
@@ -159,6 +159,14 @@ class Page:
     def subject(self, view: View) -> str:  # noqa: ARG002
         """Whose filter is typed here."""
         return self.name
+
+    def filter(self, view: View) -> str:
+        """What is typed here."""
+        return view.filter_of(self.subject(view))
+
+    def rank_selected(self, view: View) -> View:
+        """The view after another rank was selected by the keys of all pages."""
+        return view
 
     def hits(self, view: View) -> Hits | None:  # noqa: ARG002
         """What a filter that is typed leaves; None where it looks for words, not rows."""
@@ -188,7 +196,7 @@ class Page:
 
 def turned(view: View, page: str) -> View:
     """The view on another page, from its start; the selection stays."""
-    return replace(view, page=page, scroll=0, is_typing=False, panel="", alone="", note="")
+    return replace(view, page=page, scroll=0, typing="", panel="", alone="", note="")
 
 
 def selecting_rank(view: View) -> View:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hwtop.ui.keys.action import Offer
 from hwtop.ui.pages.page import Cell, Page, PagePanel, PlacesOf, Size
@@ -22,7 +21,7 @@ _HOST, _HOST_LEAST = 4, 8
 
 def _in_list(view: View, at: Cell, size: Size) -> View:
     place = picker.place_at(view, at[1], *size)
-    return view if place is None else replace(view, cursor=place)
+    return view if place is None else view.with_state(picker.PickerState(place))
 
 
 class PickerPage(Page):
@@ -55,7 +54,8 @@ class PickerPage(Page):
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:  # noqa: ARG002
         """Another job."""
         last = max(0, len(picker.candidates(view)) - 1)
-        return replace(view, cursor=max(0, min(last, view.cursor + down)))
+        cursor = view.state(picker.PickerState).cursor + down
+        return view.with_state(picker.PickerState(max(0, min(last, cursor))))
 
     def scroll(self, view: View, rows: int, places: PlacesOf) -> View:
         """The same."""

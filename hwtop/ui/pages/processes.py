@@ -13,35 +13,43 @@ from hwtop.ui.pages.page import Cell, Page, PagePanel, PlacesOf, Reducer, Size, 
 from hwtop.ui.panels.processes import detail
 from hwtop.ui.panels.processes import table as processes
 from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.panels.processes.state import PROCESSES, Inside, ProcessesState
 from hwtop.ui.panels.processes.tree import TreeRow
-from hwtop.ui.tables import order, tags
+from hwtop.ui.reducers import processes as process_moves
+from hwtop.ui.reducers import tables
 from hwtop.ui.tables.filter import Hits
-from hwtop.ui.view import Inside, View
+from hwtop.ui.view import View
 from hwtop.ui.widgets.place import Place
 
 
 def _in_table(view: View, at: Cell, size: Size) -> View:
     """A click on a title sorts, one on a row selects."""
-    if view.inside:
+    if _inside_of(view):
         return view
     if at[1] == 1:
-        return order.by(view, processes.column_at(view, at[0], size[0]))
+        return tables.sorted_by(view, PROCESSES, processes.column_at(view, at[0], size[0]))
     rows = processes.shown(view, size[1])
-    return process_view.chosen(view, rows[at[1] - 2]) if 0 <= at[1] - 2 < len(rows) else view
+    return process_moves.chosen(view, rows[at[1] - 2]) if 0 <= at[1] - 2 < len(rows) else view
 
 
 def _in_busiest(view: View, at: Cell, size: Size) -> View:
     found = processes.busiest_at(view, at[1], size[1])
-    return view if found is None else replace(view, process=found.pid, selected=found.rank)
+    if found is None:
+        return view
+    return replace(view, selected=found.rank).with_state(replace(view.state(ProcessesState), pid=found.pid))
+
+
+def _inside_of(view: View) -> Inside:
+    return view.state(ProcessesState).inside
 
 
 def _inside(what: Inside) -> Reducer:
-    return lambda view, _: process_view.opened(view, what)
+    return lambda view, _: process_moves.opened(view, what)
 
 
 def _of_rows(reduce: Reducer) -> Reducer:
     """Nothing while one process is shown from inside."""
-    return lambda view, places: view if view.inside else reduce(view, places)
+    return lambda view, places: view if _inside_of(view) else reduce(view, places)
 
 
 def _tag(view: View, _: PlacesOf) -> View:
@@ -49,19 +57,7 @@ def _tag(view: View, _: PlacesOf) -> View:
     row = process_view.row(view)
     if row is None:
         return replace(view, note="nothing to tag")
-    return tags.toggled(view, row.processes, process_view.moved(view, 1))
-
-
-def _tree(view: View, _: PlacesOf) -> View:
-    return process_view.flattened(view)
-
-
-def _branches(view: View, _: PlacesOf) -> View:
-    return process_view.all_turned(view)
-
-
-def _follow(view: View, _: PlacesOf) -> View:
-    return process_view.followed(view)
+    return tables.toggled(view, row.processes, process_moves.moved(view, 1))
 
 
 class ProcessesPage(Page):
@@ -71,7 +67,7 @@ class ProcessesPage(Page):
     title = "Processes"
     tab = Action("processes", "7", "processes", "The tree of the job's processes")
     panels = {
-        "processes": PagePanel(processes.draw, click=_in_table, wheel=process_view.moved, hidden=processes.hidden),
+        "processes": PagePanel(processes.draw, click=_in_table, wheel=process_moves.moved, hidden=processes.hidden),
         "busiest": PagePanel(processes.draw_busiest, click=_in_busiest),
     }
     main = ("processes",)
@@ -89,13 +85,13 @@ class ProcessesPage(Page):
         ),
     )
     keys = {
-        **{action: _of_rows(reduce) for action, reduce in tabular.KEYS.items()},
+        **{action: _of_rows(reduce) for action, reduce in tabular.keys(PROCESSES).items()},
         "logs-or-files": _inside("files"),
         "tag": _of_rows(_tag),
-        "tree": _of_rows(_tree),
-        "branches": _of_rows(_branches),
+        "tree": _of_rows(lambda view, _: process_moves.flattened(view)),
+        "branches": _of_rows(lambda view, _: process_moves.all_turned(view)),
         "environment": _inside("env"),
-        "follow": _of_rows(_follow),
+        "follow": _of_rows(lambda view, _: process_moves.followed(view)),
     }
     lists = frozenset({"left", "right", "filter", "deep", "signal"})
 
@@ -105,44 +101,44 @@ class ProcessesPage(Page):
 
     def entered(self, view: View) -> View:
         """At the tree."""
-        return process_view.closed(view)
+        return process_moves.closed(view)
 
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
         """Another row, or a branch expanded or collapsed; inside of a process it scrolls."""
-        if view.inside:
+        if _inside_of(view):
             return self.scroll(view, down, places) if down else view
-        return process_view.turned(view, right) if right else process_view.moved(view, down)
+        return process_moves.turned(view, right) if right else process_moves.moved(view, down)
 
     def scroll(self, view: View, rows: int, places: PlacesOf) -> View:
         """The same."""
-        return super().scroll(view, rows, places) if view.inside else process_view.moved(view, rows)
+        return super().scroll(view, rows, places) if _inside_of(view) else process_moves.moved(view, rows)
 
     def text_panels(self, view: View) -> Collection[str]:
         """What is inside of a process."""
-        return ("processes",) if view.inside else ()
+        return ("processes",) if _inside_of(view) else ()
 
     def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
         """The branch expanded, or the stack of the rank."""
-        if expanded := process_view.entered_branch(view):
+        if expanded := process_moves.expanded(view):
             return expanded
         return turned(view, "stacks") if view.selected is not None else view
 
     def back(self, view: View) -> View | None:
         """The tree."""
-        return process_view.closed(view) if view.inside and not view.filter else None
+        return process_moves.closed(view) if _inside_of(view) and not self.filter(view) else None
 
     def is_open(self, view: View) -> bool:
         """One process is shown from inside."""
-        return bool(view.inside)
+        return bool(_inside_of(view))
 
     def cleared(self, view: View) -> View:
         """No process is followed."""
-        return replace(view, followed=None)
+        return view.with_state(replace(view.state(ProcessesState), followed=None))
 
     def offers(self, view: View) -> Sequence[Offer]:
         """Its keys in the footer."""
         ways = ((("environment",), "environment"), (("logs-or-files",), "files"))
-        if view.inside:
+        if _inside_of(view):
             return (("filter",), "filter"), *ways, (("previous-rank", "next-rank"), "rank")
         return (
             *ways,
@@ -155,15 +151,15 @@ class ProcessesPage(Page):
 
     def copied(self, view: View) -> str:
         """What is inside of a process."""
-        return (detail.said(view) if view.inside else "") or super().copied(view)
+        return (detail.said(view) if _inside_of(view) else "") or super().copied(view)
 
     def subject(self, view: View) -> str:
         """What is shown of one process has a filter of its own."""
-        return view.inside or self.name
+        return _inside_of(view) or self.name
 
     def hits(self, view: View) -> Hits | None:
         """Processes."""
-        if view.inside:
+        if _inside_of(view):
             return None
         total = len(view.job.processes) if view.job else 0
         return Hits(len(process_view.kept(view)), total, process_view.query(view).problem)
@@ -176,7 +172,11 @@ class ProcessesPage(Page):
         """The one under the cursor."""
         return process_view.selected(view)
 
+    def rank_selected(self, view: View) -> View:
+        """A look inside goes over to the process of that rank."""
+        return process_moves.of_selected_rank(view)
+
     def user_focus(self, view: View) -> UserFocus:
         """The process that is shown from inside."""
-        focus = super().user_focus(view)
-        return UserFocus(rank=focus.rank, detail_pid=view.process if view.inside else None, request=view.request)
+        focus, state = super().user_focus(view), view.state(ProcessesState)
+        return UserFocus(rank=focus.rank, detail_pid=state.pid if state.inside else None, request=view.request)

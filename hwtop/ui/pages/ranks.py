@@ -12,7 +12,10 @@ from hwtop.ui.panels.ranks import card as rank_card
 from hwtop.ui.panels.ranks import map as rank_map
 from hwtop.ui.panels.ranks import table as ranks
 from hwtop.ui.panels.ranks import view as rank_view
-from hwtop.ui.tables import order, tags
+from hwtop.ui.panels.ranks.state import RANKS
+from hwtop.ui.reducers import ranks as rank_moves
+from hwtop.ui.reducers import tables
+from hwtop.ui.tables import tags
 from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import WIDE, Place, row, stack
@@ -70,7 +73,11 @@ def _in_table(view: View, at: Cell, size: Size) -> View:
 
 def _in_own_table(view: View, at: Cell, size: Size) -> View:
     """A click on a title sorts."""
-    return order.by(view, ranks.column_at(view, at[0], size[0])) if at[1] == 1 else _in_table(view, at, size)
+    return (
+        tables.sorted_by(view, RANKS, ranks.column_at(view, at[0], size[0]))
+        if at[1] == 1
+        else _in_table(view, at, size)
+    )
 
 
 def _in_map(view: View, at: Cell, size: Size) -> View:
@@ -90,7 +97,7 @@ def _tag(view: View, _: PlacesOf) -> View:
     items = tags.of_rank(view, view.rank) if view.rank else ()
     if not items:
         return replace(view, note=f"nothing to tag: the rank {'has ended' if view.rank else 'is not selected yet'}")
-    return tags.toggled(view, items, rank_view.stepped(view, 1))
+    return tables.toggled(view, items, rank_moves.stepped(view, 1))
 
 
 class RanksPage(Page):
@@ -100,15 +107,15 @@ class RanksPage(Page):
     title = "Ranks"
     tab = Action("ranks", "2", "ranks", "The ranks side by side, and all about one")
     panels = {
-        "ranks": PagePanel(ranks.draw, click=_in_table, wheel=rank_view.stepped),
-        "rank-map": PagePanel(rank_map.draw, click=_in_map, wheel=rank_view.stepped),
-        "rank-differ": PagePanel(rank_map.draw_differing, click=_in_differing, wheel=rank_view.stepped),
-        "rank-card": PagePanel(rank_card.draw, wheel=rank_view.stepped),
+        "ranks": PagePanel(ranks.draw, click=_in_table, wheel=rank_moves.stepped),
+        "rank-map": PagePanel(rank_map.draw, click=_in_map, wheel=rank_moves.stepped),
+        "rank-differ": PagePanel(rank_map.draw_differing, click=_in_differing, wheel=rank_moves.stepped),
+        "rank-card": PagePanel(rank_card.draw, wheel=rank_moves.stepped),
     }
     main = ("ranks", "rank-map")
     companions = (Companion("stack", "logs"),)
     clicks = {"ranks": _in_own_table}
-    keys = {**tabular.KEYS, "tag": _tag}
+    keys = {**tabular.keys(RANKS), "tag": _tag}
     lists = frozenset({"left", "right", "filter"})
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:

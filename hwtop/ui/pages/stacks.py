@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank, turned
-from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.panels.stacks import conclusion
 from hwtop.ui.panels.stacks import stack as stacks
 from hwtop.ui.panels.stacks import tree as stack_tree
+from hwtop.ui.reducers import ranks as rank_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import SMALL, WIDE, Place, stack
 
@@ -27,8 +27,8 @@ class StacksPage(Page):
     title = "Stacks"
     tab = Action("stacks", "3,b,s", "stacks", "Where in its code each rank is")
     panels = {
-        "conclusion": PagePanel(conclusion.draw, wheel=rank_view.stepped),
-        "stack-tree": PagePanel(stack_tree.draw, click=_in_tree, wheel=rank_view.stepped),
+        "conclusion": PagePanel(conclusion.draw, wheel=rank_moves.stepped),
+        "stack-tree": PagePanel(stack_tree.draw, click=_in_tree, wheel=rank_moves.stepped),
         "stack": PagePanel(stacks.draw, hidden=stacks.hidden),
     }
     main = ("stack-tree",)
@@ -58,7 +58,7 @@ class StacksPage(Page):
 
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
         """Another rank, or the next group of stacks."""
-        return rank_view.next_group(view, right) if right else super().move(view, right, down, places)
+        return rank_moves.next_group(view, right) if right else super().move(view, right, down, places)
 
     def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
         """Its keys in the footer."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hwtop.ui.keys.action import Action, Offer
-from hwtop.ui.pages import focus
 from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, turned
 from hwtop.ui.panels.symptoms import detail as symptom_detail
 from hwtop.ui.panels.symptoms import findings
@@ -14,6 +12,9 @@ from hwtop.ui.panels.symptoms import list as symptom_list
 from hwtop.ui.panels.symptoms import questions as hypotheses
 from hwtop.ui.panels.symptoms import timeline as symptom_timeline
 from hwtop.ui.panels.symptoms import view as symptom_view
+from hwtop.ui.panels.symptoms.state import SymptomsState
+from hwtop.ui.reducers import focus
+from hwtop.ui.reducers import symptoms as symptom_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import WIDE, Place, stack
 
@@ -41,18 +42,18 @@ def _below(view: View, at: Place) -> dict[str, Place]:
 
 def _in_findings(view: View, at: Cell, size: Size) -> View:
     place = findings.place_at(view, at[1], *size)
-    return view if place is None else turned(symptom_view.chosen(view, place), SymptomsPage.name)
+    return view if place is None else turned(symptom_moves.chosen(view, place), SymptomsPage.name)
 
 
 def _in_list(view: View, at: Cell, size: Size) -> View:
     place = symptom_list.place_at(view, at[1], size[1])
-    return view if place is None else symptom_view.chosen(view, place)
+    return view if place is None else symptom_moves.chosen(view, place)
 
 
 def _in_timeline(view: View, at: Cell, size: Size) -> View:
     symptom = symptom_timeline.symptom_at(view, at[1], size[1])
     places = [place for place, finding in enumerate(view.frame.findings) if finding.symptom == symptom]
-    return symptom_view.chosen(view, places[0]) if places else view
+    return symptom_moves.chosen(view, places[0]) if places else view
 
 
 class SymptomsPage(Page):
@@ -63,11 +64,11 @@ class SymptomsPage(Page):
     tab = Action("symptoms", "8", "symptoms", "Findings with evidence; the other checks")
     panels = {
         "findings": PagePanel(findings.draw, click=_in_findings),
-        "symptom-list": PagePanel(symptom_list.draw, click=_in_list, wheel=symptom_view.moved),
+        "symptom-list": PagePanel(symptom_list.draw, click=_in_list, wheel=symptom_moves.moved),
         "symptom": PagePanel(symptom_detail.draw, hidden=symptom_detail.hidden, maximized="symptom-page"),
         "symptom-page": PagePanel(symptom_detail.draw_all, hidden=symptom_detail.hidden_of_all),
         "suspects": PagePanel(hypotheses.draw),
-        "symptom-timeline": PagePanel(symptom_timeline.draw, click=_in_timeline, wheel=symptom_view.moved),
+        "symptom-timeline": PagePanel(symptom_timeline.draw, click=_in_timeline, wheel=symptom_moves.moved),
     }
     main = ("symptom", "symptom-page")
     companions = (
@@ -92,7 +93,7 @@ class SymptomsPage(Page):
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
         """Another finding, or further down in the only one or the one that has the page."""
         is_read = bool(view.alone) or not view.frame.findings
-        return self.scroll(view, down, places) if down and is_read else symptom_view.moved(view, down or right)
+        return self.scroll(view, down, places) if down and is_read else symptom_moves.moved(view, down or right)
 
     def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
         """The finding alone."""
@@ -100,7 +101,7 @@ class SymptomsPage(Page):
 
     def cleared(self, view: View) -> View:
         """The first finding is selected."""
-        return replace(view, finding=None)
+        return view.with_state(SymptomsState())
 
     def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
         """Its keys in the footer."""

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from hwtop.ui.pages.page import PlacesOf, Reducer
-from hwtop.ui.tables import order, tags
-from hwtop.ui.view import View
+from typing import Any
+
+from hwtop.ui.pages.page import Reducer
+from hwtop.ui.reducers import tables
+from hwtop.ui.tables.order import SortableTable
 
 
-def _untag(view: View, _: PlacesOf) -> View:
-    return tags.cleared(view)
-
-
-def _next(view: View, _: PlacesOf) -> View:
-    return order.following(view)
-
-
-def _reverse(view: View, _: PlacesOf) -> View:
-    return order.turned(view)
-
-
-def _by(column: str) -> Reducer:
-    return lambda view, _: order.by(view, column)
-
-
-KEYS: dict[str, Reducer] = {
-    "untag": _untag,
-    "sort-cpu": _by("cpu"),
-    "sort-mem": _by("mem"),
-    "order": _next,
-    "reverse": _reverse,
-}
-"""Action -> what it does."""
+def keys(table: SortableTable[Any]) -> dict[str, Reducer]:
+    """Action -> what it does with this table."""
+    return {
+        "untag": lambda view, _: tables.untagged(view),
+        "sort-cpu": lambda view, _: tables.sorted_by(view, table, "cpu"),
+        "sort-mem": lambda view, _: tables.sorted_by(view, table, "mem"),
+        "order": lambda view, _: tables.sorted_next(view, table),
+        "reverse": lambda view, _: tables.reversed_(view, table),
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hwtop.fields import units
 from hwtop.model.process import JobCandidate
 from hwtop.ui.keys import names as key_names
@@ -23,6 +25,14 @@ _TRY = (
     ("hwtop demo slow-loader", "the ranks wait for their data"),
     ("hwtop demo --list", "all of them"),
 )
+
+
+@dataclass(frozen=True)
+class PickerState:
+    """What the page remembers."""
+
+    cursor: int = 0
+    """Row of the list."""
 
 
 @once
@@ -47,7 +57,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not found:
         return box(_nothing(width), width, height, title, Line())
     columns = table.chosen(_columns(), room - 2)
-    cursor = min(view.cursor, len(found) - 1)
+    cursor = min(view.state(PickerState).cursor, len(found) - 1)
     below = _below(view, found, room)[: max(1, height - _FRAME - _LIST_LEAST - 1)]
     lines = [Line("  ").extend(table.header(columns)).fitted(room)]
     shown = _shown(len(found), cursor, len(below), height)
@@ -68,7 +78,7 @@ def place_at(view: View, y: int, width: int, height: int) -> int | None:
     if not found:
         return None
     below = _below(view, found, inner(width))[: max(1, height - _FRAME - _LIST_LEAST - 1)]
-    shown = _shown(len(found), min(view.cursor, len(found) - 1), len(below), height)
+    shown = _shown(len(found), min(view.state(PickerState).cursor, len(found) - 1), len(below), height)
     return shown[y - 2] if 0 <= y - 2 < len(shown) else None
 
 
@@ -78,7 +88,7 @@ def _shown(count: int, cursor: int, below: int, height: int) -> range:
 
 def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
     """What Enter does, what hinders it with the command that helps, and what to do without a training job."""
-    chosen = found[min(view.cursor, len(found) - 1)]
+    chosen = found[min(view.state(PickerState).cursor, len(found) - 1)]
     if view.attaching is not None and not view.note:
         first = [Line("◌ ", "accent").add(f"attaching to {view.attaching} …", "accent")]
     elif view.note or not chosen.can_attach:

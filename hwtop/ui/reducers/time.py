@@ -17,7 +17,7 @@ from hwtop.fields import units
 from hwtop.model.frame import Frame
 from hwtop.ui import past
 from hwtop.ui.panels import picture_time
-from hwtop.ui.panels.logs import view as log_view
+from hwtop.ui.reducers import logs
 from hwtop.ui.tables.filter import edited
 from hwtop.ui.view import View
 
@@ -40,7 +40,7 @@ def pressed(view: View, what: Pressed) -> View:
 def arrived(view: View, frame: Frame) -> View:
     """A newer frame has come: it is shown, or only kept while the picture is held."""
     view = replace(view, past=past.with_frame(view.past, frame))
-    return view if view.is_paused else log_view.with_frame(view, frame)
+    return view if view.is_paused else logs.with_frame(view, frame)
 
 
 def paused(view: View) -> View:
@@ -52,7 +52,7 @@ def live(view: View) -> View:
     """The newest frame, and each that comes."""
     newest = view.past.newest
     view = replace(view, is_paused=False, time_typed=None)
-    return view if newest is None else log_view.with_frame(view, newest)
+    return view if newest is None else logs.with_frame(view, newest)
 
 
 def stepped(view: View, step: int) -> View:
@@ -87,7 +87,7 @@ def shown(view: View, place: int) -> View:
     if place < 0:
         first = view.past.kept[0]
         view = replace(view, note=f"{units.clock(first.time_s)} is the first picture of this session")
-    return log_view.with_frame(replace(view, is_paused=True), past.frame_of(view.past, max(0, place)))
+    return logs.with_frame(replace(view, is_paused=True), past.frame_of(view.past, max(0, place)))
 
 
 def sought(view: View, time_s: float) -> View:

@@ -9,6 +9,8 @@ from textual import events
 from textual.errors import NoWidget
 
 from hwtop.model.frame import Frame
+from hwtop.ui.input import keyboard
+from hwtop.ui.input import mouse as mouse_moves
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys import shared
 from hwtop.ui.messages import SendAll
@@ -16,8 +18,9 @@ from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages import actions, footer, registry
 from hwtop.ui.palette import Entry
 from hwtop.ui.panels import hint, picker, picture_time
-from hwtop.ui.reducers import interval, reducers
-from hwtop.ui.reducers import mouse as mouse_moves
+from hwtop.ui.panels.logs.state import SEARCH
+from hwtop.ui.panels.processes.state import ProcessesState
+from hwtop.ui.reducers import interval
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.screens.actions import JobActions
 from hwtop.ui.screens.binding import binding
@@ -55,7 +58,7 @@ class MonitorScreen(PictureScreen):
     def action_press(self, action: str) -> None:
         """What the page in view does with this action."""
         if self.view is not None:
-            self._set(reducers.pressed(self.view, action, self.app.size))
+            self._set(keyboard.pressed(self.view, action, self.app.size))
 
     def action_page(self, page: str) -> None:
         """Show a page; the selection stays."""
@@ -118,30 +121,31 @@ class MonitorScreen(PictureScreen):
         if view.is_picking:
             self._act(self._pick, view)
         else:
-            self._set(reducers.chosen(replace(view, note=""), self.app.size))
+            self._set(keyboard.chosen(replace(view, note=""), self.app.size))
 
     def _pick(self, view: View) -> None:
         found = picker.candidates(view)
         if not found or self.feed is None:
             return
         self.view = time_moves.live(view)
-        candidate = found[min(view.cursor, len(found) - 1)]
+        candidate = found[min(view.state(picker.PickerState).cursor, len(found) - 1)]
         if candidate.can_attach:
             self.feed.attach(candidate.pid)
             # What was asked of the job before must not be asked of this one.
-            self._look(attaching=candidate.pid, selected=None, process=None, inside="", request=None)
+            view = replace(self.view, attaching=candidate.pid, selected=None, request=None, note="")
+            self._set(view.with_state(ProcessesState()))
         else:
             self._look(note=f"cannot attach to {candidate.pid}: {candidate.reason or 'no reason given'}")
 
     def _type(self, word: str) -> None:
         if self.view is not None:
-            self._set(reducers.typed(replace(self.view, note=""), word))
+            self._set(keyboard.typed(replace(self.view, note=""), word))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """No key does anything else while a filter is typed, and with --readonly some never do."""
         if action in shared.CHANGING and self._options.is_readonly:
             return False
-        return self.view is None or not (self.view.is_typing or self.view.time_typed is not None)
+        return self.view is None or not (self.view.typing or self.view.time_typed is not None)
 
     async def on_key(self, event: events.Key) -> None:
         """Type into the filter, or a time to go to, else do what the key is bound to; what was to be read once has been."""
@@ -153,17 +157,19 @@ class MonitorScreen(PictureScreen):
             event.stop()
             self._set(time_moves.typed_time(view, event.key, event.character))
             return
-        if view is None or not view.is_typing:
-            await obey(self, event)
+        if view is None or not view.typing:
+            if not await obey(self, event) and event.is_printable:
+                help_key = key_names.first("help", actions.complete(self._options.keymap))
+                self._look(note=f"{event.character} is not bound to anything; {help_key} lists all keys")
             return
         event.stop()
         if event.key == "enter":
-            self._look(is_typing=False)
-            if view.is_searching and view.search:
+            self._look(typing="")
+            if view.typing == SEARCH and view.typed:
                 self.action_press("previous-flagged")
         elif event.key == "escape":
             self._type("")
-            self._look(is_typing=False)
+            self._look(typing="")
         elif (word := edited(view.typed, event.key, event.character)) is not None:
             self._type(word)
 
@@ -171,7 +177,7 @@ class MonitorScreen(PictureScreen):
         """Into the filter or the time, while one is typed."""
         if self.view is not None and self.view.time_typed is not None:
             self._look(time_typed=typed(self.view.time_typed, event.text))
-        if self.view is not None and self.view.is_typing:
+        if self.view is not None and self.view.typing:
             self._type(typed(self.view.typed, event.text))
 
     def action_interval(self, step: int) -> None:

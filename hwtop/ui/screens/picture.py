@@ -15,7 +15,7 @@ from hwtop.ui.pages import actions
 from hwtop.ui.pages.layout import PANELS, arrange, drawn
 from hwtop.ui.pages.registry import current
 from hwtop.ui.panels import hint
-from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.reducers import processes
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings import adoption
 from hwtop.ui.view import View
@@ -54,7 +54,7 @@ class PictureScreen(Screen[None]):
         """Draw `frame`, or only keep it while the picture is held."""
         if self.view is None:
             self.view = self._options.opened(frame)
-        self.view = process_view.watched(self.view, time_moves.arrived(self.view, frame))
+        self.view = processes.watched(self.view, time_moves.arrived(self.view, frame))
         self.redraw()
 
     def adopt(self, options: ScreenOptions, interval_s: float | None) -> None:

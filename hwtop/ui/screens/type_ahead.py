@@ -22,9 +22,10 @@ def handed_on(screen: Screen[Any], event: events.Key) -> bool:
     return True
 
 
-async def obey(screen: Screen[Any], event: events.Key) -> None:
-    """Do what the key is bound to at once."""
+async def obey(screen: Screen[Any], event: events.Key) -> bool:
+    """Do what the key is bound to at once; whether it is bound to anything."""
     bound = screen.active_bindings.get(event.key)
     if bound is not None and bound.enabled:
         event.stop()
         await screen.app.run_action(bound.binding.action, bound.node)
+    return bound is not None

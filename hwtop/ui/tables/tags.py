@@ -1,9 +1,9 @@
-"""Tags: the processes that the next signal is meant for, chosen one by one on the pages of processes and ranks. Pure."""
+"""Tags: the processes that the next signal is meant for, chosen one by one on the pages of processes and ranks. Pure;
+`reducers/tables.py` changes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank
@@ -37,18 +37,6 @@ def glyph(view: View, items: Iterable[JobProcess]) -> str:
 def glyph_of_rank(view: View, rank: Rank) -> str:
     """The mark of a rank's row: that of its process."""
     return glyph(view, of_rank(view, rank)) if view.tagged else " "
-
-
-def toggled(view: View, items: Iterable[JobProcess], further: View) -> View:
-    """`further`, the view with the cursor moved on, with these tagged, or no longer where all of them are."""
-    found = {tag(item) for item in items}
-    return replace(further, tagged=view.tagged - found if found <= view.tagged else view.tagged | found)
-
-
-def cleared(view: View) -> View:
-    """Without tags."""
-    count = len(tagged(view))
-    return replace(view, tagged=frozenset(), note=f"{count} untagged" if count else "nothing is tagged")
 
 
 def reported(view: View) -> Line:

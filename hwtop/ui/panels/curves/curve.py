@@ -13,6 +13,7 @@ from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.curves import view as curve_view
 from hwtop.ui.panels.curves.plot import RESTART, Plot, plot
+from hwtop.ui.panels.curves.state import CurvesState
 from hwtop.ui.panels.curves.view import TITLES
 from hwtop.ui.view import View
 from hwtop.ui.widgets.axis import number
@@ -30,7 +31,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     room = inner(width)
     if curve is None:
         return box(list(_nothing(view, room)), width, height, Line("Curves", "title"), Line())
-    is_log = curve.name in view.log_scales
+    is_log = curve.name in view.state(CurvesState).log_scales
     title = Line(TITLES[curve.name], "title").add(f"{curve_view.unit(curve)}", "label")
     title.add("  log scale", "accent" if is_log else "dim") if is_log else None
     facts = _rows(_facts(view, curve), room)[: max(1, height // 6)]

@@ -8,6 +8,7 @@ from hwtop.model.curve import Curve
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.curves import view as curve_view
 from hwtop.ui.panels.curves.plot import plot
+from hwtop.ui.panels.curves.state import CurvesState
 from hwtop.ui.panels.curves.view import TITLES
 from hwtop.ui.view import View
 from hwtop.ui.widgets.axis import number
@@ -29,7 +30,11 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     for curve in reported[first_shown(view, height) :]:
         is_here = here is not None and curve.name == here.name
         lines.append(_head(curve, room, is_here=is_here))
-        drawn = plot(curve, room, each - 1, is_log=curve.name in view.log_scales, gutter=_GUTTER) if each > 2 else None
+        drawn = (
+            plot(curve, room, each - 1, is_log=curve.name in view.state(CurvesState).log_scales, gutter=_GUTTER)
+            if each > 2
+            else None
+        )
         rows = drawn.lines if drawn else []
         lines += [*rows, *[Line()] * (each - 1 - len(rows))]
     missing = [TITLES[name].lower() for name in TITLES if name not in {curve.name for curve in reported}]

@@ -1,12 +1,13 @@
-"""Which curves are in sight, on which scale, and what can be said of them in words. Pure; `panels/curve.py` draws them."""
+"""Which curves are in sight, on which scale, and what can be said of them in words. Pure; `curve.py` draws them."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 from hwtop.model.curve import Curve, CurveName
+from hwtop.ui.panels.curves.state import CurvesState
 from hwtop.ui.view import View
 
 TITLES: dict[CurveName, str] = {
@@ -48,10 +49,11 @@ class Trend:
 def curves(view: View) -> list[Curve]:
     """One of each name in the order of the page: of several sources the one that was asked for, else the longest."""
     found: list[Curve] = []
+    state = view.state(CurvesState)
     for name in TITLES:
         reporters = sources(view, name)
         if reporters:
-            found.append(reporters[view.curve_source % len(reporters) if name == view.curve else 0])
+            found.append(reporters[state.source % len(reporters) if name == state.name else 0])
     return found
 
 
@@ -63,43 +65,8 @@ def sources(view: View, name: CurveName) -> list[Curve]:
 
 def selected(view: View) -> Curve | None:
     """The curve that is drawn large."""
-    reported = curves(view)
-    return next((curve for curve in reported if curve.name == view.curve), reported[0] if reported else None)
-
-
-def moved(view: View, step: int) -> View:
-    """The curve `step` further down is drawn large."""
-    reported, here = curves(view), selected(view)
-    if here is None:
-        return view
-    at = max(0, min(len(reported) - 1, reported.index(here) + step))
-    return replace(
-        view, curve=reported[at].name, curve_source=0 if reported[at].name != view.curve else view.curve_source
-    )
-
-
-def chosen(view: View, row: int) -> View:
-    """The curve in this place of the list is drawn large."""
-    reported = curves(view)
-    return replace(view, curve=reported[row].name, curve_source=0) if 0 <= row < len(reported) else view
-
-
-def next_source(view: View) -> View:
-    """The large curve as the next source of the same quantity reports it."""
-    here = selected(view)
-    if here is None:
-        return view
-    reporters = sources(view, here.name)
-    if len(reporters) < 2:
-        return replace(view, note=f"{TITLES[here.name].lower()} has only one source: {here.source}")
-    at = ((view.curve_source if view.curve == here.name else 0) + 1) % len(reporters)
-    return replace(view, curve=here.name, curve_source=at, note=f"source {at + 1} of {len(reporters)}")
-
-
-def scaled(view: View) -> View:
-    """The large curve on a log scale, or on an even one again."""
-    here = selected(view)
-    return view if here is None else replace(view, log_scales=view.log_scales ^ {here.name})
+    reported, name = curves(view), view.state(CurvesState).name
+    return next((curve for curve in reported if curve.name == name), reported[0] if reported else None)
 
 
 def trend(curve: Curve) -> Trend | None:

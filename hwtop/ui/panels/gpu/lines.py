@@ -87,9 +87,9 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
     if not gpus:
         return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
     title = Line("GPUs", "title")
-    if view.filter:
+    if word := view.filter_of("gpu"):
         found = len(gpu_view.kept(view))
-        title.extend(reported(view.filter, found, len(gpus), "GPUs", gpu_view.query(view).problem))
+        title.extend(reported(word, found, len(gpus), "GPUs", gpu_view.query(view).problem))
         if not found:
             return box([Line("◌ no GPU matches", "dim")], width, height, title, Line())
     rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hwtop.fields import units
-from hwtop.fields.gpu import GPU, UTIL, DeviceRow, ranks_of
+from hwtop.fields.gpu import GPU, UTIL, DeviceRow
 from hwtop.fields.gpu import rows as device_rows
 from hwtop.fields.level import Levels
 from hwtop.fields.levels import built_in
@@ -16,6 +16,7 @@ from hwtop.model.gpu.device import Gpu
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.gpu import trouble as gpu_trouble
+from hwtop.ui.panels.gpu.state import GpuState
 from hwtop.ui.tables.query import Query, parse
 from hwtop.ui.view import View
 
@@ -40,7 +41,7 @@ class GpuRow(DeviceRow):
 def kept(view: View) -> tuple[Gpu, ...]:
     """The devices in the order of the frame; on their own page those that its filter lets through."""
     gpus = view.frame.derived.gpus
-    if view.page != "gpu" or not view.filter:
+    if view.page != "gpu" or not view.filter_of("gpu"):
         return gpus
     found = query(view)
     return tuple(row.gpu for row in device_rows(view.frame.derived) if found.lets(row))
@@ -49,7 +50,7 @@ def kept(view: View) -> tuple[Gpu, ...]:
 @once
 def query(view: View) -> Query[DeviceRow]:
     """The filter of the GPU page."""
-    return parse(view.filters.get("gpu", ""), GPU.named(), _text)
+    return parse(view.filter_of("gpu"), GPU.named(), _text)
 
 
 def _text(row: DeviceRow) -> str:
@@ -97,7 +98,7 @@ def selected(view: View) -> Gpu | None:
     """The device under the cursor: the chosen one, else that of the selected rank, else the sickest, else that of a rank
     that a finding blames, else the first. Where another rank was selected since, its device takes over."""
     gpus = kept(view)
-    chosen = next((gpu for gpu in gpus if gpu.index == view.gpu), None)
+    chosen = next((gpu for gpu in gpus if gpu.index == view.state(GpuState).index), None)
     of_rank = [gpu for gpu in gpus if view.rank is not None and gpu.index in view.rank.gpus]
     if chosen is not None and (not of_rank or chosen in of_rank):
         return chosen
@@ -105,22 +106,6 @@ def selected(view: View) -> Gpu | None:
         return of_rank[0]
     blamed = view.shown_rank.gpus if view.shown_rank is not None else ()
     return max(gpus, key=lambda gpu: (gpu_trouble.weight(gpu), gpu.index in blamed, -gpu.index), default=None)
-
-
-def moved(view: View, step: int) -> View:
-    """The device `step` further is under the cursor; with it its rank is selected on every page."""
-    gpus, here = kept(view), selected(view)
-    return view if here is None else chosen(view, gpus.index(here) + step)
-
-
-def chosen(view: View, place: int) -> View:
-    """The device at this place of the list is under the cursor."""
-    gpus = kept(view)
-    if not gpus:
-        return view
-    gpu = gpus[max(0, min(len(gpus) - 1, place))]
-    ranks = ranks_of(view.frame.derived).get(gpu.index, ())
-    return replace(view, gpu=gpu.index, selected=ranks[0] if ranks else None, scroll=0)
 
 
 def use_tone(row: GpuRow, util_pct: float | None) -> tuple[str, str]:

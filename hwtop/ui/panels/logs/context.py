@@ -11,6 +11,7 @@ from hwtop.symptoms.records import records
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.logs import view as log_view
+from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
@@ -34,7 +35,7 @@ _NUMBER = 8
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The meaning takes half of the room at most; the marked line stands in the middle of the rest."""
-    job, mark, room = view.job, view.mark, inner(width)
+    job, mark, room = view.job, view.state(LogsState).mark, inner(width)
     if job is None or mark is None:
         return box([Line("◌ no line is marked", "dim")], width, height, Line("Line", "title"), Line())
     event = log_view.flags(job).get((mark.path, mark.text))
@@ -51,7 +52,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 
 def wanted(view: View, width: int) -> int:
     """Rows for what it means and some lines on either side, frame included."""
-    job, mark = view.job, view.mark
+    job, mark = view.job, view.state(LogsState).mark
     if job is None or mark is None:
         return 3
     event, room = log_view.flags(job).get((mark.path, mark.text)), inner(width)

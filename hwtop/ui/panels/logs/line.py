@@ -8,6 +8,7 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogLine
 from hwtop.ui import marks
 from hwtop.ui.panels.logs import view as log_view
+from hwtop.ui.panels.logs.state import SEARCH
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import ELLIPSIS, elide_middle
@@ -27,7 +28,7 @@ class Writer:
         self._owned = log_view.owners(job)
         self._flags = log_view.flags(job)
         self._names = log_view.names(job)
-        self._hit = re.compile(re.escape(view.search), re.IGNORECASE) if view.search else None
+        self._hit = re.compile(re.escape(search), re.IGNORECASE) if (search := view.filter_of(SEARCH)) else None
         longest = max((len(name) for name in self._names.values()), default=0)
         # One file a rank, and one of nobody, are told apart by the number of the rank.
         of_ranks = [path for path in self._names if path in self._owned]

@@ -11,6 +11,7 @@ from hwtop.model.log import LogLine
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.line import Writer
+from hwtop.ui.panels.logs.state import SEARCH, LogsState
 from hwtop.ui.tables.filter import reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -23,24 +24,26 @@ _REASONS = 3
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The newest lines at the bottom; scrolled back by `view.scroll` on their own page, where the filter is meant for them."""
     if view.page != "logs":
-        view = replace(view, scroll=0, filters={}, mark=None, is_following=True)
+        view = replace(view, scroll=0, filters={}).with_state(LogsState())
     job = view.job
     room = inner(width)
     title = Line("Logs of all ranks" if view.rank is None else f"Log of rank {view.rank.rank}", "title")
     if job is None:
         return box([Line("no job", "dim")], width, height, title, Line())
     lines = log_view.lines(view)
-    if view.filter:
-        title.extend(reported(view.filter, len(lines), len(log_view.of_rank(view)), "lines"))
-    if view.search:
-        title.add(f"  search: {view.search}", "accent")
+    if word := view.filter_of("logs"):
+        title.extend(reported(word, len(lines), len(log_view.of_rank(view)), "lines"))
+    if search := view.filter_of(SEARCH):
+        title.add(f"  search: {search}", "accent")
     files = _files(job, view, room)
     rows = _rows(files, height)
     end = _end(view, lines, rows)
     writer = Writer(view, job, room)
-    shown = [writer.line(line, is_marked=line == view.mark) for line in lines[max(0, end - rows) : end]]
+    shown = [
+        writer.line(line, is_marked=line == view.state(LogsState).mark) for line in lines[max(0, end - rows) : end]
+    ]
     if not lines:
-        shown = [Line("◌ no line matches" if view.filter else "◌ no line yet", "dim")]
+        shown = [Line("◌ no line matches" if view.filter_of("logs") else "◌ no line yet", "dim")]
     return box([*files, *shown], width, height, title, _note(view, len(lines) - end))
 
 
@@ -74,11 +77,12 @@ def _end(view: View, lines: list[LogLine], rows: int) -> int:
 def _note(view: View, newer: int) -> Line:
     if newer:
         return Line(f"{newer} newer below", "accent")
-    if view.is_following and view.is_paused:
+    is_following = view.state(LogsState).is_following
+    if is_following and view.is_paused:
         return Line(f"as of {units.clock(view.frame.derived.time_s)}", "accent")
-    if view.is_following and view.rank is not None:
+    if is_following and view.rank is not None:
         return Line(key_names.first("clear", view.keymap), "key").add(" all ranks  ", "label").add("following", "dim")
-    if view.is_following:
+    if is_following:
         return Line("following", "dim")
     return Line(f"held, {key_names.first('follow', view.keymap)} follows", "accent")
 

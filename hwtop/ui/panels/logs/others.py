@@ -12,6 +12,7 @@ from hwtop.model.log import LogLine
 from hwtop.ui.once import once
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.line import Writer
+from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
@@ -38,7 +39,7 @@ class _LogStream:
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """One row a rank or more; where not all have room, those who had been silent longest."""
-    job, mark, room = view.job, view.mark, inner(width)
+    job, mark, room = view.job, view.state(LogsState).mark, inner(width)
     if job is None or mark is None:
         return box([Line("◌ no line is marked", "dim")], width, height, Line("Others", "title"), Line())
     streams = _streams(job, mark)
@@ -60,9 +61,10 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 
 def wanted(view: View, _: int) -> int:
     """Rows for the newest lines of each, frame included."""
-    if view.job is None or view.mark is None:
+    mark = view.state(LogsState).mark
+    if view.job is None or mark is None:
         return 3
-    streams = _streams(view.job, view.mark)
+    streams = _streams(view.job, mark)
     return 2 + max(1, sum(min(_LINES_EACH, len(stream.lines)) for stream in streams))
 
 

@@ -1,23 +1,20 @@
-"""Which log lines are in sight: of whom, through which filter, how far back, which one is marked. Pure; `panels/logs.py`
-draws them."""
+"""Which log lines there are to see: of whom, in which order, through which filter. Pure; `lines.py` draws them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
 from hwtop.job.log.text import rank_of_path
 from hwtop.job.log.time import reported_s
-from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.rank import Rank
 from hwtop.ui.once import once
 from hwtop.ui.tables.filter import matches
-from hwtop.ui.view import LogInside, View
+from hwtop.ui.view import View
 
 _SEVERAL = 2
 """Files from which on there is an order between them."""
@@ -124,7 +121,7 @@ def of_rank(view: View) -> list[LogLine]:
 
 def lines(view: View) -> list[LogLine]:
     """Those of them that the filter lets through, oldest first."""
-    return [line for line in of_rank(view) if matches(view.filter, line.text)]
+    return [line for line in of_rank(view) if matches(view.filter_of("logs"), line.text)]
 
 
 def last_words(job: Job, rank: Rank, most: int) -> list[str]:
@@ -134,74 +131,3 @@ def last_words(job: Job, rank: Rank, most: int) -> list[str]:
     owned = owners(job)
     own = [line.text for line in job.logs.lines if owned.get(line.path) == rank.rank][-most:]
     return own or [text for text in (rank.log.last_line,) if text]
-
-
-def with_frame(view: View, frame: Frame) -> View:
-    """The view on a newer frame. Someone who reads further up keeps their lines: the scroll grows by what has come."""
-    newer = replace(view, frame=frame)
-    if view.page != "logs" or (view.is_following and not view.scroll):
-        return newer
-    before, after = lines(view), lines(newer)
-    bottom = len(before) - 1 - view.scroll
-    if not 0 <= bottom < len(before):
-        return newer
-    # From the end: a line that is written again and again means the newest of its kind in both lists.
-    twins = before[bottom:].count(before[bottom])
-    for place in range(len(after) - 1, -1, -1):
-        twins -= after[place] == before[bottom]
-        if twins == 0:
-            return replace(newer, scroll=len(after) - 1 - place)
-    return replace(newer, scroll=len(after))
-
-
-def jump(view: View, step: int, rows: int) -> View:
-    """To the next (1) or previous (-1) line that holds the searched word, or without one to a flagged line; round the ends,
-    in the middle of `rows` rows of room."""
-    job = view.job
-    if job is None:
-        return view
-    found = lines(view)
-    if view.search:
-        thing = f"line with “{view.search}”"
-        word = view.search.casefold()
-        wanted = [place for place, line in enumerate(found) if word in line.text.casefold()]
-    else:
-        thing, flagged_by = "flagged line", flags(job)
-        wanted = [place for place, line in enumerate(found) if (line.path, line.text) in flagged_by]
-    if not wanted:
-        return replace(view, note=f"no {thing} among these")
-    here = len(found) - view.scroll - (step > 0)
-    if view.mark in found:
-        here = found.index(view.mark)
-    further = [place for place in wanted if (place > here if step > 0 else place < here)]
-    target = (further or wanted)[0 if step > 0 else -1]
-    return replace(marked(view, found, target, rows), note=f"{thing} {wanted.index(target) + 1} of {len(wanted)}")
-
-
-def marked(view: View, found: list[LogLine], place: int, rows: int) -> View:
-    """The line at `place` of `found` is marked, and stands in the middle of `rows` rows of room."""
-    scroll = max(0, min(len(found) - rows, len(found) - 1 - place - rows // 2))
-    return replace(view, mark=found[place], scroll=scroll, is_following=False)
-
-
-def stepped(view: View, step: int, rows: int) -> View:
-    """The line `step` further down is marked."""
-    found = lines(view)
-    if not found:
-        return view
-    here = found.index(view.mark) if view.mark in found else len(found) - 1
-    return marked(view, found, max(0, min(len(found) - 1, here + step)), rows)
-
-
-def opened(view: View, inside: LogInside) -> View:
-    """The view with the marked line opened, or closed where that is open already. Without a mark it is the newest flagged
-    line, else the newest one."""
-    if view.log_inside == inside:
-        return replace(view, log_inside="")
-    found = lines(view)
-    if view.job is None or not found:
-        return replace(view, note="no line to open")
-    flagged_by = flags(view.job)
-    flagged = (line for line in reversed(found) if (line.path, line.text) in flagged_by)
-    mark = view.mark if view.mark in found else next(flagged, found[-1])
-    return replace(view, log_inside=inside, mark=mark)

@@ -15,6 +15,7 @@ from hwtop.model.process import OpenFile, ProcessDetail
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import picture_time
+from hwtop.ui.panels.processes.state import ProcessesState
 from hwtop.ui.tables.filter import matches, reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -70,27 +71,28 @@ def said(view: View) -> str:
     detail = _detail(view)
     if detail is None:
         return ""
-    if view.inside == "env":
+    if view.state(ProcessesState).inside == "env":
         return "\n".join(visible(f"{name}={value}") for name, value in _variables(view, detail))
     return "\n".join(visible(f"{file.fd} {file.mode or '?'} {file.target}") for file in _files(view, detail))
 
 
 def _detail(view: View) -> ProcessDetail | None:
     detail = view.job.detail if view.job else None
-    return detail if detail is not None and detail.pid == view.process else None
+    return detail if detail is not None and detail.pid == view.state(ProcessesState).pid else None
 
 
 def _lines(view: View, width: int) -> tuple[list[Line], Line]:
     detail = _detail(view)
-    process = next((item for item in (view.job.processes if view.job else ()) if item.pid == view.process), None)
-    name = name_of(process) if process is not None else f"PID {view.process}, which has ended"
-    what = "Environment at start of" if view.inside == "env" else "Open files of"
+    pid = view.state(ProcessesState).pid
+    process = next((item for item in (view.job.processes if view.job else ()) if item.pid == pid), None)
+    name = name_of(process) if process is not None else f"PID {pid}, which has ended"
+    what = "Environment at start of" if view.state(ProcessesState).inside == "env" else "Open files of"
     heading = Line(f"{what} {name}", "title")
     if detail is None and picture_time.is_past(view):
         return [Line("◌ not read at that moment: this process was not open on the screen", "dim")], heading
     if detail is None:
         return [Line("◌ reading …", "dim")], heading
-    return (_env if view.inside == "env" else _open_files)(view, detail, width, heading), heading
+    return (_env if view.state(ProcessesState).inside == "env" else _open_files)(view, detail, width, heading), heading
 
 
 def _missing(detail: ProcessDetail, part: str) -> Iterator[Line]:
@@ -100,7 +102,7 @@ def _missing(detail: ProcessDetail, part: str) -> Iterator[Line]:
 
 def _variables(view: View, detail: ProcessDetail) -> list[tuple[str, str]]:
     """Those that training depends on first, as far as the filter lets them through."""
-    found = [pair for pair in detail.env or () if matches(view.filter, f"{pair[0]}={pair[1]}")]
+    found = [pair for pair in detail.env or () if matches(view.filter_of("env"), f"{pair[0]}={pair[1]}")]
     return sorted(found, key=lambda pair: not is_training_variable(pair[0]))
 
 
@@ -109,7 +111,7 @@ def _env(view: View, detail: ProcessDetail, width: int, heading: Line) -> list[L
     if detail.env is None:
         return lines or [Line("◌ reading …", "dim")]
     found = _variables(view, detail)
-    heading.extend(reported(view.filter, len(found), len(detail.env), "variables"))
+    heading.extend(reported(view.filter_of("env"), len(found), len(detail.env), "variables"))
     if not detail.env:
         return [*lines, Line("◌ it was started with an empty environment, or has written over it", "dim")]
     if not found:
@@ -155,7 +157,9 @@ def _pieces(text: str, width: int) -> list[str]:
 def _files(view: View, detail: ProcessDetail) -> list[OpenFile]:
     followed = _followed(view)
     text = "{0.fd} {0.mode} {1} {0.target}"
-    return [file for file in detail.files or () if matches(view.filter, text.format(file, kind(file, followed)))]
+    return [
+        file for file in detail.files or () if matches(view.filter_of("files"), text.format(file, kind(file, followed)))
+    ]
 
 
 def _followed(view: View) -> frozenset[str]:
@@ -167,7 +171,7 @@ def _open_files(view: View, detail: ProcessDetail, width: int, heading: Line) ->
     if detail.files is None:
         return lines
     found = _files(view, detail)
-    heading.extend(reported(view.filter, len(found), len(detail.files), "files"))
+    heading.extend(reported(view.filter_of("files"), len(found), len(detail.files), "files"))
     followed = _followed(view)
     columns = table.chosen(_columns(followed), width)
     lines.append(table.header(columns))

@@ -15,8 +15,9 @@ from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.processes import detail
 from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.panels.processes.state import PROCESSES, ProcessesState
 from hwtop.ui.panels.processes.tree import TreeRow
-from hwtop.ui.tables import cells, order, tags
+from hwtop.ui.tables import cells, tags
 from hwtop.ui.tables.cells import Cell
 from hwtop.ui.tables.filter import reported
 from hwtop.ui.view import View
@@ -41,7 +42,7 @@ _HANDLED = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2")
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The tree with the cursor in sight, or one process from inside."""
-    if view.inside:
+    if view.state(ProcessesState).inside:
         return detail.draw(view, width, height)
     processes = view.job.processes if view.job else ()
     if not processes:
@@ -54,7 +55,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     cursor = process_view.place(view)
     about = _about(view, listed[cursor], inner(width)) if height >= _ABOUT_FROM else []
     rows = shown(view, height)
-    lines = [table.header(columns, order.marked(view))]
+    lines = [table.header(columns, PROCESSES.marked(view))]
     for index in rows:
         line = table.row(columns, listed[index]).fitted(inner(width))
         lines.append(Line("▸" + line.text[1:], "cursor") if index == cursor else line)
@@ -70,12 +71,12 @@ def _title(view: View) -> Line:
     """What one would act on comes first: a narrow terminal cuts the end."""
     title = Line("Processes", "title").extend(tags.reported(view))
     if process_view.follows(view):
-        title.add("  follows ", "label").add(f"PID {view.process}", "accent")
+        title.add("  follows ", "label").add(f"PID {view.state(ProcessesState).pid}", "accent")
     processes = view.job.processes if view.job else ()
-    word = view.filters.get("processes", "")
+    word = view.filter_of(PROCESSES.page)
     kept = len(process_view.kept(view)) if word else 0
     title.extend(reported(word, kept, len(processes), "processes", process_view.query(view).problem if word else ""))
-    title.add(f"  {order.words(view)}" if order.words(view) else "", "dim")
+    title.add(f"  {words}" if (words := PROCESSES.words(view)) else "", "dim")
     return title.add("  CPU 100% = one core", "dim")
 
 
@@ -96,7 +97,7 @@ def shown(view: View, height: int) -> range:
 
 def hidden(view: View, width: int, height: int) -> int:
     """Rows out of sight, of what scrolls without a cursor."""
-    return detail.hidden(view, width, height) if view.inside else 0
+    return detail.hidden(view, width, height) if view.state(ProcessesState).inside else 0
 
 
 def _about(view: View, row: TreeRow, width: int) -> list[Line]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hwtop.fields.field import Field, Value
 from hwtop.fields.process import ProcessRow, state_word
 from hwtop.model.member import JobProcess
-from hwtop.ui.view import View
 
 _MANY = 4
 """Helpers of one rank above which they have one row until the person wants to see each; engineering default: as many
@@ -70,7 +69,7 @@ def _many(role: str) -> str:
     return "others" if role == "other" else f"{role}s"
 
 
-def folded(view: View, processes: Sequence[JobProcess]) -> tuple[TreeRow, ...]:
+def folded(folds: Mapping[int, bool], processes: Sequence[JobProcess]) -> tuple[TreeRow, ...]:
     """The rows of processes in the order of their tree."""
     rows: list[TreeRow] = []
     at = 0
@@ -79,7 +78,7 @@ def folded(view: View, processes: Sequence[JobProcess]) -> tuple[TreeRow, ...]:
         end = _end(processes, at)
         rows.append(TreeRow((item,), item.depth))
         at += 1
-        if at < end and _is_folded(view, item, processes[at:end]):
+        if at < end and _is_folded(folds, item, processes[at:end]):
             rows.append(TreeRow(tuple(processes[at:end]), item.depth + 1, item.pid))
             at = end
     return _branched(rows)
@@ -103,29 +102,29 @@ def _branched(rows: Sequence[TreeRow]) -> tuple[TreeRow, ...]:
     return tuple(reversed(drawn))
 
 
-def toggled(view: View, processes: Sequence[JobProcess], row: TreeRow, is_wanted: bool) -> View:
-    """The branch of this row folded or open: that below its process, or without one that it is part of."""
+def toggled(processes: Sequence[JobProcess], row: TreeRow, is_wanted: bool) -> dict[int, bool]:
+    """What is folded or not after this: the branch below the process of the row, or without one that it is part of."""
     if row.folded_pid is not None:
-        return view if is_wanted else replace(view, folds={**view.folds, row.folded_pid: False})
+        return {} if is_wanted else {row.folded_pid: False}
     at = next(place for place, item in enumerate(processes) if item.pid == row.process.pid)
     is_branch = _end(processes, at) > at + 1
     if not is_branch and is_wanted:
         above = [item for item in processes[:at] if item.depth < row.depth]
-        return replace(view, folds={**view.folds, above[-1].pid: True}) if above else view
-    return replace(view, folds={**view.folds, row.process.pid: is_wanted}) if is_branch else view
+        return {above[-1].pid: True} if above else {}
+    return {row.process.pid: is_wanted} if is_branch else {}
 
 
-def all_toggled(view: View, processes: Sequence[JobProcess]) -> View:
+def all_toggled(processes: Sequence[JobProcess], rows: Sequence[TreeRow]) -> dict[int, bool]:
     """Every branch open, or where all are open every branch of a rank folded."""
-    is_any_folded = any(row.folded_pid is not None for row in folded(view, processes))
+    is_any_folded = any(row.folded_pid is not None for row in rows)
     ranks = (item.pid for item in processes if item.role == "rank")
     branches = (item.pid for item in processes)
-    return replace(view, folds=dict.fromkeys(branches, False) if is_any_folded else dict.fromkeys(ranks, True))
+    return dict.fromkeys(branches, False) if is_any_folded else dict.fromkeys(ranks, True)
 
 
-def _is_folded(view: View, item: JobProcess, below: Sequence[JobProcess]) -> bool:
+def _is_folded(folds: Mapping[int, bool], item: JobProcess, below: Sequence[JobProcess]) -> bool:
     is_many = len(below) > _MANY and item.role == "rank" and all(each.role != "rank" for each in below)
-    return view.folds.get(item.pid, is_many)
+    return folds.get(item.pid, is_many)
 
 
 def _end(processes: Sequence[JobProcess], at: int) -> int:

@@ -10,7 +10,8 @@ from hwtop.model.rank import Rank
 from hwtop.ui import marks
 from hwtop.ui.panels.ranks import table as ranks_panel
 from hwtop.ui.panels.ranks import view as rank_view
-from hwtop.ui.tables import order, tags
+from hwtop.ui.panels.ranks.state import RANKS
+from hwtop.ui.tables import tags
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -158,10 +159,16 @@ def _visible(view: View, form: Grid, rows: int) -> range:
     return table.around(-(-len(ranks) // form.columns), rows, at // form.columns)
 
 
+def _is_plain(view: View) -> bool:
+    """Whether the ranks stand by their numbers, all of them."""
+    is_filtered = view.page == RANKS.page and view.filter_of(RANKS.page)
+    return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not is_filtered
+
+
 def _row(view: View, form: Grid, number: int) -> Line:
     ranks = rank_view.ordered(view)[number * form.columns : (number + 1) * form.columns]
     # Out of the order of their numbers a row has no name; its place has.
-    name = str(ranks[0].rank) if order.is_plain(view) else f"#{number * form.columns + 1}"
+    name = str(ranks[0].rank) if _is_plain(view) else f"#{number * form.columns + 1}"
     line = Line(name.rjust(form.label - 1), "label").add(" ")
     for index, rank in enumerate(ranks):
         glyph, role = marks.RANK_STATE[rank.state]

@@ -16,7 +16,8 @@ from hwtop.model.rank import Rank
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.ranks import view as rank_view
-from hwtop.ui.tables import cells, order, tags
+from hwtop.ui.panels.ranks.state import RANKS
+from hwtop.ui.tables import cells, tags
 from hwtop.ui.tables.cells import Cell
 from hwtop.ui.tables.filter import reported
 from hwtop.ui.view import View
@@ -59,7 +60,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         return box([none(view)], width, height, title, Line())
     columns = _chosen(view, width)
     visible = shown(view, height)
-    lines = [table.header(columns, order.marked(view))]
+    lines = [table.header(columns, RANKS.marked(view))]
     for index in visible:
         line = table.row(columns, row_of(view, ranks[index]))
         lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
@@ -117,10 +118,10 @@ def heading(view: View, word: str) -> Line:
         return title
     if job.world_size and job.world_size > len(job.ranks):
         title.add(f"  {len(job.ranks)} of {job.world_size} are on this box", "warn")
-    if view.filter:
+    if word := view.filter_of(RANKS.page):
         kept = len(rank_view.ordered(view))
-        title.extend(reported(view.filter, kept, len(job.ranks), "ranks", rank_view.query(view).problem))
-    return title.add(f"  {order.words(view)}", "dim").add("  CPU 100% = one core", "dim")
+        title.extend(reported(word, kept, len(job.ranks), "ranks", rank_view.query(view).problem))
+    return title.add(f"  {RANKS.words(view)}", "dim").add("  CPU 100% = one core", "dim")
 
 
 def none(view: View) -> Line:

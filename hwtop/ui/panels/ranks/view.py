@@ -1,19 +1,18 @@
-"""The ranks in the order of the screen, the way from one to the next, and which of them differ. Pure."""
+"""The ranks in the order of the screen, and which of them differ. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import median
 
-from hwtop.fields.rank import RANK, WORST_FIRST, RankRow
+from hwtop.fields.rank import WORST_FIRST, RankRow
 from hwtop.fields.rank import rows as rank_rows
 from hwtop.job.stacks.frames import place
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank, RankState
 from hwtop.ui.once import once
-from hwtop.ui.tables import order
+from hwtop.ui.panels.ranks.state import RANKS
 from hwtop.ui.tables.query import Query, parse
 from hwtop.ui.view import View
 
@@ -28,53 +27,23 @@ _BEHIND = 2
 def ordered(view: View) -> tuple[Rank, ...]:
     """The job's ranks as the ranks page lists them, as far as its filter lets them through."""
     ranks = view.job.ranks if view.job else ()
-    if view.page != "ranks":
+    if view.page != RANKS.page:
         return ranks
     found = query(view)
-    rows = [row for row in rank_rows(view.frame.derived) if found.lets(row)]
-    return tuple(row.rank for row in order.sorted_rows(view, rows, RANK.named()[view.order]))
+    rows = (row for row in rank_rows(view.frame.derived) if found.lets(row))
+    return tuple(row.rank for row in RANKS.arranged(view, rows))
 
 
 @once
 def query(view: View) -> Query[RankRow]:
     """The filter of the ranks page."""
-    return parse(view.filters.get("ranks", ""), RANK.named(), _text)
+    return parse(view.filter_of(RANKS.page), RANKS.fields, _text)
 
 
 def _text(row: RankRow) -> str:
     """Where words are looked for."""
     rank = row.rank
     return f"rank {rank.rank} {rank.pid} {rank.state} {rank.stack.phase or ''} {rank.log.last_line or ''}"
-
-
-def stepped(view: View, step: int) -> View:
-    """The rank `step` places further is selected; from nothing, the first or the last."""
-    ranks = ordered(view)
-    if not ranks:
-        return view
-    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
-    if at is None:
-        return replace(view, selected=ranks[0 if step > 0 else -1].rank)
-    return replace(view, selected=ranks[max(0, min(len(ranks) - 1, at + step))].rank)
-
-
-def moved(view: View, right: int, down: int, columns: int) -> View:
-    """The rank in this direction of a grid is selected; at an edge nothing moves."""
-    ranks = ordered(view)
-    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
-    if at is None or 0 <= at + right + down * columns < len(ranks):
-        return stepped(view, right + down * columns)
-    return view
-
-
-def next_group(view: View, step: int) -> View:
-    """The first rank of the next group of stacks is selected."""
-    groups = view.job.stacks.groups if view.job else ()
-    if not groups:
-        return view
-    here = next((index for index, group in enumerate(groups) if view.selected in group.ranks), None)
-    at = 0 if here is None else max(0, min(len(groups) - 1, here + step))
-    return view if at == here else replace(view, selected=groups[at].ranks[0], scroll=0)
 
 
 @once

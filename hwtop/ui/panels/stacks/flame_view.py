@@ -1,11 +1,10 @@
-"""The selected box of the flame, the way from one to the next, and what the flame says in a sentence. Pure."""
+"""The selected box of the flame, and what the flame says in a sentence. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hwtop.job.stacks.frames import place
 from hwtop.model.flame import Flame, FlameNode
+from hwtop.ui.panels.stacks.state import FlameState
 from hwtop.ui.view import View
 
 
@@ -45,64 +44,13 @@ def hottest(nodes: tuple[FlameNode, ...]) -> list[FlameNode]:
 
 def selected(view: View, flame: Flame) -> list[FlameNode]:
     """The way to the selected box: what was chosen as far as it is there, else the root."""
-    return way(flame, view.flame_at) or [flame.roots[0]]
+    return way(flame, view.state(FlameState).way) or [flame.roots[0]]
 
 
 def zoom(view: View, flame: Flame) -> list[FlameNode]:
     """The way to the box that is drawn at full width; empty = all."""
-    return way(flame, view.flame_at)[: view.flame_zoom]
-
-
-def moved(view: View, right: int, down: int) -> View:
-    """The box in this direction is selected: down to the hottest that it called, up to its caller, and to its siblings."""
-    flame = flame_of(view)
-    if flame is None:
-        return view
-    here = selected(view, flame)
-    if down > 0 and here[-1].children:
-        here = [*here, here[-1].children[0]]
-    elif down < 0 and len(here) > max(1, view.flame_zoom):
-        here = here[:-1]
-    elif right and len(here) > view.flame_zoom:
-        siblings = here[-2].children if len(here) > 1 else flame.roots
-        at = siblings.index(here[-1]) + right
-        here = [*here[:-1], siblings[max(0, min(len(siblings) - 1, at))]]
-    return replace(view, flame_at=tuple(key(node) for node in here))
-
-
-def chosen(view: View, node: FlameNode) -> View:
-    """This box is selected; the zoom is taken back as far as it hides it."""
-    flame = flame_of(view)
-    keys = _way_to(flame.roots, node) if flame is not None else ()
-    if not keys:
-        return view
-    return replace(view, flame_at=keys, flame_zoom=min(view.flame_zoom, len(keys)))
-
-
-def _way_to(nodes: tuple[FlameNode, ...], wanted: FlameNode) -> tuple[str, ...]:
-    """The keys from the root to this very node; () where it is not below these."""
-    for node in nodes:
-        if node is wanted:
-            return (key(node),)
-        if below := _way_to(node.children, wanted):
-            return (key(node), *below)
-    return ()
-
-
-def zoomed(view: View) -> View:
-    """The selected box at full width."""
-    flame = flame_of(view)
-    if flame is None:
-        return view
-    here = selected(view, flame)
-    return replace(view, flame_at=tuple(key(node) for node in here), flame_zoom=len(here))
-
-
-def unzoomed(view: View) -> View | None:
-    """The whole flame again, the selection kept; None when it is whole."""
-    if view.page != "flame" or not (view.flame_zoom or view.flame_at):
-        return None
-    return replace(view, flame_zoom=0, flame_at=view.flame_at if view.flame_zoom else ())
+    state = view.state(FlameState)
+    return way(flame, state.way)[: state.zoom]
 
 
 def reported(flame: Flame, node: FlameNode) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hwtop.fields import units
 from hwtop.job.rank_set import named
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Episode, Finding
 from hwtop.ui import marks
+from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.view import View
 
 
@@ -26,30 +27,14 @@ class Section:
 
 def selected(view: View) -> Finding | None:
     """The finding under the cursor; the weightiest where it has cleared meanwhile."""
-    findings = view.frame.findings
-    return next((finding for finding in findings if finding.symptom == view.finding), findings[0] if findings else None)
+    findings, symptom = view.frame.findings, view.state(SymptomsState).symptom
+    return next((finding for finding in findings if finding.symptom == symptom), findings[0] if findings else None)
 
 
 def place(view: View) -> int:
     """Of the selected finding among all."""
     here = selected(view)
     return view.frame.findings.index(here) if here else 0
-
-
-def moved(view: View, step: int) -> View:
-    """The finding `step` further is under the cursor."""
-    return chosen(view, place(view) + step)
-
-
-def chosen(view: View, at: int) -> View:
-    """The finding at this place is under the cursor; with it a rank that it is about is selected on every page."""
-    findings = view.frame.findings
-    if not findings:
-        return view
-    finding = findings[max(0, min(len(findings) - 1, at))]
-    is_about = not finding.ranks or view.selected in finding.ranks
-    rank = view.selected if is_about else finding.ranks[0]
-    return replace(view, finding=finding.symptom, selected=rank, scroll=0)
 
 
 def sections(finding: Finding) -> list[Section]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hwtop.ui.pages import focus, registry
+from hwtop.ui.input import keyboard
+from hwtop.ui.pages import registry
 from hwtop.ui.pages.layout import arrange
 from hwtop.ui.pages.page import Cell, Size
 from hwtop.ui.pages.registry import current
 from hwtop.ui.panels import time_bar
-from hwtop.ui.reducers import reducers
+from hwtop.ui.reducers import focus
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.view import View
 
@@ -20,11 +21,11 @@ _NOTCH = 3
 def wheeled(view: View, panel: str, down: int, size: Size) -> View:
     """One notch of the wheel over this panel: its list goes on by a row, its text by a few; the time bar by a frame."""
     if view.is_picking or panel == "compact":
-        return reducers.moved(view, 0, down, size)
+        return keyboard.moved(view, 0, down, size)
     if panel == "time-bar":
         return time_moves.stepped(view, down)
     if panel in current(view).text_panels(view):
-        return reducers.scrolled(view, _NOTCH * down, size)
+        return keyboard.scrolled(view, _NOTCH * down, size)
     found = registry.PANELS.get(panel)
     return found.wheel(view, down) if found and found.wheel else view
 
@@ -38,7 +39,7 @@ def clicked(view: View, panel: str, at: Cell, clicks: int, size: Size) -> View:
         return view
     is_framed = focus.is_framed(panel, place) and not view.is_picking
     if is_framed and (at[1] == 0 or (clicks == 2 and panel in (view.panel, view.alone))):
-        return reducers.maximized(view, places, panel)
+        return keyboard.maximized(view, places, panel)
     after = selected(view, panel, at, (place.width, place.height))
     return focus.chosen(after, panel) if is_framed and after.page == view.page else after
 
@@ -47,7 +48,7 @@ def selected(view: View, panel: str, at: Cell, size: Size) -> View:
     """What is at this cell of a panel of this size is selected."""
     found = registry.PANELS.get(panel)
     click = current(view).clicks.get(panel) or (found.click if found else None)
-    return reducers.settled(view, click(view, at, size)) if click else view
+    return keyboard.settled(view, click(view, at, size)) if click else view
 
 
 def pulled(view: View, x: int, width: int, *, is_drag: bool) -> View:

@@ -1,4 +1,4 @@
-"""What the keys make of a view: those that all pages share here, the others in the page (`pages/`). Pure."""
+"""What a key makes of a view: the keys of all pages are bound to reducers here, the others in the page (`pages/`). Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from functools import partial
 
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys.action import Action
-from hwtop.ui.pages import actions, focus, layout, registry
-from hwtop.ui.pages.logs import searching_for
+from hwtop.ui.pages import actions, layout, registry
 from hwtop.ui.pages.page import Places, PlacesOf, Reducer, Size
 from hwtop.ui.pages.registry import current
-from hwtop.ui.panels.processes import view as process_view
-from hwtop.ui.panels.ranks import view as rank_view
-from hwtop.ui.reducers import time
+from hwtop.ui.panels.logs.state import SEARCH
+from hwtop.ui.reducers import focus, logs, ranks, time
 from hwtop.ui.view import View
 
 
@@ -58,8 +56,8 @@ def cleared(view: View) -> View:
     closed = current(view).back(view)
     if closed is not None:
         return closed
-    if view.filter:
-        return typed(replace(view, is_searching=False), "")
+    if current(view).filter(view):
+        return typed(replace(view, typing=""), "")
     if view.alone:
         return focus.alone(view, "")
     return time.live(view) if view.is_paused else registry.cleared(view)
@@ -67,9 +65,10 @@ def cleared(view: View) -> View:
 
 def typed(view: View, word: str) -> View:
     """`word` is the filter of this page, which starts anew with it, or the word to search for."""
-    if view.is_searching:
-        return searching_for(view, word)
-    return current(view).restarted(replace(view, filters={**view.filters, view.subject: word}))
+    if view.typing == SEARCH:
+        return logs.searching_for(view, word)
+    page = current(view)
+    return page.restarted(replace(view, filters={**view.filters, page.subject(view): word}))
 
 
 def _places(size: Size, view: View) -> Places:
@@ -91,7 +90,7 @@ def _scroll(rows: int) -> Reducer:
 
 
 def _rank(step: int) -> Reducer:
-    return lambda view, _: view if view.is_picking else process_view.entered(rank_view.stepped(view, step))
+    return _with_job(lambda view, _: current(view).rank_selected(ranks.stepped(view, step)))
 
 
 def _time(what: time.Pressed) -> Reducer:
@@ -108,7 +107,7 @@ def _filter(view: View, _: PlacesOf) -> View:
         return view
     if not current(view).has("filter"):
         view = registry.turned(view, actions.by_id()["filter"].elsewhere)
-    return replace(view, is_typing=True, is_searching=False)
+    return replace(view, typing=current(view).subject(view))
 
 
 def _panel_beside(right: int, down: int) -> Reducer:

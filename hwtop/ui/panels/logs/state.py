@@ -1,0 +1,25 @@
+"""What the logs page remembers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hwtop.model.log import LogLine
+
+SEARCH = "search"
+"""Where `View.filters` keeps the word that is looked for; it is marked in the lines, and hides none."""
+
+LogInside = Literal["", "context", "others"]
+"""What stands below the lines: nothing, the marked line with those around it, what the other ranks wrote then."""
+
+
+@dataclass(frozen=True)
+class LogsState:
+    """At the newest line at the start."""
+
+    is_following: bool = True
+    """New lines push the old ones up; else the lines in sight stay."""
+    mark: LogLine | None = None
+    """The line that was jumped to or clicked at."""
+    inside: LogInside = ""
