@@ -15,6 +15,8 @@ _WAITS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("rwsem_down", "mutex_lock", "__mutex"), "a kernel lock that another task holds"),
     (("kernel_clone", "wait_for_vfork", "do_fork", "_do_fork"), VFORK),
     (("locks_lock", "flock_lock", "posix_lock", "fcntl_setlk"), "a file lock that another process holds (/proc/locks)"),
+    (("wait_for_partner",), "another process to open the other end of a FIFO"),
+    (("wait_woken", "sk_wait_data", "inet_wait_for_connect"), "the other end of a TCP connection"),
     (("nvidia", "uvm", "os_acquire", "_nv"), "the NVIDIA driver"),
 )
 """Start of the function's name (fs/nfs, net/sunrpc, fs/fuse/dev.c, mm/filemap.c, kernel/fork.c, ... of Linux)."""
