@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hwtop.model.hang import BlockedThread, WorkerLock
+from hwtop.model.liveness import Liveness
 from hwtop.model.log import Progress
 from hwtop.model.process import SystemCall
 from hwtop.model.stack import StackDump, StackFrame
@@ -243,9 +244,15 @@ class RankStall(Struct, frozen=True, kw_only=True):
     same_stack_for_s: float | None = None
     """How long every dump showed the same main-thread stack, and the sleep that began with it; 0 after a change, None before two
     dumps."""
+    same_function_for_s: float | None = None
+    """How long every dump showed the same functions of the user, whatever their lines; None before two dumps."""
     held: Held | None = None
     asleep_since_s: float | None = None
     """Since when the kernel has not let its main thread run once; None while it runs, or where nobody counts."""
+    asleep_for_s: float | None = None
+    """The same as a length."""
+    woken_every_s: float | None = None
+    """Longest of its newest sleeps that are over; None before the first."""
     idle_for_s: float | None = None
     """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
     stopped_for_s: float | None = None
@@ -277,3 +284,5 @@ class Rank(Struct, frozen=True, kw_only=True):
     progress: RankProgress = RankProgress()
     stack: RankStack = RankStack()
     stall: RankStall = RankStall()
+    liveness: Liveness | None = None
+    """None before it was judged."""

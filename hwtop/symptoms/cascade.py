@@ -71,6 +71,10 @@ def _explains(root: Finding | None, finding: Finding) -> bool:
     """What is only worth a note cannot be why something is seriously wrong; one rank's GPU is not why another rank is slow."""
     if root is None or (root.severity == "info" != finding.severity):
         return False
+    if _is(root, "input-bound") and _is(finding, "one-rank") and not set(root.ranks) > set(finding.ranks):
+        return False  # the slow data of one rank makes that rank slow: the job waits for it
+    if _is(root, "one-rank") and _is(finding, "input-bound") and not set(root.ranks) >= set(finding.ranks):
+        return False
     is_apart = bool(root.ranks and finding.ranks) and set(root.ranks).isdisjoint(finding.ranks)
     if root.symptom == "checkpoint-error" and root.severity != "critical":  # a save that failed was caught
         return False

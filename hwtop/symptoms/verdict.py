@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from hwtop.job.hang.rank_state import STUCK_S, idle_s, share_of
-from hwtop.job.hang.stall import waits
+from hwtop.job.hang.liveness import LEVEL, phi
+from hwtop.job.hang.rank_state import share_of, waits
+from hwtop.job.hang.stall import still_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import DerivedState, StallClass, Verdict
@@ -89,8 +90,10 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
     if watched_s < EARLY_S:
         return Verdict(level="unknown", text=f"Too early for a verdict after {watched_s:.0f} s{_pace(job)}")
     live = [rank for rank in job.ranks if rank.is_alive]
-    if live and (still_s := min(idle_s(rank) for rank in live)) >= STUCK_S:
-        text = f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {still_s:.0f} s: {conclusion(job)}"
+    if live and all(phi(rank) >= LEVEL for rank in live):
+        text = (
+            f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {still_s(live):.0f} s: {conclusion(job)}"
+        )
         return Verdict(level="info", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
     what = f"{named(waiting)} {do(waiting, 'wait')} mostly for data" if waiting else _interrupted(live)

@@ -28,3 +28,11 @@ def test_the_rank_that_is_missed_is_the_one_that_ended(root: Finding, cascade: F
     (card,) = fold([root, cascade])
     assert card.ranks == ranks
     assert card.folded == (f"{cascade.symptom}: {cascade.title}",)
+
+
+@pytest.mark.parametrize(("starved", "top"), [((1,), "straggler-rank"), ((0, 1), "input-bound-io")])
+def test_the_slow_data_of_one_rank_makes_a_straggler_and_that_of_all_an_input_bound_job(
+    starved: tuple[int, ...], top: str
+) -> None:
+    (card,) = fold([finding("straggler-rank", 1), finding("input-bound-io", *starved)])
+    assert card.symptom == top

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hwtop.job.flight.analysis import verdicts
 from hwtop.job.flight.settings import dump_files, dump_pipe, sentences
+from hwtop.job.hang.liveness import STANDSTILL_S, SUSPECT, phi, silent_s
 from hwtop.job.stacks.frames import training_thread, user_frame
 from hwtop.model.flight import FlightDump, FlightReading, FlightVerdict
 from hwtop.model.job import Job, JobFlight
@@ -18,9 +19,6 @@ from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackFrame
 
-_STUCK_S = 5.0
-"""From so long an unchanged wait on, without a step told, a process is asked for its records. Engineering default: the
-question runs code in the job, so a healthy one is not asked."""
 _ASKED_IS_NEW_S = 30.0
 """An older answer of a process says nothing about now; it is asked again every 10 s while the job looks stuck."""
 _NAMED = re.compile(r"debug info to (?P<path>/\S+?(?P<rank>\d+))[.,]?$")
@@ -87,10 +85,10 @@ class FlightTracker:
 
 
 def looks_stuck(ranks: Sequence[Rank]) -> bool:
-    """A rank has waited for others at one place for 5 s, and no rank has told a step since."""
+    """A rank waits for others for suspiciously long. The question runs code in the job, so a healthy one is not asked."""
     alive = [rank for rank in ranks if rank.is_alive]
-    waits = any(rank.stack.is_waiting and (rank.stall.same_stack_for_s or 0.0) >= _STUCK_S for rank in alive)
-    return waits and all(rank.progress.step_age_s is None or rank.progress.step_age_s >= _STUCK_S for rank in alive)
+    waits = any(rank.stack.is_waiting and phi(rank) >= SUSPECT for rank in alive)
+    return waits and all(age_s is None or age_s >= STANDSTILL_S / 2 for age_s in map(silent_s, alive))
 
 
 def telling(dumps: Sequence[FlightDump], ranks: Sequence[Rank], at_s: float) -> tuple[FlightDump, ...]:

@@ -15,7 +15,6 @@ from hwtop.job.kernel.waits_on import waits_on
 from hwtop.job.stacks.frames import leaf_of
 from hwtop.job.stacks.samples import StackSamples
 from hwtop.job.stacks.series import StackState
-from hwtop.job.stacks.sleep import Sleep
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
 from hwtop.model.rank import Rank, RankProcess, RankStack, RankStall, Worker
@@ -57,7 +56,7 @@ def rank_now(
         progress=report.progress,
     )
     if slot.is_alive:
-        rank = _with_process(rank, slot, samples.sleepers.of(rank.pid), snapshot)
+        rank = _with_process(rank, slot, samples, snapshot)
         rank = replace(rank, workers=_workers(slot, samples, snapshot))
         rank = _with_stack(rank, samples, snapshot.at_s)
     return rank
@@ -117,7 +116,10 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
         worker_hot=max(workers, key=lambda spots: spots[0].samples if spots else 0, default=()),
     )
     stall = replace(
-        rank.stall, same_stack_for_s=samples.same_stack_for_s(rank.pid, at_s), held=samples.held(rank.pid, at_s)
+        rank.stall,
+        same_stack_for_s=samples.same_stack_for_s(rank.pid, at_s),
+        same_function_for_s=samples.same_function_for_s(rank.pid, at_s),
+        held=samples.held(rank.pid, at_s),
     )
     return replace(rank, stack=stack, stall=stall)
 
@@ -129,7 +131,8 @@ def _sleeps_long(rank: Rank, at_s: float) -> bool:
     return kind == "sleep" and since_s is not None and at_s - since_s >= _NO_POLL_S
 
 
-def _with_process(rank: Rank, slot: RankSlot, sleep: Sleep | None, snapshot: Snapshot) -> Rank:
+def _with_process(rank: Rank, slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> Rank:
+    sleep = samples.sleepers.of(rank.pid)
     reading = snapshot.process
     assert reading is not None
     process, rates = slot.processes.process, slot.processes.rates
@@ -162,6 +165,8 @@ def _with_process(rank: Rank, slot: RankSlot, sleep: Sleep | None, snapshot: Sna
     stall = RankStall(
         waits_for=waits_on(process, children),
         asleep_since_s=None if sleep is None else sleep.since_s,
+        asleep_for_s=None if sleep is None else reading.at_s - sleep.since_s,
+        woken_every_s=samples.sleepers.longest_s(rank.pid),
         idle_for_s=None if rates.cpu_pct is None else reading.at_s - (slot.idle_since_s or reading.at_s),
         stopped_for_s=None if slot.stopped_since_s is None else reading.at_s - slot.stopped_since_s,
     )

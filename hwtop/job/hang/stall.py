@@ -6,39 +6,42 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hwtop.job.hang.liveness import (
+    LEVEL,
+    PRIOR_S,
+    SUSPECT,
+    Activity,
+    evidence_s,
+    has_trained,
+    is_idle_loop,
+    phi,
+    phi_of_silence,
+    rhythm_s,
+    silent_s,
+)
 from hwtop.job.hang.prompt import prompt_of
-from hwtop.job.hang.rank_state import LOG_INTERVALS, STARTING, STUCK_S, is_idle_loop, is_still, is_stuck
+from hwtop.job.hang.rank_state import waits
+from hwtop.job.kernel.wait import waits_for
+from hwtop.job.stacks.frames import is_user_frame, own_frames, training_thread
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Phase, Rank
 
-UNKNOWN_INTERVAL_S = 12.0
-"""Silence that is asked of a job whose logging interval nobody knows. Engineering default: so that, raised, it is told within 15 s."""
 BUSY_GPU_QUIET_S = 60.0
 """While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
 (engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
-SPIN_QUIET_S = 20.0
-SPIN_QUIET_INTERVALS = 20.0
-"""A rank that computes may have a long step: silence must be far longer than usual. Engineering defaults."""
-SPIN_WAIT_STEPS = 3.0
-SPIN_WAIT_QUIET_S = 15.0
-"""A GPU that is full and does nothing is no long kernel: three usual steps and this much silence prove it. Engineering
-defaults."""
-SPIN_WAIT_UNKNOWN_S = 30.0
-"""The same where nobody knows how long a step takes. Engineering default."""
-STARTING_STILL_S = 60.0
-"""A rank in the rendezvous waits for the others, but so it does in each healthy start. Engineering default."""
 GPU_SPINS_PCT = 98.0
 """A collective or a synchronisation that waits keeps its GPU at (nearly) 100 %: the kernel spins."""
 GPU_BUSY_PCT = 10.0
 _AMONG_RANKS: frozenset[Phase | None] = frozenset({"collective", "backward"})
 """Who sleeps there waits for what other ranks send."""
-_LONG_BY_NATURE: frozenset[Phase | None] = frozenset({None, "checkpoint", "eval", "compile", "startup", "rendezvous"})
+_OF_A_CLIENT = ("socket.py", "ssl.py", "http/client.py")
+_OF_A_SERVER = frozenset({"accept"})
 
 
 class Patience(Struct, frozen=True, kw_only=True):
     """How much silence is asked before a job that looks still is called so."""
 
-    quiet_s: float = STUCK_S
+    quiet_s: float = PRIOR_S["training", "idle"]
     busy_gpu_s: float = BUSY_GPU_QUIET_S
     """While a GPU of the job works."""
     spin_waiting: frozenset[int] = frozenset()
@@ -49,31 +52,95 @@ PATIENCE = Patience()
 
 
 def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE) -> bool:
-    """Every live rank is stuck (or spins on one line while others wait), and the logs are silent for unusually long."""
+    """No live rank makes progress, and that is improbable of a healthy job."""
+    return standstill_phi(ranks, gpus, patience) >= LEVEL
+
+
+def standstill_phi(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE) -> float:
+    """The least phi of all live ranks; 0 where nothing is known that could stand still."""
     live = [rank for rank in ranks if rank.is_alive]
-    spinning = [rank for rank in live if not _is_halted(rank, live)]
-    all_spin = len(spinning) == len(live)
-    if (
-        not any(_trains(rank) for rank in live)
-        or not all(_spins(rank) for rank in spinning)
-        or (all_spin and not _spin_on_gpus(live, gpus))
-    ):
+    if not any(_is_training(rank, live) for rank in live) or all(rank.stack.phase == "rendezvous" for rank in live):
+        return 0.0
+    if silence_s(live) < patience.quiet_s:
+        return 0.0
+    floor_s = _floor_s(live, gpus, patience)
+    is_computing = not _busy(live, gpus) <= patience.spin_waiting
+    is_witnessed = (_is_silence_unusual(live) and not is_computing) or _spin_on_gpus(live, gpus)
+    each = [_phi(rank, live, floor_s, is_witnessed=is_witnessed) for rank in live]
+    return min(_phi_of_reports(live), *each)
+
+
+def silence_s(ranks: Sequence[Rank]) -> float:
+    """Since the newest sign of life: a log line, a step, or (without logs) a change of a stack."""
+    ages = [age for rank in ranks if (age := silent_s(rank)) is not None]
+    return min(ages) if ages else still_s(ranks)
+
+
+def still_s(ranks: Sequence[Rank]) -> float:
+    """How long none of these ranks has left its place; blocked ones count since they are blocked."""
+    return min((max(evidence_s(rank, "idle"), evidence_s(rank, "busy")) for rank in ranks), default=0.0)
+
+
+def utils(rank: Rank, gpus: Sequence[Gpu]) -> list[float | None]:
+    """Utilisation of the rank's GPUs, in percent."""
+    return [gpu.util_pct for gpu in gpus if gpu.index in rank.gpus]
+
+
+def _phi(rank: Rank, live: Sequence[Rank], floor_s: float, *, is_witnessed: bool) -> float:
+    """Of one rank among the others. One that stays in a function may work there: somebody must miss it."""
+    is_missed = _is_missed(rank, live)
+    if is_idle_loop(rank) and not is_missed:
+        return 0.0
+    activities: list[Activity] = ["idle"] if waits(rank) or _is_asleep(rank) or is_witnessed or is_missed else []
+    if is_witnessed or is_missed:
+        activities.append("busy")
+    trained = any(has_trained(each) for each in live)
+    return phi(rank, activities, floor_s=floor_s, is_missed=is_missed, trained=trained)
+
+
+def _is_missed(rank: Rank, live: Sequence[Rank]) -> bool:
+    """Another rank waits for it in a collective that has not returned since, or in the rendezvous."""
+    return any(_has_not_returned(other) for other in live if other is not rank)
+
+
+def _has_not_returned(rank: Rank) -> bool:
+    """The collective that it waits in: while it sleeps there it was not woken once."""
+    if rank.stack.phase == "rendezvous":
+        return phi(rank) >= LEVEL
+    if not rank.stack.is_waiting or rank.stack.phase not in _AMONG_RANKS:
         return False
-    intervals = [rank.log.interval_s for rank in live if rank.log.interval_s is not None]
-    quiet_s = max(_quiet_s(live, gpus, patience), LOG_INTERVALS * min(intervals) if intervals else UNKNOWN_INTERVAL_S)
-    if spinning and not _only_spin_waiting(live, gpus, patience):
-        quiet_s = max(quiet_s, SPIN_QUIET_S, SPIN_QUIET_INTERVALS * min(intervals, default=0.0))
-    return silent_s(live) >= quiet_s
+    return wait_phi(rank) >= SUSPECT
 
 
-def _quiet_s(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> float:
-    if not _busy(live, gpus):
-        return patience.quiet_s
-    steps = [rank.progress.step_time_s for rank in live if rank.progress.step_time_s is not None]
-    if not _only_spin_waiting(live, gpus, patience):
-        return patience.busy_gpu_s
-    spin_wait_s = SPIN_WAIT_QUIET_S + SPIN_WAIT_STEPS * max(steps) if steps else SPIN_WAIT_UNKNOWN_S
-    return min(patience.busy_gpu_s, max(patience.quiet_s, spin_wait_s))
+def wait_phi(rank: Rank) -> float:
+    """How improbable it is that the collective which it waits in has not returned, if nobody is missing: by the prior, and by how
+    long steps and earlier waits took."""
+    since_s = evidence_s(rank, "idle") if rank.stall.asleep_for_s is None else rank.stall.asleep_for_s
+    usual_s = max(rhythm_s(rank) or 0.0, rank.stall.woken_every_s or 0.0)
+    return min(phi(rank), phi_of_silence(since_s, usual_s)) if since_s > 0 else 0.0
+
+
+def _is_asleep(rank: Rank) -> bool:
+    """It was not woken, or stays on one line: what it does nothing in is one call."""
+    idle_s = evidence_s(rank, "idle")
+    return max(rank.stall.asleep_for_s or 0.0, rank.stall.same_stack_for_s or 0.0) >= idle_s / 2
+
+
+def _is_silence_unusual(live: Sequence[Rank]) -> bool:
+    """The job reports its steps, and has not for improbably long."""
+    return any(rhythm_s(rank) is not None for rank in live) and _phi_of_reports(live) >= LEVEL
+
+
+def _phi_of_reports(live: Sequence[Rank]) -> float:
+    """Of the time since anybody reported anything."""
+    ages = [age for rank in live if (age := silent_s(rank)) is not None]
+    usual = [known for rank in live if (known := rhythm_s(rank)) is not None]
+    return phi_of_silence(min(ages, default=None), min(usual, default=None))
+
+
+def _floor_s(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> float:
+    busy = _busy(live, gpus)
+    return patience.quiet_s if busy <= patience.spin_waiting else patience.busy_gpu_s
 
 
 def _busy(live: Sequence[Rank], gpus: Sequence[Gpu]) -> set[int]:
@@ -82,65 +149,33 @@ def _busy(live: Sequence[Rank], gpus: Sequence[Gpu]) -> set[int]:
     return {gpu.index for gpu in gpus if gpu.index in own and (gpu.util_pct or 0.0) >= GPU_BUSY_PCT}
 
 
-def _only_spin_waiting(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> bool:
-    """Whatever is busy only looks so, and there is such a GPU."""
-    busy = _busy(live, gpus)
-    return bool(busy) and busy <= patience.spin_waiting
-
-
-def silent_s(ranks: Sequence[Rank]) -> float:
-    """Since the newest sign of life: a log line, a step, or (without logs) a change of a stack."""
-    ages = [age for rank in ranks for age in (rank.progress.step_age_s, rank.log.age_s) if age is not None]
-    return min(ages) if ages else still_s(ranks)
-
-
-def still_s(ranks: Sequence[Rank]) -> float:
-    """How long no stack of these ranks has changed; blocked ones count since they are blocked."""
-    seen = [
-        max(rank.stall.same_stack_for_s or 0.0, rank.stall.blocked.for_s if rank.stall.blocked else 0.0)
-        for rank in ranks
-    ]
-    return min(seen, default=0.0)
-
-
-def utils(rank: Rank, gpus: Sequence[Gpu]) -> list[float | None]:
-    """Utilisation of the rank's GPUs, in percent."""
-    return [gpu.util_pct for gpu in gpus if gpu.index in rank.gpus]
-
-
-def waits(rank: Rank) -> bool:
-    """For other ranks: in a collective, in the rendezvous, or asleep (on a GPU: spinning) in backward or a synchronisation."""
-    if rank.stack.phase == "rendezvous" or rank.stack.is_waiting:
-        return True
-    return bool(rank.gpus) and rank.stack.phase == "sync"
-
-
-def _trains(rank: Rank) -> bool:
-    """It told a step or an epoch, asks for input, or stands in something that only a training does: else it may be a notebook or a
-    server that idles."""
-    progress = rank.progress.newest
-    if progress is not None and (progress.step is not None or progress.epoch is not None):
-        return True
-    return prompt_of(rank) is not None or (
-        rank.stack.phase not in (None, "other", "logging", "startup") and not is_idle_loop(rank)
+def _is_training(rank: Rank, live: Sequence[Rank]) -> bool:
+    """It trained, is one of several ranks, or waits for something that somebody must send: else it may be a notebook or a server
+    that idles, and nothing is expected of it."""
+    if is_idle_loop(rank):
+        return has_trained(rank)
+    return (
+        has_trained(rank)
+        or bool(rank.stack.is_waiting)
+        or len(live) > 1
+        or rank.stack.phase in _EXPECTED
+        or _expects_an_answer(rank)
     )
 
 
-def _is_halted(rank: Rank, live: Sequence[Rank]) -> bool:
-    """Stuck or stopped, or at a prompt while others wait for it, or in the rendezvous for long while a rank past it is stuck."""
-    if is_stuck(rank) or (rank.stall.stopped_for_s or 0.0) >= STUCK_S:
+def _expects_an_answer(rank: Rank) -> bool:
+    """Of a person, of a server that it asked, or of another process."""
+    if prompt_of(rank) is not None or waits_for(rank.process.wchan) is not None:
         return True
-    if is_still(rank) and is_idle_loop(rank):
-        return any(other.stack.phase in _AMONG_RANKS and other.stack.is_waiting and is_still(other) for other in live)
-    if rank.stack.phase != "rendezvous" or (rank.stack.phase_for_s or 0.0) < STARTING_STILL_S:
-        return False
-    others = [other for other in live if other.stack.phase not in STARTING]
-    return any(is_still(other) and (other.stall.same_stack_for_s or 0.0) >= STARTING_STILL_S for other in others)
+    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    frames = own_frames(thread) if thread is not None else ()
+    users = next((index for index, frame in enumerate(frames) if is_user_frame(frame)), len(frames))
+    inner = [(frame.short_filename, frame.name.rsplit(".", 1)[-1]) for frame in frames[:users]]
+    return any(file in _OF_A_CLIENT and name not in _OF_A_SERVER for file, name in inner)
 
 
-def _spins(rank: Rank) -> bool:
-    """Computes, and has not left its line for long: an endless loop, or a call that does not return."""
-    return (rank.stall.same_stack_for_s or 0.0) >= STUCK_S and rank.stack.phase not in _LONG_BY_NATURE
+_EXPECTED: frozenset[Phase | None] = frozenset({"data-main", "checkpoint", "eval", "sync", "compile"})
+"""Nothing but a training does this; what has_trained knows is left out."""
 
 
 def _spin_on_gpus(live: Sequence[Rank], gpus: Sequence[Gpu]) -> bool:

@@ -11,17 +11,17 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hwtop.job.hang.liveness import LEVEL, STANDSTILL_S
 from hwtop.job.hang.locks import deadlock, waits_text
-from hwtop.job.hang.rank_state import STUCK_S
+from hwtop.job.hang.rank_state import waits
 from hwtop.job.hang.stall import (
     GPU_BUSY_PCT,
     GPU_SPINS_PCT,
     PATIENCE,
     Patience,
-    is_standing_still,
+    standstill_phi,
     still_s,
     utils,
-    waits,
 )
 from hwtop.job.kernel.wait import waits_for
 from hwtop.job.rank_set import do, named
@@ -84,6 +84,8 @@ class HangCause(Struct, frozen=True, kw_only=True):
     waiting: tuple[int, ...]
     """Ranks that only wait for them."""
     still_s: float
+    phi: float
+    """How improbable it is that the job is well (`hwtop.job.hang.liveness`)."""
     trail: tuple[Step, ...]
     """Every question that was asked; the last one is the cause."""
 
@@ -124,7 +126,8 @@ class _Answer(Struct, frozen=True):
 def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE) -> HangCause | None:
     """None while anything moves. Of the ranks' facts only the newest count; time is in them."""
     live = tuple(rank for rank in job.ranks if rank.is_alive)
-    if not is_standing_still(live, gpus, patience):
+    surprise = standstill_phi(live, gpus, patience)
+    if surprise < LEVEL:
         return None
     waiting = tuple(rank for rank in live if waits(rank))
     scene = _Scene(job, live, waiting, tuple(rank for rank in live if rank not in waiting), tuple(gpus))
@@ -140,6 +143,7 @@ def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE
         culprits=answer.culprits,
         waiting=others,
         still_s=still_s(live),
+        phi=surprise,
         trail=tuple(trail),
     )
 
@@ -171,7 +175,9 @@ def _stopped(scene: _Scene) -> _Answer:
 
 def _storage(scene: _Scene) -> _Answer:
     """If a rank is missing, only that one counts: ranks that wait for it may be in D state in a driver."""
-    ranks = [rank for rank in scene.changes or scene.live if rank.stall.blocked and rank.stall.blocked.for_s >= STUCK_S]
+    ranks = [
+        rank for rank in scene.changes or scene.live if rank.stall.blocked and rank.stall.blocked.for_s >= STANDSTILL_S
+    ]
     if not ranks:
         return _Answer("no thread in D state")
     first = ranks[0].stall.blocked

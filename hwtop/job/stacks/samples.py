@@ -141,6 +141,13 @@ class StackSamples:
             return None
         return known_to_s - (series.same_since_s if sleep is None else min(series.same_since_s, sleep.since_s))
 
+    def same_function_for_s(self, pid: int, now: float) -> float | None:
+        """How long every look has shown the same functions of the user; as `same_stack_for_s`, which is never longer."""
+        series, same_stack_s = self._series.get(pid), self.same_stack_for_s(pid, now)
+        if series is None or same_stack_s is None:
+            return None
+        return max(same_stack_s, self.known_to_s(pid) - series.same_function_since_s)
+
     def phase_for_s(self, pid: int) -> float | None:
         """For which every look up to the newest has shown the same phase; None before the first."""
         series = self._series.get(pid)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from msgspec import Struct
 
 from hwtop.job.stacks.classified import ClassifiedStack
+from hwtop.job.stacks.frames import is_user_frame
 from hwtop.job.stacks.intervals import PhaseIntervals
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackDump, ThreadStack
@@ -27,6 +29,7 @@ _PREPARES: frozenset[Phase] = frozenset(
 )
 """All that was seen before the first of `_LEARNS`: then a data set was read or made (and its cache written), or a checkpoint loaded,
 before the training, and that does not count."""
+_MOST_FUNCTIONS = 8192
 _STEPS: frozenset[Phase] = _LEARNS | {"data", "sync"}
 """Only a training loop is seen in these."""
 T = TypeVar("T")
@@ -79,6 +82,8 @@ class Series:
         self.looks = 0
         self.place: tuple[tuple[str, str, int], ...] = ()
         self.same_since_s = 0.0
+        self.functions: tuple[object, ...] = ()
+        self.same_function_since_s = 0.0
         self.elsewhere_s = 0.0
         """When a look last showed another place."""
         self.phase: Phase | None = None
@@ -97,6 +102,8 @@ class Series:
         said = sample.classified
         if self.looks == 0 or said.place != self.place:
             self.place, self.same_since_s, self.elsewhere_s = said.place, sample.at_s, self.seen_s
+        if self.looks == 0 or functions_of(said) != self.functions or sample.at_s - self.seen_s > _GAP_S:
+            self.functions, self.same_function_since_s = functions_of(said), sample.at_s
         if said.phase != self.phase or sample.at_s - self.seen_s > _GAP_S:
             self.phase, self.phase_since_s = said.phase, sample.at_s
         self.looks += 1
@@ -138,3 +145,11 @@ class Series:
         if known is None or known[0] != key:
             known = self.known[name] = (key, compute(samples))
         return known[1]  # type: ignore[return-value]  # each name has one `compute`
+
+
+@lru_cache(maxsize=_MOST_FUNCTIONS)
+def functions_of(said: ClassifiedStack) -> tuple[object, ...]:
+    """The user's functions on the stack, root first, and the part of a step that a library does below them: a loop that stays
+    in one function changes its line only, whatever C function or comprehension it calls."""
+    users = [(frame.name, frame.filename) for frame in said.path if is_user_frame(frame) and frame.name[:1] != "<"]
+    return (*users, said.phase if said.phase in _STEPS or said.phase == "collective" else None)

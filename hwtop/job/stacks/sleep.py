@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from msgspec import Struct
 
 from hwtop.model.process import ProcessReading
 
 _ASLEEP = ("S", "D")
+_REMEMBERED = 20
+"""Sleeps of a thread that are over. Engineering default."""
 
 
 class Sleep(Struct, frozen=True):
@@ -27,6 +31,7 @@ class Sleepers:
 
     def __init__(self) -> None:
         self._sleeps: dict[int, Sleep] = {}
+        self._ended: dict[int, deque[float]] = {}
 
     def see(self, reading: ProcessReading) -> None:
         """Who still sleeps, and who does now."""
@@ -38,7 +43,17 @@ class Sleepers:
             known = before.get(process.pid)
             since_s = known.since_s if known is not None and known.switches == switches else reading.at_s
             self._sleeps[process.pid] = Sleep(since_s, reading.at_s, switches)
+        for pid, sleep in before.items():
+            now = self._sleeps.get(pid)
+            if now is None or now.since_s != sleep.since_s:
+                self._ended.setdefault(pid, deque(maxlen=_REMEMBERED)).append(sleep.seen_s - sleep.since_s)
+        here = {process.pid for process in reading.processes}
+        self._ended = {pid: ended for pid, ended in self._ended.items() if pid in here}
 
     def of(self, pid: int) -> Sleep | None:
         """None: its main thread runs, or nobody knows."""
         return self._sleeps.get(pid)
+
+    def longest_s(self, pid: int) -> float | None:
+        """The longest of the newest sleeps that are over; None before the first."""
+        return max(self._ended[pid], default=None) if pid in self._ended else None

@@ -12,7 +12,7 @@ from statistics import fmean, median
 
 from msgspec import Struct
 
-from hwtop.job.hang.rank_state import LOG_INTERVALS
+from hwtop.job.hang.liveness import LEVEL, phi_of_silence
 from hwtop.job.rank_set import do, named
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, ThrottleReason
@@ -156,8 +156,8 @@ def _host_traffic(history: History) -> float:
 
 def _moves(rank: Rank, limits: Limits) -> bool:
     """It told a step of late: whatever its GPU does, it gets on."""
-    quiet_s = max(limits.window_s, LOG_INTERVALS * (rank.log.interval_s or 0.0))
-    return rank.progress.step_age_s is not None and rank.progress.step_age_s < quiet_s
+    age_s = rank.progress.step_age_s
+    return age_s is not None and (age_s < limits.window_s or phi_of_silence(age_s, rank.log.interval_s) < LEVEL)
 
 
 def _observation(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.job.hang.collective_timeout import says
-from hwtop.job.hang.rank_state import STUCK_S, is_still
-from hwtop.job.hang.stall import waits
+from hwtop.job.hang.liveness import STANDSTILL_S, is_improbable
+from hwtop.job.hang.rank_state import waits
 from hwtop.job.kernel.wait import VFORK, waits_for
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
@@ -30,7 +30,7 @@ def check_blocked(history: History, limits: Limits = BLOCKED) -> Observation | N
     longest = max(found, key=lambda rank: rank.stall.blocked.for_s if rank.stall.blocked else 0.0)
     blocked = longest.stall.blocked
     assert blocked is not None
-    others = [rank.rank for rank in live if rank not in found and waits(rank) and is_still(rank)]
+    others = [rank.rank for rank in live if rank not in found and waits(rank) and is_improbable(rank)]
     reported = says(job.timeout)
     return observed(
         "rank-d-state",
@@ -59,9 +59,9 @@ def _is_blocked(rank: Rank, live: Sequence[Rank], limits: Limits) -> bool:
         return True
     others = [other for other in live if other.rank != rank.rank and other.stall.blocked is None]
     return (
-        rank.stall.blocked.for_s >= STUCK_S
+        rank.stall.blocked.for_s >= STANDSTILL_S
         and bool(others)
-        and all(waits(other) and is_still(other) for other in others)
+        and all(waits(other) and is_improbable(other) for other in others)
     )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.liveness import PRIOR_S, STANDSTILL_S, confidence, is_improbable
 from hwtop.job.hang.prompt import prompt_of
-from hwtop.job.hang.rank_state import STUCK_S, is_still
-from hwtop.job.hang.stall import waits
+from hwtop.job.hang.rank_state import waits
 from hwtop.job.hang.tree import HangCause, collective_groups
 from hwtop.job.kernel.wait import waits_for
 from hwtop.job.rank_set import do, named
@@ -27,8 +27,6 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.text import Fact
 
-ALLOWED_S = 60.0
-"""An evaluation or a checkpoint that does nothing visible for so long is worth a word. Engineering default."""
 _BUSY_PCT = 10.0
 _MOST_NAMED = 4
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
@@ -46,7 +44,7 @@ def check_hang(history: History, limits: Limits = HANG) -> Observation | None:
     ranks = history.live_ranks
     return observed(
         "hang",
-        confidence=0.8,
+        confidence=min(0.9, confidence(cause.phi)),
         facts=_facts(job, ranks, cause),
         evidence=(*_evidence(history, job, cause), *_in_the_kernel(ranks), *_of_the_wait(job)),
         ranks=cause.culprits or tuple(rank.rank for rank in ranks),
@@ -65,7 +63,7 @@ def check_mismatch(history: History, limits: Limits = HANG) -> Observation | Non
     facts = _facts(job, history.live_ranks, cause)
     return observed(
         "collective-mismatch",
-        confidence=0.97 if job.flight.verdict is not None else 0.9,
+        confidence=_sure(job, cause, 0.9),
         facts={**facts, "sites": sites},
         evidence=(*_evidence(history, job, cause), *_of_the_wait(job)),
         ranks=cause.culprits,
@@ -80,7 +78,7 @@ def check_missing(history: History, limits: Limits = HANG) -> Observation | None
     ranks = history.live_ranks
     return observed(
         "rank-missing-from-collective",
-        confidence=0.97 if job.flight.verdict is not None else 0.93,
+        confidence=_sure(job, cause, 0.93),
         facts={
             **_facts(job, ranks, cause),
             "culprits": named(cause.culprits).capitalize(),
@@ -96,13 +94,13 @@ def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str,
     looks = min((rank.stack.samples for rank in ranks), default=0)
     lines = [f"no live rank's stack has changed for {still_s:.0f} s ({len(ranks)} ranks, {looks} samples of each)"]
     idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
-    if idle and min(idle) >= STUCK_S:
+    if idle and min(idle) >= STANDSTILL_S:
         lines.append(
             f"no CPU time (under 2 % of a core) and no disk traffic in any rank or worker for {min(idle):.0f} s"
         )
     asleep = {rank.rank: rank.stall.asleep_since_s for rank in ranks if rank.stall.asleep_since_s is not None}
     for_s = min(still_s, now_s - max(asleep.values(), default=now_s))
-    if for_s >= STUCK_S:
+    if for_s >= STANDSTILL_S:
         lines.append(f"the kernel has not woken the main thread of {named(asleep)} once in {for_s:.0f} s")
     ages = [rank.log.age_s for rank in ranks if rank.log.age_s is not None]
     if ages:
@@ -126,6 +124,12 @@ def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str,
     return tuple(lines)
 
 
+def _sure(job: Job, cause: HangCause, most: float) -> float:
+    """That it stands still, and of this cause: the Flight Recorder knows it, stacks let it be inferred."""
+    surprise = confidence(cause.phi)
+    return surprise if job.flight.verdict is not None else min(most, surprise)
+
+
 def _is_mismatch(job: Job, cause: HangCause) -> bool:
     return cause.kind == "mismatch" and len(job.ranks) > 1
 
@@ -138,18 +142,20 @@ def _is_missing(cause: HangCause) -> bool:
 def _check_long_wait(history: History, job: Job) -> Observation | None:
     """Others wait long for a rank that saves or evaluates: worth knowing, no fault yet."""
     ranks = history.live_ranks
-    chores = [rank for rank in ranks if rank.stack.phase in _ALLOWED and (rank.stack.phase_for_s or 0.0) >= ALLOWED_S]
+    chores = [
+        rank
+        for rank in ranks
+        if rank.stack.phase in _ALLOWED and (rank.stack.phase_for_s or 0.0) >= PRIOR_S["training", "moving"]
+    ]
     others = [rank for rank in ranks if rank not in chores]
-    if not chores or not others or not all(waits(rank) and is_still(rank) for rank in others):
+    if not chores or not others or not all(waits(rank) and is_improbable(rank) for rank in others):
         return None
-    is_idle = all((rank.stall.idle_for_s or 0.0) >= ALLOWED_S for rank in chores)
     still_s = min(rank.stall.same_stack_for_s or 0.0 for rank in others)
     numbers = [rank.rank for rank in chores]
     return observed(
         "hang",
         severity="info",
         facts={
-            "late": named(numbers).capitalize() if is_idle else None,
             "late_busy": named(numbers).capitalize(),
             "doing": _ALLOWED[chores[0].stack.phase],
             "for_s": chores[0].stack.phase_for_s or 0.0,

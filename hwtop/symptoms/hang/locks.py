@@ -8,9 +8,9 @@ from itertools import takewhile
 from msgspec import Struct
 
 from hwtop.job.hang.collective_timeout import says
+from hwtop.job.hang.liveness import STANDSTILL_S
 from hwtop.job.hang.locks import Deadlock, deadlock, thread_name, waits_text
-from hwtop.job.hang.rank_state import STUCK_S
-from hwtop.job.hang.stall import waits
+from hwtop.job.hang.rank_state import waits
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.job.stacks.frames import place, training_thread, user_frame
@@ -21,7 +21,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, observed
 
 GIL_DUMPS = 3
-"""So many dumps, over at least `STUCK_S`, must show the same thread with the interpreter lock at the same place. Engineering
+"""So many dumps, over at least `STANDSTILL_S`, must show the same thread with the interpreter lock at the same place. Engineering
 default."""
 GIL_CPU_PCT = 10.0
 """A thread that works under the lock takes a whole core. Those that want it wake up 200 times a second, which is 1 or 2 %.
@@ -84,8 +84,8 @@ def _of_rank(history: History, rank: Rank, is_hang: bool) -> _Found | None:
 def _is_asleep(rank: Rank) -> bool:
     """Where its other threads work, the idle time of the process tells nothing of the main one."""
     main_pct = rank.process.main_thread_cpu_pct
-    is_idle = (rank.stall.idle_for_s or 0.0) >= STUCK_S or (main_pct is not None and main_pct < 5.0)
-    return (rank.stall.same_stack_for_s or 0.0) >= STUCK_S and is_idle
+    is_idle = (rank.stall.idle_for_s or 0.0) >= STANDSTILL_S or (main_pct is not None and main_pct < 5.0)
+    return (rank.stall.same_stack_for_s or 0.0) >= STANDSTILL_S and is_idle
 
 
 def _lock(rank: Rank, dump: StackDump, main: ThreadStack, is_hang: bool) -> _Found | None:
@@ -140,13 +140,13 @@ def _gil(history: History, rank: Rank, dump: StackDump, main: ThreadStack) -> _F
         return None
     stacks = {
         each.stack.dump.at_s: each.stack.dump
-        for derived in history.over(3 * STUCK_S)
+        for derived in history.over(3 * STANDSTILL_S)
         if derived.job is not None
         for each in derived.job.ranks
         if each.pid == rank.pid and each.stack.dump is not None
     }
     looks = list(takewhile(lambda at_s: _place_of(_owner(stacks[at_s])) == _place_of(owner), sorted(stacks)[::-1]))
-    if len(looks) < GIL_DUMPS or looks[0] - looks[-1] < STUCK_S:
+    if len(looks) < GIL_DUMPS or looks[0] - looks[-1] < STANDSTILL_S:
         return None
     user = user_frame(owner.frames)
     where = place(user) if user is not None else "C code"

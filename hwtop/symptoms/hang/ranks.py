@@ -7,26 +7,32 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.job.hang.collective_timeout import says
-from hwtop.job.hang.rank_state import is_still, slowest
-from hwtop.job.hang.stall import waits
+from hwtop.job.hang.liveness import SUSPECT, evidence_s, is_improbable
+from hwtop.job.hang.rank_state import slowest, waits
+from hwtop.job.hang.stall import wait_phi
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import PhaseShare, Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import at
+from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 FIRST_GONE_S = 0.3
 """Less than the shortest interval: two ranks that end in one look cannot be ordered."""
-STILL_S = 5.0
-"""A rank whose stack has not moved for so long is not slow: it is stuck, or will be."""
 _PYTHON_ZOMBIES = ("[python", "[pt_")
 """A zombie has only its comm: the interpreter's, or what torch calls its main thread."""
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
 
+_LOADS: frozenset[str] = frozenset({"data", "data-main"})
+_LOADING: dict[Cause, str] = {
+    "cpu": "what loads its data keeps a core busy",
+    "io": "what loads its data waits for bytes",
+    "workers": "what loads its data is neither busy nor seen to wait for bytes: it pauses, or loads one thing after the other",
+}
+"""What the loading of a rank does while it waits."""
 
 STOPPED = limits_of("rank-stopped")
 
@@ -41,7 +47,7 @@ def check_dead(history: History) -> Observation | None:
         return None
     bad = _first_to_fail([rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)])
     gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code in (None, 0)]
-    they_wait = bool(live) and all(rank.stack.is_waiting or is_still(rank) for rank in live)
+    they_wait = bool(live) and all(rank.stack.is_waiting or is_improbable(rank) for rank in live)
     zombies = _unread_zombies(job) if they_wait else ()
     missing = (_missing(job) or _zombies_numbers(job, zombies)) if they_wait else ()
     if not they_wait:
@@ -135,8 +141,8 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
     work = next((share for share in slow.stack.shares if share.phase not in ("collective", "sync")), None)
     if work is None or work.phase in _EXPLAINED or slow.state in ("stopped", "starting"):
         return None
-    if (slow.stall.same_stack_for_s or 0.0) >= STILL_S:
-        return _keeps_waiting(slow, others)
+    if all(wait_phi(rank) >= SUSPECT for rank in others):
+        return _keeps_waiting(slow, others)  # the collective has not returned: missing, or about to come late once
     return observed(
         "straggler-rank",
         confidence=proven_confidence(typical, samples, base=0.6, most=0.95),
@@ -146,16 +152,25 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
             "others": f"{named(numbers)} {do(numbers, 'wait')}",
             "share": typical,
             "doing": _doing(slow, work),
+            "computes": work.phase not in _LOADS or None,
+            "loads": _loads(slow) if work.phase in _LOADS else None,
         },
         evidence=(
             f"{named(numbers)} {do(numbers, 'wait')} in collectives in {typical:.0%} of {samples} samples",
             f"rank {slow.rank} waits in only {slow.stack.wait_share or 0.0:.0%} of {slow.stack.wait_samples} samples",
             f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
+            *((f"rank {slow.rank}: {_LOADING[cause_of(history, slow)]}",) if work.phase in _LOADS else ()),
             *_voted(history.job, slow),
             *(f"its hottest line: {spot.function} ({at(spot)}), {spot.share:.0%}" for spot in slow.stack.hot[:1]),
         ),
         ranks=(slow.rank,),
     )
+
+
+def _loads(slow: Rank) -> str:
+    """The function that its loading is in most of the time."""
+    spot = hot_spot([slow])
+    return f"{spot.function} ({at(spot)})" if spot is not None else "its loader"
 
 
 def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
@@ -167,10 +182,10 @@ def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
 
 def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
     """It computes at one place while the others wait: a long step, or an endless loop that `hang` will tell in time."""
-    if is_still(slow) or not all(waits(rank) for rank in others) or not slow.stack.hot:
+    if is_improbable(slow) or not all(waits(rank) for rank in others) or not slow.stack.hot:
         return None
     numbers, spot = [rank.rank for rank in others], slow.stack.hot[0]
-    for_s = slow.stall.same_stack_for_s or 0.0
+    for_s = evidence_s(slow, "busy")
     reported = [rank.progress.step_age_s for rank in (slow, *others) if rank.progress.step_age_s is not None]
     usual = next((rank.progress.step_time_s for rank in (slow, *others) if rank.progress.step_time_s is not None), None)
     return observed(
@@ -185,7 +200,7 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
         },
         confidence=0.6,
         evidence=(
-            f"every look at rank {slow.rank} for {for_s:.0f} s showed the same line; it uses {slow.process.cpu_pct or 0.0:.0f} % of a core",
+            f"every look at rank {slow.rank} for {for_s:.0f} s showed the same function; it uses {slow.process.cpu_pct or 0.0:.0f} % of a core",
             f"{named(numbers)} {do(numbers, 'wait')} in collectives",
             *(
                 (f"last step {min(reported):.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from msgspec import Struct
 
-from hwtop.job.hang.rank_state import CHECKPOINT_CLOCK_S, CHECKPOINTS, usual_checkpoint_s
+from hwtop.job.hang.liveness import usual_checkpoint_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.intervals import Recurrence, recurrence
 from hwtop.model.rank import DataFile, PhaseInterval, Rank
@@ -28,6 +28,9 @@ EACH_STEPS, EACH_SHARE, EACH_WINDOW_S = 5, 0.5, 120.0
 ones from their second time on. Engineering defaults."""
 
 
+CHECKPOINTS = 10.0
+CHECKPOINT_CLOCK_S = 600.0
+"""A checkpoint may take 10 times its own median; where none was seen before, 10 minutes. Engineering defaults."""
 CHECKPOINT = limits_of("checkpoint-stall")
 
 

@@ -79,9 +79,9 @@ def test_a_file_that_a_log_line_names_is_looked_at() -> None:
 
 def test_the_servers_are_asked_only_when_the_job_looks_stuck() -> None:
     assert not looks_stuck((rank(0), rank(1)))
-    assert not looks_stuck((still(0, 4.9), rank(1)))
-    assert looks_stuck((still(0, 5.0), still(1, 5.0)))
-    assert looks_stuck((still(0, 5.0), rank(1, step_age_s=None)))
+    assert not looks_stuck((still(0, 4.8), rank(1)))
+    assert looks_stuck((still(0, 5.1), still(1, 5.1)))
+    assert looks_stuck((still(0, 5.1), rank(1, step_age_s=None, log_age_s=None)))
     # always seen at the same line of a loop that goes on
     assert not looks_stuck((still(0, 60.0, step_age_s=0.3), rank(1)))
     found = FlightTracker().advance(job(still(0), still(1)), seen(1.0, ranked(0), ranked(1)))

@@ -18,7 +18,7 @@ def at(code: str | None, *above: tuple[str, str]) -> Rank:
     (thread,) = stack.threads
     frames = tuple(replace(frame, code=code) if frame.name == "main" else frame for frame in thread.frames)
     stack = replace(stack, threads=(replace(thread, frames=frames),))
-    return still(0, 30.0, phase="other", is_waiting=False, progress=None, step_age_s=None, stack=stack)
+    return still(0, 30.0, phase="other", is_waiting=False, progress=None, step_age_s=None, phase_shares=(), stack=stack)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hwtop.model.member import Launcher
 from hwtop.model.rank import Rank
 from hwtop.symptoms.hang.ranks import check_dead, check_stopped, check_straggler
-from tests.symptoms.derived_states import constant, event, job, rank, row, shares, spot, still
+from tests.symptoms.derived_states import constant, event, job, rank, row, shares, spot, still, worker
 
 
 def gone(number: int, **fields: object) -> Rank:
@@ -108,6 +108,15 @@ def test_who_traces_a_stopped_rank_is_told() -> None:
 
 
 SLOW = {"wait_share": 0.05, "phase_shares": shares(forward=0.9, collective=0.05), "hot": (spot("augment"),)}
+NOT_RETURNED = {
+    "wait_share": 1.0,
+    "phase": "collective",
+    "is_waiting": True,
+    "phase_shares": shares(collective=1.0),
+    "same_stack_for_s": 6.0,
+    "log_age_s": 6.0,
+    "step_age_s": 6.0,
+}
 WAITS = {"wait_share": 0.8, "phase_shares": shares(collective=0.8, forward=0.2)}
 
 
@@ -127,7 +136,7 @@ def test_the_rank_that_waits_least_is_the_straggler() -> None:
         ("too few samples", {**WAITS, "samples": 7}, SLOW),
         ("it saves a checkpoint", WAITS, {**SLOW, "phase_shares": shares(checkpoint=0.9, forward=0.1)}),
         ("it evaluates", WAITS, {**SLOW, "phase_shares": shares(eval=0.9, forward=0.1)}),
-        ("it does not move at all: a hang", WAITS, {**SLOW, "same_stack_for_s": 5.0}),
+        ("the collective has not returned: it may be missing", NOT_RETURNED, {**SLOW, "hot": ()}),
         ("it is stopped: another symptom", WAITS, {**SLOW, "state": "stopped"}),
         ("no samples of it", WAITS, {**SLOW, "samples": 0, "wait_share": None}),
     ],
@@ -160,11 +169,22 @@ def test_a_rank_that_left_quietly_is_named_where_the_failed_one_lost_its_peer() 
 
 
 def test_a_rank_that_computes_at_one_line_while_the_others_wait_is_worth_knowing() -> None:
-    waiting = {**WAITS, "is_waiting": True, "phase": "collective", "step_age_s": 18.0, "step_time_s": 0.3}
+    silent = {"step_age_s": 18.0, "log_age_s": 18.0, "step_time_s": 0.3}
+    waiting = {**NOT_RETURNED, **silent, "same_stack_for_s": 18.0}
     loops = {**SLOW, "same_stack_for_s": 18.0, "phase": "other", "cpu_pct": 99.0, "idle_for_s": 0.0}
-    loops = {**loops, "step_age_s": 18.0, "step_time_s": 0.3}
+    loops = {**loops, **silent}
     seen = check_straggler(constant(job(rank(0, **waiting), rank(1, **loops), rank(2, **waiting))))
     assert seen is not None
     assert (seen.severity, seen.ranks) == ("info", (1,))
     assert seen.title == "Rank 1 keeps ranks 0,2 waiting: in augment (data.py:33) for 18 s"
     assert "last step 18 s ago, usually 0.30 s each" in seen.evidence
+
+
+def test_a_straggler_with_slow_data_is_told_with_its_data() -> None:
+    loads = {"wait_share": 0.05, "phase_shares": shares(data=0.9, forward=0.1), "worker_hot": (spot("read_shard"),)}
+    seen = check_straggler(constant(job(rank(0, **WAITS), rank(1, **loads, workers=(worker(cpu_pct=2.0),)))))
+    assert seen is not None
+    assert "Rank 1 is slow, for its data: rank 0 waits 80% of the time for it" in seen.title
+    assert "read_shard" in seen.title
+    assert any("what loads its data" in line for line in seen.evidence)
+    assert "Swap its GPU" not in " ".join(seen.next_steps)

@@ -1,0 +1,233 @@
+"""How improbable it is that a rank which shows no progress is well: a phi-accrual failure detector. Pure.
+
+phi = -log10 P(a healthy gap is longer than this one) (Hayashibara et al., The phi accrual failure detector, SRDS 2004). Signs of
+progress: a step, a line of the log, a collective that returned, another place in the stack. Gaps are taken as log-normal, for steps,
+evaluations and saves differ by orders of magnitude. Two estimates must both find a gap improbable: a prior of the phase that the
+rank is in, and the rhythm that was learnt of the job itself. Whether a rank sleeps, polls or computes does not say that it makes
+progress; it says how much silence is usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import erfc, exp, log, log10, sqrt
+from statistics import NormalDist, median
+from typing import Literal
+
+from hwtop.job.stacks.frames import is_stdlib_frame, is_user_frame, own_frames, short_name, training_thread
+from hwtop.model.rank import Phase, Rank
+
+ALPHA = 1e-3
+"""One in a thousand healthy gaps is called a standstill. The one level of all ranks, phases and rules."""
+LEVEL = -log10(ALPHA)
+SUSPECT = LEVEL * 2 / 3
+"""One gap in a hundred: enough to look closer, and to no longer call a rank merely slow."""
+
+Stage = Literal["training", "away"]
+"""away: it starts, compiles, evaluates or saves, or nothing has shown that it ever trained."""
+Activity = Literal["idle", "busy", "moving"]
+"""idle: under 2 % of a core with all that it started, in one function of the user; or waiting for other ranks. busy: its main thread
+computes in one function. moving: whatever it does, nothing was reported. What holds of one holds of those after it."""
+
+PRIOR_S: Mapping[tuple[Stage, Activity], float] = {
+    ("training", "idle"): 10.0,
+    ("training", "busy"): 20.0,
+    ("training", "moving"): 60.0,
+    ("away", "idle"): 20.0,
+    ("away", "busy"): 1800.0,
+    ("away", "moving"): 1800.0,
+}
+"""The gap that `ALPHA` of the healthy ones exceed, before anything is known of the job. Idle in training: ByteRobust (arXiv
+2509.16293) compares stacks taken 10 s apart. Away and at work: NVRx gives 1800 s to the first heartbeat (nvidia-resiliency-ext). The
+others are engineering defaults."""
+STANDSTILL_S = PRIOR_S["training", "idle"]
+"""What is done, or slept, for so long at one place is a standstill where nothing else explains it."""
+_PRIOR_SPREAD = 1.0
+"""Standard deviation of the logarithm: a pause of unknown kind."""
+_LEARNT_SPREAD = 0.355
+"""The same of a rhythm that is known: three times the median is exceeded by `ALPHA`."""
+_BASE_RATE = 0.01
+"""Share of hangs among the pauses that a person looks at. Engineering default."""
+MOST_CONFIDENCE = 0.97
+"""The gap may be real and mean something else."""
+MOST_PHI = 20.0
+_RUNS_PCT = 2.0
+"""Of a core: a main thread that uses less does not compute (`hwtop.derive.job.slot` has the same for the whole rank)."""
+
+AWAY: frozenset[Phase | None] = frozenset({"startup", "rendezvous", "compile", "checkpoint", "eval"})
+_TRAINED: tuple[Phase, ...] = ("backward", "optimizer", "data")
+"""Phases that only a training loop has; a server computes forward, too."""
+_EVENT_LOOPS = frozenset(
+    {
+        ("asyncio/base_events.py", "_run_once"),
+        ("selectors.py", "select"),
+        ("code.py", "interact"),
+        ("cmd.py", "cmdloop"),
+    }
+)
+"""Functions of Python's own library in which a process waits for something to do."""
+
+
+def phi(
+    rank: Rank,
+    activities: Iterable[Activity] = ("idle",),
+    *,
+    floor_s: float = 0.0,
+    is_missed: bool = False,
+    trained: bool = False,
+) -> float:
+    """How improbable it is that the rank is well.
+
+    Args:
+        rank: alive.
+        activities: those whose gaps count; who asks says what else must be known.
+        floor_s: at least so long a gap is usual, where something outside of the rank explains it.
+        is_missed: others wait for it, so that what it computes is no step of all of them.
+        trained: the job is known to have trained, whatever this rank has shown.
+    """
+    stage = stage_of(rank, trained=trained)
+    return max((_phi_of(rank, activity, stage, floor_s, is_missed) for activity in activities), default=0.0)
+
+
+def is_improbable(rank: Rank) -> bool:
+    """It does nothing, or waits, for longer than a healthy rank would."""
+    return rank.is_alive and phi(rank) >= LEVEL
+
+
+def phi_of_silence(gap_s: float | None, rhythm_s: float | None, *, varies: bool = False) -> float:
+    """Of a time without a report where reports come every `rhythm_s` (median); without bound where one of the two is not known.
+
+    `varies`: it may be doing something else than usual.
+    """
+    spread = _PRIOR_SPREAD if varies else _LEARNT_SPREAD
+    return MOST_PHI if gap_s is None or rhythm_s is None else _phi(gap_s, rhythm_s, spread)
+
+
+def confidence(surprise: float) -> float:
+    """That a gap so improbable is a hang, by Bayes' rule."""
+    return min(MOST_CONFIDENCE, _BASE_RATE / (_BASE_RATE + (1 - _BASE_RATE) * 10**-surprise))
+
+
+def silent_s(rank: Rank) -> float | None:
+    """Since its newest step or log line; None where nothing is reported."""
+    return min((age for age in (rank.progress.step_age_s, rank.log.age_s) if age is not None), default=None)
+
+
+def rhythm_s(rank: Rank) -> float | None:
+    """Usual time between two reports: lines, or steps where those are longer; None where it is not known."""
+    return max((each for each in (rank.log.interval_s, rank.progress.step_time_s) if each is not None), default=None)
+
+
+def evidence_s(rank: Rank, activity: Activity) -> float:
+    """For how long it has been seen at no more than this; 0 where it does more, or is not seen."""
+    if activity == "moving":
+        told_s = silent_s(rank)
+        away_s = rank.stack.phase_for_s if rank.stack.phase in AWAY else None
+        return (away_s if told_s is None else told_s) or 0.0
+    blocked_s = rank.stall.blocked.for_s if rank.stall.blocked is not None and is_blocked(rank) else 0.0
+    blocked_s = max(blocked_s, rank.stall.stopped_for_s or 0.0)
+    if rank.stack.phase is None:
+        return blocked_s
+    place_s = max(rank.stall.same_stack_for_s or 0.0, rank.stall.same_function_for_s or 0.0)
+    if activity == "busy":
+        pct = rank.process.main_thread_cpu_pct
+        return place_s if pct is None or pct >= _RUNS_PCT or rank.process.os_state == "R" else 0.0
+    if rank.stack.phase == "rendezvous":
+        return rank.stack.phase_for_s or 0.0
+    if rank.stack.is_waiting and rank.stack.phase in ("collective", "sync"):
+        return max(blocked_s, rank.stall.same_stack_for_s or 0.0)  # in which it may spin
+    slept_s = (rank.stall.asleep_for_s or 0.0) if rank.stack.is_waiting else 0.0
+    return max(blocked_s, min(place_s, max(slept_s, rank.stall.idle_for_s or 0.0)))
+
+
+def is_blocked(rank: Rank) -> bool:
+    """Its main thread has been in D state for long and was not woken."""
+    blocked = rank.stall.blocked
+    is_own = blocked is not None and blocked.is_main and not blocked.is_worker
+    return rank.is_alive and blocked is not None and is_own and blocked.for_s >= STANDSTILL_S
+
+
+def stage_of(rank: Rank, *, trained: bool = False) -> Stage:
+    """What its silence is measured by. `trained`: as of `phi`."""
+    if is_blocked(rank) or rank.process.os_state in ("T", "t"):
+        return "training"  # no phase makes a process stop, or sleep where nothing can wake it
+    if rank.stack.phase in AWAY:
+        return "away"
+    return "training" if trained or rank.stack.is_waiting or has_trained(rank) else "away"
+
+
+def has_trained(rank: Rank) -> bool:
+    """It reported a step or an epoch, or was seen in a part of a step."""
+    progress = rank.progress.newest
+    if progress is not None and (progress.step is not None or progress.epoch is not None):
+        return True
+    phases = {rank.stack.phase, *(share.phase for share in rank.stack.shares if share.share > 0)}
+    return not phases.isdisjoint(_TRAINED)
+
+
+def is_idle_loop(rank: Rank) -> bool:
+    """Its main thread is in an event loop and no event comes: a notebook between two cells, a server without a request.
+
+    A wait for loader workers ends in the same `select`, and is none. Nor is the loop of a script that reported steps from within it
+    and has been silent for improbably long: there a coroutine waits for another one.
+    """
+    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    if thread is None or rank.stack.phase == "data":
+        return False
+    frames = own_frames(thread)
+    users = next((index for index, frame in enumerate(frames) if is_user_frame(frame)), len(frames))
+    inner = frames[:users]
+    if not any((frame.short_filename, short_name(frame.name)) in _EVENT_LOOPS for frame in inner):
+        return False
+    is_own = (
+        users < len(frames) and all(map(is_stdlib_frame, inner)) and inner[-1].short_filename.startswith("asyncio/")
+    )
+    return not (is_own and has_reported(rank) and _is_silent_for_long(rank))
+
+
+def has_reported(rank: Rank) -> bool:
+    """A step of it is known."""
+    return rank.progress.newest is not None and rank.progress.newest.step is not None
+
+
+def usual_checkpoint_s(rank: Rank) -> float | None:
+    """Median length of its checkpoints that are over, each as long as it can have been; None before the first."""
+    lengths = [
+        interval.over_by_s - (interval.from_s if interval.not_before_s is None else interval.not_before_s)
+        for interval in rank.stack.intervals
+        if interval.phase == "checkpoint" and interval.over_by_s is not None
+    ]
+    return median(lengths) if lengths else None
+
+
+def _is_silent_for_long(rank: Rank) -> bool:
+    """By its own rhythm; where that is not known, as if it moved."""
+    if rank.log.interval_s is None:
+        return phi(rank, ("moving",)) >= LEVEL
+    return phi_of_silence(silent_s(rank), rank.log.interval_s) >= LEVEL
+
+
+def _phi_of(rank: Rank, activity: Activity, stage: Stage, floor_s: float, is_missed: bool) -> float:
+    told_s = silent_s(rank)
+    gap_s = evidence_s(rank, activity) if told_s is None else min(told_s, evidence_s(rank, activity))
+    prior_s = max(PRIOR_S[stage, activity], floor_s)
+    varies = activity == "busy" and not is_missed
+    surprise = min(_phi_of_prior(gap_s, prior_s), phi_of_silence(told_s, rhythm_s(rank), varies=varies))
+    if rank.stack.phase == "checkpoint" and not is_blocked(rank):
+        surprise = min(surprise, phi_of_silence(rank.stack.phase_for_s, usual_checkpoint_s(rank)))
+    return surprise
+
+
+def _phi_of_prior(gap_s: float, exceeded_s: float) -> float:
+    """`exceeded_s`: as in `PRIOR_S`."""
+    return _phi(gap_s, exceeded_s / exp(_PRIOR_SPREAD * NormalDist().inv_cdf(1 - ALPHA)), _PRIOR_SPREAD)
+
+
+def _phi(gap_s: float, median_s: float, spread: float) -> float:
+    """Of a log-normal distribution."""
+    if gap_s <= 0:
+        return 0.0
+    if median_s <= 0:
+        return MOST_PHI
+    share = 0.5 * erfc(log(gap_s / median_s) / spread / sqrt(2))
+    return MOST_PHI if share <= 10**-MOST_PHI else -log10(share) + 1e-9
