@@ -59,8 +59,9 @@ def support_of(events: Sequence[LogEvent], history: History) -> Support:
     if best.most != "info" or job is None or len(texts) < _OFTEN:
         return best
     record = records().get(own[0].pattern)
-    is_over = record is not None and record.fatal is not None and all(went_on(job, event) for event in own)
-    return Support("warning" if is_over else "critical", f"{len(texts)} different lines say so")
+    if record is not None and record.fatal is not None and any(went_on(job, event) for event in own):
+        return best  # a language model that is asked about errors writes of many
+    return Support("critical", f"{len(texts)} different lines say so")
 
 
 def _support_of(event: LogEvent, history: History) -> Support:
@@ -81,7 +82,7 @@ def _support_of(event: LogEvent, history: History) -> Support:
     shown = form or _state(job, event, record, history)
     if shown is not None:
         return Support("critical", shown)
-    if level == "warning":
+    if level == "warning" and (record is None or record.fatal is None):  # no logger only warns of a rank that is gone
         return Support("warning", "its logger calls it a warning")
     return Support("info", _CAUGHT if record is not None and record.fatal == "always" else _TALK)
 
