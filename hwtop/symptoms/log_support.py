@@ -79,12 +79,19 @@ def _support_of(event: LogEvent, history: History) -> Support:
     form = _form(event, level)
     if record is not None and record.fatal is not None and went_on(job, event):
         return Support("warning", f"{form}, and the training goes on") if form else Support("info", _TALK)
-    shown = form or _state(job, event, record, history)
+    ranks = concerned(job, event)
+    if any(_has_stopped(rank, event, history.now.at_s) for rank in ranks):
+        return Support("critical", "no step since then")
+    if record is not None and record.fatal == "always" and any(rank.progress.newest for rank in ranks):
+        return Support(
+            "info", _CAUGHT
+        )  # whoever retries a download logs the traceback and goes on; the next step tells
+    shown = form or _device(ranks, record, history)
     if shown is not None:
         return Support("critical", shown)
     if level == "warning" and (record is None or record.fatal is None):  # no logger only warns of a rank that is gone
         return Support("warning", "its logger calls it a warning")
-    return Support("info", _CAUGHT if record is not None and record.fatal == "always" else _TALK)
+    return Support("info", _TALK)
 
 
 def went_on(job: Job, event: LogEvent) -> bool:
@@ -112,10 +119,7 @@ def _form(event: LogEvent, level: Level | None) -> str | None:
     return f"its logger calls it {_LEVELS[level]}" if level in _LEVELS else None
 
 
-def _state(job: Job, event: LogEvent, record: Record | None, history: History) -> str | None:
-    ranks = concerned(job, event)
-    if any(_has_stopped(rank, event, history.now.at_s) for rank in ranks):
-        return "no step since then"
+def _device(ranks: Sequence[Rank], record: Record | None, history: History) -> str | None:
     has_gpu = any(rank.gpus for rank in ranks) or bool(history.now.gpus)
     return "the job has such a device" if record is not None and record.of_gpu and has_gpu else None
 

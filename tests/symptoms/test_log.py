@@ -54,7 +54,7 @@ def test_an_exception_of_a_rank_that_lives_may_have_been_caught(
     interval_s: float | None, since_s: float, severity: str
 ) -> None:
     """Who retries a download logs the traceback and goes on; steps that come late tell it."""
-    reported = event("rank-crash", rank=0, at_s=20.0)
+    reported = event("rank-crash", rank=0, at_s=20.0, lines=12)
 
     def seen(**fields: Any) -> Observation | None:
         watched = job(rank(0, log_interval_s=interval_s, **fields), events=(reported,))
