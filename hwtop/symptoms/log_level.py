@@ -16,7 +16,8 @@ _SEARCHED = 160
 """Characters from the start that time, source and level stand in."""
 _MOST_WORDS = 10
 _WORD = re.compile(r"[\[(|]?(WARN(?:ING)?|ERROR|SEVERE|CRITICAL|FATAL)(?P<end>[\]):|,]?)")
-_GLOG = re.compile(r"\[?([WEF])(?:\d{4})?")
+_GLOG = re.compile(r"\[?([WEF])(?:\d{3,4})?")
+"""The month is one digit in what torch prints: E321 is March 21."""
 _GLOG_NEXT = re.compile(r"\d\d:\d\d:\d\d|[\w./-]+:\d+\]")
 _BETWEEN = ("-", "|", ":")
 _LEVELS: dict[str, Level] = {"W": "warning", "E": "error", "S": "error", "C": "fatal", "F": "fatal"}
