@@ -16,6 +16,7 @@ from hwtop.collectors.found_file import unreadable_for
 from hwtop.collectors.logs.glob import Glob
 from hwtop.collectors.logs.origin import content_since_s
 from hwtop.collectors.logs.output import Output, Outputs
+from hwtop.collectors.logs.pipe import fds, open_flags
 from hwtop.collectors.logs.tail import DELETED, Tail, TailReading
 from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.logs.words import Words
@@ -35,6 +36,8 @@ _FEWEST_BYTES = 1 << 18
 _KEEP_S = 60.0
 """A file that the job no longer has open is followed for this long: a crash writes last."""
 _MOST_FILES = 512
+_MOST_FDS = 64
+"""Of a process, looked at for a log; outputs are opened first."""
 _SLOW_S = 0.5
 """A read that takes longer is reported."""
 _DEAD_S = 2.0
@@ -317,11 +320,16 @@ def _other_names(proc: str, output: Output) -> Sequence[str]:
 
 
 def _is_open(proc: str, output: Output, status: os.stat_result) -> bool:
-    """Whether a process of the job has this very file open as its output. May block."""
-    for pid in output.pids[:4]:
-        for fd in (1, 2):
+    """Whether a process of the job, or one that writes for it, has this very file open to write. May block.
+
+    To write, as O_PATH opens what one may not read.
+    """
+    for process in (f"{proc}/{pid}" for pid in (*output.through, *output.pids[:4])):
+        for fd in fds(process)[:_MOST_FDS]:
+            if open_flags(process, fd) & os.O_ACCMODE == os.O_RDONLY:
+                continue
             with suppress(OSError):
-                opened = os.stat(f"{proc}/{pid}/fd/{fd}")
+                opened = os.stat(f"{process}/fd/{fd}")
                 if (opened.st_dev, opened.st_ino) == (status.st_dev, status.st_ino):
                     return True
     return False
