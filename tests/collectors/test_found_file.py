@@ -112,6 +112,16 @@ def test_a_log_that_became_a_link_to_what_only_root_may_read_is_not_shown(tmp_pa
 
 
 @needs_root
+def test_a_log_of_another_user_that_the_job_does_not_write_is_not_the_jobs(tmp_path: Path) -> None:
+    """Such as the console of a W&B run that somebody left in the folder where the job works."""
+    log = tmp_path / "output.log"
+    log.write_text("CUDA out of memory\n")
+    os.chown(log, STRANGER, -1)
+    assert Process(tmp_path / "other", tmp_path / "train.log").lines(log)[0] == []
+    assert Process(tmp_path / "own", log).lines(log)[0] == ["CUDA out of memory"]
+
+
+@needs_root
 def test_what_is_put_in_the_place_of_a_followed_log_is_looked_at_anew(tmp_path: Path) -> None:
     secret, log = tmp_path / "secret", tmp_path / "train.log"
     secret.write_text("root:x\n")

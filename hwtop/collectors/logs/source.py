@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import psutil
 
 from hwtop.collectors.batch import Batch
-from hwtop.collectors.found_file import unreadable_for
+from hwtop.collectors.found_file import untrusted
 from hwtop.collectors.logs.glob import Glob
 from hwtop.collectors.logs.origin import content_since_s
 from hwtop.collectors.logs.output import Output, Outputs
@@ -216,14 +216,14 @@ class LogSource:
         return Tail(path, lambda: _other_names(self._proc, output), words, lambda status: self._refusal(path, status))
 
     def _refusal(self, path: str, status: os.stat_result) -> str | None:
-        """A job may put a link to what only root may read in the place of its log: then it must have that file open."""
+        """What no process of the job has open to write may be anybody's, or a link to what only root may read."""
         followed = self._followed.get(path)
         if followed is None or followed.output.is_named:
             return None
         if self._uid is None and self._target_pid is not None:
             with suppress(OSError):
                 self._uid = read_status(f"{self._proc}/{self._target_pid}").uid
-        reason = unreadable_for(status, self._uid)
+        reason = untrusted(status, self._uid)
         return None if reason is None or _is_open(self._proc, followed.output, status) else reason
 
     def _by_appetite(self) -> list[str]:
