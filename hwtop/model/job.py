@@ -58,6 +58,8 @@ class JobLogs(Struct, frozen=True, kw_only=True):
     files: tuple[LogFile, ...] = ()
     events: tuple[LogEvent, ...] = ()
     """All pattern matches kept so far, oldest first (the newest 500)."""
+    unproven_events: tuple[LogEvent, ...] = ()
+    """Those in lines that may be an earlier job's: no rule takes them for facts."""
     lines: tuple[LogLine, ...] = ()
     """The newest 500 lines of all logs, oldest first."""
     flagged_lines: tuple[LogLine, ...] = ()

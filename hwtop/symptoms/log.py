@@ -31,7 +31,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
         return None
     events: list[LogEvent] = []
     beside: list[LogEvent] = []
-    for event in job.logs.events:
+    for event in (*job.logs.events, *job.logs.unproven_events):
         if event.pattern == symptom:
             (events if _counts(job, event) else beside).append(event)
     is_summary = symptom == "rank-crash" and not any(event.role == "root" for event in events)

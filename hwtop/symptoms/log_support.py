@@ -58,8 +58,9 @@ def support_of(events: Sequence[LogEvent], history: History) -> Support:
     if best.most != "info" or job is None or len(texts) < _OFTEN:
         return best
     record = records().get(own[0].pattern)
-    is_over = record is not None and record.fatal is not None and all(went_on(job, event) for event in own)
-    return Support("warning" if is_over else "critical", f"{len(texts)} different lines say so")
+    if record is not None and record.fatal is not None and any(went_on(job, event) for event in own):
+        return best  # a language model that is asked about errors writes of many
+    return Support("critical", f"{len(texts)} different lines say so")
 
 
 def _support_of(event: LogEvent, history: History) -> Support:
@@ -76,12 +77,21 @@ def _support_of(event: LogEvent, history: History) -> Support:
     form = _form(event)
     if record is not None and record.fatal is not None and went_on(job, event):
         return Support("warning", f"{form}, and the training goes on") if form else Support("info", _TALK)
-    shown = form or _state(job, event, record, history)
+    ranks = concerned(job, event)
+    if any(_has_stopped(rank, event, history.now.at_s) for rank in ranks):
+        return Support("critical", "no step since then")
+    if record is not None and record.fatal == "always" and any(rank.progress.newest for rank in ranks):
+        return Support(
+            "info", _CAUGHT
+        )  # whoever retries a download logs the traceback and goes on; the next step tells
+    shown = form or _device(ranks, record, history)
     if shown is not None:
         return Support("critical", shown)
-    if event.level == "warning":
+    if event.level == "warning" and (
+        record is None or record.fatal is None
+    ):  # no logger only warns of a rank that is gone
         return Support("warning", "its logger calls it a warning")
-    return Support("info", _CAUGHT if record is not None and record.fatal == "always" else _TALK)
+    return Support("info", _TALK)
 
 
 def went_on(job: Job, event: LogEvent) -> bool:
@@ -109,10 +119,7 @@ def _form(event: LogEvent) -> str | None:
     return f"its logger calls it {_LEVELS[event.level]}" if event.level in _LEVELS else None
 
 
-def _state(job: Job, event: LogEvent, record: Record | None, history: History) -> str | None:
-    ranks = concerned(job, event)
-    if any(_has_stopped(rank, event, history.now.at_s) for rank in ranks):
-        return "no step since then"
+def _device(ranks: Sequence[Rank], record: Record | None, history: History) -> str | None:
     has_gpu = any(rank.gpus for rank in ranks) or bool(history.now.gpus)
     return "the job has such a device" if record is not None and record.of_gpu and has_gpu else None
 

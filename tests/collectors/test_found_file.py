@@ -80,10 +80,13 @@ def test_an_error_file_of_another_user_holds_no_words(file: Path) -> None:
 class Process:
     """A process of user OWNER, as /proc shows it, whose output is a file."""
 
-    def __init__(self, folder: Path, output: Path) -> None:
+    def __init__(self, folder: Path, output: Path, flags: str = "0100001") -> None:
+        """`flags`: as open(2) was given them, octal; write only."""
         (folder / "4711" / "fd").mkdir(parents=True)
         (folder / "4711" / "status").write_text(f"Name:\tpython\nUid:\t{OWNER}\t{OWNER}\t{OWNER}\t{OWNER}\n")
         (folder / "4711" / "fd" / "1").symlink_to(output)
+        (folder / "4711" / "fdinfo").mkdir()
+        (folder / "4711" / "fdinfo" / "1").write_text(f"pos:\t0\nflags:\t{flags}\n")
         self.source = LogSource(proc=str(folder), together_s=20.0)
 
     def lines(self, path: Path) -> tuple[list[str], str | None]:
@@ -109,6 +112,16 @@ def test_a_log_that_became_a_link_to_what_only_root_may_read_is_not_shown(tmp_pa
 
 
 @needs_root
+def test_a_log_of_another_user_that_the_job_does_not_write_is_not_the_jobs(tmp_path: Path) -> None:
+    """Such as the console of a W&B run that somebody left in the folder where the job works."""
+    log = tmp_path / "output.log"
+    log.write_text("CUDA out of memory\n")
+    os.chown(log, STRANGER, -1)
+    assert Process(tmp_path / "other", tmp_path / "train.log").lines(log)[0] == []
+    assert Process(tmp_path / "own", log).lines(log)[0] == ["CUDA out of memory"]
+
+
+@needs_root
 def test_what_is_put_in_the_place_of_a_followed_log_is_looked_at_anew(tmp_path: Path) -> None:
     secret, log = tmp_path / "secret", tmp_path / "train.log"
     secret.write_text("root:x\n")
@@ -129,6 +142,8 @@ def test_root_is_shown_its_own_file_that_the_job_prints_into(tmp_path: Path) -> 
     log.write_text("step 1\n")
     log.chmod(0o600)
     assert Process(tmp_path / "proc", log).lines(log)[0] == ["step 1"]
+    for name, flags in (("path", "010100000"), ("read", "0100000")):  # O_PATH asks for no permission
+        assert Process(tmp_path / name, log, flags).lines(log)[0] == []
 
 
 def metrics(folder: Path, uid: int | None, files: tuple[str, ...] = ()) -> dict[str, str | None]:

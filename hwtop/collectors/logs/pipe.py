@@ -74,14 +74,16 @@ def written_files(process: str) -> tuple[str, ...]:
     if _comm(process) == SLURMSTEPD:
         return ()
     opened = [fd for fd in fds(process) if fd not in {"0", "1", "2"} and _is_file(_target(process, fd))]
-    paths = dict.fromkeys(_target(process, fd) for fd in opened if _flags(process, fd) & _ACCESS_MODE == _WRITE_ONLY)
+    paths = dict.fromkeys(
+        _target(process, fd) for fd in opened if open_flags(process, fd) & _ACCESS_MODE == _WRITE_ONLY
+    )
     if len(paths) > 1 and _comm(process) != "tee":
         paths = dict.fromkeys(path for path in paths if is_log_name(path))
         return tuple(paths)
     if paths:
         return (next(iter(paths)),)  # the files of one tee all hold the same
     path = _target(process, "1")
-    return (path,) if _is_file(path) and _flags(process, "1") & _ACCESS_MODE != _READ_ONLY else ()
+    return (path,) if _is_file(path) and open_flags(process, "1") & _ACCESS_MODE != _READ_ONLY else ()
 
 
 def fds(process: str) -> list[str]:
@@ -112,14 +114,14 @@ def _recorder(proc: str, terminal: str) -> PipeReader | None:
         masters = [fd for fd in fds(process) if _target(process, fd).endswith(("/ptmx", "/dev/ptmx"))]
         if any(_info(process, fd, "tty-index:") == index for fd in masters):
             opened = [fd for fd in fds(process) if fd not in {"0", "1", "2"} and _is_file(_target(process, fd))]
-            paths = [_target(process, fd) for fd in opened if _flags(process, fd) & _ACCESS_MODE != _READ_ONLY]
+            paths = [_target(process, fd) for fd in opened if open_flags(process, fd) & _ACCESS_MODE != _READ_ONLY]
             return PipeReader(pid, _comm(process), tuple(dict.fromkeys(paths))[:1])
     return None
 
 
 def _reads(process: str, target: str) -> bool:
     for fd in fds(process):
-        if _target(process, fd) == target and _flags(process, fd) & _ACCESS_MODE == _READ_ONLY:
+        if _target(process, fd) == target and open_flags(process, fd) & _ACCESS_MODE == _READ_ONLY:
             return True
     return False
 
@@ -140,8 +142,8 @@ def _target(process: str, fd: str) -> str:
     return ""
 
 
-def _flags(process: str, fd: str) -> int:
-    """Open flags, octal; 0 (read only) where they cannot be read."""
+def open_flags(process: str, fd: str) -> int:
+    """As open(2) was given them; 0 (read only) where they cannot be read."""
     text = _info(process, fd, "flags:")
     return int(text, 8) if text else 0
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import psutil
 
 from hwtop.collectors.batch import Batch
-from hwtop.collectors.found_file import unreadable_for
+from hwtop.collectors.found_file import untrusted
 from hwtop.collectors.logs.glob import Glob
 from hwtop.collectors.logs.origin import content_since_s
 from hwtop.collectors.logs.output import Output, Outputs
+from hwtop.collectors.logs.pipe import fds, open_flags
 from hwtop.collectors.logs.tail import DELETED, Tail, TailReading
 from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.logs.words import Words
@@ -35,6 +36,8 @@ _FEWEST_BYTES = 1 << 18
 _KEEP_S = 60.0
 """A file that the job no longer has open is followed for this long: a crash writes last."""
 _MOST_FILES = 512
+_MOST_FDS = 64
+"""Of a process, looked at for a log; outputs are opened first."""
 _SLOW_S = 0.5
 """A read that takes longer is reported."""
 _DEAD_S = 2.0
@@ -213,14 +216,14 @@ class LogSource:
         return Tail(path, lambda: _other_names(self._proc, output), words, lambda status: self._refusal(path, status))
 
     def _refusal(self, path: str, status: os.stat_result) -> str | None:
-        """A job may put a link to what only root may read in the place of its log: then it must have that file open."""
+        """What no process of the job has open to write may be anybody's, or a link to what only root may read."""
         followed = self._followed.get(path)
         if followed is None or followed.output.is_named:
             return None
         if self._uid is None and self._target_pid is not None:
             with suppress(OSError):
                 self._uid = read_status(f"{self._proc}/{self._target_pid}").uid
-        reason = unreadable_for(status, self._uid)
+        reason = untrusted(status, self._uid)
         return None if reason is None or _is_open(self._proc, followed.output, status) else reason
 
     def _by_appetite(self) -> list[str]:
@@ -317,11 +320,16 @@ def _other_names(proc: str, output: Output) -> Sequence[str]:
 
 
 def _is_open(proc: str, output: Output, status: os.stat_result) -> bool:
-    """Whether a process of the job has this very file open as its output. May block."""
-    for pid in output.pids[:4]:
-        for fd in (1, 2):
+    """Whether a process of the job, or one that writes for it, has this very file open to write. May block.
+
+    To write, as O_PATH opens what one may not read.
+    """
+    for process in (f"{proc}/{pid}" for pid in (*output.through, *output.pids[:4])):
+        for fd in fds(process)[:_MOST_FDS]:
+            if open_flags(process, fd) & os.O_ACCMODE == os.O_RDONLY:
+                continue
             with suppress(OSError):
-                opened = os.stat(f"{proc}/{pid}/fd/{fd}")
+                opened = os.stat(f"{process}/fd/{fd}")
                 if (opened.st_dev, opened.st_ino) == (status.st_dev, status.st_ino):
                     return True
     return False

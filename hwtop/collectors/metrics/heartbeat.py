@@ -159,7 +159,8 @@ def read_page(path: str, target: MetricsTarget) -> Page:
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or (target.uid is not None and status.st_uid != target.uid):
+        owner = os.geteuid() if target.uid is None else target.uid
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != owner:
             raise ValueError("the file is not the user's own")
         first, second = os.pread(fd, PAGE_BYTES, 0), os.pread(fd, PAGE_BYTES, 0)
     finally:

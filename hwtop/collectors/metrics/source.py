@@ -205,7 +205,7 @@ class MetricsSource:
             total_steps=file.total_steps,
             skipped_bytes=file.skipped_bytes,
             broken=file.broken,
-            console=file.console,
+            console=None if key in self._refusals else file.console,
             reason=late or self._refusals.get(key, file.reason),
         )
 

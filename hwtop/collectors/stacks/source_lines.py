@@ -19,8 +19,9 @@ import psutil
 from msgspec.structs import replace
 
 from hwtop.collectors.batch import Batch
+from hwtop.collectors.found_file import FLAGS, unreadable_for
 from hwtop.collectors.host.system import CLOCK_TICKS_PER_S
-from hwtop.collectors.process.files import read_stat
+from hwtop.collectors.process.files import read_stat, read_status
 from hwtop.job.hang.lock_source import held_at
 from hwtop.job.hang.locks import lock_wait
 from hwtop.job.secrets import masked_text
@@ -130,11 +131,16 @@ class SourceLines:
 
     def _lines(self, file: _File) -> _Lines | None:
         where = f"root{file.filename}" if file.filename.startswith("/") else f"cwd/{file.filename}"
-        descriptor = os.open(f"{self._proc}/{file.pid}/{where}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as source:
-            status = os.fstat(descriptor)
+        path = f"{self._proc}/{file.pid}/{where}"
+        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may do something
+            return None
+        with os.fdopen(os.open(path, FLAGS), "rb") as source:
+            status = os.fstat(source.fileno())
+            # a program may name any file as its source: compile(text, "/etc/shadow")
+            if unreadable_for(status, read_status(f"{self._proc}/{file.pid}").uid) is not None:
+                return None
             changed_s = max(status.st_mtime, status.st_ctime)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES or changed_s > self._started_s(file):
+            if status.st_size > MOST_BYTES or changed_s > self._started_s(file):
                 return None
             key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
             if key not in self._texts:

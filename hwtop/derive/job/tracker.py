@@ -172,7 +172,8 @@ class JobTracker:
             processes=process_rows(reading, self._members, self._rates),
             logs=JobLogs(
                 files=self._logs.files,
-                events=self._logs.events,
+                events=tuple(event for event in self._logs.events if event.writer == "job"),
+                unproven_events=tuple(event for event in self._logs.events if event.writer == "unknown"),
                 lines=self._logs.lines,
                 flagged_lines=self._logs.flagged_lines,
                 targets=log_targets(reading, self._members),

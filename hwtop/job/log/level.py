@@ -20,7 +20,8 @@ _PADDED = re.compile(rf"({_NAMES}) {{2,}}\S")
 _BOXED = re.compile(rf"\[({_NAMES})\]", re.IGNORECASE)
 _FIELD = re.compile(rf"\blevel[\"']?\s?[=:]\s?[\"']?({_NAMES})\b", re.IGNORECASE)
 _SPOKEN = re.compile(r"(warning|error|fatal|critical):")
-_GLOG = re.compile(r"\[?([IWEFD])(?:\d{4})?")
+_GLOG = re.compile(r"\[?([IWEFD])(?:\d{3,4})?")
+"""The month is one digit in what torch prints: E321 is March 21."""
 _GLOG_NEXT = re.compile(r"\d\d:\d\d:\d\d|[\w./-]+:\d+\]|\w+/\w+")
 _BETWEEN = ("-", "|", ":")
 _LEVELS: dict[str, LogLevel] = {

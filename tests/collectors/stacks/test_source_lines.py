@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,16 +118,16 @@ def test_a_file_that_never_answers_costs_one_deadline_once(
     script: str, sleeper: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = SourceLines()
-    real = os.open
+    real = os.stat
     asked, answers = [], threading.Event()
 
-    def hang(path: str, *arguments: int, **others: int) -> int:
+    def hang(path: str, **others: Any) -> os.stat_result:
         if str(path).endswith("dead.py"):
             asked.append(path)
             answers.wait(60)
-        return real(path, *arguments, **others)
+        return real(path, **others)
 
-    monkeypatch.setattr(os, "open", hang)
+    monkeypatch.setattr(os, "stat", hang)
     frames = (frame("/mnt/dead.py", 1), frame(script, 3))
     first = lines.with_code(frames, sleeper)
     second = lines.with_code(frames, sleeper)
@@ -161,3 +162,18 @@ def test_frames_of_a_live_process_get_their_text(tmp_path: Path) -> None:
         process.kill()
         process.wait()
     assert seen == ["time.sleep(0.01)", "train()"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may read what the user of the job may not")
+def test_a_program_cannot_have_a_file_shown_that_its_user_may_not_read(tmp_path: Path) -> None:
+    """A frame holds the name that the program gave to compile()."""
+    secret, own = Path(write(tmp_path / "shadow.py", "root:x\n")), Path(write(tmp_path / "own.py", "x = 1\n"))
+    secret.chmod(0o600)
+    own.chmod(0o644)
+    process = subprocess.Popen(["sleep", "100"], user=65_532, cwd="/")
+    try:
+        frames = (frame(str(secret), 1), frame(str(own), 1))
+        assert [each.code for each in SourceLines().with_code(frames, process.pid)] == [None, "x = 1"]
+    finally:
+        process.kill()
+        process.wait()

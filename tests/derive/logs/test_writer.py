@@ -85,14 +85,15 @@ def job_with(*texts: str, content_age_s: float, age_s: float = 1.0) -> Job:
 
 
 def test_the_report_of_an_earlier_job_in_the_same_file_is_no_event_of_this_one() -> None:
-    assert [event.writer for event in job_with(KILLED, content_age_s=900.0).logs.events] == ["unknown"]
-    assert [event.writer for event in job_with(KILLED, content_age_s=100.0).logs.events] == ["job"]
+    shared, own = job_with(KILLED, content_age_s=900.0), job_with(KILLED, content_age_s=100.0)
+    assert (len(shared.logs.events), len(shared.logs.unproven_events)) == (0, 1)
+    assert (len(own.logs.events), len(own.logs.unproven_events)) == (1, 0)
     earlier = job_with("step 7 loss 2.5", KILLED, content_age_s=900.0, age_s=500.0)
-    assert earlier.logs.events == ()
+    assert (earlier.logs.events, earlier.logs.unproven_events) == ((), ())
     assert [line.text for line in earlier.logs.lines] == ["step 7 loss 2.5", KILLED]
     assert all(each.progress.newest is None for each in earlier.ranks)
 
 
 def test_a_line_that_names_a_process_of_the_job_is_the_jobs() -> None:
     own = KILLED.replace("4242", "111")
-    assert [(event.writer, event.rank) for event in job_with(own, content_age_s=900.0).logs.events] == [("job", 1)]
+    assert [event.rank for event in job_with(own, content_age_s=900.0).logs.events] == [1]

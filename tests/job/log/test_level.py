@@ -17,6 +17,8 @@ from hwtop.model.log import LogLevel
         ("2026-11-23 12:00:00.123 | ERROR    | train:step:12 - CUDA out of memory", "error"),
         ("[2026-11-23 12:00:00,123] [WARNING] [stage3.py:1998:step] 2 pytorch allocator cache flushes", "warning"),
         ("[rank1]:[E1123 12:00:00.123456789 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught", "error"),
+        ("[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught", "error"),
+        ("[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught", "error"),
         ("[E ProcessGroupNCCL.cpp:474] [Rank 1] Watchdog caught collective operation timeout", "error"),
         ("F1123 12:00:00.123456  4242 logging.cc:12] Check failed: x == y", "critical"),
         ("2026-11-23 12:00:00.123456: F external/xla/service.cc:12] out of memory", "critical"),
