@@ -200,11 +200,12 @@ def test_an_exception_that_training_went_on_after_is_overcome() -> None:
             5.0,
             "info",
         ),  # a sample that the model wrote, or a caught error
-        ("torch message", {"step_reported_at_s": 9.0}, 5.0, "critical"),
+        ("torch message", {"step_reported_at_s": 9.0}, 5.0, "info"),
         ("common wording", {"step_reported_at_s": 4.0}, 5.0, "critical"),
         ("common wording", {"step_reported_at_s": 4.0}, 9.0, "info"),  # the next step may still come
         ("common wording", {"step_reported_at_s": 4.0, "log_interval_s": None}, 9.0, "info"),
-        ("common wording", {"progress": None, "log_interval_s": None}, 9.0, "critical"),
+        ("common wording", {"progress": None, "log_interval_s": None}, 9.0, "info"),  # nothing else shows it
+        ("common wording", {"progress": None, "log_interval_s": None, "state": "stuck"}, 9.0, "critical"),
         ("common wording", {"step_reported_at_s": 9.0, "is_alive": False, "exit_code": 1}, 5.0, "critical"),
     ],
 )
