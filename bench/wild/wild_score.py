@@ -86,6 +86,7 @@ def judge(case: Case, look: Look) -> Judged:
         beside=tuple(sorted(false if case.fault is None else false - {on_top})),
         passing=tuple(sorted(gone)),
         claims=tuple((each["confidence"], _is_right(case, each)) for each in serious),
+        why=f"hwtop does not know: {report.verdict['text']}" if report.verdict["level"] == "unknown" else None,
     )
 
 
