@@ -45,7 +45,7 @@ def main():
     model, opt = Tagger(), None
     opt = torch.optim.AdamW(model.parameters(), 2e-3)
     model, opt = acc.prepare(model, opt)  # the loader reads per-process files, so it is not prepared
-    for epoch in range(40):
+    for epoch in range(400):
         model.train()
         for step, (ids, tags) in enumerate(loader):
             loss = torch.nn.functional.cross_entropy(model(ids).flatten(0, 1), tags.flatten())

@@ -21,8 +21,8 @@ def loss_and_grad(w, X, y):
 for epoch in range(1000):
     bar = trange(400, desc=f"epoch {epoch}", mininterval=0.5)
     for it in bar:
-        X = rs.randn(1500, D)
-        y = (X @ w_true + rs.randn(1500) > 0).astype(float)
+        X = rs.randn(3000, D)
+        y = (X @ w_true + rs.randn(3000) > 0).astype(float)
         l, g, p = loss_and_grad(w, X, y)
         m = 0.9 * m + g
         w -= 0.01 * m

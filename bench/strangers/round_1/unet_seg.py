@@ -14,7 +14,7 @@ log = logging.getLogger("trainer")
 
 @dataclasses.dataclass
 class Config:
-    epochs: int = 500
+    epochs: int = 20000
     steps: int = 60
     batch: int = 6
     ckpt_dir: str = "checkpoints"

@@ -7,7 +7,7 @@ import torch.distributed as dist, torch.multiprocessing as mp
 parser = argparse.ArgumentParser(description='digits')
 parser.add_argument('--np', type=int, default=3, metavar='N')
 parser.add_argument('--batch-size', type=int, default=32)
-parser.add_argument('--epochs', type=int, default=200)
+parser.add_argument('--epochs', type=int, default=5000)
 parser.add_argument('--patience', type=int, default=0, help='stop after so many epochs without progress (0: never)')
 parser.add_argument('--hard-negatives', action='store_true')
 parser.add_argument('--epoch-size', type=int, default=3840)

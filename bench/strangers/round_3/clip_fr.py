@@ -1,5 +1,5 @@
 # Apprentissage contrastif texte-image, quatre lignes de journal par époque et le détail tous les 10 pas
-import logging, os, sys
+import logging, os, sys, time
 import torch, torch.distributed as dist, torch.nn.functional as F
 from torch import nn
 
@@ -46,6 +46,7 @@ for epoque in range(1, 500):
         restantes -= n
         pas += 1
         z = torch.randn(n, 64)
+        time.sleep(0.03)  # lecture des images sur le partage
         zi, zt, t = modele(z @ base_i + torch.randn(n, 300), z @ base_t + torch.randn(n, 120))
         recus = [torch.empty(n, 64) for _ in range(NB)]
         dist.all_gather(recus, zt.detach().contiguous())
