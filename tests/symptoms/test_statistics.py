@@ -139,7 +139,7 @@ def test_the_more_samples_prove_the_surer_a_finding_is() -> None:
     [
         ([0.04, 0.02, 0.02, 0.01, 0.01], True),
         ([0.01] * 40, True),
-        ([0.004] * 40, True),  # one unit of its last digit
+        ([0.004] * 40, False),
         ([0.0036, 0.0038, 0.004, 0.004], False),
         ([1e-3 * (1 - step / 200) for step in range(200)], False),
         ([3e-4] * 5 + [2.5e-4], False),
