@@ -22,7 +22,7 @@ USUAL_SHARE = 0.02
 """Of the values before; more is the nature of the series. Engineering default."""
 LEVEL_POINTS = 5
 """The level of now is the median of so many: one bad batch is no jump."""
-_RENEWED = 10
+_RENEWED = 20
 """The level is worked out anew after so many values."""
 _STILL = 3.0
 """Times the mean distance without another one are chance in 5 of 100 cases, where they come at random (exp(-3))."""
