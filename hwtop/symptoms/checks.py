@@ -93,7 +93,9 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
         text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
-        return Result("yes" if median(shares) >= LARGE_SHARE else "unknown", text)
+        if median(shares) >= LARGE_SHARE:
+            return Result("yes", text)
+        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence)")
 
     return measure
 
