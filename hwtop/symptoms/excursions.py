@@ -95,13 +95,13 @@ def is_unusual(values: Sequence[float], found: Excursion) -> bool:
     return sum(value > half for value in before) <= USUAL_SHARE * len(before)
 
 
-def comes_back(found: Sequence[Excursion], count: int, least: int) -> bool:
+def comes_back(begins: Sequence[int], count: int, least: int) -> bool:
     """Has it happened so often, at its own pace still: not silent for longer than three of its usual distances?
 
     Args:
-        found: those of a series of `count` values.
+        begins: where each began, in a series of `count` values.
     """
-    if len(found) < least:
+    if len(begins) < least:
         return False
-    usual = (found[-1].begin - found[0].begin) / (len(found) - 1)
-    return count - found[-1].begin <= _STILL * usual
+    usual = (begins[-1] - begins[0]) / (len(begins) - 1)
+    return count - begins[-1] <= _STILL * usual
