@@ -18,7 +18,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct
-from hwtop.symptoms.host.resources import LEAST_S, known
+from hwtop.symptoms.host.resources import BESIDE_DISKS, LEAST_S, known
 from hwtop.symptoms.host.resources import WINDOW_S as RISES_S
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.runs.earlier import against_earlier, earlier_words
@@ -94,7 +94,9 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
         text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
-        return Result("yes" if median(shares) >= LARGE_SHARE else "unknown", text)
+        if median(shares) >= LARGE_SHARE:
+            return Result("yes", text)
+        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence)")
 
     return measure
 
@@ -153,7 +155,7 @@ def memory_short(history: History) -> Result:
         return Result("unknown", "memory is not read")
     text = f"{memory.available_bytes / 1e9:.1f} of {memory.total_bytes / 1e9:.1f} GB available"
     swap = (memory.swap_in_pages_per_s or 0.0) + (memory.swap_out_pages_per_s or 0.0)
-    limits = sorted(known(history), key=lambda each: -each[1].share)
+    limits = sorted(known(history, BESIDE_DISKS), key=lambda each: -each[1].share)
     text += f", {swap:.0f} pages/s swapped" if swap else ""
     text += "".join(f"; {name} {outlook.share:.0%}" for name, outlook in limits[:1])
     text += f": the most of {len(limits)} limits, watched for {min(history.watched_s, RISES_S):.0f} s"

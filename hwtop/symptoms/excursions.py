@@ -22,7 +22,7 @@ USUAL_SHARE = 0.02
 """Of the values before; more is the nature of the series. Engineering default."""
 LEVEL_POINTS = 5
 """The level of now is the median of so many: one bad batch is no jump."""
-_RENEWED = 10
+_RENEWED = 20
 """The level is worked out anew after so many values."""
 _STILL = 3.0
 """Times the mean distance without another one are chance in 5 of 100 cases, where they come at random (exp(-3))."""
@@ -95,13 +95,13 @@ def is_unusual(values: Sequence[float], found: Excursion) -> bool:
     return sum(value > half for value in before) <= USUAL_SHARE * len(before)
 
 
-def comes_back(found: Sequence[Excursion], count: int, least: int) -> bool:
+def comes_back(begins: Sequence[int], count: int, least: int) -> bool:
     """Has it happened so often, at its own pace still: not silent for longer than three of its usual distances?
 
     Args:
-        found: those of a series of `count` values.
+        begins: where each began, in a series of `count` values.
     """
-    if len(found) < least:
+    if len(begins) < least:
         return False
-    usual = (found[-1].begin - found[0].begin) / (len(found) - 1)
-    return count - found[-1].begin <= _STILL * usual
+    usual = (begins[-1] - begins[0]) / (len(begins) - 1)
+    return count - begins[-1] <= _STILL * usual

@@ -109,7 +109,7 @@ QUESTIONS = (
     _Question(
         id="memory",
         hypothesis="Does memory grow, or run out?",
-        check=f"memory, open files, processes, disks: under {measures.NEARLY_FULL_SHARE:.0%} of each limit, no swapping, no rise to a limit",
+        check=f"memory, open files, processes: under {measures.NEARLY_FULL_SHARE:.0%} of each limit, no swapping, no rise to a limit",
         measure=measures.memory_short,
     ),
     _Question(

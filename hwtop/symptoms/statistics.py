@@ -131,7 +131,8 @@ def resolution(values: Sequence[float]) -> float:
 
 
 def would_round_to_zero(values: Sequence[float]) -> bool:
-    """Would the next value be told as 0 if it moves like the last five different ones? Then a 0 after them is no proof of 0."""
+    """Would the next value be told as 0 if it moves like the last five different ones? Then a 0 after them is no proof of 0; nor is it after one
+    unit of the last digit."""
     latest: list[float] = []
     for value in reversed(values):
         if value not in latest:
@@ -140,4 +141,6 @@ def would_round_to_zero(values: Sequence[float]) -> bool:
             break
     if not latest or max(latest) == 0:
         return False
-    return latest[0] * min(latest) / max(latest) <= 0.5 * (1 + 1e-9) * resolution(values)
+    finest = resolution(values)
+    is_last_digit = latest[0] <= finest
+    return is_last_digit or latest[0] * min(latest) / max(latest) <= 0.5 * (1 + 1e-9) * finest

@@ -43,4 +43,4 @@ def test_a_level_has_to_be_known_first() -> None:
 @pytest.mark.parametrize(("count", "expected"), [(330, True), (600, True), (601, False)])
 def test_what_has_long_been_silent_does_not_come_back(count: int, expected: bool) -> None:
     values = raised((100, 104), (200, 204), (300, 304), count=count)
-    assert comes_back(excursions(values, 6.0, 0.2), count, 3) is expected
+    assert comes_back([each.begin for each in excursions(values, 6.0, 0.2)], count, 3) is expected

@@ -14,6 +14,7 @@ from hwtop.symptoms.statistics import (
     share_at_least,
     spread,
     trend,
+    would_round_to_zero,
 )
 
 NORMAL = random.Random(11)
@@ -131,3 +132,19 @@ def test_the_more_samples_prove_the_surer_a_finding_is() -> None:
     assert 0.6 < few < many < 0.95
     assert proven_confidence(1.0, 1000, base=0.6, most=0.95) == 0.95
     assert proven_confidence(0.5, 0, base=0.6, most=0.95) == 0.6
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.04, 0.02, 0.02, 0.01, 0.01], True),
+        ([0.01] * 40, True),
+        ([0.004] * 40, False),
+        ([0.0036, 0.0038, 0.004, 0.004], False),
+        ([1e-3 * (1 - step / 200) for step in range(200)], False),
+        ([3e-4] * 5 + [2.5e-4], False),
+        ([], False),
+    ],
+)
+def test_a_zero_after_these_may_be_rounded(values: list[float], expected: bool) -> None:
+    assert would_round_to_zero(values) is expected

@@ -7,7 +7,7 @@ from msgspec import Struct
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.resources import rise_of, span
+from hwtop.symptoms.host.resources import Rise, rise_of, span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 MIN_WINDOW_S = 12.0
@@ -17,14 +17,11 @@ MAX_WINDOW_S = 600.0
 LEAK = limits_of("host-memory-leak")
 
 
-class Growth(Struct, frozen=True, kw_only=True):
-    """A straight rise of one rank's memory."""
+class Growth(Struct, frozen=True):
+    """A straight rise of one rank's memory, in bytes."""
 
     rank: Rank
-    slope_bytes_per_s: float
-    gained_bytes: float
-    seconds: float
-    fit: float
+    rise: Rise
 
 
 def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
@@ -32,27 +29,27 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
     rises = [growth for rank in history.live_ranks if (growth := growth_of(history, rank, limits)) is not None]
     if not rises:
         return None
-    total = sum(growth.slope_bytes_per_s for growth in rises)
+    total = sum(growth.rise.per_s for growth in rises)
     room = room_bytes(history)
     left_s = room / total if room is not None else None
-    worst = max(rises, key=lambda growth: growth.slope_bytes_per_s)
+    worst = max(rises, key=lambda growth: growth.rise.per_s)
     is_soon = left_s is not None and left_s < 3600 * limits.warning_h
     left = span(left_s) if left_s is not None and left_s < 48 * 3600 else None
-    is_long = worst.seconds >= 0.9 * MAX_WINDOW_S
+    is_long = worst.rise.seconds >= 0.9 * MAX_WINDOW_S
     return observed(
         "host-memory-leak",
         severity="warning" if is_soon or is_long else "info",
         facts={
             "rank": worst.rank.rank,
             "pid": worst.rank.pid,
-            "mb_per_min": worst.slope_bytes_per_s * 60 / 1e6,
+            "mb_per_min": worst.rise.per_s * 60 / 1e6,
             "left": left,
         },
         confidence=0.9 if is_long else 0.75,
         evidence=(
             *(
-                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{growth.gained_bytes / 1e6:.0f} MB in {growth.seconds:.0f} s, "
-                f"a straight line (R² {growth.fit:.2f}), now {(growth.rank.process.tree_anon_bytes or 0) / 1e9:.2f} GB of its own"
+                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{growth.rise.gained / 1e6:.0f} MB in {growth.rise.seconds:.0f} s, "
+                f"a straight line (R² {growth.rise.fit:.2f}), now {(growth.rank.process.tree_anon_bytes or 0) / 1e9:.2f} GB of its own"
                 for growth in rises
             ),
             *((f"{room / 1e9:.1f} GB left until the limit",) if room is not None else ()),
@@ -70,7 +67,7 @@ def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | N
     rise = rise_of(points)
     if rise is None or rise.per_s < 1e6 * limits.mb_per_min / 60 or rise.gained < 1e6 * limits.gained_mb:
         return None
-    return Growth(rank=rank, slope_bytes_per_s=rise.per_s, gained_bytes=rise.gained, seconds=rise.seconds, fit=rise.fit)
+    return Growth(rank, rise)
 
 
 def room_bytes(history: History) -> float | None:

@@ -1,6 +1,6 @@
 """Resources that a job can run out of: how much of the limit is used, how fast that rises, and when the limit is reached.
 
-One judgement for all of them; what they are is the table `RESOURCES`. Rules with a symptom of their own (open files, memory of a
+One judgement for all of them; what they are is the table at the end. Rules with a symptom of their own (open files, memory of a
 rank, /dev/shm, disks) ask the same questions. memory-nearly-full and process-limit are here.
 """
 
@@ -208,7 +208,8 @@ MEMORY = Resource(name="memory", amounts=_memory)
 CGROUP_MEMORY = Resource(name="memory of the cgroup", amounts=_cgroup_memory)
 CGROUP_PROCESSES = Resource(name="processes and threads of the cgroup", amounts=_cgroup_processes)
 USER_PROCESSES = Resource(name="processes and threads of the user", amounts=_user_processes)
-RESOURCES = (OPEN_FILES, SHM, DISK, INODES, MEMORY, CGROUP_MEMORY, CGROUP_PROCESSES, USER_PROCESSES)
+BESIDE_DISKS = (OPEN_FILES, SHM, MEMORY, CGROUP_MEMORY, CGROUP_PROCESSES, USER_PROCESSES)
+"""Where nine tenths are nearly all; of a large disk a tenth is room enough."""
 
 FULL = limits_of("memory-nearly-full")
 PROCESSES = limits_of("process-limit")
@@ -249,7 +250,7 @@ def _worst(history: History, resources: Sequence[Resource], full: float) -> tupl
     return max(found, key=lambda each: each[1].share, default=None)
 
 
-def known(history: History, resources: Sequence[Resource] = RESOURCES) -> Iterator[tuple[str, Outlook]]:
+def known(history: History, resources: Sequence[Resource]) -> Iterator[tuple[str, Outlook]]:
     """All whose limit is known."""
     for resource in resources:
         for outlook in history.once(outlooks, resource).values():

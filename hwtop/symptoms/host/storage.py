@@ -15,7 +15,7 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.host.resources import DISK as DISKS
-from hwtop.symptoms.host.resources import MEMORY_FS, outlooks
+from hwtop.symptoms.host.resources import INODES, MEMORY_FS, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 WAITS_SHARE = 0.2
@@ -61,7 +61,12 @@ def check_saturated(history: History, limits: Limits = DISK) -> Observation | No
 def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | None:
     """A file system has hardly any room left, or will have; those that the job writes its logs and metrics to count most."""
     used = mounts_of(_written(history.now), history.now.mounts)
-    ends = {str(point): disk for point, disk in history.once(outlooks, DISKS).items() if disk.runs_out}
+    ends = {
+        str(point): room
+        for resource in (DISKS, INODES)
+        for point, room in history.once(outlooks, resource).items()
+        if room.runs_out
+    }
     full = [
         mount
         for mount in history.now.mounts

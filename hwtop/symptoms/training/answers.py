@@ -20,6 +20,8 @@ _SEEN_SHARE = 0.5
 def not_learning(history: History) -> Result:
     """Whether the loss still falls, without a jump."""
     loss = series_of(history, "loss")
+    if history.job is None or history.job.has_ended or not any(rank.progress.newest for rank in history.live_ranks):
+        return Result("unknown", "no live rank reports its progress")
     if loss is None or not loss.points:
         return Result("unknown", "no loss in a log or metrics file")
     values = loss.values

@@ -9,7 +9,7 @@ from statistics import median
 from msgspec.structs import replace
 
 from hwtop.job.rank_set import named
-from hwtop.model.curve import CurvePoint
+from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.log import Severity
 from hwtop.symptoms.excursions import LEVEL_POINTS, Excursion, comes_back, excursions, is_unusual
 from hwtop.symptoms.history import History
@@ -49,7 +49,7 @@ def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
             ranks=ranks,
         )
     if seen is None:
-        return _nan_gradients(history, int(limits.gradients))
+        return _nan_again(history, curve, run) or _nan_gradients(history, int(limits.gradients))
     return replace(seen, evidence=(*seen.evidence, *_last_words(history, run)))
 
 
@@ -71,6 +71,25 @@ def _last_words(history: History, run: Sequence[CurvePoint]) -> tuple[str, ...]:
         if before:
             lines.append(f"gradient norms before: {', '.join(f'{value:.3g}' for value in before)}")
     return tuple(lines)
+
+
+def _nan_again(history: History, curve: Curve | None, run: Sequence[CurvePoint]) -> Observation | None:
+    """No number time and again, each time for some values only."""
+    bad = [not isfinite(point.value) for point in run]
+    begins = [index for index in range(1, len(bad)) if bad[index] and not bad[index - 1]]
+    if curve is None or not comes_back(begins, len(run), int(SPIKE.again)):
+        return None
+    return observed(
+        "loss-nan",
+        severity="warning",
+        facts={"times": len(begins), "since": when(history, run[begins[0]]).removeprefix("at ")},
+        confidence=0.85,
+        evidence=(
+            f"{sum(bad)} of {len(run)} values are not a number, the newest {when(history, run[begins[-1]])}",
+            f"reported in {curve.source}",
+        ),
+        ranks=() if curve.rank is None else (curve.rank,),
+    )
 
 
 def _nan_gradients(history: History, least: int) -> Observation | None:
@@ -135,7 +154,9 @@ def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limit
     """Again and again, and not so often that it is the loss's nature."""
     share = sum(jump.length for jump in found) / max(1, len(values))
     is_certain = all(jump.peak >= limits.certain_times * jump.base for jump in found)
-    return comes_back(found, len(values), int(limits.again)) and (is_certain or share <= OFTEN_SHARE)
+    return comes_back([jump.begin for jump in found], len(values), int(limits.again)) and (
+        is_certain or share <= OFTEN_SHARE
+    )
 
 
 def _stands_high(history: History, series: Series, jump: Excursion, limits: Limits) -> Observation:

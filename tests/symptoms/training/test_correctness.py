@@ -73,6 +73,17 @@ def test_only_the_newest_loss_counts(values: list[float], expected: bool) -> Non
     assert (check_nan(watched(curve("loss", values))) is not None) is expected
 
 
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [((40, 90, 150), "warning"), ((40, 150), None), ((10, 14, 18), None), ((150, 151, 152), None)],
+)
+def test_a_loss_that_is_no_number_time_and_again(places: tuple[int, ...], expected: str | None) -> None:
+    values = [math.nan if index in places else value for index, value in enumerate(LEARNT[:200])]
+    seen = check_nan(watched(curve("loss", values)))
+    assert (None if seen is None else seen.severity) == expected
+    assert seen is None or seen.title == "Loss was not a number 3 times since step 41, and came back each time"
+
+
 @pytest.mark.parametrize(("count", "expected"), [(int(NAN.gradients), True), (int(NAN.gradients) - 1, False)])
 def test_gradients_that_have_long_been_no_numbers(count: int, expected: bool) -> None:
     norms = [1.0] * 30 + [math.nan] * count
