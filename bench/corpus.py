@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any
 
 from hwtop.job.patterns.match import match
+from hwtop.job.progress.field_units import rate_unit
 from hwtop.job.progress.tracker import ProgressReader, parse
 from hwtop.model.log import LogEvent, LogLine
 
@@ -50,7 +51,7 @@ def last_progress(text: str) -> dict[str, Any]:
 
 def is_same(wanted_value: Any, got: Any) -> bool:
     if isinstance(wanted_value, str) or isinstance(got, str):
-        return bool(wanted_value == got)
+        return rate_unit(str(wanted_value)) == rate_unit(str(got))  # imgs/s and images/s are one unit
     if math.isnan(wanted_value):
         return math.isnan(got)
     return math.isclose(wanted_value, got, rel_tol=1e-3, abs_tol=1e-12)

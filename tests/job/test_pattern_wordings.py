@@ -48,6 +48,16 @@ SAID = [
     ("loss-nan", "Loss is inf, stopping training"),
     ("loss-nan", "ep   141  ret  -29.130  len  35.1  pi_loss nan  v_loss 106.6858  (0.24s)"),
     ("loss-nan", "[3/20]\tLoss_D: nan\tLoss_G: nan"),
+    # a norm by its value, wherever a step tells it, and steps skipped since the line before
+    ("grad-explosion", "step 40 | loss 3.5 | gnorm 412345.5 | lr 1e-4"),
+    ("grad-explosion", "{'loss': 7.25, 'grad_norm': 3.5e+06, 'learning_rate': 1e-05, 'epoch': 0.5}"),
+    ("grad-explosion", "iter: 12, loss: 2.5, gradient norm: inf"),
+    ("grad-explosion", "RuntimeWarning: nonfinite gradient norm found at layer 3"),
+    ("loss-scale-overflow", " iteration 40/ 900 | lm loss: 9.5E+00 | loss scale: 4096.0 | number of skipped iterations:  12 | number of nan iterations:   0 |"),
+    ("rendezvous-timeout", "The client socket has timed out after 90s while trying to connect to (10.0.0.7, 29500)."),
+    ("rendezvous-timeout", "The client socket has timed out after 1.5 hours while trying to connect to (n1, 29500)."),
+    ("checkpoint-error", "RuntimeError: [enforce fail at inline_container.cc:209] . file not found: archive/data.pkl"),
+    ("disk-full", "RuntimeError: [enforce fail at inline_container.cc:471] . PytorchStreamWriter failed writing file data/0: file write failed"),
 ]  # fmt: skip
 QUIET = [
     "ERROR: ld.so: object 'libgomp.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored.",
@@ -59,6 +69,12 @@ QUIET = [
     "CUDA_SETUP: WARNING! libcudart.so not found in any environmental path. Searching in backup paths...",
     "E cuda_driver.cc:397] failed call to cuInit: CUDA_ERROR_NO_DEVICE",
     "LustreError: Skipped 4 previous similar messages",
+    # what is denied has not happened
+    "no gradient overflow in the last 500 steps",
+    "Ran 40 steps without loss spike at step 12",
+    "step 40 | loss 3.5 | gnorm 41.5 | lr 1e-4",
+    "step 40 | loss 3.5 | weight norm 412345 | gnorm 1.5",
+    " iteration 40/ 900 | lm loss: 9.5E+00 | number of skipped iterations:   1 | number of nan iterations:   0 |",
 ]
 
 
