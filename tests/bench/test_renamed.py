@@ -79,7 +79,7 @@ def test_what_a_job_prints_stays_as_it_is(name: str) -> None:
     path = next(folder / f"{name}.py" for folder in FOLDERS if (folder / f"{name}.py").exists())
     before, after = (
         sorted(
-            node.value
+            str(node.value)
             for node in ast.walk(ast.parse(text))
             if isinstance(node, ast.Constant) and "loss" in str(node.value)
         )
