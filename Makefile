@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
 
-.PHONY: demo dev fast test check format lint bench matrix screenshots docs clean
+.PHONY: demo dev fast test check format lint bench matrix renamed screenshots docs clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -41,6 +41,9 @@ bench: $(VENV)/.test ## what hwtop costs
 
 matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is found, missed, false, and how soon
 	$(BIN)/python bench/matrix.py
+
+renamed: $(VENV)/.test ## the same jobs with all their own names replaced at random
+	$(BIN)/python bench/matrix.py --renamed 1
 
 screenshots: $(VENV)/.test ## every page of healthy and sick jobs, as SVG and PNG
 	$(BIN)/python -m tests.pictures
