@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
 WILD ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hwtop-wild
 
-.PHONY: demo dev fast test check format lint bench matrix wild screenshots docs clean
+.PHONY: demo dev fast test check format lint bench matrix renamed wild screenshots docs clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -45,6 +45,9 @@ matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is fou
 
 wild: $(VENV)/.dev $(WILD)/.packages ## real trainers of many packages, with faults planted from outside
 	$(BIN)/python bench/wild/run.py --env $(WILD)
+
+renamed: $(VENV)/.test ## the same jobs with all their own names replaced at random
+	$(BIN)/python bench/matrix.py --renamed 1
 
 screenshots: $(VENV)/.test ## every page of healthy and sick jobs, as SVG and PNG
 	$(BIN)/python -m tests.pictures

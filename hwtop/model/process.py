@@ -24,6 +24,8 @@ class SystemCall(Struct, frozen=True, kw_only=True):
     """Its descriptor, of a call whose first argument is one."""
     target: str | None = None
     """Of that descriptor, as OpenFile.target."""
+    peer: str | None = None
+    """Other end of a TCP connection that it stays in, "10.0.0.3:29500"."""
 
 
 class OpenFile(Struct, frozen=True, kw_only=True):

@@ -6,6 +6,8 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from hwtop.collectors.host.user_names import user_name
 from hwtop.collectors.process.error_file import last_words
 from hwtop.collectors.process.files import (
@@ -29,6 +31,7 @@ from hwtop.collectors.process.files import (
     read_threads,
     read_wchan,
 )
+from hwtop.collectors.process.listening_socket import tcp_peer
 from hwtop.collectors.process.ray_log import reported_ranks
 from hwtop.job.launch.environment import kept
 from hwtop.job.secrets import masked_arguments
@@ -66,6 +69,8 @@ class ProcessEntry:
         self._wchan: str | None = None
         self._run_delay_ns: int | None = None
         self._call: SystemCall | None = None
+        self._socket: tuple[str | None, str | None] = None, None
+        """At which it was seen to wait, and its other end: None before it was looked for, "" where there is none."""
         self._threads: tuple[ThreadInfo, ...] = ()
         self._identity_of: tuple[int, str] | None = None
         self._cmdline: tuple[str, ...] | None = None
@@ -172,7 +177,7 @@ class ProcessEntry:
             with contextlib.suppress(
                 OSError, ValueError
             ):  # not permitted: the kernel function that it waits in is left
-                self._call = read_call(self._directory)
+                self._call = self._with_peer(read_call(self._directory))
         try:
             self._io = read_io(self._directory)
             self._reasons.pop("io", None)
@@ -187,6 +192,18 @@ class ProcessEntry:
                 self._fd_count, self._reasons["files"] = None, self._reason(error)
             if "WORLD_SIZE" not in self._reported_ranks and "RAY_JOB_ID" in (self._env or {}):
                 self._reported_ranks |= reported_ranks(self._files, self._uid)
+
+    def _with_peer(self, call: SystemCall | None) -> SystemCall | None:
+        """The list of connections may be long: it is read once, of a socket that two readings show it to wait at."""
+        target = call.target if call is not None else None
+        if call is None or target is None or not target.startswith("socket:["):
+            self._socket = None, None
+            return call
+        known, peer = self._socket
+        if known == target and peer is None:
+            peer = tcp_peer(self._directory, int(target[8:-1])) or ""
+        self._socket = target, peer if known == target else None
+        return replace(call, peer=self._socket[1] or None)
 
     def read_error(self) -> None:
         """After its end: read what it left in the error file that torchrun gave it. May block; never raises."""

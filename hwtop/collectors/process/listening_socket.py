@@ -77,6 +77,17 @@ def tcp_listeners(pid: int, proc: str = "/proc") -> list[TcpSocket]:
     return found
 
 
+def tcp_peer(directory: str, inode: int) -> str | None:
+    """Other end of a TCP connection, "10.0.0.3:29500"; None where it is of another kind. `directory`: of a process in its namespace."""
+    for name in ("tcp", "tcp6"):
+        for line in _rows(f"{directory}/net/{name}"):
+            fields = line.split()
+            if len(fields) > 9 and fields[9] == str(inode) and fields[3] != _LISTEN:
+                address, port = fields[2].split(":")
+                return f"{_address(address)}:{int(port, 16)}"
+    return None
+
+
 def accepting_fds(pid: int, tids: Iterable[int], proc: str = "/proc") -> frozenset[int]:
     """Descriptors in whose accept(2) one of these threads sleeps; empty where the kernel does not report it (it does to whoever
     may trace the process).

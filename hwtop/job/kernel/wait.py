@@ -104,11 +104,13 @@ def _by_call(call: SystemCall | None) -> tuple[WaitKind, str] | None:
     if call is None:
         return None
     if call.name not in _READS | _WRITES:
-        return _CALLS.get(call.name)
+        known = _CALLS.get(call.name)
+        return known if known is None or call.peer is None else (known[0], f"{known[1]} ({call.peer})")
     target = call.target or ""
     found = next(((kind, what) for starts, kind, what in _STREAMS if target.startswith(starts)), None)
     if found is None:
         return None
     kind, what = found
+    what = f"{what} to {call.peer}" if call.peer else what
     whose = f"{_STANDARD[call.fd]} ({target})" if call.fd in _STANDARD else f"a {what} (descriptor {call.fd})"
     return kind, f"bytes from {whose}" if call.name in _READS else f"room in {whose}: whoever reads it does not"

@@ -16,6 +16,7 @@ from itertools import takewhile
 from typing import Literal
 
 from hwtop.job.stacks.activities import IoKind, calls, concept
+from hwtop.job.stacks.code_line import pauses
 from hwtop.job.stacks.frames import PLUMBING, is_user_frame, short_name
 from hwtop.job.stacks.io_calls import (
     APPENDS,
@@ -40,7 +41,6 @@ _CALLERS = 3
 """So many of the functions around a request say what it is for: clients have helpers of their own."""
 _STATEMENTS = re.compile(r"\s*;\s*(?=[A-Za-z_(]|$)")
 _CALLS = re.compile(r"[\w\])]\(")
-_PAUSES = re.compile(r"\bsleep\(")
 
 
 def io_votes(frames: Sequence[StackFrame]) -> Iterator[tuple[Phase, float, StackFrame]]:
@@ -94,7 +94,7 @@ def _entered(library: Sequence[StackFrame]) -> StackFrame | None:
 def _said(code: str) -> IoKind | None:
     """Of a line whose time goes to C code: every statement on it must be of that kind, or call nothing."""
     kinds = [kind for part in _STATEMENTS.split(code) if (kind := _kind(part)) != "nothing"]
-    return kinds[0] if kinds and None not in kinds and not _PAUSES.search(code) else None
+    return kinds[0] if kinds and None not in kinds and not pauses(code) else None
 
 
 def _kind(statement: str) -> IoKind | Literal["nothing"] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hwtop.model.frame import DerivedState
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.cpu import most_runnable
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.log import check_pattern
@@ -21,7 +22,7 @@ def waiting_workers(derived: DerivedState) -> float | None:
 
 def check_oversubscribed(history: History, limits: Limits = WORKERS) -> Observation | None:
     """Far more workers want to run than there are cores. Many that sleep are no fault, whatever torch warns of at the start."""
-    cores = history.now.cores
+    cores = capacity.cores(history.now)
     ranks = [rank for rank in history.live_ranks if rank.workers]
     count = sum(len(rank.workers) for rank in ranks)
     ready = history.median(limits.window_s, waiting_workers)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -372,6 +373,25 @@ def test_a_real_process_that_reads_from_a_pipe_tells_which() -> None:
         os.close(write_end)
         os.close(read_end)
         popen.wait()
+
+
+@pytest.mark.skipif(not NAMES, reason="the numbers of this machine's system calls are not known")
+def test_a_real_process_that_waits_for_an_answer_tells_whose() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        code = f"import socket; socket.create_connection(('127.0.0.1', {port})).recv(1)"
+        popen = subprocess.Popen([sys.executable, "-c", code])
+        connection, _ = server.accept()
+        source = ProcessSource(popen.pid)
+        try:
+            call = until(
+                lambda: info(source.read(), popen.pid).call, lambda call: call is not None and call.peer is not None
+            )
+            assert call is not None
+            assert (call.name, call.peer) == ("recvfrom", f"127.0.0.1:{port}")
+        finally:
+            connection.close()
+            popen.wait()
 
 
 def test_other_threads_start_children_too() -> None:

@@ -53,5 +53,7 @@ def test_a_full_pipe_is_named_with_its_descriptor() -> None:
     assert (
         waits_for("anon_pipe_write", blocked) == "room in its standard output (pipe:[811]): whoever reads it does not"
     )
+    answer = SystemCall(name="recvfrom", fd=7, target="socket:[1]", peer="10.0.0.3:5432")
+    assert waits_for("wait_woken", answer) == "bytes from a socket (10.0.0.3:5432)"
     asks = SystemCall(name="read", fd=0, target="/dev/pts/3")
     assert waits_for("wait_woken", asks) == "bytes from its standard input (/dev/pts/3)"
