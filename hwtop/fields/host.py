@@ -71,7 +71,9 @@ def _bytes(name: str, title: str, about: str, value: Number, json: str = "") -> 
 
 
 def _rate(name: str, title: str, about: str, value: Number, json: str) -> Host:
-    return Field(id=name, about=about, kind="count", unit="1/s", value=value, title=title, json=json)
+    return Field(
+        id=name, about=about, kind="count", unit="1/s", format=units.times_per_s, value=value, title=title, json=json
+    )
 
 
 CPU = _pct("cpu.util_pct", "busy", "busy share of all cores", _cpu(lambda cpu: cpu.util_pct), _BUSY, "cpu.util_pct")

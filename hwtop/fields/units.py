@@ -71,6 +71,11 @@ def per_s(value: float | None) -> str:
     return "<1" if 0 < value < 0.5 else f"{value:,.0f}"
 
 
+def times_per_s(value: float | None) -> str:
+    """Events a second, with the unit: "12,400/s"."""
+    return UNKNOWN if value is None else f"{value:,.0f}/s"
+
+
 def count(value: float | None) -> str:
     """A whole number with separators: "12,400"."""
     return UNKNOWN if value is None else f"{value:,.0f}"

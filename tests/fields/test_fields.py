@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from hwtop.fields import host, nic, units
+from hwtop.fields import disk, gpu, host, nic, process, rank, units
 from hwtop.fields.field import Field, Subject
 from hwtop.fields.levels import built_in, levels
 from hwtop.fields.registry import FIELDS, SUBJECTS
@@ -39,6 +39,12 @@ def known_frames() -> Iterator[Frame]:
 
 def of_kind(kind: str) -> list[Field[Any]]:
     return [field for field in FIELDS.values() if (field.kind == "word") == (kind == "word")]
+
+
+def test_each_declared_field_is_listed_in_its_subject() -> None:
+    modules = (disk, gpu, host, nic, process, rank)
+    declared = {each.id: name for module in modules for name, each in vars(module).items() if isinstance(each, Field)}
+    assert {id_: name for id_, name in declared.items() if id_ not in FIELDS} == {}, "add it to `fields` of its Subject"
 
 
 def test_ids_are_unique_and_begin_with_their_subject() -> None:

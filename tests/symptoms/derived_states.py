@@ -201,12 +201,13 @@ def derived(at_s: float, watched: Job | None, **fields: Any) -> DerivedState:
     return DerivedState(at_s=at_s, job=watched, **(known | fields))
 
 
-def cpu(util_pct: float = 40.0, pressure_pct: float | None = 1.0) -> CpuRates:
+def cpu(util_pct: float = 40.0, pressure_pct: float | None = 1.0, **fields: Any) -> CpuRates:
+    """A CPU that does some work; any of its fields can be given."""
     psi = {}
     if pressure_pct is not None:
         line = PressureLine(avg10_pct=pressure_pct, avg60_pct=0.0, avg300_pct=0.0, total_us=0)
         psi["cpu"] = Pressure(some=line)
-    return CpuRates(
+    rates = CpuRates(
         util_pct=util_pct,
         user_pct=util_pct,
         system_pct=0.0,
@@ -221,10 +222,12 @@ def cpu(util_pct: float = 40.0, pressure_pct: float | None = 1.0) -> CpuRates:
         blocked=0,
         psi=psi,
     )
+    return replace(rates, **fields)
 
 
-def memory(available_bytes: int = 16 * 10**9) -> MemoryRates:
-    return MemoryRates(
+def memory(available_bytes: int = 16 * 10**9, **fields: Any) -> MemoryRates:
+    """Half of it is free; any of its fields can be given."""
+    rates = MemoryRates(
         total_bytes=32 * 10**9,
         used_bytes=32 * 10**9 - available_bytes,
         available_bytes=available_bytes,
@@ -237,6 +240,7 @@ def memory(available_bytes: int = 16 * 10**9) -> MemoryRates:
         swap_out_pages_per_s=0.0,
         major_faults_per_s=0.0,
     )
+    return replace(rates, **fields)
 
 
 def history(seconds: int, at: Callable[[int], DerivedState]) -> History:

@@ -1,4 +1,5 @@
-"""The processor: use, waits, cores, load, pressure, and the limits of the job's cgroup."""
+"""The panel "cpu" of the overview (the CPU in full, on the host page, is `cpu_block.py`): use, waits, cores, load, pressure, and
+the limits of the job's cgroup."""
 
 from __future__ import annotations
 

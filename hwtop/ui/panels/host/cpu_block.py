@@ -1,4 +1,5 @@
-"""The processor on the host page: how busy it is and was, what it waits for, its cores, and what tasks are stalled by."""
+"""The CPU in full, as blocks of the host page (the short panel of the overview is `cpu.py`): how busy it is and was, what it
+waits for, its cores, and what tasks are stalled by."""
 
 from __future__ import annotations
 
@@ -48,12 +49,12 @@ def _queue(view: View, cpu: CpuRates) -> Iterator[Line]:
     """What wants to run or cannot, and how fast the cores turn."""
     derived = view.frame.derived
     yield load(view)
-    yield Line("runnable ", "label").add(host.RUNNABLE.text(derived))
+    yield cells.labelled(host.RUNNABLE, derived, view.levels)
     yield cells.labelled(host.BLOCKED, derived, view.levels)
     if cpu.freq_mhz:
-        yield Line("clock ", "label").add(host.FREQUENCY.text(derived))
+        yield cells.labelled(host.FREQUENCY, derived, view.levels)
     if cpu.context_switches_per_s is not None:
-        yield Line("switches ", "label").add(f"{host.SWITCHES.text(derived)}/s")
+        yield cells.labelled(host.SWITCHES, derived, view.levels)
 
 
 def load(view: View) -> Line:

@@ -1,4 +1,4 @@
-"""Memory of the host and of the job's cgroup, shared memory, swap."""
+"""The panel "memory" of the overview (memory in full, on the host page, is `memory_block.py`): host, cgroup, shared memory, swap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory and swap of the host, and the limits of the watched job's cgroup."""
+"""Memory in full, as blocks of the host page (the short panel of the overview is `memory.py`), and the limits of the job's cgroup."""
 
 from __future__ import annotations
 
@@ -34,14 +34,8 @@ def memory(view: View, width: int) -> Block:
     else:
         lines.append(fact("swap", ("none", "dim")))
     facts = [
-        *(
-            Line(f"{field.label} ", "label").add(field.text(derived))
-            for field in (host.CACHED, host.DIRTY, host.SHARED)
-        ),
-        *(
-            cells.labelled(field, derived, view.levels).add("/s", "dim")
-            for field in (host.SWAP_IN, host.SWAP_OUT, host.MAJOR_FAULTS)
-        ),
+        cells.labelled(field, derived, view.levels)
+        for field in (host.CACHED, host.DIRTY, host.SHARED, host.SWAP_IN, host.SWAP_OUT, host.MAJOR_FAULTS)
     ]
     return Block("Memory", [*lines, *packed(facts, width)], Line(units.size(found.total_bytes), "dim"), trend)
 

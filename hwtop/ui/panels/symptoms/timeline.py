@@ -27,7 +27,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     """The newest symptoms where not all have room."""
     drawn = lines(view, inner(width))
     kept = [*drawn[:-1][-max(1, height - 3) :], *drawn[-1:]]
-    return box(kept, width, height, Line("When", "title"), Line("since hwtop watches", "dim"))
+    return box(kept, width, height, Line("When", "title"), Line("since hwtop started", "dim"))
 
 
 def symptom_at(view: View, y: int, height: int) -> str | None:
