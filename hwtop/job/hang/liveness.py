@@ -94,6 +94,11 @@ def is_improbable(rank: Rank) -> bool:
     return rank.is_alive and phi(rank) >= LEVEL
 
 
+def phi_of_prior(gap_s: float, exceeded_s: float) -> float:
+    """Of a gap of which `exceeded_s` is as in `PRIOR_S`."""
+    return _phi(gap_s, exceeded_s / exp(_PRIOR_SPREAD * NormalDist().inv_cdf(1 - ALPHA)), _PRIOR_SPREAD)
+
+
 def phi_of_silence(gap_s: float | None, rhythm_s: float | None, *, varies: bool = False) -> float:
     """Of a time without a report where reports come every `rhythm_s` (median); without bound where one of the two is not known.
 
@@ -212,15 +217,10 @@ def _phi_of(rank: Rank, activity: Activity, stage: Stage, floor_s: float, is_mis
     gap_s = evidence_s(rank, activity) if told_s is None else min(told_s, evidence_s(rank, activity))
     prior_s = max(PRIOR_S[stage, activity], floor_s)
     varies = activity == "busy" and not is_missed
-    surprise = min(_phi_of_prior(gap_s, prior_s), phi_of_silence(told_s, rhythm_s(rank), varies=varies))
+    surprise = min(phi_of_prior(gap_s, prior_s), phi_of_silence(told_s, rhythm_s(rank), varies=varies))
     if rank.stack.phase == "checkpoint" and not is_blocked(rank):
         surprise = min(surprise, phi_of_silence(rank.stack.phase_for_s, usual_checkpoint_s(rank)))
     return surprise
-
-
-def _phi_of_prior(gap_s: float, exceeded_s: float) -> float:
-    """`exceeded_s`: as in `PRIOR_S`."""
-    return _phi(gap_s, exceeded_s / exp(_PRIOR_SPREAD * NormalDist().inv_cdf(1 - ALPHA)), _PRIOR_SPREAD)
 
 
 def _phi(gap_s: float, median_s: float, spread: float) -> float:

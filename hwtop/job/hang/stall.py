@@ -8,13 +8,14 @@ from msgspec import Struct
 
 from hwtop.job.hang.liveness import (
     LEVEL,
-    PRIOR_S,
+    STANDSTILL_S,
     SUSPECT,
     Activity,
     evidence_s,
     has_trained,
     is_idle_loop,
     phi,
+    phi_of_prior,
     phi_of_silence,
     rhythm_s,
     silent_s,
@@ -41,7 +42,7 @@ _OF_A_SERVER = frozenset({"accept"})
 class Patience(Struct, frozen=True, kw_only=True):
     """How much silence is asked before a job that looks still is called so."""
 
-    quiet_s: float = PRIOR_S["training", "idle"]
+    quiet_s: float = STANDSTILL_S
     busy_gpu_s: float = BUSY_GPU_QUIET_S
     """While a GPU of the job works."""
     spin_waiting: frozenset[int] = frozenset()
@@ -117,7 +118,7 @@ def wait_phi(rank: Rank) -> float:
     long steps and earlier waits took."""
     since_s = evidence_s(rank, "idle") if rank.stall.asleep_for_s is None else rank.stall.asleep_for_s
     usual_s = max(rhythm_s(rank) or 0.0, rank.stall.woken_every_s or 0.0)
-    return min(phi(rank), phi_of_silence(since_s, usual_s)) if since_s > 0 else 0.0
+    return min(phi(rank), phi_of_prior(since_s, STANDSTILL_S), phi_of_silence(since_s, usual_s))
 
 
 def _is_asleep(rank: Rank) -> bool:
@@ -128,7 +129,8 @@ def _is_asleep(rank: Rank) -> bool:
 
 def _is_silence_unusual(live: Sequence[Rank]) -> bool:
     """The job reports its steps, and has not for improbably long."""
-    return any(rhythm_s(rank) is not None for rank in live) and _phi_of_reports(live) >= LEVEL
+    is_known = any(rhythm_s(rank) is not None for rank in live) and any(silent_s(rank) is not None for rank in live)
+    return is_known and _phi_of_reports(live) >= LEVEL
 
 
 def _phi_of_reports(live: Sequence[Rank]) -> float:

@@ -92,7 +92,9 @@ def check_missing(history: History, limits: Limits = HANG) -> Observation | None
 def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str, ...]:
     """What proves that nothing moves."""
     looks = min((rank.stack.samples for rank in ranks), default=0)
-    lines = [f"no live rank's stack has changed for {still_s:.0f} s ({len(ranks)} ranks, {looks} samples of each)"]
+    is_same = all((rank.stall.same_stack_for_s or 0.0) >= still_s for rank in ranks)
+    what = "'s stack has changed" if is_same else " has left the function that it is in"
+    lines = [f"no live rank{what} for {still_s:.0f} s ({len(ranks)} ranks, {looks} samples of each)"]
     idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
     if idle and min(idle) >= STANDSTILL_S:
         lines.append(
