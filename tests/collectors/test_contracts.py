@@ -46,7 +46,7 @@ TREES = {
 RECORDED: list[tuple[str, str | None]] = [(name, tree) for name, trees in TREES.items() for tree in trees]
 LIVE: list[tuple[str, str | None]] = [(name, None) for name in SOURCES]
 
-NONE_MEANS_NO_LIMIT = {"cpu_quota_cores", "mem_limit_bytes", "mem_high_bytes"}
+NONE_MEANS_NO_LIMIT = {"cpu_quota_cores", "mem_limit_bytes", "mem_high_bytes", "pids_limit", "pids_used"}
 
 
 def built(name: str, tree: str | None) -> Source:

@@ -165,7 +165,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     colours: tuple[Colour, ...] = ()
     limits: dict[str, Limit] = {}
     limits_of: str | None = None
-    """Another symptom that has the same limits; their values are set for each."""
+    """Another symptom that has the limits of this threshold; their values are set for each."""
 
     @property
     def plain_steps(self) -> tuple[str, ...]:
@@ -202,7 +202,12 @@ def records() -> Mapping[str, Record]:
             found[symptom] = _converted(name, symptom, table)
     for symptom, record in found.items():
         if record.limits_of is not None:
-            found[symptom] = msgspec.structs.replace(record, limits=found[record.limits_of].limits)
+            shared = {
+                name: limit
+                for name, limit in found[record.limits_of].limits.items()
+                if name in placeholders(record.threshold)
+            }
+            found[symptom] = msgspec.structs.replace(record, limits=shared)
     return found
 
 

@@ -135,8 +135,9 @@ def test_a_terminal_that_script_records(tmp_path: Path) -> None:
             time.sleep(0.05)
         pid = int(pidfile.read_text())
         stack.callback(kill, pid)
-        target = os.readlink(f"/proc/{pid}/fd/1")
-        assert target.startswith("/dev/pts/")
+        while not (target := os.readlink(f"/proc/{pid}/fd/1")).startswith("/dev/pts/"):  # first it writes the file
+            assert time.monotonic() < end_s
+            time.sleep(0.05)
         files, untailed = first(Outputs("/proc", time.monotonic), LogTarget(path=target, pids=(pid,)))
         assert (files, untailed) == ([Output(str(log), (pid,), (child.pid,))], [])
 
