@@ -205,7 +205,7 @@ def records() -> Mapping[str, Record]:
             shared = {
                 name: limit
                 for name, limit in found[record.limits_of].limits.items()
-                if name in placeholders(record.threshold)
+                if name in placeholders(record.threshold or "")
             }
             found[symptom] = msgspec.structs.replace(record, limits=shared)
     return found
