@@ -102,15 +102,17 @@ def rise_of(points: Sequence[tuple[float, float]]) -> Rise | None:
 
 
 def outlooks(history: History, resource: Resource, window_s: float = WINDOW_S) -> dict[Hashable, Outlook]:
-    """Of all that have some of this resource now."""
-    now = resource.amounts(history.now)
-    points: dict[Hashable, list[tuple[float, float]]] = {whose: [] for whose in now}
-    looks = history.over(window_s)
-    for derived in (*looks[: -1 : max(1, len(looks) // LOOKS)], history.now):
+    """Of all that have some of this resource now. What rises has risen since the middle of the window: most need no closer look."""
+    now, looks = resource.amounts(history.now), history.over(window_s)
+    middle = resource.amounts(looks[len(looks) // 2])
+    points: dict[Hashable, list[tuple[float, float]]] = {
+        whose: [] for whose, amount in now.items() if whose in middle and amount.used > middle[whose].used
+    }
+    for derived in (*looks[: -1 : max(1, len(looks) // LOOKS)], history.now) if points else ():
         for whose, amount in resource.amounts(derived).items():
             if whose in points:
                 points[whose].append((derived.at_s, amount.used))
-    return {whose: Outlook(each.used, each.limit, rise_of(points[whose])) for whose, each in now.items()}
+    return {whose: Outlook(each.used, each.limit, rise_of(points.get(whose, ()))) for whose, each in now.items()}
 
 
 def span(seconds: float) -> str:

@@ -9,6 +9,7 @@ from statistics import median
 from msgspec import Struct
 
 from hwtop.model.log import Severity
+from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, jitter, trend
@@ -24,7 +25,6 @@ _RUNAWAY_TAU = 0.8
 _SURE_TAU = 0.5
 _NEAR_PEAK = 0.6
 """A loss that has come down by more from its peak is on the way back."""
-_PEAK_POINTS = 5
 
 
 DIVERGING = limits_of("loss-diverging")
@@ -105,7 +105,7 @@ def _lost(series: Series, limits: Limits) -> _Rise | None:
     least = max(log1p(limits.above_share), 3 * noise)
     if level - best < least or start - best < least or not _has_lost(exp(start), exp(best), exp(level), limits):
         return None
-    peak = max(block_medians(orders[best_at:], (len(values) - best_at) // _PEAK_POINTS))
+    peak = max(block_medians(orders[best_at:], (len(values) - best_at) // LEVEL_POINTS))
     if (
         level - best < _NEAR_PEAK * (peak - best)
         or not _still_rises(smooth[at:])

@@ -16,10 +16,9 @@ from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, spread, trend, would_round_to_zero
 from hwtop.symptoms.text import Facts
+from hwtop.symptoms.training.loss import SPIKE
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, when
 
-SPREADS = 6.0
-"""As of a loss that jumps."""
 FALL_POINTS = 20
 STEADY_POINTS = 10
 """The first search for a scale is over when it has not fallen for so many values."""
@@ -59,7 +58,7 @@ def _has_passed(history: History, series: Series | None) -> bool:
 
 
 def _exploded(history: History, series: Series, limits: Limits) -> Observation | None:
-    found = excursions(series.values, SPREADS, limits.times - 1)
+    found = excursions(series.values, SPIKE.spreads, limits.times - 1)
     if not found or found[-1].end is not None or found[-1].level < limits.times * found[-1].base:
         return None
     rise = found[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
@@ -19,7 +20,6 @@ TRIPLED, TRIPLED_S = 3.0, 25.0
 """... where it has tripled, over as many values. Engineering defaults."""
 RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): 1 = each is above all before it."""
-_ENDS = 5
 
 
 def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
@@ -31,7 +31,7 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
             continue
         blocks = block_medians(values)
         line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
-        start, now = median(blocks[:_ENDS]), median(blocks[-_ENDS:])
+        start, now = median(blocks[:LEVEL_POINTS]), median(blocks[-LEVEL_POINTS:])
         least = _least(len(values), seconds, limits)
         is_rising = now >= least * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
         if not is_rising or not is_steadier(values):
