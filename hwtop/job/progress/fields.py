@@ -66,7 +66,8 @@ def fields(text: str) -> Iterator[Field]:
     """
     if "(" in text:
         text = _SCALED_KEY.sub(" scaled", _DRESSED.sub("", text))
-    text = _BOXED_UNIT.sub(r" \1", text)
+    if "(" in text or "[" in text:
+        text = _BOXED_UNIT.sub(r" \1", text)
     at = 0
     is_foreign = False
     has_sections = _MAY_BE_FOREIGN.search(text) is not None

@@ -66,7 +66,6 @@ class Found:
         """Durations by unit whose keys say nothing."""
         self.is_per_step = False
         """The duration was told as one of a step: seconds a step, milliseconds an iteration."""
-        self.pairs = 0
         self.numbers = 0
 
     def take(self, name: str, value: float, total: int | None = None, key: str = "") -> None:
@@ -162,7 +161,6 @@ def found_in(text: str) -> Found:
         text = text[: window.start()] + text[window.end() :]
     previous = ""
     for field in fields(text):
-        found.pairs += bool(field.key)
         found.numbers += 1
         if field.is_percent and not field.key:
             continue

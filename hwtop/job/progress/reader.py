@@ -78,7 +78,7 @@ class ProgressReader:
             progress = self._record.row(text) or self._row(line)
         elif self._columns is not None and progress.total_epochs is not None and progress.memory_bytes is not None:
             progress = self._by_name(progress, line, self._columns)
-        progress = self._schema.read(line.body, progress)
+        progress = self._schema.read(line, progress)
         self._record.see(text, progress)
         if progress is None or self._is_under_foreign_heading(progress) or self._is_other_bar(progress, text):
             return None

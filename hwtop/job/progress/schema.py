@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
 
+from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.progress.field_names import is_foreign, name_of
 from hwtop.job.progress.field_units import Field, rate
 from hwtop.job.progress.fields import fields
@@ -20,8 +21,11 @@ from hwtop.model.log import Progress
 _SURE = 3
 """Lines that must move together (engineering default: two may do so by chance)."""
 _MOST_LAYOUTS = 16
-_SHORT = re.compile(r"\W{0,4}[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
-"""A line may begin with a counter of a few letters."""
+_LONGEST = 512
+"""Characters: a line of few letters is short."""
+_SHORT = re.compile(r"(?<!\w)[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
+_HEAD = 80
+"""A counter of a few letters stands within so many characters, whatever is before it."""
 _LONG_FORMS = {"loss": ("loss", "train loss", "training loss"), "lr": ("learning rate",), "grad_norm": ("grad norm", "gradient norm")}  # fmt: skip
 _COUNTERS = ("step", "iteration", "update", "batch")
 _NO_STEP = re.compile(
@@ -36,11 +40,12 @@ class Schema:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, ...], deque[list[Field]]] = {}
 
-    def read(self, text: str, progress: Progress | None) -> Progress | None:
+    def read(self, line: ParsedLine, progress: Progress | None) -> Progress | None:
         """What the line tells with what is learnt; `progress` is what it tells by itself."""
-        if (progress is None and _SHORT.match(text) is None) or (progress is not None and not _is_stepless(progress)):
+        is_wanted = _is_short(line) if progress is None else _is_stepless(progress)
+        if not is_wanted or len(line.text) > _LONGEST:
             return progress
-        row = [field for field in fields(text) if field.key]
+        row = [field for field in fields(line.body) if field.key]
         layout = tuple(field.key for field in row)
         if len(row) < 2 or (layout not in self._seen and len(self._seen) >= _MOST_LAYOUTS):
             return progress
@@ -48,6 +53,11 @@ class Schema:
         rows.append(row)
         step = 0 if _vouch_for_each_other(row) else _step_of(rows) if len(rows) == _SURE else None
         return progress if step is None else _learned(row, step) or progress
+
+
+def _is_short(line: ParsedLine) -> bool:
+    """The line begins with a counter of a few letters. Most do not have one at all: their prefix is left alone."""
+    return _SHORT.search(line.text, 0, _HEAD) is not None and _SHORT.match(line.body.lstrip(" [(|-")) is not None
 
 
 def _is_stepless(progress: Progress) -> bool:

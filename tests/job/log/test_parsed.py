@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.log.parsed import parsed_text
+from hwtop.job.patterns.match import match
+from hwtop.model.log import LogLine
 
 
 @pytest.mark.parametrize(
@@ -52,3 +54,9 @@ def test_the_parts_of_a_line() -> None:
     assert line.said == "2024-01-02 03:04:05 - INFO - step 7"
     assert line.time_s == 86_400.0 + 3 * 3600 + 4 * 60 + 5
     assert parsed_text("hello").time_s is None
+
+
+def test_an_event_holds_the_level_of_its_line() -> None:
+    text = "[rank1]: E0102 03:04:05.678901 77 alloc.cc:9] CUDA out of memory. Tried to allocate 2.00 GiB."
+    (event,) = match([LogLine(path="a.log", line_no=1, text=text, at_s=0.0)])
+    assert (event.pattern, event.level, event.rank) == ("cuda-oom", "error", 1)
