@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 
+
+@lru_cache(maxsize=1024)
 def cpus_of(text: str) -> frozenset[int]:
     """The numbers in a list as the kernel writes it, "0-47,96-143"; empty for anything else."""
     found: set[int] = set()

@@ -12,8 +12,8 @@ from hwtop.symptoms.history import History
 def allowed(derived: DerivedState) -> frozenset[int]:
     """Cores that any rank that lives may run on; empty where that is not known."""
     ranks = derived.job.ranks if derived.job is not None else ()
-    sets = [cpus_of(rank.process.allowed_cpus) for rank in ranks if rank.is_alive and rank.process.allowed_cpus]
-    return frozenset().union(*sets)
+    lists = {rank.process.allowed_cpus for rank in ranks if rank.is_alive}
+    return frozenset[int]().union(*(cpus_of(each) for each in lists if each))
 
 
 def cores(derived: DerivedState) -> float:

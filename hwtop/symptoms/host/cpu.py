@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
 from msgspec import Struct
 
 from hwtop.job.cpu_list import cpus_of
@@ -15,6 +19,8 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 CORES = limits_of("cpu-oversubscribed")
 STEAL = limits_of("cpu-steal")
+_MOST_NAMED = 4
+_LEAST_VALUES = 3
 
 
 def most_runnable(limits: Limits, cores: float) -> float:
@@ -33,27 +39,43 @@ def check_oversubscribed(history: History, limits: Limits = CORES) -> Observatio
     return _crowded(history, limits) or _too_many_threads(history, limits)
 
 
+class _Mean(Struct, frozen=True):
+    """Of one rank over the window; None where too little is known."""
+
+    used_pct: float | None
+    """With its workers; 100 = one core."""
+    delay_pct: float | None
+    """Share of the time for which its main thread was ready to run and had no core."""
+
+
 class _Crowd(Struct, frozen=True):
     """Ranks that may use a part of the machine only, and fill that."""
 
     ranks: tuple[Rank, ...]
-    cores: frozenset[int]
+    cpus: str
+    """Their cores as the kernel lists them, and how many these are."""
+    cores: int
     used: float
     """Cores that they and their workers use."""
     wanted: float
     """... and would use at least: with what their main threads were ready to run without a core."""
-    delay_pct: float | None
-    """Of the rank whose main thread waits most for a core."""
+    delays_pct: tuple[float | None, ...]
+    """Of each of `ranks`."""
 
 
 def _crowded(history: History, limits: Limits) -> Observation | None:
     """Ranks are bound to fewer cores than the machine has, use these up by themselves, and wait for them."""
-    crowds = [crowd for rank in history.live_ranks if (crowd := _crowd(history, rank, limits)) is not None]
+    means = _means(history, limits.window_s)
+    waits = {
+        rank.process.allowed_cpus: None
+        for rank in history.live_ranks
+        if (delay := means[rank.rank].delay_pct) is None or delay >= limits.pressure_pct
+    }
+    crowds = [crowd for cpus in waits if cpus and (crowd := _crowd(history, cpus, means, limits)) is not None]
     if not crowds:
         return None
-    worst = max(crowds, key=lambda crowd: (len(crowd.ranks), crowd.used / len(crowd.cores)))
-    count, numbers = len(worst.cores), tuple(rank.rank for rank in worst.ranks)
-    cpus = worst.ranks[0].process.allowed_cpus
+    worst = max(crowds, key=lambda crowd: (len(crowd.ranks), crowd.used / crowd.cores))
+    cpus, count, numbers = worst.cpus, worst.cores, tuple(rank.rank for rank in worst.ranks)
     machine = history.now.cpu.count if history.now.cpu else count
     return observed(
         "cpu-oversubscribed",
@@ -64,7 +86,7 @@ def _crowded(history: History, limits: Limits) -> Observation | None:
             "count": count,
             "machine": machine,
             "used": worst.used,
-            "wanted": None if worst.delay_pct is None else worst.wanted,
+            "wanted": None if set(worst.delays_pct) == {None} else worst.wanted,
             "each": max(1, count // len(numbers)),
             "cores": count,
             "ranks": len(numbers),
@@ -73,43 +95,56 @@ def _crowded(history: History, limits: Limits) -> Observation | None:
         evidence=(
             f"{named(numbers)} with their workers use {worst.used:.2f} cores over {limits.window_s:g} s",
             f"their affinity is CPU {cpus}: {count} of the machine's {machine} cores",
-            *_delays(history, worst, limits),
+            *_delays(worst),
         ),
         ranks=numbers,
     )
 
 
-def _crowd(history: History, rank: Rank, limits: Limits) -> _Crowd | None:
-    """Those that may only use cores that `rank` may use."""
-    mine = _may_use(rank)
+def _means(history: History, window_s: float) -> dict[int, _Mean]:
+    """By rank, in one pass: there may be hundreds."""
+    used: dict[int, list[float]] = defaultdict(list)
+    delays: dict[int, list[float]] = defaultdict(list)
+    for derived in history.over(window_s) if history.covers(window_s) else ():
+        for rank in derived.job.ranks if derived.job is not None else ():
+            if rank.process.tree_cpu_pct is not None:
+                used[rank.rank].append(rank.process.tree_cpu_pct)
+            if rank.process.run_delay_pct is not None:
+                delays[rank.rank].append(rank.process.run_delay_pct)
+    return {rank.rank: _Mean(_mean(used[rank.rank]), _mean(delays[rank.rank])) for rank in history.live_ranks}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if len(values) >= _LEAST_VALUES else None
+
+
+def _crowd(history: History, cpus: str, means: Mapping[int, _Mean], limits: Limits) -> _Crowd | None:
+    """The ranks that may only use cores of this list."""
+    cores = cpus_of(cpus)
     machine = history.now.cpu.count if history.now.cpu else 0
-    if not 0 < len(mine) < machine:
+    if not 0 < len(cores) < machine:
         return None
-    ranks = tuple(each for each in history.live_ranks if each.process.allowed_cpus and _may_use(each) <= mine)
-    known = [history.rank_mean(limits.window_s, each.rank, lambda seen: seen.process.tree_cpu_pct) for each in ranks]
-    total = sum(value for value in known if value is not None) / 100.0
-    delays = [delay for each in ranks if (delay := _delay(history, each, limits)) is not None]
-    crowd = _Crowd(ranks, mine, total, total + sum(delays) / 100.0, max(delays, default=None))
-    is_full = None not in known and total >= limits.full_share * len(mine)
-    if crowd.delay_pct is None:
-        return crowd if is_full and len(ranks) > len(mine) else None
-    wants_more = crowd.wanted >= limits.per_core * len(mine)  # also where a neighbour takes much of these cores
-    return crowd if (is_full or wants_more) and crowd.delay_pct >= limits.pressure_pct else None
+    ranks = tuple(rank for rank in history.live_ranks if _is_within(rank, cores))
+    known = [means[rank.rank] for rank in ranks]
+    used = sum(mean.used_pct for mean in known if mean.used_pct is not None) / 100.0
+    delays = [mean.delay_pct for mean in known if mean.delay_pct is not None]
+    crowd = _Crowd(ranks, cpus, len(cores), used, used + sum(delays) / 100.0, tuple(mean.delay_pct for mean in known))
+    is_full = all(mean.used_pct is not None for mean in known) and used >= limits.full_share * len(cores)
+    if not delays:
+        return crowd if is_full and len(ranks) > len(cores) else None
+    wants_more = crowd.wanted >= limits.per_core * len(cores)  # also where a neighbour takes much of these cores
+    return crowd if (is_full or wants_more) and max(delays) >= limits.pressure_pct else None
 
 
-def _may_use(rank: Rank) -> frozenset[int]:
-    return cpus_of(rank.process.allowed_cpus or "")
+def _is_within(rank: Rank, cores: frozenset[int]) -> bool:
+    return rank.process.allowed_cpus is not None and cpus_of(rank.process.allowed_cpus) <= cores
 
 
-def _delay(history: History, rank: Rank, limits: Limits) -> float | None:
-    return history.rank_mean(limits.window_s, rank.rank, lambda seen: seen.process.run_delay_pct)
-
-
-def _delays(history: History, crowd: _Crowd, limits: Limits) -> list[str]:
+def _delays(crowd: _Crowd) -> list[str]:
     return [
         f"rank {rank.rank} (PID {rank.pid}): its main thread was ready to run and had no core {delay:.0f} % of the time"
-        for rank in crowd.ranks[:4]
-        if (delay := _delay(history, rank, limits)) is not None
+        for rank, delay in zip(crowd.ranks[:_MOST_NAMED], crowd.delays_pct, strict=False)
+        if delay is not None
     ]
 
 
