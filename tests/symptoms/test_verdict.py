@@ -98,7 +98,13 @@ def test_what_takes_long_beside_the_training_is_said() -> None:
 
 
 def test_a_rank_that_has_not_moved_is_not_called_well() -> None:
-    silent = {"progress": None, "step_time_s": None, "step_age_s": None, "log_age_s": 36.0, "log_interval_s": None}
+    silent: dict[str, Any] = {
+        "progress": None,
+        "step_time_s": None,
+        "step_age_s": None,
+        "log_age_s": 36.0,
+        "log_interval_s": None,
+    }
     lazy = rank(same_stack_for_s=31.0, idle_for_s=36.0, **silent)
     level, text = verdict(job(lazy))
     assert level == "info"

@@ -19,6 +19,7 @@ from hwtop.job.stacks.conclusion import conclusion, workers_do
 from hwtop.job.stacks.frames import place
 from hwtop.job.stacks.groups import call_site, parting
 from hwtop.model.job import Job, StackGroup
+from hwtop.model.liveness import LivenessState
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.hang.ranks import check_dead
@@ -28,6 +29,13 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.text import Fact
 
 _BUSY_PCT = 10.0
+_MOST_TOLD = 8
+"""Ranks of which the evidence has a line each."""
+_DOES: dict[LivenessState, str] = {
+    "stuck asleep": "it sleeps",
+    "stuck polling": "it wakes up again and again and stays in one function",
+    "stuck spinning": "it computes and stays in one function",
+}
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
 
 
@@ -45,7 +53,11 @@ def check_hang(history: History, limits: Limits = HANG) -> Observation | None:
         "hang",
         confidence=min(0.9, confidence(cause.phi)),
         facts=_facts(job, ranks, cause),
-        evidence=(*_evidence(history, job, cause), *_of_the_wait(job)),
+        evidence=(
+            *_evidence(history, job, cause),
+            *(f"rank {rank.rank} (PID {rank.pid}): {_state(rank)}" for rank in ranks[:_MOST_TOLD] if not waits(rank)),
+            *_of_the_wait(job),
+        ),
         ranks=cause.culprits or tuple(rank.rank for rank in ranks),
     )
 
@@ -225,19 +237,20 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
     for rank in ranks:
         if rank.rank not in culprits:
             continue
-        meaning = f": it waits for {what}" if (what := waits_for(rank.process.wchan)) else ""
-        wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else ""
-        load = (
-            f", {rank.process.cpu_pct:.0f} % of a core"
-            if rank.process.cpu_pct is not None and rank.process.cpu_pct >= _BUSY_PCT
-            else ""
-        )
-        lines.append(
-            f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.process.os_state}{wchan}{load}"
-        )
+        lines.append(f"rank {rank.rank} (PID {rank.pid}) never reached the collective: {_state(rank)}")
         if rank.workers:
             lines.append(f"rank {rank.rank}: {workers_do(rank.workers, 'its')}")
     return tuple(lines)
+
+
+def _state(rank: Rank) -> str:
+    """What it does instead of going on: "it computes, state R, 99 % of a core"."""
+    does = _DOES.get(rank.liveness.state) if rank.liveness is not None else None
+    meaning = f": it waits for {what}" if (what := waits_for(rank.process.wchan)) else ""
+    wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else ""
+    pct = rank.process.cpu_pct
+    load = f", {pct:.0f} % of a core" if pct is not None and pct >= _BUSY_PCT else ""
+    return f"{does + ', ' if does else ''}state {rank.process.os_state}{wchan}{load}"
 
 
 def _site(group: StackGroup) -> str:
