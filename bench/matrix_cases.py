@@ -38,7 +38,6 @@ STYLES = (
     Case("gc_in_dataset", "gc-thrash", (0,), ready="loss", launch="python", seconds=24, cores=BUSY),
     Case("keeps_best", "checkpoint-stall", (0,), ready=r"\|   10 ", launch="python", cores=BUSY),
     Case("locked_store", "input-bound-io", (0,), ready="logloss", launch="python", seconds=24),
-    Case("slow_shard", "straggler-rank", (1,), seconds=24),
     Case("rank0_extras", "straggler-rank", (0,), cores=HEAVY),
     Case("one_core", "cpu-oversubscribed", (0, 1), seconds=24, cores=BUSY, also=("straggler-rank",)),
     *(
@@ -59,10 +58,6 @@ STANDSTILLS = (
     Case("died_early", "rank-dead", (2,), ready="lost a peer", launch="python"),
     Case("breakpoint_left", "rank-missing-from-collective", (1,), ready="step 55 ", seconds=30),
     Case("hub_first", "rank-missing-from-collective", (0,), ready="loading", seconds=40),
-    Case("spins_alone", "rank-missing-from-collective", (1,), ready=r"step 29\b", seconds=35, cores=BUSY),
-    Case("polls_a_lock", "rank-missing-from-collective", (1,), ready="starting", seconds=35),
-    Case("fifo_save", "rank-missing-from-collective", (0,), ready=r"step 30\b", seconds=35),
-    Case("dead_proxy", "hang", (0,), ready="loading", launch="python", seconds=35),
 )
 WORDS = (
     Case("wrong_schedule", "lr-stuck", (0,), ready=r"'loss'", launch="python", seconds=16),

@@ -34,6 +34,7 @@ FAULTS = (
     Case("input_io", "input-bound-io", telling=("D state",), cores=BUSY),
     Case("input_pipe", "input-bound-io", telling=("read",)),
     Case("straggler", "straggler-rank", (1,), ("forward",), cores=HEAVY),
+    Case("slow_shard", "straggler-rank", (1,), ("for its data", "__getitem__ (slow_shard.py:", "rank 0 waits"), seconds=24),
     Case("nan", "loss-nan", None, ("nan",), ready=r"(?i)nan", seconds=8),
     Case("leak", "host-memory-leak", (0,), ("rank 0",), launch="one file"),
     Case("oversubscribed", "cpu-oversubscribed", None, ("OMP_NUM_THREADS",), env={"OMP_NUM_THREADS": "16"}, cores=HEAVY),
@@ -123,6 +124,10 @@ HANGS = (
     Case("hang_lock", "lock-deadlock", (1,), ("_lock (hang_lock.py:30 flush_to_disk)", "holds that lock itself", "hang_lock.py:41"), HUNG, 25),
     Case("hang_gil", "lock-deadlock", (1,), ("thread poller", "GIL", "poll_device", "all_reduce (hang_gil.py:"), HUNG, 25),
     Case("dead", "rank-dead", (1,), ("rank 0 waits", "save_sharded_checkpoint (dead.py:43)"), HUNG, 25, "python"),
+    Case("spins_alone", "rank-missing-from-collective", (1,), ("spins_alone.py:", "it computes", "rank 0 waits in all_reduce"), HUNG, 35, cores=BUSY),
+    Case("polls_a_lock", "rank-missing-from-collective", (1,), ("take (polls_a_lock.py:20)", "again and again", "rank 0 is in init_process_group"), "starting", 35),
+    Case("fifo_save", "rank-missing-from-collective", (0,), ("FIFO", "fifo_save.py:", "rank 1 waits"), r"step 30\b", 35),
+    Case("dead_proxy", "hang", (0,), ("weights_of (dead_proxy.py:", "it sleeps", "TCP"), "loading", 35, "python"),
     Case("hang_world", "rendezvous-stuck", (0,), ("for rank 1", MEETING, "WORLD_SIZE is 2"), "", 35, "alone"),
     Case("hang_world", "rendezvous-stuck", (), ("1 of 2 nodes", MEETING), "", 35, "node"),
 )  # fmt: skip

@@ -19,6 +19,7 @@ from hwtop.job.stacks.conclusion import conclusion, workers_do
 from hwtop.job.stacks.frames import place
 from hwtop.job.stacks.groups import call_site, parting
 from hwtop.model.job import Job, StackGroup
+from hwtop.model.liveness import LivenessState
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.hang.ranks import check_dead
@@ -28,7 +29,13 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.text import Fact
 
 _BUSY_PCT = 10.0
-_MOST_NAMED = 4
+_MOST_TOLD = 8
+"""Ranks of which the evidence has a line each."""
+_DOES: dict[LivenessState, str] = {
+    "stuck asleep": "it sleeps",
+    "stuck polling": "it wakes up again and again and stays in one function",
+    "stuck spinning": "it computes and stays in one function",
+}
 _ALLOWED: dict[str | None, str] = {"checkpoint": "saves a checkpoint", "eval": "evaluates"}
 
 
@@ -46,7 +53,11 @@ def check_hang(history: History, limits: Limits = HANG) -> Observation | None:
         "hang",
         confidence=min(0.9, confidence(cause.phi)),
         facts=_facts(job, ranks, cause),
-        evidence=(*_evidence(history, job, cause), *_in_the_kernel(ranks), *_of_the_wait(job)),
+        evidence=(
+            *_evidence(history, job, cause),
+            *(f"rank {rank.rank} (PID {rank.pid}): {_state(rank)}" for rank in ranks[:_MOST_TOLD] if not waits(rank)),
+            *_of_the_wait(job),
+        ),
         ranks=cause.culprits or tuple(rank.rank for rank in ranks),
     )
 
@@ -216,15 +227,6 @@ def _of_the_wait(job: Job) -> tuple[str, ...]:
     return (reported,) if reported else ()
 
 
-def _in_the_kernel(ranks: Sequence[Rank]) -> tuple[str, ...]:
-    """What those wait for that do not wait for another rank."""
-    return tuple(
-        f"rank {rank.rank} (PID {rank.pid}) waits for {rank.stall.waits_for}"
-        for rank in ranks
-        if rank.stall.waits_for is not None and not rank.stack.is_waiting
-    )[:_MOST_NAMED]
-
-
 def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, ...]:
     lines = []
     asleep = [rank.rank for rank in ranks if rank.stack.phase == "backward" and rank.stack.is_waiting]
@@ -235,20 +237,21 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
     for rank in ranks:
         if rank.rank not in culprits:
             continue
-        what = rank.stall.waits_for or waits_for(rank.process.wchan)
-        meaning = f": it waits for {what}" if what else ""
-        wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else meaning
-        load = (
-            f", {rank.process.cpu_pct:.0f} % of a core"
-            if rank.process.cpu_pct is not None and rank.process.cpu_pct >= _BUSY_PCT
-            else ""
-        )
-        lines.append(
-            f"rank {rank.rank} (PID {rank.pid}) never reached the collective: state {rank.process.os_state}{wchan}{load}"
-        )
+        lines.append(f"rank {rank.rank} (PID {rank.pid}) never reached the collective: {_state(rank)}")
         if rank.workers:
             lines.append(f"rank {rank.rank}: {workers_do(rank.workers, 'its')}")
     return tuple(lines)
+
+
+def _state(rank: Rank) -> str:
+    """What it does instead of going on: "it computes, state R, 99 % of a core"."""
+    does = _DOES.get(rank.liveness.state) if rank.liveness is not None else None
+    what = rank.stall.waits_for or waits_for(rank.process.wchan)
+    meaning = f": it waits for {what}" if what else ""
+    wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else meaning
+    pct = rank.process.cpu_pct
+    load = f", {pct:.0f} % of a core" if pct is not None and pct >= _BUSY_PCT else ""
+    return f"{does + ', ' if does else ''}state {rank.process.os_state}{wchan}{load}"
 
 
 def _site(group: StackGroup) -> str:
