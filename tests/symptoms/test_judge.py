@@ -12,7 +12,7 @@ from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import causes, fold
 from hwtop.symptoms.history import History
 from hwtop.symptoms.judge import Judge
-from hwtop.symptoms.records import records
+from hwtop.symptoms.records import members, records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
 from tests.parts import replace
@@ -166,10 +166,24 @@ def test_what_all_others_do_while_one_does_not_come(symptom: str, root: str) -> 
 
 
 def test_two_symptoms_never_explain_each_other() -> None:
+    """But for slow data of one rank and of several: there the ranks decide which is the cause."""
+    by_ranks = {"straggler-rank"} | members("input-bound")
     for symptom, roots in causes().items():
         for root in roots:
             assert len(fold([finding(symptom), finding(root)])) == 1, (symptom, root)
-            assert symptom not in causes().get(root, ()), (symptom, root)
+            assert symptom not in causes().get(root, ()) or {symptom, root} <= by_ranks, (symptom, root)
+
+
+@pytest.mark.parametrize(
+    ("slow", "without_data", "root"), [((1,), (1,), "straggler-rank"), ((1,), (0, 1), "input-bound-cpu")]
+)
+def test_slow_data_of_one_rank_makes_a_straggler_and_of_all_an_input_bound_job(
+    slow: tuple[int, ...], without_data: tuple[int, ...], root: str
+) -> None:
+    found = fold(
+        [replace(finding("straggler-rank"), ranks=slow), replace(finding("input-bound-cpu"), ranks=without_data)]
+    )
+    assert [each.symptom for each in found] == [root]
 
 
 def test_without_its_root_a_cascade_stands_alone() -> None:

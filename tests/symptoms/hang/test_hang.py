@@ -269,7 +269,7 @@ def test_what_the_kernel_shows_a_stuck_rank_to_wait_for_is_told() -> None:
     blocked = still(0, phase="other", is_waiting=False, waits_for="room in its standard output (pipe:[7])")
     seen = check_hang(constant(job(blocked)))
     assert seen is not None
-    assert "rank 0 (PID 1000) waits for room in its standard output (pipe:[7])" in seen.evidence
+    assert any("waits for room in its standard output (pipe:[7])" in line for line in seen.evidence)
 
 
 def test_that_nobody_woke_the_ranks_is_told() -> None:
