@@ -1,5 +1,5 @@
 """What differs between pages is said by the pages: nothing else compares `view.page`, but panels and reducers with their
-own page. What a page remembers is its own: the view has no field for one page."""
+own page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import hwtop.ui
 from hwtop.ui.pages import actions
 from hwtop.ui.pages.layout import arrange
 from hwtop.ui.pages.registry import NAMES, PAGES
+from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.view import View
 from tests import frames
 
@@ -67,3 +68,11 @@ def test_the_places_of_a_view_are_worked_out_once() -> None:
     assert arrange(view, 120, 40) is arrange(view, 120, 40)
     assert arrange(view, 80, 24) is not arrange(view, 120, 40)
     assert "gpu-list" in arrange(replace(view, page="gpu"), 120, 40)
+
+
+def test_a_page_that_is_as_at_the_start_leaves_no_trace_in_the_view() -> None:
+    view = View(frame=frames.hang())
+    changed = view.with_state(LogsState(is_following=False))
+    assert changed != view
+    assert not changed.state(LogsState).is_following
+    assert changed.with_state(LogsState()) == view

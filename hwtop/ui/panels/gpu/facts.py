@@ -78,7 +78,7 @@ def _power(row: GpuRow, width: int) -> Iterator[Line]:
     yield _limits(gpu)
     yield _temperature(row, width)
     if gpu.mem_temp_c is not None:
-        yield fact("memory", f"{gpu.mem_temp_c:.0f} °C")
+        yield fact("memory temp", f"{gpu.mem_temp_c:.0f} °C")
     if gpu.fan_pct is not None:
         yield fact("fan", units.pct(gpu.fan_pct))
     for label, now, most in (
