@@ -167,7 +167,7 @@ def test_what_all_others_do_while_one_does_not_come(symptom: str, root: str) -> 
 
 def test_two_symptoms_never_explain_each_other() -> None:
     """But for slow data of one rank and of several: there the ranks decide which is the cause."""
-    by_ranks = {"straggler-rank"} | members("input-bound")
+    by_ranks = {"straggler-rank", *members("input-bound")}
     for symptom, roots in causes().items():
         for root in roots:
             assert len(fold([finding(symptom), finding(root)])) == 1, (symptom, root)
