@@ -12,13 +12,16 @@ from msgspec.structs import replace
 
 from hwtop.job.hang.liveness import (
     LEVEL,
+    STANDSTILL_S,
     SUSPECT,
+    Activity,
     evidence_s,
     has_reported,
     has_trained,
     is_idle_loop,
     is_improbable,
     phi,
+    silent_s,
 )
 from hwtop.model.liveness import Liveness, LivenessState
 from hwtop.model.rank import Phase, Rank, RankState
@@ -34,6 +37,7 @@ IRREGULAR = 2.0
 """A step over twice its median is irregular (Holmes, NSDI'25)."""
 MIN_SAMPLES = 8
 _MOSTLY = 0.5
+_GOES_ON: frozenset[RankState] = frozenset({"training", "slow", "data-wait"})
 _MISSING: frozenset[RankState] = frozenset({"stuck", "stalled", "stopped"})
 
 
@@ -79,6 +83,10 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
     slow = slowest(ranks)
     if slow is not None and slow.state == "training":
         ranks = [replace(rank, state="slow") if rank is slow else rank for rank in ranks]
+    apart, missing = _apart(ranks), _missed(ranks)
+    trained = any(has_trained(rank) for rank in ranks)
+    ranks = [replace(rank, liveness=_liveness(rank, apart, missing, trained=trained)) for rank in ranks]
+    ranks = [replace(rank, state="stuck") if _spins_unmoved(rank, missing) else rank for rank in ranks]
     if any(rank.is_alive and rank.state not in _MISSING for rank in ranks):
         ranks = [
             replace(rank, state="collective-wait")
@@ -86,9 +94,26 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
             else rank
             for rank in ranks
         ]
-    apart = tuple(rank.rank for rank in ranks if not (rank.is_alive and waits(rank)))
-    trained = any(has_trained(rank) for rank in ranks)
-    return tuple(replace(rank, liveness=_liveness(rank, apart, trained=trained)) for rank in ranks)
+    return tuple(ranks)
+
+
+def _missed(ranks: Sequence[Rank]) -> tuple[int, ...]:
+    """Who is outside of a wait that others have been in for suspiciously long, while nobody reports anything."""
+    waiting = [rank for rank in ranks if rank.is_alive and waits(rank) and phi(rank) >= SUSPECT]
+    ages = [age for rank in ranks if rank.is_alive and (age := silent_s(rank)) is not None]
+    if not waiting or min(ages, default=STANDSTILL_S) < STANDSTILL_S / 2:
+        return ()
+    return _apart(ranks)
+
+
+def _apart(ranks: Sequence[Rank]) -> tuple[int, ...]:
+    """Who does not wait for others."""
+    return tuple(rank.rank for rank in ranks if not (rank.is_alive and waits(rank)))
+
+
+def _spins_unmoved(rank: Rank, missing: tuple[int, ...]) -> bool:
+    is_spinning = rank.liveness is not None and rank.liveness.state == "stuck spinning"
+    return is_spinning and rank.rank in missing and rank.state in _GOES_ON
 
 
 def waits(rank: Rank) -> bool:
@@ -109,15 +134,16 @@ def slowest(ranks: Sequence[Rank], others_wait: float = OTHERS_WAIT, waits_least
     return slow if typical >= others_wait and is_least else None
 
 
-def _liveness(rank: Rank, apart: tuple[int, ...], *, trained: bool) -> Liveness:
+def _liveness(rank: Rank, apart: tuple[int, ...], missing: tuple[int, ...], *, trained: bool) -> Liveness:
     if not rank.is_alive:
         return Liveness(state="gone", phi=0.0)
-    waits_now = waits(rank)
-    surprise = phi(rank, ("idle", "busy"), trained=trained, is_missed=bool(apart) and rank.rank in apart)
+    waits_now, is_missed = waits(rank), rank.rank in missing
+    activities: tuple[Activity, ...] = ("idle", "busy") if is_missed or silent_s(rank) is not None else ("idle",)
+    surprise = phi(rank, activities, trained=trained, is_missed=is_missed)
     return Liveness(
         state=_liveness_state(rank, surprise, waits_now),
         phi=round(surprise, 2),
-        gap_s=max(evidence_s(rank, "idle"), evidence_s(rank, "busy")),
+        gap_s=max(evidence_s(rank, activity) for activity in activities),
         waits_for=tuple(number for number in apart if number != rank.rank) if waits_now else (),
     )
 

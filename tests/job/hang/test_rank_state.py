@@ -239,3 +239,9 @@ def test_nobody_is_slow_alone_or_without_samples() -> None:
     assert slowest([rank(0, wait_share=0.0)]) is None
     assert slowest([rank(0, wait_share=0.0), rank(1, wait_share=0.9, samples=7)]) is None
     assert slowest([rank(0, wait_share=0.0), rank(1, wait_share=None)]) is None
+
+
+def test_a_rank_that_computes_for_ever_is_stuck_when_the_others_wait_for_it() -> None:
+    loops = {"phase": "other", "is_waiting": False, "idle_for_s": 0.0, "os_state": "R", "wait_share": 0.0}
+    assert states(still(0, 30.0), still(1, 30.0, **loops, state="training")) == ["stuck", "stuck"]
+    assert states(still(0, 30.0), still(1, 15.0, **loops, state="training")) == ["collective-wait", "slow"]
