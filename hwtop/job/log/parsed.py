@@ -16,15 +16,25 @@ from hwtop.model.log import LogLevel, LogLine
 
 @dataclass(frozen=True)
 class ParsedLine:
-    """A line and what its prefix tells. The launcher's part is taken off at once, the logger's when somebody asks for it."""
+    """A line and what its prefix tells. Each part is taken off once, when it is first asked for: most lines of a scan never are."""
 
     source: LogLine
     text: str
     """As a terminal would show it."""
-    rank: int | None
-    """As the line tells it; None where nothing in it does."""
-    said: str
-    """`text` without the launcher's prefix."""
+
+    @cached_property
+    def _launched(self) -> tuple[int | None, str]:
+        return without_launcher(self.text)
+
+    @property
+    def rank(self) -> int | None:
+        """As the line tells it; None where nothing in it does."""
+        return self._launched[0]
+
+    @property
+    def said(self) -> str:
+        """`text` without the launcher's prefix."""
+        return self._launched[1]
 
     @property
     def path(self) -> str:
@@ -48,10 +58,8 @@ class ParsedLine:
 
 
 def parsed(source: LogLine) -> ParsedLine:
-    """The line with its prefix taken apart."""
-    text = clean(source.text)
-    rank, said = without_launcher(text)
-    return ParsedLine(source, text, rank, said)
+    """The line, ready to have its prefix taken apart."""
+    return ParsedLine(source, clean(source.text))
 
 
 def parsed_text(text: str) -> ParsedLine:
