@@ -44,6 +44,8 @@ STANDSTILL_S = PRIOR_S["training", "idle"]
 """What is done, or slept, for so long at one place is a standstill where nothing else explains it."""
 _PRIOR_SPREAD = 1.0
 """Standard deviation of the logarithm: a pause of unknown kind."""
+_EXCEEDED = exp(_PRIOR_SPREAD * NormalDist().inv_cdf(1 - ALPHA))
+"""Times its median: the gap that `ALPHA` exceed."""
 _LEARNT_SPREAD = 0.355
 """The same of a rhythm that is known: three times the median is exceeded by `ALPHA`."""
 _BASE_RATE = 0.01
@@ -96,7 +98,7 @@ def is_improbable(rank: Rank) -> bool:
 
 def phi_of_prior(gap_s: float, exceeded_s: float) -> float:
     """Of a gap of which `exceeded_s` is as in `PRIOR_S`."""
-    return _phi(gap_s, exceeded_s / exp(_PRIOR_SPREAD * NormalDist().inv_cdf(1 - ALPHA)), _PRIOR_SPREAD)
+    return _phi(gap_s, exceeded_s / _EXCEEDED, _PRIOR_SPREAD)
 
 
 def phi_of_silence(gap_s: float | None, rhythm_s: float | None, *, varies: bool = False) -> float:

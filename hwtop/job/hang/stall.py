@@ -67,7 +67,12 @@ def standstill_phi(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Pa
     floor_s = _floor_s(live, gpus, patience)
     is_computing = not _busy(live, gpus) <= patience.spin_waiting
     is_witnessed = (_is_silence_unusual(live) and not is_computing) or _spin_on_gpus(live, gpus)
-    each = [_phi(rank, live, floor_s, is_witnessed=is_witnessed) for rank in live]
+    waiting = {rank.rank for rank in live if _has_not_returned(rank)}
+    trained = any(has_trained(rank) for rank in live)
+    each = [
+        _phi(rank, floor_s, is_missed=bool(waiting - {rank.rank}), is_witnessed=is_witnessed, trained=trained)
+        for rank in live
+    ]
     return min(_phi_of_reports(live), *each)
 
 
@@ -87,21 +92,22 @@ def utils(rank: Rank, gpus: Sequence[Gpu]) -> list[float | None]:
     return [gpu.util_pct for gpu in gpus if gpu.index in rank.gpus]
 
 
-def _phi(rank: Rank, live: Sequence[Rank], floor_s: float, *, is_witnessed: bool) -> float:
-    """Of one rank among the others. One that stays in a function may work there: somebody must miss it."""
-    is_missed = _is_missed(rank, live)
+def _phi(rank: Rank, floor_s: float, *, is_missed: bool, is_witnessed: bool, trained: bool) -> float:
+    """Of one rank among the others. One that stays in a function may work there: somebody must miss it.
+
+    Args:
+        rank: alive.
+        floor_s: as of `liveness.phi`.
+        is_missed: another rank waits for it in a collective that has not returned since, or in the rendezvous.
+        is_witnessed: the reports of the job, or its GPUs, show that it does not go on.
+        trained: the job did, before.
+    """
     if is_idle_loop(rank) and not is_missed:
         return 0.0
     activities: list[Activity] = ["idle"] if waits(rank) or _is_asleep(rank) or is_witnessed or is_missed else []
     if is_witnessed or is_missed:
         activities.append("busy")
-    trained = any(has_trained(each) for each in live)
     return phi(rank, activities, floor_s=floor_s, is_missed=is_missed, trained=trained)
-
-
-def _is_missed(rank: Rank, live: Sequence[Rank]) -> bool:
-    """Another rank waits for it in a collective that has not returned since, or in the rendezvous."""
-    return any(_has_not_returned(other) for other in live if other is not rank)
 
 
 def _has_not_returned(rank: Rank) -> bool:
