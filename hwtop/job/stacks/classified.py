@@ -63,8 +63,8 @@ def classified(frames: tuple[StackFrame, ...], has_device: bool = False) -> Clas
         place=tuple((frame.name, frame.filename, frame.line) for frame in path),
         user=user_frame(own),
         own=own,
-        waits_active=is_waiting(active, phase),
-        waits_asleep=is_waiting(asleep, phase),
+        waits_active=is_waiting(active, phase, reporter),
+        waits_asleep=is_waiting(asleep, phase, reporter),
         is_at_barrier=reporter is not None and short_name(reporter.name) in _BARRIERS,
     )
 

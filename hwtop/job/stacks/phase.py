@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from msgspec import Struct
 
 from hwtop.job.stacks.activities import Level, NameRule, concept, name_rules, queue_waits, rules
-from hwtop.job.stacks.code_line import pauses, prints, waits_for_device, waits_on_handle
+from hwtop.job.stacks.code_line import prints, waits_for_device, waits_on_handle
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name
 from hwtop.job.stacks.io_kind import io_votes
 from hwtop.job.stacks.name_words import words
@@ -39,14 +40,15 @@ class _Vote(Struct, frozen=True):
     frame: StackFrame
 
 
-def is_waiting(stack: ThreadStack, phase: Phase) -> bool:
-    """It waits for other ranks or for the device: in a collective, or asleep where it should compute.
+def is_waiting(stack: ThreadStack, phase: Phase, reporter: StackFrame | None) -> bool:
+    """It waits for other ranks or for the device: in a collective, or asleep where it should compute. `reporter` gave the phase away.
 
-    DDP over gloo waits for its all_reduce inside the C++ of `_engine_run_backward`, so no collective is on the stack.
+    DDP over gloo waits for its all_reduce inside the C++ of `_engine_run_backward`, so no collective is on the stack. What sleeps in a
+    function of the user that backward or a step has called, a hook, waits for something of its own.
     """
     if phase == "collective":
         return True
-    return phase in _COMPUTING and not stack.is_active and not _pauses(own_frames(stack))
+    return phase in _COMPUTING and not stack.is_active and not _is_in_hook(own_frames(stack), reporter)
 
 
 def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Phase, StackFrame | None]:
@@ -77,9 +79,11 @@ def _votes(frames: Sequence[StackFrame], has_device: bool) -> Iterator[_Vote]:
         yield _Vote(phase, weight, frame)
 
 
-def _pauses(frames: Sequence[StackFrame]) -> bool:
-    """The innermost line is the user's own, and sleeps for a time: a hook that backward or a step calls."""
-    return bool(frames) and is_user_frame(frames[0]) and pauses(frames[0].code)
+def _is_in_hook(frames: Sequence[StackFrame], reporter: StackFrame | None) -> bool:
+    """A function of the user is called from `reporter`, and does not read a value back from the device."""
+    inside = takewhile(lambda frame: frame is not reporter, frames)
+    user = next((frame for frame in inside if is_user_frame(frame)), None)
+    return user is not None and not waits_for_device(user.code)
 
 
 def _line(frames: Sequence[StackFrame], has_device: bool) -> _Vote | None:

@@ -41,7 +41,12 @@ def phase_of(thread: ThreadStack, *, has_device: bool = False) -> Phase:
 def test_phase_of_recorded_stacks(name: str, phase: str, reporter: str, waits: bool) -> None:
     thread = recorded(name)
     found, frame = phase_and_frame(thread)
-    assert (found, frame and frame.name, is_waiting(thread, found)) == (phase, reporter, waits)
+    assert (found, frame and frame.name, is_waiting(thread, found, frame)) == (phase, reporter, waits)
+
+
+def waits(thread: ThreadStack) -> bool:
+    phase, reporter = phase_and_frame(thread)
+    return is_waiting(thread, phase, reporter)
 
 
 ROOT = ("train train.py 10", "<module> train.py 99")
@@ -177,8 +182,8 @@ def test_a_job_that_runs_inside_an_import_is_not_starting_up() -> None:
 
 def test_asleep_in_backward_waits_and_busy_in_backward_works() -> None:
     frames = ("_engine_run_backward torch/autograd/graph.py 1", *ROOT)
-    assert is_waiting(stack(*frames, active=False), "backward")
-    assert not is_waiting(stack(*frames, active=True), "backward")
+    assert waits(stack(*frames, active=False))
+    assert not waits(stack(*frames, active=True))
 
 
 @pytest.mark.parametrize("version", ["310", "312", "313"])
@@ -250,8 +255,8 @@ def test_a_live_ddp_rank_that_waits_for_another_is_seen_waiting() -> None:
 
 def _phase_and_wait(spy: PySpy, pid: int) -> tuple[str, bool] | None:
     for thread in spy.look(pid).dump.threads[:1]:
-        phase = phase_of(thread)
-        return phase, is_waiting(thread, phase)
+        phase, reporter = phase_and_frame(thread)
+        return phase, is_waiting(thread, phase, reporter)
     return None
 
 
@@ -271,14 +276,26 @@ def test_the_handle_of_an_asynchronous_collective_is_waited_for_in_c() -> None:
     inside = ("gather_heads model.py 7", "forward model.py 9", "_call_impl torch/nn/modules/module.py 1", *ROOT)
     thread = with_code("handle.wait()", *inside)
     assert phase_of(thread) == "collective"
-    assert is_waiting(thread, "collective")
+    assert waits(thread)
     # An event of Python waits in Python's own library.
     event = stack("wait threading.py 3", *inside)
     user = structs.replace(event.frames[1], code="self.ready.wait()")
     assert phase_of(structs.replace(event, frames=(event.frames[0], user, *event.frames[2:]))) == "forward"
 
 
-def test_a_hook_that_sleeps_in_backward_waits_for_nobody() -> None:
+@pytest.mark.parametrize(
+    "frames",
+    [
+        ("hook train.py 3", "_engine_run_backward torch/autograd/graph.py 1", *ROOT),
+        ("hook train.py 3", "step torch/optim/optimizer.py 9", *ROOT),
+        ("recv socket.py 9", "hook train.py 3", "step torch/optim/optimizer.py 9", *ROOT),
+    ],
+)
+def test_a_hook_that_sleeps_in_backward_or_a_step_waits_for_no_rank(frames: tuple[str, ...]) -> None:
+    assert not waits(with_code("time.sleep(3600)", *frames, active=False))
+    assert not waits(with_code("answer = channel.recv(1)", *frames, active=False))
+
+
+def test_a_hook_that_reads_a_value_back_waits_for_the_device() -> None:
     frames = ("hook train.py 3", "_engine_run_backward torch/autograd/graph.py 1", *ROOT)
-    assert not is_waiting(with_code("time.sleep(3600)", *frames, active=False), "backward")
-    assert is_waiting(with_code("return a @ b", *frames, active=False), "backward")
+    assert waits(with_code("total += grad.norm().item()", *frames, active=False))
