@@ -127,7 +127,7 @@ HANGS = (
     Case("spins_alone", "rank-missing-from-collective", (1,), ("spins_alone.py:", "it computes", "rank 0 waits in all_reduce"), HUNG, 35, cores=BUSY),
     Case("polls_a_lock", "rank-missing-from-collective", (1,), ("take (polls_a_lock.py:20)", "again and again", "rank 0 is in init_process_group"), "starting", 35),
     Case("fifo_save", "rank-missing-from-collective", (0,), ("FIFO", "fifo_save.py:", "rank 1 waits"), r"step 30\b", 35),
-    Case("dead_proxy", "hang", (0,), ("weights_of (dead_proxy.py:", "it sleeps", "TCP"), "loading", 35, "python"),
+    Case("dead_proxy", "hang", (0,), ("weights_of (dead_proxy.py:", "it sleeps", "bytes from a socket (127.0.0.1:"), "loading", 35, "python"),
     Case("hang_world", "rendezvous-stuck", (0,), ("for rank 1", MEETING, "WORLD_SIZE is 2"), "", 35, "alone"),
     Case("hang_world", "rendezvous-stuck", (), ("1 of 2 nodes", MEETING), "", 35, "node"),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hwtop.job.rank_set import named
 from hwtop.job.stacks.classified import ClassifiedStack
+from hwtop.job.stacks.code_line import waits_on_handle
 from hwtop.job.stacks.frames import is_user_frame, leaf_of, place, short_name, user_frame
 from hwtop.model.job import StackGroup
 from hwtop.model.rank import Phase
@@ -102,7 +103,7 @@ def call_site(entry: StackGroup) -> StackFrame | None:
     """The user's line from which a library's `leaf` (or a wait that the user wrote) is called; else where it is."""
     if entry.leaf is None or entry.leaf not in entry.frames:
         return entry.user_frame
-    if is_user_frame(entry.leaf) and entry.phase not in _TOLD_BY_FRAME:
+    if is_user_frame(entry.leaf) and (entry.phase not in _TOLD_BY_FRAME or _has_line(entry)):
         return entry.leaf
     outer = entry.frames[: entry.frames.index(entry.leaf)]
     return user_frame(reversed(outer)) or entry.user_frame
@@ -112,10 +113,15 @@ def _smallest(entry: StackGroup) -> tuple[int, int]:
     return len(entry.ranks), entry.ranks[0]
 
 
+def _has_line(entry: StackGroup) -> bool:
+    """A line that waits for a collective, not a function that is one (see `_place_of`)."""
+    return entry.phase == "collective" and entry.leaf is not None and entry.leaf.line > 0
+
+
 def _place_of(stack: ClassifiedStack) -> tuple[StackFrame, ...]:
     collective = stack.decided_by if stack.phase == "collective" else None
-    if collective is None:
-        return stack.path
+    if collective is None or (stack.own and waits_on_handle(stack.own[0].code)):
+        return stack.path  # the line itself waits: its function may do much else
     return (*stack.path[: stack.path.index(collective)], replace(collective, line=0))
 
 
