@@ -44,7 +44,7 @@ class LogLine(Struct, frozen=True, kw_only=True):
     is_past: bool = False
     """Was in the file before hwtop attached, so `at_s` is not when it was written."""
     rank: int | None = None
-    """As the line itself tells it. Derived: None in what was read, and where the line does not tell."""
+    """As the line itself tells it. Derived: None in what was read, and where the line does not tell. Its level: `job.log.parsed`."""
 
 
 class LogReading(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -10,7 +12,8 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from hwtop.fields import disk, gpu, host, nic, process, rank, units
+import hwtop.fields
+from hwtop.fields import host, nic, units
 from hwtop.fields.field import Field, Subject
 from hwtop.fields.levels import built_in, levels
 from hwtop.fields.registry import FIELDS, SUBJECTS
@@ -42,7 +45,8 @@ def of_kind(kind: str) -> list[Field[Any]]:
 
 
 def test_each_declared_field_is_listed_in_its_subject() -> None:
-    modules = (disk, gpu, host, nic, process, rank)
+    names = (name for _, name, _ in pkgutil.iter_modules(hwtop.fields.__path__, "hwtop.fields."))
+    modules = [importlib.import_module(name) for name in names]
     declared = {each.id: name for module in modules for name, each in vars(module).items() if isinstance(each, Field)}
     assert {id_: name for id_, name in declared.items() if id_ not in FIELDS} == {}, "add it to `fields` of its Subject"
 
@@ -107,6 +111,7 @@ def test_json_names_lead_to_the_same_values(subject: Subject[Any]) -> None:
 
 def at(value: Any, path: str) -> Any:
     for name in path.split("."):
+        assert value is None or name in value, f"a field says that it is at {path!r}: write it in report/json_report.py"
         value = None if value is None else value[name]
     return value
 

@@ -98,7 +98,8 @@ def closed(view: View) -> View:
 
 def following(view: View) -> View:
     """New lines push the old ones up, or no longer."""
-    return replace(view, scroll=0).with_state(LogsState(is_following=not view.state(LogsState).is_following))
+    state = view.state(LogsState)
+    return replace(view, scroll=0).with_state(replace(state, is_following=not state.is_following, mark=None, inside=""))
 
 
 def at_newest(view: View) -> View:

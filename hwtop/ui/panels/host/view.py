@@ -15,40 +15,25 @@ from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.host.disk import DiskRates, MountReading
 from hwtop.model.host.network import NicRates
 from hwtop.model.symptom import Finding
+from hwtop.symptoms.records import records, room_of
 from hwtop.ui.once import once
 from hwtop.ui.tables import cells
 from hwtop.ui.view import View
 
 Row = TypeVar("Row")
 
-ABOUT = frozenset(
+_REPORTED = frozenset(
     {
-        "cgroup-throttled",
-        "clock-skew",
-        "cpu-oversubscribed",
         "cpu-thermal-throttle",
         "disk-full",
-        "disk-nearly-full",
-        "disk-saturated",
-        "fd-leak",
         "filesystem-hang",
-        "host-memory-leak",
         "host-oom-kill",
         "input-bound-io",
-        "memory-nearly-full",
-        "network-retransmits",
-        "network-saturated",
-        "numa-misplaced",
-        "page-cache-thrash",
-        "process-limit",
-        "rdma-errors",
         "shm-full",
-        "shm-nearly-full",
-        "swapping",
         "too-many-open-files",
     }
 )
-"""Symptoms whose cause lies in the host."""
+"""Symptoms of other rooms whose cause lies in the host: most are reported by a line of a log."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +59,11 @@ _WEIGHT = {"bad": 3, "warn": 2, "good": 1}
 @once
 def findings(view: View) -> list[Finding]:
     """Those about the machine."""
-    return [finding for finding in view.frame.findings if finding.symptom in ABOUT]
+    return [
+        finding
+        for finding in view.frame.findings
+        if finding.symptom in _REPORTED or (finding.symptom in records() and room_of(finding.symptom) == "host")
+    ]
 
 
 @once
