@@ -59,13 +59,13 @@ def test_gpus_that_answer_are_watched_to_the_end() -> None:
 
 
 def test_the_command_measures_the_library_that_is_there(fake_nvml: FakeNvml) -> None:
-    code = "import hwtop.commands.snapshot as s; s._COST_SECONDS = 0.5; s.command(['--costs', '--json'])"
+    code = "import hwtop.commands.snapshot as s; s._COST_SECONDS = 2.0; s.command(['--costs', '--json'])"
     result = subprocess.run([sys.executable, "-c", code], env=fake_nvml.env, check=True, capture_output=True, text=True)
     calls = json.loads(result.stdout)["gpu_calls"]
     by_function = {call["function"]: call for call in calls}
     assert by_function["nvmlInit"]["calls"] == 1
     assert by_function["nvmlDeviceGetHandleByIndex"]["calls"] <= 3 * 8, "once for rows, topology and events"
-    assert by_function["nvmlDeviceGetUtilizationRates"]["calls"] >= 16
+    assert by_function["nvmlDeviceGetUtilizationRates"]["calls"] >= 8
     totals = [call["calls"] * call["mean_ms"] for call in calls]
     assert totals == sorted(totals, reverse=True)
     assert all(0 < call["mean_ms"] <= call["max_ms"] for call in calls)
