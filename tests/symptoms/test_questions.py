@@ -135,6 +135,11 @@ STEADY = [0.2 * (1 + NOISE.gauss(0, 0.02)) for _ in range(200)]
 @pytest.mark.parametrize(
     ("times", "verdict", "says"),
     [
+        (
+            paced([0.3 * (1 + index / 100) for index in range(65)]),
+            "unknown",
+            "it rises from 0.339 s to 0.483 s in 55 step times of steps 11 to 65: too short to tell a trend from a stretch of longer steps",
+        ),
         (paced(STEADY), "no", "no change of 15% or more, no trend in 190 step times of steps 1 to 200"),
         (paced(STEADY[:30]), "unknown", "30 step times known; 45 are needed"),
         (paced([NOISE.choice((0.2, 0.9)) for _ in range(200)]), "unknown", "they differ too much from step to step"),

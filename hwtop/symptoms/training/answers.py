@@ -12,6 +12,7 @@ from hwtop.symptoms.training.loss import SPIKE, jumps
 from hwtop.symptoms.training.pace import AFTER_POINTS, FEW_BEFORE_POINTS, PACE, WARM_POINTS, Pace, paces
 from hwtop.symptoms.training.series import Series, newest_run, series_of, step_distance, when
 from hwtop.symptoms.training.slowdown import SPREADS
+from hwtop.symptoms.training.trend import rise
 
 _SEEN_SHARE = 0.5
 """Of the steps that are known must have a time: what is not seen may have been quicker. Engineering default."""
@@ -51,6 +52,10 @@ def slower_since_the_start(history: History) -> Result:
     pace, _ = max(known, key=lambda each: len(each[0].values))
     least = max(PACE.slower_share, SPREADS * spread(pace.values) / median(pace.values))
     what = "throughputs" if pace.is_throughput else "step times"
+    risen = rise(pace.values)
+    if risen is not None and risen[1] >= (1 + PACE.slower_share) * risen[0]:
+        text = f"it rises from {pace.shown(risen[0])} to {pace.shown(risen[1])} in {len(pace.values)} {what}{_steps(pace.series)}"
+        return Result("unknown", f"{text}: too short to tell a trend from a stretch of longer steps")
     text = f"no change of {least:.0%} or more, no trend in {len(pace.values)} {what}{_steps(pace.series)}"
     unseen = _unseen_share(history, pace)
     if unseen > _SEEN_SHARE:

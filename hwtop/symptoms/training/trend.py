@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 
 from hwtop.symptoms.excursions import LEVEL_POINTS
@@ -17,7 +18,7 @@ DOUBLED_POINTS = 60
 """... where it has doubled. The first values of a run, which warm it up, are left out before. Engineering defaults."""
 RISE_S = 60.0
 TRIPLED, TRIPLED_S = 3.0, 25.0
-"""... where it has tripled, over as many values. Engineering defaults."""
+"""... where it has tripled. Engineering defaults."""
 RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): 1 = each is above all before it."""
 
@@ -29,24 +30,31 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
         seconds = lasted_s(pace, 0)
         if len(values) < DOUBLED_POINTS or seconds < TRIPLED_S:
             continue
-        blocks = block_medians(values)
-        line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
-        start, now = median(blocks[:LEVEL_POINTS]), median(blocks[-LEVEL_POINTS:])
-        least = _least(len(values), seconds, limits)
-        is_rising = now >= least * start and line.low > 0 and line.tau >= RISE_TAU and newest.tau > 0
-        if not is_rising or not is_steadier(values):
+        risen = rise(values)
+        if risen is None or risen[1] < _least(len(values), seconds, limits) * risen[0] or not is_steadier(values):
             continue
         middle = pace.points[len(pace.points) // 2]
         if other is not None and not agrees(other, middle, limits.slower_share / 4):
             return None
-        return _rising(history, pace, start, now)
+        return _rising(history, pace, *risen)
     return None
+
+
+def rise(values: Sequence[float]) -> tuple[float, float] | None:
+    """(level at the start, level now) of values that rise, in the second half too; None of others, and of too few."""
+    blocks = block_medians(values)
+    if len(blocks) < 2 * LEVEL_POINTS:
+        return None
+    line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
+    if line.low <= 0 or line.tau < RISE_TAU or newest.tau <= 0:
+        return None
+    return median(blocks[:LEVEL_POINTS]), median(blocks[-LEVEL_POINTS:])
 
 
 def _least(count: int, seconds: float, limits: Limits) -> float:
     """By how much so few values in so short a time must have risen."""
     if seconds < RISE_S:
-        return TRIPLED if count >= RISE_POINTS else float("inf")
+        return TRIPLED
     return 1 + limits.slower_share if count >= RISE_POINTS else DOUBLED
 
 

@@ -136,6 +136,10 @@ def rising(values: Sequence[float], **fields: Any) -> str | None:
         ([10 * value * (1 + index / 30) for index, value in enumerate(steps(80))], True),  # but three times as slow
         ([10 * value * (1 + index / 30) for index, value in enumerate(steps(65))], False),
         ([value / 60 * (1 + index / 40) for index, value in enumerate(steps(200))], True),  # sixfold in half a minute
+        (
+            [value / 6 * (1 + index / 30) for index, value in enumerate(steps(100))],
+            True,
+        ),  # fourfold: a hundred values will do
         (with_pauses([value * (1 + index / 1000) for index, value in enumerate(steps(400))], 50, 2, 40.0), True),
         ([*COMPILING, *steps(400)], False),
         ([*QUICK, *SLOW], False),  # at once
