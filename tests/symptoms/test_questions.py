@@ -138,7 +138,7 @@ STEADY = [0.2 * (1 + NOISE.gauss(0, 0.02)) for _ in range(200)]
         (
             paced([0.3 * (1 + index / 100) for index in range(65)]),
             "unknown",
-            "it rises from 0.339 s to 0.483 s in 55 step times of steps 1 to 65: too short to tell a trend from a stretch of longer steps",
+            "it rises from 0.339 s to 0.483 s in 55 step times of steps 1 to 65: too short to distinguish a trend from a stretch of longer steps",
         ),
         (paced(STEADY), "no", "no change of 15% or more, no trend in 190 step times of steps 1 to 200"),
         (paced(STEADY[:30]), "unknown", "30 step times known; 45 are needed"),

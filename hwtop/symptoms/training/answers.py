@@ -55,7 +55,7 @@ def slower_since_the_start(history: History) -> Result:
     risen = rise(pace.values)
     if risen is not None and risen[1] >= (1 + PACE.slower_share) * risen[0]:
         text = f"it rises from {pace.shown(risen[0])} to {pace.shown(risen[1])} in {len(pace.values)} {what}{_steps(pace.series)}"
-        return Result("unknown", f"{text}: too short to tell a trend from a stretch of longer steps")
+        return Result("unknown", f"{text}: too short to distinguish a trend from a stretch of longer steps")
     text = f"no change of {least:.0%} or more, no trend in {len(pace.values)} {what}{_steps(pace.series)}"
     unseen = _unseen_share(history, pace)
     if unseen > _SEEN_SHARE:
