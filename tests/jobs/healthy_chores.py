@@ -25,7 +25,7 @@ class Rows(Dataset):
 
 
 def save_checkpoint(model, path):
-    for _ in range(3):
+    for _ in range(5):
         torch.save(model.state_dict(), path)
         time.sleep(0.08)
 
