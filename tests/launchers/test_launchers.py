@@ -19,7 +19,10 @@ from hwtop.model.job import Job
 from hwtop.model.member import Member
 from tests.launchers.launched import Launched
 
-pytestmark = pytest.mark.real
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.timeout(900),
+]  # the first test waits for its job, which all others slow down
 
 RANK = ("PYTHON", "SCRIPTS/rank.py", "ROSTER")
 TORCHRUN = ("BIN/torchrun", "--standalone", "--nproc-per-node", "2")
