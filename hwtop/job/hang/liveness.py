@@ -14,7 +14,7 @@ from math import erfc, exp, log, log10, sqrt
 from statistics import NormalDist, median
 from typing import Literal
 
-from hwtop.job.stacks.frames import is_stdlib_frame, is_user_frame, own_frames, short_name, training_thread
+from hwtop.job.stacks.frames import called_by_user, is_stdlib_frame, own_frames, short_name, training_thread
 from hwtop.model.rank import Phase, Rank
 
 ALPHA = 1e-3
@@ -182,12 +182,13 @@ def is_idle_loop(rank: Rank) -> bool:
     if thread is None or rank.stack.phase == "data":
         return False
     frames = own_frames(thread)
-    users = next((index for index, frame in enumerate(frames) if is_user_frame(frame)), len(frames))
-    inner = frames[:users]
+    inner = called_by_user(frames)
     if not any((frame.short_filename, short_name(frame.name)) in _EVENT_LOOPS for frame in inner):
         return False
     is_own = (
-        users < len(frames) and all(map(is_stdlib_frame, inner)) and inner[-1].short_filename.startswith("asyncio/")
+        len(inner) < len(frames)
+        and all(map(is_stdlib_frame, inner))
+        and inner[-1].short_filename.startswith("asyncio/")
     )
     return not (is_own and has_reported(rank) and _is_silent_for_long(rank))
 

@@ -23,7 +23,7 @@ from hwtop.job.hang.liveness import (
 from hwtop.job.hang.prompt import prompt_of
 from hwtop.job.hang.rank_state import waits
 from hwtop.job.kernel.wait import waits_for
-from hwtop.job.stacks.frames import is_user_frame, own_frames, training_thread
+from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Phase, Rank
 
@@ -177,8 +177,7 @@ def _expects_an_answer(rank: Rank) -> bool:
         return True
     thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
     frames = own_frames(thread) if thread is not None else ()
-    users = next((index for index, frame in enumerate(frames) if is_user_frame(frame)), len(frames))
-    inner = [(frame.short_filename, frame.name.rsplit(".", 1)[-1]) for frame in frames[:users]]
+    inner = [(frame.short_filename, short_name(frame.name)) for frame in called_by_user(frames)]
     return any(file in _OF_A_CLIENT and name not in _OF_A_SERVER for file, name in inner)
 
 

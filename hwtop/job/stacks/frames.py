@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from msgspec.structs import replace
 
@@ -68,6 +69,12 @@ def is_user_frame(frame: StackFrame) -> bool:
     if _is_installed(filename) or _STDLIB.search(filename) or _CONSOLE_SCRIPT.search(filename):
         return False
     return not frame.short_filename.startswith(_FRAMEWORKS)
+
+
+def called_by_user(frames: Sequence[StackFrame]) -> tuple[StackFrame, ...]:
+    """Of leaf-first frames those nearer the leaf than the user's innermost function: what it has called in libraries. All where the
+    user has none."""
+    return tuple(takewhile(lambda frame: not is_user_frame(frame), frames))
 
 
 def user_frame(frames: Iterable[StackFrame]) -> StackFrame | None:

@@ -12,12 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import takewhile
 from typing import Literal
 
 from hwtop.job.stacks.activities import IoKind, calls, concept
 from hwtop.job.stacks.code_line import pauses
-from hwtop.job.stacks.frames import PLUMBING, is_user_frame, short_name
+from hwtop.job.stacks.frames import PLUMBING, called_by_user, is_user_frame, short_name
 from hwtop.job.stacks.io_calls import (
     APPENDS,
     BY_TEXT,
@@ -45,7 +44,7 @@ _CALLS = re.compile(r"[\w\])]\(")
 
 def io_votes(frames: Sequence[StackFrame]) -> Iterator[tuple[Phase, float, StackFrame]]:
     """(phase, weight, frame): what the innermost user frame is writing, sending or reading."""
-    library = tuple(takewhile(lambda frame: not is_user_frame(frame), frames))
+    library = called_by_user(frames)
     users = [frame for frame in frames[len(library) :] if is_user_frame(frame)]
     io_kind = _traffic(library, users[0].code or "") if users else None
     if io_kind is None:

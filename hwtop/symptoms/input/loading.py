@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import takewhile
 from statistics import fmean, mode
 from typing import Literal
 
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.kernel.wait import WaitKind, wait_kind
 from hwtop.job.stacks.code_line import pauses
-from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name, training_thread, user_frame
+from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
@@ -208,7 +207,7 @@ def _threads_read(history: History, rank: Rank) -> bool:
 
 def _reads_in(thread: ThreadStack) -> bool:
     frames = own_frames(thread)
-    inner = list(takewhile(lambda frame: not is_user_frame(frame), frames))
+    inner = called_by_user(frames)
     if len(inner) == len(frames):  # a library's own thread
         return False
     return any(_is_read(frame.name) or (frame.short_filename, short_name(frame.name)) == _ASYNCIO for frame in inner)
