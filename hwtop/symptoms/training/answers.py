@@ -9,10 +9,10 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.statistics import block_medians, jitter, spread, trend
 from hwtop.symptoms.training.loss import SPIKE, jumps
-from hwtop.symptoms.training.pace import AFTER_POINTS, FEW_BEFORE_POINTS, PACE, WARM_POINTS, Pace, paces
+from hwtop.symptoms.training.pace import AFTER_POINTS, FEW_BEFORE_POINTS, PACE, WARM_POINTS, Pace
 from hwtop.symptoms.training.series import Series, newest_run, series_of, step_distance, when
 from hwtop.symptoms.training.slowdown import SPREADS
-from hwtop.symptoms.training.trend import rise
+from hwtop.symptoms.training.trend import rises
 
 _SEEN_SHARE = 0.5
 """Of the steps that are known must have a time: what is not seen may have been quicker. Engineering default."""
@@ -46,13 +46,12 @@ def not_learning(history: History) -> Result:
 
 def slower_since_the_start(history: History) -> Result:
     """Whether a change of the pace would have been seen in the step times that are known."""
-    known = paces(history)
+    known = history.once(rises)
     if not known:
         return Result("unknown", _too_few(history))
-    pace, _ = max(known, key=lambda each: len(each[0].values))
+    pace, _, risen = max(known, key=lambda each: len(each[0].values))
     least = max(PACE.slower_share, SPREADS * spread(pace.values) / median(pace.values))
     what = "throughputs" if pace.is_throughput else "step times"
-    risen = rise(pace.values)
     if risen is not None and risen[1] >= (1 + PACE.slower_share) * risen[0]:
         text = f"it rises from {pace.shown(risen[0])} to {pace.shown(risen[1])} in {len(pace.values)} {what}{_steps(pace.series)}"
         return Result("unknown", f"{text}: too short to distinguish a trend from a stretch of longer steps")

@@ -37,7 +37,7 @@ SCALED_BY_INTERVAL = 0.15
 
 def check_drop(history: History, limits: Limits = PACE) -> Observation | None:
     """From one point on steps take longer, and still do."""
-    for pace, other in paces(history):
+    for pace, other in history.once(paces):
         drop = _drop(pace, limits)
         if drop is None or is_steadier(pace.values):
             continue

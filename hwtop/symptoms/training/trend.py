@@ -25,12 +25,11 @@ RISE_TAU = 0.6
 
 def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
     """Steps take longer and longer, with no single change that explains it."""
-    for pace, other in paces(history):
+    for pace, other, risen in history.once(rises):
         values = pace.values
         seconds = lasted_s(pace, 0)
         if len(values) < DOUBLED_POINTS or seconds < TRIPLED_S:
             continue
-        risen = rise(values)
         if risen is None or risen[1] < _least(len(values), seconds, limits) * risen[0] or not is_steadier(values):
             continue
         middle = pace.points[len(pace.points) // 2]
@@ -38,6 +37,11 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
             return None
         return _rising(history, pace, *risen)
     return None
+
+
+def rises(history: History) -> list[tuple[Pace, Pace | None, tuple[float, float] | None]]:
+    """As `paces`, each with its rise."""
+    return [(pace, other, rise(pace.values)) for pace, other in history.once(paces)]
 
 
 def rise(values: Sequence[float]) -> tuple[float, float] | None:
