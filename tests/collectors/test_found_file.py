@@ -14,9 +14,7 @@ from hwtop.collectors.metrics.source import MetricsSource
 from hwtop.collectors.process.error_file import last_words
 from hwtop.model.metrics import MetricsTarget
 from hwtop.model.plan import LogTarget, SamplingPlan
-
-STRANGER, OWNER = 65_533, 65_532
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away, and read what others may not")
+from tests.collectors.file_owners import OWNER, STRANGER, FileOwners
 
 
 @pytest.fixture
@@ -37,7 +35,6 @@ def test_only_a_regular_file_is_opened(path: str, tmp_path: Path) -> None:
         open_found(str(tmp_path / path), None)
 
 
-@needs_root
 @pytest.mark.parametrize(
     ("owner", "mode", "uid", "reason"),
     [
@@ -50,8 +47,10 @@ def test_only_a_regular_file_is_opened(path: str, tmp_path: Path) -> None:
         (0, 0o600, 0, None),
     ],
 )
-def test_what_counts_for_the_job(owner: int, mode: int, uid: int | None, reason: str | None, file: Path) -> None:
-    os.chown(file, owner, -1)
+def test_what_counts_for_the_job(
+    owner: int, mode: int, uid: int | None, reason: str | None, file: Path, owners: FileOwners
+) -> None:
+    owners.give(file, owner)
     file.chmod(mode)
     if reason is None:
         os.close(open_found(str(file), uid))
@@ -69,11 +68,10 @@ def test_a_broken_error_file_holds_no_words(content: bytes, file: Path) -> None:
     assert last_words(str(file), os.geteuid()) is None
 
 
-@needs_root
-def test_an_error_file_of_another_user_holds_no_words(file: Path) -> None:
+def test_an_error_file_of_another_user_holds_no_words(file: Path, owners: FileOwners) -> None:
     file.write_text('{"message": "forged"}')
     assert last_words(str(file), OWNER) == "forged"
-    os.chown(file, STRANGER, -1)
+    owners.give(file, STRANGER)
     assert last_words(str(file), OWNER) is None
 
 
@@ -97,8 +95,7 @@ class Process:
         return [line.text for line in reading.lines], reading.files[0].reason
 
 
-@needs_root
-def test_a_log_that_became_a_link_to_what_only_root_may_read_is_not_shown(tmp_path: Path) -> None:
+def test_a_log_that_became_a_link_to_what_only_root_may_read_is_not_shown(tmp_path: Path, owners: FileOwners) -> None:
     secret, output = tmp_path / "secret", tmp_path / "output"
     secret.write_text("root:x\n")
     secret.chmod(0o600)
@@ -111,23 +108,21 @@ def test_a_log_that_became_a_link_to_what_only_root_may_read_is_not_shown(tmp_pa
     assert process.lines(tmp_path / "train.log")[0] == ["root:x"]
 
 
-@needs_root
-def test_a_log_of_another_user_that_the_job_does_not_write_is_not_the_jobs(tmp_path: Path) -> None:
+def test_a_log_of_another_user_that_the_job_does_not_write_is_not_the_jobs(tmp_path: Path, owners: FileOwners) -> None:
     """Such as the console of a W&B run that somebody left in the folder where the job works."""
     log = tmp_path / "output.log"
     log.write_text("CUDA out of memory\n")
-    os.chown(log, STRANGER, -1)
+    owners.give(log, STRANGER)
     assert Process(tmp_path / "other", tmp_path / "train.log").lines(log)[0] == []
     assert Process(tmp_path / "own", log).lines(log)[0] == ["CUDA out of memory"]
 
 
-@needs_root
-def test_what_is_put_in_the_place_of_a_followed_log_is_looked_at_anew(tmp_path: Path) -> None:
+def test_what_is_put_in_the_place_of_a_followed_log_is_looked_at_anew(tmp_path: Path, owners: FileOwners) -> None:
     secret, log = tmp_path / "secret", tmp_path / "train.log"
     secret.write_text("root:x\n")
     secret.chmod(0o600)
     log.write_text("step 1\n")
-    os.chown(log, OWNER, -1)
+    owners.give(log, OWNER)
     process = Process(tmp_path / "proc", tmp_path / "other")
     assert process.lines(log)[0] == ["step 1"]
     log.unlink()
@@ -136,8 +131,7 @@ def test_what_is_put_in_the_place_of_a_followed_log_is_looked_at_anew(tmp_path: 
         assert process.lines(log)[0] == []
 
 
-@needs_root
-def test_root_is_shown_its_own_file_that_the_job_prints_into(tmp_path: Path) -> None:
+def test_root_is_shown_its_own_file_that_the_job_prints_into(tmp_path: Path, owners: FileOwners) -> None:
     log = tmp_path / "service.log"
     log.write_text("step 1\n")
     log.chmod(0o600)
@@ -159,11 +153,10 @@ def metrics(folder: Path, uid: int | None, files: tuple[str, ...] = ()) -> dict[
     return {Path(file.path).name: file.reason for file in reading.files}
 
 
-@needs_root
-def test_metrics_of_another_user_tell_nothing_unless_the_job_writes_them(tmp_path: Path) -> None:
+def test_metrics_of_another_user_tell_nothing_unless_the_job_writes_them(tmp_path: Path, owners: FileOwners) -> None:
     path = tmp_path / "metrics.csv"
     path.write_text("step,loss\n1,2.5\n")
-    os.chown(path, STRANGER, -1)
+    owners.give(path, STRANGER)
     assert "belongs to another user" in (metrics(tmp_path, OWNER)["metrics.csv"] or "")
     assert metrics(tmp_path, OWNER, (str(path),)) == {"metrics.csv": None}
     assert metrics(tmp_path, STRANGER) == {"metrics.csv": None}

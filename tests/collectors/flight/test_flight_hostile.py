@@ -16,10 +16,10 @@ from hwtop.collectors.flight.file import decode
 from hwtop.collectors.flight.source import FlightSource
 from hwtop.model.flight import FlightReading
 from hwtop.model.plan import FlightTarget, SamplingPlan
+from tests.collectors.file_owners import OWNER, STRANGER, FileOwners
 from tests.flight_dumps import document, op
 from tests.stack_jobs import until
 
-STRANGER, OWNER = 65_533, 65_532
 GOOD = pickle.dumps(document(op("all_reduce", 1), world=2), protocol=2)
 
 
@@ -79,22 +79,17 @@ def read(path: Path, uid: int | None, is_enough: str) -> FlightReading:
     return until(source.read, lambda each: bool(getattr(each, is_enough)))
 
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-
-
-@needs_root
-def test_a_dump_of_another_user_is_no_evidence(tmp_path: Path) -> None:
+def test_a_dump_of_another_user_is_no_evidence(tmp_path: Path, owners: FileOwners) -> None:
     path = tmp_path / "nccl_trace_rank_0"
     path.write_bytes(GOOD)
-    os.chown(path, STRANGER, -1)
+    owners.give(path, STRANGER)
     reading = read(path, OWNER, "missing")
     assert (reading.dumps, "belongs to another user" in reading.missing[str(path)]) == ((), True)
-    os.chown(path, OWNER, -1)
+    owners.give(path, OWNER)
     assert read(path, OWNER, "dumps").dumps[0].error is None
 
 
-@needs_root
-def test_a_link_to_what_only_root_may_read_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_to_what_only_root_may_read_is_not_followed(tmp_path: Path, owners: FileOwners) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(GOOD)
     secret.chmod(0o600)

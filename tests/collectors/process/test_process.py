@@ -14,7 +14,6 @@ import pytest
 
 from hwtop.collectors.process.error_file import last_words
 from hwtop.collectors.process.source import ProcessSource, check_target
-from hwtop.collectors.process.system_calls import NAMES
 from hwtop.errors import UsageError
 from hwtop.job.launch.tree import members
 from hwtop.model.process import ProcessInfo, ProcessReading
@@ -360,7 +359,6 @@ def test_a_real_process_in_uninterruptible_sleep(tmp_path: Path) -> None:
     assert info(reading, popen.pid).wchan is not None
 
 
-@pytest.mark.skipif(not NAMES, reason="the numbers of this machine's system calls are not known")
 def test_a_real_process_that_reads_from_a_pipe_tells_which() -> None:
     read_end, write_end = os.pipe()
     popen = subprocess.Popen([sys.executable, "-c", f"import os; os.read({read_end}, 1)"], pass_fds=[read_end])
@@ -375,7 +373,6 @@ def test_a_real_process_that_reads_from_a_pipe_tells_which() -> None:
         popen.wait()
 
 
-@pytest.mark.skipif(not NAMES, reason="the numbers of this machine's system calls are not known")
 def test_a_real_process_that_waits_for_an_answer_tells_whose() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -15,6 +15,7 @@ import pytest
 
 from hwtop.collectors.stacks.source_lines import SourceLines
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
+from tests.collectors.file_owners import OWNER, FileOwners
 from tests.stack_jobs import until
 
 LONG_AGO_S = 1_000_000_000
@@ -164,16 +165,19 @@ def test_frames_of_a_live_process_get_their_text(tmp_path: Path) -> None:
     assert seen == ["time.sleep(0.01)", "train()"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may read what the user of the job may not")
-def test_a_program_cannot_have_a_file_shown_that_its_user_may_not_read(tmp_path: Path) -> None:
+def test_a_program_cannot_have_a_file_shown_that_its_user_may_not_read(
+    tmp_path: Path, sleeper: int, owners: FileOwners
+) -> None:
     """A frame holds the name that the program gave to compile()."""
-    secret, own = Path(write(tmp_path / "shadow.py", "root:x\n")), Path(write(tmp_path / "own.py", "x = 1\n"))
-    secret.chmod(0o600)
-    own.chmod(0o644)
-    process = subprocess.Popen(["sleep", "100"], user=65_532, cwd="/")
-    try:
-        frames = (frame(str(secret), 1), frame(str(own), 1))
-        assert [each.code for each in SourceLines().with_code(frames, process.pid)] == [None, "x = 1"]
-    finally:
-        process.kill()
-        process.wait()
+    process = tmp_path / "proc" / str(sleeper)
+    process.mkdir(parents=True)
+    (process / "root").symlink_to("/")
+    (process / "stat").write_bytes(Path(f"/proc/{sleeper}/stat").read_bytes())
+    (process / "status").write_text(f"Name:\tpython\nUid:\t{OWNER}\t{OWNER}\t{OWNER}\t{OWNER}\n")
+    secret, theirs, everyones = (Path(write(tmp_path / name, "x = 1\n")) for name in ("shadow.py", "own.py", "open.py"))
+    for path in (secret, theirs):
+        path.chmod(0o600)
+    owners.give(theirs, OWNER)
+    frames = tuple(frame(str(path), 1) for path in (secret, theirs, everyones))
+    lines = SourceLines(proc=str(tmp_path / "proc"))
+    assert [each.code for each in lines.with_code(frames, sleeper)] == [None, "x = 1", "x = 1"]
