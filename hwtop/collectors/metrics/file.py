@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hwtop.collectors.found_file import FLAGS, RefusedFileError, unreadable_for, untrusted
+from hwtop.collectors.found_file import open_found, unreadable_for, untrusted
 from hwtop.job.metrics.files import parser_for
 from hwtop.job.metrics.parsed import MetricValue, Parser
 from hwtop.model.curve import CurveName
@@ -85,12 +85,9 @@ class MetricsFileReader:
 
     def read(self, clock: Clock, most_bytes: int) -> list[MetricsPoint]:
         """What is new since the last call. Raises OSError when it cannot be read."""
-        fd = os.open(self.access, FLAGS)
+        fd = open_found(self.access, self.uid, unreadable_for if self.is_open else untrusted)
         try:
             status = os.fstat(fd)
-            reason = (unreadable_for if self.is_open else untrusted)(status, self.uid)
-            if reason is not None:
-                raise RefusedFileError(reason)
             version = (status.st_ino, status.st_size, status.st_mtime_ns)
             self.size_bytes, self.modified_s = status.st_size, status.st_mtime
             if self._is_none or (version == self._version and not self.is_behind):

@@ -31,24 +31,35 @@ class SudoPySpy:
         self, command: Sequence[str] | None, sudo: Sudo, *, proc: str, deadline_s: float, now: Callable[[], float]
     ) -> None:
         self._sudo = sudo
-        self._own = list(command) if command is not None else [find_pyspy() or "py-spy"]
-        self._program = sudo.program(self._own[0])
-        program = [self._program or self._own[0], *self._own[1:]]
-        self._spy = PySpy(program, prefix=sudo.prefix(deadline_s), proc=proc, deadline_s=deadline_s + 1.0, now=now)
+        self._command = command
+        self._proc = proc
+        self._deadline_s = deadline_s
         self._now = now
+        self._spy: PySpy | None = None
 
     def look(self, pid: int) -> DumpResult:
         """As PySpy."""
-        refusal = self._sudo.refusal()
-        if refusal is None and self._program is None:
-            refusal = not_roots(self._own[0])
-        if refusal is None:
-            found = self._spy.look(pid)
-            if found.failure is not None and found.failure.cause == "no-sudo":
-                self._sudo.refused(found.failure)
-            return found
-        dump = StackDump(pid=pid, at_s=self._now(), error=refusal.error, advice=refusal.advice)
-        return DumpResult(dump, 0.0, refusal)
+        refusal = self._sudo.refusal() or self._find()
+        if self._spy is None or refusal is not None:
+            assert refusal is not None
+            dump = StackDump(pid=pid, at_s=self._now(), error=refusal.error, advice=refusal.advice)
+            return DumpResult(dump, 0.0, refusal)
+        found = self._spy.look(pid)
+        if found.failure is not None and found.failure.cause == "no-sudo":
+            self._sudo.refused(found.failure)
+        return found
+
+    def _find(self) -> Explained | None:
+        """Look for a program that root may run, the first time that sudo is open; why there is none."""
+        if self._spy is not None:
+            return None
+        own, *arguments = self._command if self._command is not None else [find_pyspy() or "py-spy"]
+        program = self._sudo.program(own)
+        if program is None:
+            return not_roots(own)
+        prefix, deadline_s = self._sudo.prefix(self._deadline_s), self._deadline_s + 1.0
+        self._spy = PySpy([program, *arguments], prefix=prefix, proc=self._proc, deadline_s=deadline_s, now=self._now)
+        return None
 
 
 class _Footing(Struct, frozen=True):

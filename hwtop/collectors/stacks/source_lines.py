@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import threading
 import time
 from collections import OrderedDict
@@ -19,7 +18,7 @@ import psutil
 from msgspec.structs import replace
 
 from hwtop.collectors.batch import Batch
-from hwtop.collectors.found_file import FLAGS, unreadable_for
+from hwtop.collectors.found_file import open_found, unreadable_for
 from hwtop.collectors.host.system import CLOCK_TICKS_PER_S
 from hwtop.collectors.process.files import read_stat, read_status
 from hwtop.job.hang.lock_source import held_at
@@ -131,14 +130,11 @@ class SourceLines:
 
     def _lines(self, file: _File) -> _Lines | None:
         where = f"root{file.filename}" if file.filename.startswith("/") else f"cwd/{file.filename}"
-        path = f"{self._proc}/{file.pid}/{where}"
-        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may do something
-            return None
-        with os.fdopen(os.open(path, FLAGS), "rb") as source:
-            status = os.fstat(source.fileno())
-            # a program may name any file as its source: compile(text, "/etc/shadow")
-            if unreadable_for(status, read_status(f"{self._proc}/{file.pid}").uid) is not None:
-                return None
+        of_process = f"{self._proc}/{file.pid}"
+        # a program may name any file as its source: compile(text, "/etc/shadow")
+        fd = open_found(f"{of_process}/{where}", read_status(of_process).uid, unreadable_for)
+        with os.fdopen(fd, "rb") as source:
+            status = os.fstat(fd)
             changed_s = max(status.st_mtime, status.st_ctime)
             if status.st_size > MOST_BYTES or changed_s > self._started_s(file):
                 return None
