@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from hwtop.job.kernel.event import PATH
+from hwtop.job.log.level import SEARCHED
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLevel, Severity
@@ -23,7 +24,6 @@ _OFTEN = 3
 """Different lines of one kind: a text mentions an error once or twice. Engineering default."""
 _OF_DRIVER = "NVRM: "
 """Stands before what the NVIDIA driver writes into the kernel's log, which people pipe into logs of jobs."""
-_SEARCHED = 160
 _LEVELS: dict[LogLevel | None, str] = {"error": "an error", "critical": "fatal"}
 _HALTED = ("stuck", "stalled", "stopped", "dead")
 _INTERVALS = 2.0
@@ -112,7 +112,7 @@ def _form(event: LogEvent) -> str | None:
     """How it was printed: people and data sets do not write tracebacks, nor a logger's prefix."""
     if not event.source:
         return "its numbers say so"  # no pattern of words, but a value that the line tells
-    if _OF_DRIVER in event.text[:_SEARCHED]:
+    if _OF_DRIVER in event.text[:SEARCHED]:
         return "the driver itself reports it"
     if event.lines > 1:
         return f"{event.lines} lines that belong together"

@@ -1,15 +1,14 @@
-"""Seat: what must be remembered of one rank between two readings."""
+"""Slot: what must be remembered of one rank between two readings."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 from hwtop.derive.job.process import ProcessRates
+from hwtop.job.hang.liveness import RUNS_PCT
 from hwtop.model.member import Member
 from hwtop.model.process import GoneProcess, ProcessInfo
 
-_IDLE_CPU_SHARE = 0.02
-"""Rank and workers together under this share of a core do nothing: watchdog threads and wait loops take less."""
 _IDLE_SLACK_S = 0.05
 """The kernel counts CPU time in ticks of 10 ms, so over a short time one or two of them say nothing."""
 
@@ -24,7 +23,7 @@ class RankProcesses(Struct, frozen=True, kw_only=True):
 
 
 class RankSlot:
-    """One rank number. A restarted rank takes the seat of the one before."""
+    """One rank number. A restarted rank takes the slot of the one before."""
 
     def __init__(self, processes: RankProcesses) -> None:
         self.processes = processes
@@ -71,7 +70,7 @@ class RankSlot:
         if self.idle_since_s is None:
             self.idle_since_s = last_s
         self._idle_cpu_s += sum(known) / 100 * (at_s - last_s)
-        if self._idle_cpu_s > _IDLE_SLACK_S + _IDLE_CPU_SHARE * (at_s - self.idle_since_s):
+        if self._idle_cpu_s > _IDLE_SLACK_S + RUNS_PCT / 100 * (at_s - self.idle_since_s):
             self._be_busy()
 
     def _be_busy(self) -> None:

@@ -53,8 +53,8 @@ _BASE_RATE = 0.01
 MOST_CONFIDENCE = 0.97
 """The gap may be real and mean something else."""
 MOST_PHI = 20.0
-_RUNS_PCT = 2.0
-"""Of a core: a main thread that uses less does not compute (`hwtop.derive.job.slot` has the same for the whole rank)."""
+RUNS_PCT = 2.0
+"""Of a core: a main thread, or a rank with its workers, that uses less does nothing: watchdog threads and wait loops take less."""
 
 AWAY: frozenset[Phase | None] = frozenset({"startup", "rendezvous", "compile", "checkpoint", "eval"})
 _TRAINED: tuple[Phase, ...] = ("backward", "optimizer", "data")
@@ -138,7 +138,7 @@ def evidence_s(rank: Rank, activity: Activity) -> float:
     place_s = max(rank.stall.same_stack_for_s or 0.0, rank.stall.same_function_for_s or 0.0)
     if activity == "busy":
         pct = rank.process.main_thread_cpu_pct
-        return place_s if pct is None or pct >= _RUNS_PCT or rank.process.os_state == "R" else 0.0
+        return place_s if pct is None or pct >= RUNS_PCT or rank.process.os_state == "R" else 0.0
     if rank.stack.phase == "rendezvous":
         return rank.stack.phase_for_s or 0.0
     if rank.stack.is_waiting and rank.stack.phase in ("collective", "sync"):

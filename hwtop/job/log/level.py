@@ -10,7 +10,7 @@ import re
 
 from hwtop.model.log import LogLevel
 
-_SEARCHED = 160
+SEARCHED = 160
 """Characters from the start that time, source and level stand in; engineering default."""
 _MOST_WORDS = 10
 _NAMES = "TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN(?:ING)?|ERROR|SEVERE|CRITICAL|FATAL"
@@ -33,7 +33,7 @@ _LEVELS: dict[str, LogLevel] = {
 
 def level_of(said: str) -> LogLevel | None:
     """Of a line without its launcher's prefix; None for one without a level. NCCL prints its errors as warnings."""
-    head = said[:_SEARCHED]
+    head = said[:SEARCHED]
     if (padded := _PADDED.match(head)) is not None:
         return _named(padded[1])
     words = head.split()[:_MOST_WORDS]

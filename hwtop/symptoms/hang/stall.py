@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+from hwtop.job.hang.liveness import STANDSTILL_S
 from hwtop.job.hang.stall import Patience
 from hwtop.job.hang.tree import HangCause, hang_cause
 from hwtop.symptoms.gpu.spin import SPIN_MOMENTS, looks_idle_inside
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, limits_of
 
-SPIN_WAIT_S = 10.0
-"""A GPU spin-waits when it is full and idle inside in (nearly) each look of so long. Engineering default."""
 SPIN_WAIT_LOOKS = 3
 
 
@@ -32,11 +31,12 @@ def _cause(history: History, quiet_s: float, busy_gpu_s: float) -> HangCause | N
 
 
 def _spin_waiting(history: History) -> frozenset[int]:
+    """GPUs that are full and idle inside in (nearly) each look."""
     own = {index for rank in history.live_ranks for index in rank.gpus}
     full = {gpu.index for gpu in history.now.gpus if gpu.index in own and looks_idle_inside(gpu)}
-    if not full or not history.covers(SPIN_WAIT_S):
+    if not full or not history.covers(STANDSTILL_S):
         return frozenset()
-    window = history.over(SPIN_WAIT_S)
+    window = history.over(STANDSTILL_S)
     hits = Counter(
         gpu.index for derived in window for gpu in derived.gpus if gpu.index in full and looks_idle_inside(gpu)
     )

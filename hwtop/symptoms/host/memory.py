@@ -7,7 +7,7 @@ from msgspec import Struct
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.resources import Rise, rise_of, span
+from hwtop.symptoms.host.resources import CGROUP_MEMORY, MEMORY, Rise, known, rise_of, span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 MIN_WINDOW_S = 12.0
@@ -30,7 +30,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
     if not rises:
         return None
     total = sum(growth.rise.per_s for growth in rises)
-    room = room_bytes(history)
+    room = min((outlook.room for _, outlook in known(history, (CGROUP_MEMORY, MEMORY))), default=None)
     left_s = room / total if room is not None else None
     worst = max(rises, key=lambda growth: growth.rise.per_s)
     is_soon = left_s is not None and left_s < 3600 * limits.warning_h
@@ -68,17 +68,6 @@ def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | N
     if rise is None or rise.per_s < 1e6 * limits.mb_per_min / 60 or rise.gained < 1e6 * limits.gained_mb:
         return None
     return Growth(rank, rise)
-
-
-def room_bytes(history: History) -> float | None:
-    """Memory that is left to the job: of the host or of its cgroup, whichever is less."""
-    rooms: list[float] = []
-    memory, cgroup = history.now.memory, history.now.cgroup
-    if memory is not None:
-        rooms.append(memory.available_bytes)
-    if cgroup is not None and cgroup.mem_limit_bytes is not None and cgroup.mem_used_bytes is not None:
-        rooms.append(cgroup.mem_limit_bytes - cgroup.mem_used_bytes + (cgroup.mem_cache_bytes or 0))
-    return min(rooms, default=None)
 
 
 def _memory_while_training(rank: Rank) -> float | None:

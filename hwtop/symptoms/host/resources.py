@@ -13,6 +13,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from hwtop.model.frame import DerivedState
+from hwtop.model.host.disk import MountReading
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import line_fit
@@ -75,7 +76,7 @@ class Outlook(Struct, frozen=True):
         """Until the limit is reached, if it goes on as it has; inf where it does not rise or there is no limit."""
         if self.rise is None or self.limit is None:
             return float("inf")
-        return max(0.0, self.limit - self.used) / self.rise.per_s
+        return self.room / self.rise.per_s
 
     @property
     def runs_out(self) -> bool:
@@ -83,6 +84,11 @@ class Outlook(Struct, frozen=True):
         if self.rise is None or self.rise.seconds < LEAST_S or self.share < HALF:
             return False
         return self.left_s <= TRUSTED * self.rise.seconds
+
+    @property
+    def room(self) -> float:
+        """What is left of the limit; inf without one."""
+        return float("inf") if self.limit is None else max(0.0, self.limit - self.used)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -131,10 +137,6 @@ def _gains(points: Sequence[tuple[float, float]]) -> list[float]:
     return [after - before for before, after in pairwise(values)]
 
 
-def _free(total: int, used: int | None) -> int | None:
-    return None if used is None else total - used
-
-
 def _memory(derived: DerivedState) -> dict[Hashable, Amount]:
     memory = derived.memory
     return {} if memory is None else {None: Amount(memory.used_bytes, memory.total_bytes)}
@@ -174,23 +176,24 @@ def _open_files(derived: DerivedState) -> dict[Hashable, Amount]:
     }
 
 
-def _rooms(is_memory: bool) -> Callable[[DerivedState], dict[Hashable, Amount]]:
-    def amounts(derived: DerivedState) -> dict[Hashable, Amount]:
-        return {
-            mount.mount_point: Amount(mount.total_bytes - left, mount.total_bytes)
-            for mount in derived.mounts
-            if mount.total_bytes
-            and (mount.mount_point == "/dev/shm") is is_memory
-            and (mount.fs_type not in MEMORY_FS or is_memory)
-            and (
-                left := mount.available_bytes
-                if mount.available_bytes is not None
-                else _free(mount.total_bytes, mount.used_bytes)
-            )
-            is not None
-        }
+def _space(mount: MountReading) -> dict[Hashable, Amount]:
+    """What root keeps for itself counts as used."""
+    total, used = mount.total_bytes, mount.used_bytes
+    if total and mount.available_bytes is not None:
+        used = total - mount.available_bytes
+    return {mount.mount_point: Amount(used, total)} if total and used is not None else {}
 
-    return amounts
+
+def _shm(derived: DerivedState) -> dict[Hashable, Amount]:
+    return {
+        key: each for mount in derived.mounts if mount.mount_point == "/dev/shm" for key, each in _space(mount).items()
+    }
+
+
+def _disks(derived: DerivedState) -> dict[Hashable, Amount]:
+    return {
+        key: each for mount in derived.mounts if mount.fs_type not in MEMORY_FS for key, each in _space(mount).items()
+    }
 
 
 def _inodes(derived: DerivedState) -> dict[Hashable, Amount]:
@@ -203,8 +206,8 @@ def _inodes(derived: DerivedState) -> dict[Hashable, Amount]:
 
 MEMORY_FS = ("tmpfs", "ramfs", "devtmpfs")
 OPEN_FILES = Resource(name="open files", amounts=_open_files)
-SHM = Resource(name="/dev/shm", amounts=_rooms(is_memory=True))
-DISK = Resource(name="disk", amounts=_rooms(is_memory=False))
+SHM = Resource(name="/dev/shm", amounts=_shm)
+DISK = Resource(name="disk", amounts=_disks)
 INODES = Resource(name="inodes", amounts=_inodes)
 MEMORY = Resource(name="memory", amounts=_memory)
 CGROUP_MEMORY = Resource(name="memory of the cgroup", amounts=_cgroup_memory)
