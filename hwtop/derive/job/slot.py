@@ -46,7 +46,10 @@ class RankSlot:
         self.is_alive = state not in ("Z", "X")
         self.gone_at_s = self.error = None
         self.exit_code = processes.process.exit_code if not self.is_alive else None
-        self.stopped_since_s = (self.stopped_since_s or at_s) if state in ("T", "t") else None
+        if state not in ("T", "t"):
+            self.stopped_since_s = None
+        elif self.stopped_since_s is None or processes.rates.cpu_pct:  # it ran in between
+            self.stopped_since_s = at_s
         self._count_idle(at_s)
 
     def lost(self, gone: GoneProcess | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 from hwtop.job.hang.collective_timeout import says
@@ -15,6 +16,7 @@ from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import PhaseShare, Rank
+from hwtop.symptoms.excursions import comes_back
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -101,7 +103,7 @@ def check_stopped(history: History, limits: Limits = STOPPED) -> Observation | N
     job = history.job
     stopped = [rank for rank in history.live_ranks if (rank.stall.stopped_for_s or 0.0) >= limits.stopped_s]
     if job is None or not stopped:
-        return None
+        return _stopped_again(history, limits)
     others = [rank.rank for rank in history.live_ranks if rank not in stopped and waits(rank)]
     evidence = [
         f"rank {rank.rank} (PID {rank.pid}) is in state {rank.process.os_state} for {rank.stall.stopped_for_s:.0f} s, "
@@ -125,6 +127,41 @@ def check_stopped(history: History, limits: Limits = STOPPED) -> Observation | N
         evidence=tuple(evidence),
         ranks=tuple(rank.rank for rank in stopped),
     )
+
+
+def _stopped_again(history: History, limits: Limits) -> Observation | None:
+    """Each time it goes on, and is stopped again: so do programs that limit the CPU time of a process."""
+    stops = {rank.rank: _stops(history, rank, limits) for rank in history.live_ranks}
+    ranks = tuple(number for number, (times, _) in stops.items() if times)
+    if not ranks:
+        return None
+    return observed(
+        "rank-stopped",
+        severity="warning",
+        confidence=0.9,
+        facts={
+            "ranks": named(ranks).capitalize(),
+            "be": do(ranks, "be"),
+            "share": max(stops[number][1] for number in ranks),
+        },
+        evidence=tuple(
+            f"rank {number}: state T in {stops[number][1]:.0%} of the looks of {limits.window_s:g} s, stopped anew {stops[number][0]} times"
+            for number in ranks
+        ),
+        ranks=ranks,
+    )
+
+
+def _stops(history: History, rank: Rank, limits: Limits) -> tuple[int, float]:
+    """(how many times it was stopped, share of the looks that found it so); (0, 0) where it does not come again and again."""
+    looks = [each.process for _, each in history.of_rank(limits.window_s, rank.rank)]
+    stopped = [each.os_state in ("T", "t") for each in looks]
+    begins = [
+        index
+        for index, (before, now) in enumerate(pairwise(stopped), 1)
+        if now and (not before or looks[index].cpu_pct)  # with CPU time used it ran in between
+    ]
+    return (len(begins), sum(stopped) / len(looks)) if comes_back(begins, len(looks), int(limits.again)) else (0, 0.0)
 
 
 def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation | None:
