@@ -1,13 +1,13 @@
 """Excursions: where a series leaves its level upwards, and whether it comes back.
 
-One scan over the whole known past, oldest value first. The level is the median of the values before, those of earlier excursions left
-out, so that a fault that lasts or comes again is never taken for what is usual.
+One scan over the whole known past, oldest value first. The level is the median of the values before, or the end of the line that they
+fall along, those of earlier excursions left out, so that a fault that lasts or comes again is never taken for what is usual.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -39,14 +39,24 @@ class Excursion(Struct, frozen=True):
     """Index of the first value after it; None: it goes on."""
     base: float
     """The level before."""
+    slope: float
+    """Of the values before, from one to the next; they fall or stay."""
     spread: float
-    """Standard deviation of the bulk before."""
+    """Standard deviation of the bulk before, around that line."""
     level: float
     """Median of its values; of one that goes on, of the newest five."""
     peak: float
 
     length: int
     """Values."""
+
+
+class Level(Struct, frozen=True):
+    """Where the next value is expected."""
+
+    value: float
+    slope: float
+    spread: float
 
 
 def excursions(values: Sequence[float], spreads: float, above_share: float) -> list[Excursion]:
@@ -58,7 +68,8 @@ def excursions(values: Sequence[float], spreads: float, above_share: float) -> l
     """
     found: list[Excursion] = []
     base: deque[float] = deque(maxlen=BASE_POINTS)
-    centre = noise = limit = float("inf")
+    level = Level(float("inf"), 0.0, 0.0)
+    limit = float("inf")
     fresh, begin, back = _RENEWED, -1, 0
     finest = resolution(values[:BASE_POINTS])
     for index, value in enumerate(values):
@@ -68,31 +79,45 @@ def excursions(values: Sequence[float], spreads: float, above_share: float) -> l
             base.append(value)
             fresh += 1
             if len(base) >= BASE_LEAST and fresh >= _RENEWED:
-                fresh, centre = 0, median(base)
-                noise = max(spread(base), finest)
-                limit = centre + max(spreads * noise, above_share * abs(centre))
+                fresh, level = 0, level_of(base, finest)
+                limit = level.value + max(spreads * level.spread, above_share * abs(level.value))
             continue
-        back = back + 1 if value < (centre + limit) / 2 else 0
+        back = back + 1 if value < (level.value + limit) / 2 else 0
         if back == _RETURN:
             end = index + 1 - _RETURN
-            found.append(_excursion(values, begin, end, centre, noise))
+            found.append(_excursion(values, begin, end, level))
             base.extend(values[end : index + 1])
             begin = -1
     if begin >= 0:
-        found.append(_excursion(values, begin, None, centre, noise))
+        found.append(_excursion(values, begin, None, level))
     return found
 
 
-def _excursion(values: Sequence[float], begin: int, end: int | None, base: float, noise: float) -> Excursion:
+def level_of(values: Collection[float], finest: float) -> Level:
+    """By the medians of the first and the last third (Tukey's resistant line); until the base is full, by the median of all.
+
+    Args:
+        finest: the values are told in steps of this.
+    """
+    known = list(values)
+    third = len(known) // 3
+    is_line = len(known) == BASE_POINTS
+    slope = min(0.0, (median(known[-third:]) - median(known[:third])) / (len(known) - third)) if is_line else 0.0
+    flat = [value - slope * index for index, value in enumerate(known)]
+    return Level(median(flat) + slope * (len(known) - 1), slope, max(spread(flat), finest))
+
+
+def _excursion(values: Sequence[float], begin: int, end: int | None, before: Level) -> Excursion:
     inside = values[begin:end]
     level = median(inside if end is not None else values[-LEVEL_POINTS:])
-    return Excursion(begin, end, base, noise, level, max(inside), len(inside))
+    return Excursion(begin, end, before.value, before.slope, before.spread, level, max(inside), len(inside))
 
 
 def is_unusual(values: Sequence[float], found: Excursion) -> bool:
     """Hardly a value before has been halfway up, the first ten left out: games, rewards and clipped norms swing by nature."""
-    before, half = values[max(10, found.begin - BASE_POINTS) : found.begin], (found.base + found.level) / 2
-    return sum(value > half for value in before) <= USUAL_SHARE * len(before)
+    half = (found.base + found.level) / 2
+    before = values[max(10, found.begin - BASE_POINTS) : found.begin][::-1]
+    return sum(value > half - found.slope * ago for ago, value in enumerate(before)) <= USUAL_SHARE * len(before)
 
 
 def comes_back(begins: Sequence[int], count: int, least: int) -> bool:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hwtop.job.rank_set import named
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.log import Severity
-from hwtop.symptoms.excursions import LEVEL_POINTS, Excursion, comes_back, excursions, is_unusual
+from hwtop.symptoms.excursions import BASE_POINTS, LEVEL_POINTS, Excursion, comes_back, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -133,16 +133,19 @@ def jumps(history: History, limits: Limits = SPIKE) -> tuple[Excursion, ...]:
         jump
         for jump in excursions(values, limits.spreads, limits.above_share)
         if (min(values) > 0 or jump.base > _NEAR_ZERO * jump.spread)
-        and _is_jump(jump, limits)
+        and _is_jump(values, jump, limits)
         and (start <= jump.base or jump.level - jump.base >= limits.lost_share * (start - jump.base))
     )
 
 
-def _is_jump(jump: Excursion, limits: Limits) -> bool:
-    """By the median of its values, so not one bad batch."""
-    is_far = jump.level > jump.base + max(limits.spreads * jump.spread, limits.above_share * jump.base)
-    is_lasting = jump.end is None or jump.length >= LASTS or jump.peak >= limits.certain_times * jump.base
-    return is_far and is_lasting
+def _is_jump(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
+    """By medians of its values, so not one bad batch. Much of it stays where it stays for long: chance would not."""
+    far = max(limits.spreads * jump.spread, limits.above_share * jump.base)
+    if jump.end is None:
+        stretch = block_medians(values[jump.begin :], max(1, jump.length // LEVEL_POINTS))
+        return max(stretch) > jump.base + far and jump.level > jump.base + far / 2
+    is_lasting = jump.length >= LASTS or jump.peak >= limits.certain_times * jump.base
+    return jump.level > jump.base + far and is_lasting
 
 
 def _is_new(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
@@ -160,8 +163,7 @@ def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limit
 
 
 def _stands_high(history: History, series: Series, jump: Excursion, limits: Limits) -> Observation:
-    peak = max(block_medians(series.values[jump.begin :], max(1, jump.length // LEVEL_POINTS)))
-    is_falling = jump.level < jump.base + 0.8 * (peak - jump.base)
+    is_falling = _is_on_the_way_back(series.values, jump)
     cause = _restarted(history, series, jump.begin)
     severity: Severity = (
         "warning" if jump.length >= limits.warning_points and not is_falling and cause is None else "info"
@@ -186,6 +188,12 @@ def _stands_high(history: History, series: Series, jump: Excursion, limits: Limi
         ),
         ranks=series.ranks(),
     )
+
+
+def _is_on_the_way_back(values: Sequence[float], jump: Excursion) -> bool:
+    """It has come down by a fifth. What lasts as long as the level before is a new one."""
+    peak = max(block_medians(values[jump.begin :], max(1, jump.length // LEVEL_POINTS)))
+    return jump.level < jump.base + 0.8 * (peak - jump.base) and jump.length < BASE_POINTS
 
 
 def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -> Observation:

@@ -120,6 +120,22 @@ def test_a_jump(values: list[float], severity: str | None) -> None:
     assert (None if seen is None else seen.severity) == severity
 
 
+def test_a_jump_while_the_loss_still_falls_quickly() -> None:
+    """Around the line that it falls along it is steady; around one level for all it is not."""
+    falls = noisy([4.0 - 2.0 * step / 260 for step in range(260)])
+    assert check_spike(watched(curve("loss", falls))) is None
+    seen = check_spike(watched(curve("loss", [*falls, *noisy([3.4] * 40)])))
+    assert seen is not None
+    assert (seen.severity, seen.facts["at"]) == ("warning", "at step 261")
+
+
+def test_a_jump_that_came_down_in_part_is_a_new_level_when_it_has_lasted_as_long_as_the_old_one() -> None:
+    down = noisy([5.0] * 20 + [3.7] * 230)
+    for count, severity in ((120, "info"), (250, "warning")):
+        seen = check_spike(watched(curve("loss", [*LEARNT, *down[:count]])))
+        assert (seen is not None and seen.severity) == severity
+
+
 def test_jumps_that_come_all_the_time_are_its_nature() -> None:
     often = [4.5 if step % 40 < 4 else value for step, value in enumerate(LEARNT)]
     assert check_spike(watched(curve("loss", [*often, 4.5, 4.6, 4.5, 4.4, 4.6]))) is None
@@ -139,7 +155,7 @@ def test_what_a_jump_tells() -> None:
     )
     assert seen is not None
     assert "(step 3010)" in seen.title
-    assert seen.title.startswith("Loss jumped from 2.0")
+    assert seen.title.startswith("Loss jumped from 1.9")
     assert "gradient norm there 1 (median of the run 1)" in seen.evidence
     assert seen.ranks == (0,)
 
