@@ -6,6 +6,7 @@ level = "outer"          outer: whatever it calls is this. inner: so, if nothing
 files = ["torch/optim/"] start of the short file name; "*core/" is contained in it; none: any file
 names = "step"           last component of the function's name; none: all but module level code
 is_users = true          frames of the user's own code only
+is_on_device = true      in processes that compute on an accelerator only
 
 [[queue]]                functions in which Python's own library waits for what another thread or process makes
 [[call]]                 functions that the user's line calls, and what passes through them (`kind`: IoKind)
@@ -52,6 +53,7 @@ class _Library(_Functions, frozen=True, kw_only=True, forbid_unknown_fields=True
     phase: Phase
     level: Level
     is_users: bool = False
+    is_on_device: bool = False
 
 
 class _Call(_Functions, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,6 +85,8 @@ class Rule(Struct, frozen=True):
     """It names files: nobody's function is called so by chance."""
     is_users: bool
     """Frames of the user's own code only."""
+    is_on_device: bool
+    """In processes that compute on an accelerator only."""
 
 
 class NameRule(Struct, frozen=True):
@@ -111,7 +115,7 @@ def _file() -> _File:
 def rules(level: Level) -> tuple[Rule, ...]:
     """Those of a level, in their order."""
     return tuple(
-        Rule(each.phase, _matcher(each), bool(each.files), each.is_users)
+        Rule(each.phase, _matcher(each), bool(each.files), each.is_users, each.is_on_device)
         for each in _file().library
         if each.level == level
     )

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from hwtop.job.stacks.frames import place, short_name
 from hwtop.job.stacks.groups import sentence
+from hwtop.job.stacks.phase import waits_at_queue
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import DataFile, Worker
 
-_WITHOUT_WORK = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessing/pool.py", "worker"))
-"""Where a worker stands that has nothing to do: it waits for the number of its next batch."""
+_WITHOUT_WORK = ("torch/utils/data/_utils/worker.py", "_worker_loop")
+"""Where torch's loader worker stands that has nothing to do: it waits for the number of its next batch."""
 _FEW_RANKS = 2
 """Of more ranks that wait for data, the workers are no detail of one sentence."""
 
@@ -32,7 +33,9 @@ def workers_do(workers: Sequence[Worker], whose: str) -> str:
     those do that have something to do; "" without workers."""
     if not workers:
         return ""
-    busy = [worker for worker in workers if not has_nothing_to_do(worker)] or list(workers)
+    busy = [worker for worker in workers if not has_nothing_to_do(worker)]
+    if not busy:
+        return f"{whose} {len(workers)} worker{'s wait' if len(workers) > 1 else ' waits'} for work"
     doing, count = Counter(_doing(worker) for worker in busy).most_common(1)[0]
     all_of_them = f"{len(workers)} worker{'s' if len(workers) > 1 else ''}"
     who = f"{whose} {all_of_them}" if count == len(workers) else f"{count} of {whose} {all_of_them}"
@@ -49,9 +52,12 @@ def _of_workers(entry: StackGroup, workers_of: Mapping[int, Sequence[Worker]]) -
 
 
 def has_nothing_to_do(worker: Worker) -> bool:
-    """Whether it is idle, so not what its rank waits for."""
+    """Whether it is idle, so not what its rank waits for: nobody's code runs in it, and it waits at a queue for some."""
     leaf = worker.leaf
-    return worker.state == "S" and leaf is not None and (leaf.short_filename, short_name(leaf.name)) in _WITHOUT_WORK
+    if worker.state != "S" or leaf is None:
+        return False
+    name = short_name(leaf.name)
+    return (leaf.short_filename, name) == _WITHOUT_WORK or waits_at_queue(name, leaf.short_filename)
 
 
 def _doing(worker: Worker) -> str:

@@ -72,11 +72,23 @@ def _votes(frames: Sequence[StackFrame], has_device: bool) -> Iterator[_Vote]:
     if whole is not None:
         yield whole
         return
-    for vote in (_queue_wait(frames), _line(frames, has_device), _inner(frames), _around(frames), _vague(frames)):
+    for vote in (
+        _queue_wait(frames),
+        _line(frames, has_device),
+        _inner(frames, has_device),
+        _around(frames),
+        _vague(frames),
+    ):
         if vote is not None:
             yield vote
     for phase, weight, frame in io_votes(frames):
         yield _Vote(phase, weight, frame)
+
+
+def takes_from_loader(stack: ThreadStack) -> bool:
+    """It asks a library's data loader for a batch: nothing but a training does."""
+    found = _outer(own_frames(stack))
+    return found is not None and found.phase in ("data", "data-main")
 
 
 def _is_in_hook(frames: Sequence[StackFrame], reporter: StackFrame | None) -> bool:
@@ -125,12 +137,12 @@ def _first(level: Level, frames: Sequence[StackFrame], weight: float) -> _Vote |
     return _Vote(rules(level)[found].phase, weight, frames[depth])
 
 
-def _inner(frames: Sequence[StackFrame]) -> _Vote | None:
+def _inner(frames: Sequence[StackFrame], has_device: bool) -> _Vote | None:
     """The frame nearest the leaf that a rule or a name knows: strong where a library's function is called there."""
     is_called = True
     for frame in frames:
         is_called = is_called and not is_user_frame(frame)
-        found = _rule("inner", frame)
+        found = _rule("inner", frame, has_device)
         rule = None if found is None else rules("inner")[found]
         if rule is not None and rule.is_of_library:
             return _Vote(rule.phase, _INNER if is_called else _NAMED, frame)
@@ -156,13 +168,13 @@ def _vague(frames: Sequence[StackFrame]) -> _Vote | None:
     return None
 
 
-_known: dict[tuple[Level, str, str, str], int | None] = {}
+_known: dict[tuple[Level, str, str, str, bool], int | None] = {}
 """What `_rule` has found: a job's code has few functions, and they come again with every sample."""
 
 
-def _rule(level: Level, frame: StackFrame) -> int | None:
+def _rule(level: Level, frame: StackFrame, has_device: bool = False) -> int | None:
     """Index of the first rule of this level that the function of `frame` fits."""
-    key = (level, frame.name, frame.filename, frame.short_filename)
+    key = (level, frame.name, frame.filename, frame.short_filename, has_device)
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
@@ -170,7 +182,9 @@ def _rule(level: Level, frame: StackFrame) -> int | None:
             (
                 index
                 for index, rule in enumerate(rules(level))
-                if rule.fits(frame.name, frame.short_filename) and not (rule.is_users and not is_user_frame(frame))
+                if rule.fits(frame.name, frame.short_filename)
+                and (has_device or not rule.is_on_device)
+                and (is_user_frame(frame) or not rule.is_users)
             ),
             None,
         )
@@ -178,7 +192,8 @@ def _rule(level: Level, frame: StackFrame) -> int | None:
 
 
 @lru_cache(maxsize=_MOST_KNOWN)
-def _waits_at_queue(name: str, short_filename: str) -> bool:
+def waits_at_queue(name: str, short_filename: str) -> bool:
+    """Whether Python's own library waits there for what another process or thread makes."""
     return any(fits(name, short_filename) for fits in queue_waits())
 
 
@@ -189,7 +204,7 @@ def _queue_wait(frames: Sequence[StackFrame]) -> _Vote | None:
         (
             index
             for index, frame in enumerate(frames)
-            if is_user_frame(frame) or _waits_at_queue(frame.name, frame.short_filename)
+            if is_user_frame(frame) or waits_at_queue(frame.name, frame.short_filename)
         ),
         None,
     )

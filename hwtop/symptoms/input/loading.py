@@ -11,8 +11,10 @@ from typing import Literal
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.kernel.wait import WaitKind, wait_kind
 from hwtop.job.stacks.code_line import pauses
+from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
+from hwtop.job.stacks.phase import takes_from_loader
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
@@ -64,9 +66,13 @@ def at(spot: HotSpot) -> str:
 
 
 def has_begun(rank: Rank) -> bool:
-    """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too."""
+    """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too, and who only collects what
+    processes of its own have worked out is no trainer that waits for data."""
     has_loss = rank.progress.newest is not None and rank.progress.newest.loss is not None
-    return has_loss or share_of(rank, "data") > 0 or share_of(rank, "forward", "backward", "optimizer") > 0
+    if has_loss or share_of(rank, "forward", "backward", "optimizer") > 0:
+        return True
+    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    return thread is not None and takes_from_loader(thread)
 
 
 def cause_of(history: History, rank: Rank) -> Cause:
@@ -106,7 +112,8 @@ def _waits(history: History, rank: Rank) -> list[WaitKind | None]:
     for derived in history.over(WINDOW_S):
         for seen in derived.job.ranks if derived.job is not None else ():
             if seen.rank == rank.rank and seen.workers:
-                found += [wait_kind(each.state, each.wchan, each.call) for each in seen.workers]
+                at_work = (each for each in seen.workers if not has_nothing_to_do(each))
+                found += [wait_kind(each.state, each.wchan, each.call) for each in at_work]
             elif seen.rank == rank.rank:
                 found.append(wait_kind(seen.process.os_state, seen.process.wchan, seen.process.call))
     return found

@@ -59,4 +59,4 @@ def test_workers_without_work_are_not_the_story() -> None:
         )
     )
     assert workers_do([idle, worker(leaf=DECODE), idle], "its") == "1 of its 3 workers is in decode (data.py:12)"
-    assert workers_do([idle, idle], "its") == "its 2 workers are in _worker_loop (worker.py)"
+    assert workers_do([idle, idle], "its") == "its 2 workers wait for work"

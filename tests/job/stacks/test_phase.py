@@ -44,6 +44,22 @@ def test_phase_of_recorded_stacks(name: str, phase: str, reporter: str, waits: b
     assert (found, frame and frame.name, is_waiting(thread, found, frame)) == (phase, reporter, waits)
 
 
+@pytest.mark.parametrize(
+    ("inner", "on_cpu", "on_device"),
+    [
+        (["_tensor_str torch/_tensor_str.py 5", "__format__ torch/_tensor.py 9"], "logging", "sync"),
+        (["_array2string numpy/core/arrayprint.py 3"], "logging", "logging"),
+        (["__repr__ model/config.py 3"], "logging", "logging"),
+        (["tolist torch/_tensor.py 9"], "sync", "sync"),
+    ],
+)
+def test_text_for_people_is_logging_unless_the_value_must_come_from_a_device(
+    inner: list[str], on_cpu: Phase, on_device: Phase
+) -> None:
+    thread = stack(*inner, *ROOT, active=True)
+    assert (phase_of(thread), phase_of(thread, has_device=True)) == (on_cpu, on_device)
+
+
 def waits(thread: ThreadStack) -> bool:
     phase, reporter = phase_and_frame(thread)
     return is_waiting(thread, phase, reporter)

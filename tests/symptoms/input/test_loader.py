@@ -15,6 +15,7 @@ from hwtop.symptoms.gpu.idle import check_gpu_idle
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loader import check_cause
 from hwtop.symptoms.input.loading import Cause, hot_spot
+from tests.stack_jobs import stack
 from tests.symptoms.derived_states import constant, cpu, job, rank, shares, spot, worker
 
 READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)
@@ -22,6 +23,14 @@ SLEEP = StackFrame(name="wait_for_lock", filename="/home/me/data.py", short_file
 
 
 READS: dict[str, Any] = {"workers": (), "phase_shares": shares(data_main=0.6), "hot": (spot("readinto"),)}
+
+
+TAKES_A_BATCH = stack("_try_get_data torch/utils/data/dataloader.py 1310", "main train.py 9")
+COLLECTS = stack("get multiprocessing/pool.py 765", "map multiprocessing/pool.py 367", "main evolve.py 9")
+
+
+def dump_of(main: ThreadStack) -> StackDump:
+    return StackDump(pid=1000, at_s=30.0, threads=(main,))
 
 
 def starved(**fields: object) -> Rank:
@@ -232,7 +241,9 @@ def test_a_loader_that_collects_garbage_is_slow_for_that() -> None:
         ({"progress": Progress(step=450, total_steps=1000)}, False),  # a bar over its files
         ({"progress": Progress(step=450, loss=2.0)}, True),
         ({"progress": None, "phase_shares": shares(data_main=0.98, backward=0.02)}, True),
-        ({"progress": None, "phase_shares": shares(data=0.98, other=0.02)}, True),  # of workers or a queue
+        ({"progress": None, "phase_shares": shares(data=1.0), "stack": dump_of(TAKES_A_BATCH)}, True),
+        # A main process that only collects what its pool works out: an evolution strategy, a search, a simulation.
+        ({"progress": None, "phase_shares": shares(data=0.98, other=0.02), "stack": dump_of(COLLECTS)}, False),
     ],
 )
 def test_a_data_set_may_be_prepared_before_the_training(fields: dict[str, Any], expected: bool) -> None:

@@ -22,6 +22,12 @@ LOOK_UP = StackFrame(name="look_up", filename="/home/me/data.py", short_filename
 IDLE = StackFrame(
     name="_worker_loop", filename="/t/worker.py", short_filename="torch/utils/data/_utils/worker.py", line=0
 )
+IDLE_OF_POOL = StackFrame(
+    name="get",
+    filename="/usr/lib/python3.11/multiprocessing/queues.py",
+    short_filename="multiprocessing/queues.py",
+    line=0,
+)
 
 
 def at_work(pid: int = 2000, **fields: Any) -> Worker:
@@ -92,6 +98,10 @@ def test_how_long_it_must_hold(seconds: float, fields: dict[str, Any], expected:
         ({"read_bytes_per_s": 1000.0}, False),
         ({"read_chars_per_s": 10.0}, False),  # a slow download is slow, not stuck
         ({"leaf": IDLE}, False),
+        (
+            {"leaf": IDLE_OF_POOL},
+            False,
+        ),  # nobody's code asked for what it waits for: it is the pool that waits for work
         ({"leaf": None}, False),
         ({"same_stack_for_s": 2.0}, False),
         ({"state": "Z"}, False),
