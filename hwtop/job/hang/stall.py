@@ -107,6 +107,8 @@ def _phi(rank: Rank, floor_s: float, *, is_missed: bool, is_witnessed: bool, tra
     activities: list[Activity] = ["idle"] if waits(rank) or _is_asleep(rank) or is_witnessed or is_missed else []
     if is_witnessed or is_missed:
         activities.append("busy")
+    if is_missed:
+        activities.append("moving")  # it may go round and round and never come
     return phi(rank, activities, floor_s=floor_s, is_missed=is_missed, trained=trained)
 
 

@@ -41,6 +41,24 @@ def test_a_stopped_rank_stands_still() -> None:
     assert is_standing_still([still(0), stopped])
 
 
+@pytest.mark.parametrize(
+    ("silent_s", "waited_s", "phase", "expected"),
+    [
+        (70.0, 70.0, "forward", True),  # a search that never ends
+        (50.0, 50.0, "forward", False),  # it may take long
+        (70.0, 1.0, "forward", False),  # the collective returned a second ago: it is slow
+        (5.0, 70.0, "forward", False),  # it reports what it does
+        (70.0, 70.0, "eval", False),
+    ],
+)
+def test_a_rank_that_goes_round_and_round_while_the_collective_does_not_return(
+    silent_s: float, waited_s: float, phase: str, expected: bool
+) -> None:
+    told = {"log_age_s": silent_s, "step_age_s": silent_s, "log_interval_s": None, "step_time_s": None}
+    waits = still(0, waited_s, asleep_for_s=waited_s, **told)
+    assert is_standing_still([waits, rank(1, phase=phase, phase_for_s=silent_s, **told)]) is expected
+
+
 @pytest.mark.parametrize("phase", ["other", "startup", "logging"])
 def test_a_process_that_never_trained_is_no_training_that_hangs(phase: str) -> None:
     idle = still(0, 600.0, phase=phase, is_waiting=False, progress=None, step_age_s=None, phase_shares=())
