@@ -124,9 +124,14 @@ def _has_not_returned(rank: Rank) -> bool:
 def wait_phi(rank: Rank) -> float:
     """How improbable it is that the collective which it waits in has not returned, if nobody is missing: by the prior, and by how
     long steps and earlier waits took."""
-    since_s = evidence_s(rank, "idle") if rank.stall.asleep_for_s is None else rank.stall.asleep_for_s
+    since_s = waited_s(rank)
     usual_s = max(rhythm_s(rank) or 0.0, rank.stall.woken_every_s or 0.0)
     return min(phi(rank), phi_of_prior(since_s, STANDSTILL_S), phi_of_silence(since_s, usual_s))
+
+
+def waited_s(rank: Rank) -> float:
+    """For how long the collective that it waits in has not returned."""
+    return evidence_s(rank, "idle") if rank.stall.asleep_for_s is None else rank.stall.asleep_for_s
 
 
 def _is_asleep(rank: Rank) -> bool:

@@ -8,11 +8,12 @@ from itertools import pairwise
 from statistics import median
 
 from hwtop.job.hang.collective_timeout import says
-from hwtop.job.hang.liveness import SUSPECT, evidence_s, is_improbable
+from hwtop.job.hang.liveness import LEVEL, PRIOR_S, SUSPECT, confidence, is_improbable, phi_of_prior
 from hwtop.job.hang.rank_state import slowest, waits
-from hwtop.job.hang.stall import wait_phi
+from hwtop.job.hang.stall import wait_phi, waited_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
+from hwtop.job.stacks.frames import place
 from hwtop.model.job import Job
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import PhaseShare, Rank
@@ -218,16 +219,19 @@ def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
 
 
 def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
-    """It computes at one place while the others wait: a long step, or an endless loop that `hang` will tell in time."""
+    """It computes while the others wait, and their collective has not returned: a long step, or an endless loop that `hang` will
+    tell in time. It is a warning as soon as a rank that stays in one function would be missed."""
     if is_improbable(slow) or not all(waits(rank) for rank in others) or not slow.stack.hot:
         return None
     numbers, spot = [rank.rank for rank in others], slow.stack.hot[0]
-    for_s = evidence_s(slow, "busy")
+    for_s = min(waited_s(rank) for rank in others)
+    surprise = min(*(wait_phi(rank) for rank in others), phi_of_prior(for_s, PRIOR_S["training", "busy"]))
+    held = slow.stall.held
     reported = [rank.progress.step_age_s for rank in (slow, *others) if rank.progress.step_age_s is not None]
     usual = next((rank.progress.step_time_s for rank in (slow, *others) if rank.progress.step_time_s is not None), None)
     return observed(
         "straggler-rank",
-        severity="info",
+        severity="warning" if surprise >= LEVEL else "info",
         facts={
             "rank": slow.rank,
             "pid": slow.pid,
@@ -235,10 +239,15 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
             "place": f"{spot.function} ({at(spot)})",
             "for_s": for_s,
         },
-        confidence=0.6,
+        confidence=max(0.6, confidence(surprise)),
         evidence=(
-            f"every look at rank {slow.rank} for {for_s:.0f} s showed the same function; it uses {slow.process.cpu_pct or 0.0:.0f} % of a core",
-            f"{named(numbers)} {do(numbers, 'wait')} in collectives",
+            f"{named(numbers)} {do(numbers, 'wait')} in a collective that has not returned for {for_s:.0f} s",
+            f"rank {slow.rank} uses {slow.process.cpu_pct or 0.0:.0f} % of a core"
+            + (
+                f", and was within {place(held.frame)} in each of the newest {held.looks} looks"
+                if held is not None
+                else ""
+            ),
             *(
                 (f"last step {min(reported):.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
                 if reported

@@ -66,10 +66,15 @@ def at(spot: HotSpot) -> str:
 
 
 def has_begun(rank: Rank) -> bool:
-    """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too, and who only collects what
-    processes of its own have worked out is no trainer that waits for data."""
+    """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too."""
     has_loss = rank.progress.newest is not None and rank.progress.newest.loss is not None
-    if has_loss or share_of(rank, "forward", "backward", "optimizer") > 0:
+    return has_loss or is_trainer(rank)
+
+
+def is_trainer(rank: Rank) -> bool:
+    """It was seen to train, or to ask a library's loader for a batch. Who only collects what processes of its own have worked out
+    (an evolution strategy, a learner of actors, a simulation) reports losses, too, and waits for no data."""
+    if share_of(rank, "forward", "backward", "optimizer") > 0:
         return True
     thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
     return thread is not None and takes_from_loader(thread)

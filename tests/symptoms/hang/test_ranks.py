@@ -191,16 +191,17 @@ def test_a_rank_that_left_quietly_is_named_where_the_failed_one_lost_its_peer() 
     assert alone.title == "Rank 0 is dead (exit code 1)"
 
 
-def test_a_rank_that_computes_at_one_line_while_the_others_wait_is_worth_knowing() -> None:
-    silent = {"step_age_s": 18.0, "log_age_s": 18.0, "step_time_s": 0.3}
-    waiting = {**NOT_RETURNED, **silent, "same_stack_for_s": 18.0}
-    loops = {**SLOW, "same_stack_for_s": 18.0, "phase": "other", "cpu_pct": 99.0, "idle_for_s": 0.0}
-    loops = {**loops, **silent}
+@pytest.mark.parametrize(("waited_s", "severity"), [(18.0, "info"), (22.0, "warning")])
+def test_a_rank_that_works_on_while_the_collective_does_not_return(waited_s: float, severity: str) -> None:
+    """A long step, or an endless loop: whichever it is, the others wait for this rank."""
+    silent = {"log_age_s": waited_s, "step_age_s": waited_s, "log_interval_s": 0.3, "step_time_s": 0.3}
+    waiting = {**NOT_RETURNED, **silent, "same_stack_for_s": waited_s}
+    loops = {**SLOW, **silent, "phase": "other", "cpu_pct": 99.0, "idle_for_s": 0.0}
     seen = check_straggler(constant(job(rank(0, **waiting), rank(1, **loops), rank(2, **waiting))))
     assert seen is not None
-    assert (seen.severity, seen.ranks) == ("info", (1,))
-    assert seen.title == "Rank 1 keeps ranks 0,2 waiting: in augment (data.py:33) for 18 s"
-    assert "last step 18 s ago, usually 0.30 s each" in seen.evidence
+    assert (seen.severity, seen.ranks) == (severity, (1,))
+    assert seen.title == f"Rank 1 has kept ranks 0,2 waiting for {waited_s:.0f} s: it is in augment (data.py:33)"
+    assert f"last step {waited_s:.0f} s ago, usually 0.30 s each" in seen.evidence
 
 
 def test_a_straggler_with_slow_data_is_told_with_its_data() -> None:
