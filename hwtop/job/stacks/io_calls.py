@@ -24,12 +24,12 @@ BY_TEXT = (
 
 CODE_PATTERNS: tuple[tuple[IoKind, re.Pattern[str]], ...] = (
     ("row", re.compile(r"\.write_?rows?\(|\bcv2\.imwrite\(|\.savefig\(")),
+    ("ask", re.compile(r"\.(?:sendall|sendto|sendmsg|sendfile)\(|\bsock(?:et)?\w*\.send\(")),
     (
         "send",
         re.compile(
             r"""
-              \.(?:sendall|sendto|sendmsg|sendfile)\( | \bsock(?:et)?\w*\.send\(
-            | \bproducer\.(?:produce|flush|send)\(
+              \bproducer\.(?:produce|flush|send)\(
             | \.execute(?:many)?\(\s*[fr]{0,2}["']+\s*(?i:insert|update|replace|merge|commit)\b
             | \.commit\(\)
             """,
@@ -61,7 +61,7 @@ CODE_PATTERNS: tuple[tuple[IoKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-"""Of a line that runs C code; the first that fits."""
+"""Of a line that runs C code; the first that fits. A plain socket may lead anywhere, to another rank too."""
 
 SENDS = re.compile(
     r"""

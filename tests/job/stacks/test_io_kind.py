@@ -115,7 +115,6 @@ SENDS = [
         "botocore/client.py _api_call",
     ),
     ("self.ws.send(payload)", "websocket/_core.py send"),
-    ("self.sock.sendall(line)",),
     ("producer.flush()",),
 ]
 
@@ -161,6 +160,10 @@ READS = [
 ]
 
 
+def test_what_a_socket_carries_is_told_by_the_function_around_it() -> None:
+    assert phase("self.sock.sendall(line)", at="emit_metrics") == "logging"
+
+
 @pytest.mark.parametrize("row", READS)
 def test_what_is_only_fetched_is_data(row: tuple[str, ...]) -> None:
     assert phase(*row) == "data-main"
@@ -173,6 +176,7 @@ NEITHER = [
     ('ok = requests.get(u + "/health").ok', *GET),
     ("urlopen(Request(self.u, weights.tobytes()))", *URLOPEN),
     ("self.sock.sendall(grads)",),
+    ("s.sendall(struct.pack('<Q', len(b)) + b)",),  # to whom?
     ("data = conn.recv(4096)",),
     ("pipe.send(batch)", "multiprocessing/connection.py _send", "multiprocessing/connection.py send"),
     ("reply = client.chat.completions.create(model=m)", "httpx/_client.py post", "openai/_base_client.py post"),
