@@ -83,20 +83,22 @@ def _util_pct(index: int, derived: DerivedState) -> float | None:
 
 
 def phases(*phases: Phase) -> Callable[[History], Result]:
-    """Share of these phases in the samples of the ranks that wait least: those that the others do not wait for."""
+    """Share of these phases in the samples of the ranks. What no rule of the stacks knows may be one of them."""
 
     def measure(history: History) -> Result:
         ranks = [rank for rank in history.live_ranks if rank.stack.samples >= MIN_SAMPLES and rank.state != "starting"]
         if not ranks:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
         shares = [share_of(rank, *phases) for rank in ranks]
-        most = max(share_at_most(share_of(rank, *phases), rank.stack.samples) for rank in ranks)
+        most = max(share_at_most(share_of(rank, *phases, "other"), rank.stack.samples) for rank in ranks)
+        unknown = max(share_of(rank, "other") for rank in ranks)
         text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
         if median(shares) >= LARGE_SHARE:
             return Result("yes", text)
-        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence)")
+        known = f", {unknown:.0%} are in code of unknown purpose" if unknown >= SMALL_SHARE else ""
+        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence){known}")
 
     return measure
 
