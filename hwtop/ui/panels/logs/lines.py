@@ -22,9 +22,7 @@ _REASONS = 3
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
-    """The newest lines at the bottom; scrolled back by `view.scroll` on their own page, where the filter is meant for them."""
-    if view.page != "logs":
-        view = replace(view, scroll=0, filters={}).with_state(LogsState())
+    """The newest lines at the bottom, scrolled back by `view.scroll`."""
     job = view.job
     room = inner(width)
     title = Line("Logs of all ranks" if view.rank is None else f"Log of rank {view.rank.rank}", "title")
@@ -45,6 +43,11 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not lines:
         shown = [Line("◌ no line matches" if view.filter_of("logs") else "◌ no line yet", "dim")]
     return box([*files, *shown], width, height, title, _note(view, len(lines) - end))
+
+
+def draw_newest(view: View, width: int, height: int) -> list[Line]:
+    """On other pages, where it is another panel that scrolls."""
+    return draw(replace(view, scroll=0), width, height)
 
 
 def hidden(view: View, width: int, height: int) -> int:
