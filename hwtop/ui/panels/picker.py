@@ -68,7 +68,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     jobs = sum(candidate.kind == "training" for candidate in found)
     note = Line(f"{jobs} training job{'' if jobs == 1 else 's'}", "accent" if jobs else "dim")
     if len(shown) < len(found):
-        note.add(" ─ ", "border").add(f"{shown.start + 1}–{shown.stop} of {len(found)}", "accent")
+        note.add(" ─ ", "border").add(table.part(shown, len(found)), "accent")
     return box([*lines, *below], width, height, title, note)
 
 

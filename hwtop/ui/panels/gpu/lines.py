@@ -102,7 +102,7 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
         lines.append(Line("▸ " if rows[place].is_selected else "  ", "accent").extend(line))
     note = _late(view).add(gpu_view.kinds(gpus), "dim")
     if len(shown) < len(rows):
-        note.add(" ─ ", "border").add(f"{shown.start + 1}–{shown.stop} of {len(rows)}", "accent")
+        note.add(" ─ ", "border").add(table.part(shown, len(rows)), "accent")
     return box(lines, width, height, title, note)
 
 

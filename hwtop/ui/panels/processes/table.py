@@ -63,7 +63,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines += [Line()] * (room - len(lines))
     note = Line(f"{len(processes)} processes", "dim")
     if len(rows) < len(listed):
-        note = Line(f"{rows.start + 1}–{rows.stop} of {len(listed)}", "accent")
+        note = Line(table.part(rows, len(listed)), "accent")
     return box(lines + about, width, height, title, note)
 
 

@@ -115,7 +115,7 @@ def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[L
     lines = [_row(view, form, number) for number in visible]
     note = Line(f"{len(ranks)} ranks, {form.columns} a row", "dim")
     if len(visible) * form.columns < len(ranks):
-        note = Line(f"rows {visible.start + 1}–{visible.stop} of {-(-len(ranks) // form.columns)}", "accent")
+        note = Line(f"rows {table.part(visible, -(-len(ranks) // form.columns))}", "accent")
     return box([*lines, *[Line()] * (rows - len(lines)), *counts], width, height, title, note)
 
 
