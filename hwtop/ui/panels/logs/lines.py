@@ -15,8 +15,8 @@ from hwtop.ui.panels.logs.state import SEARCH, LogsState
 from hwtop.ui.tables.filter import reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_middle, visible, wrap
+from hwtop.ui.widgets.line import Line, wrapped
+from hwtop.ui.widgets.text import elide_middle, visible
 
 _REASONS = 3
 
@@ -125,5 +125,4 @@ def _reasons(job: Job, width: int) -> Iterator[Line]:
     for reason, those in paths.items():
         whose = "" if those[0] in reason else elide_middle(those[0], max(12, width // 3)) + ": "
         text = f"{len(those)} outputs: {reason}" if len(those) > 1 else whose + reason
-        for row, piece in enumerate(wrap(text, max(8, width - 2))):
-            yield Line("  " if row else "▲ ", "warn").add(piece, "warn")
+        yield from wrapped(("▲ ", "warn"), text, "warn", width)
