@@ -61,7 +61,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines += [Line()] * (rows - len(lines))
     note = _samples(flame)
     if len(visible_rows) < len(boxes):
-        note.add(f", rows {visible_rows.start + 1}–{visible_rows.stop} of {len(boxes)}", "accent")
+        note.add(f", rows {table.part(visible_rows, len(boxes))}", "accent")
     return box([*lines, _about(flame, here[-1], room), _legend(zoom)], width, height, title, note)
 
 
