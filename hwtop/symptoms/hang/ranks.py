@@ -146,7 +146,7 @@ def _stopped_again(history: History, limits: Limits) -> Observation | None:
             "share": max(stops[number][1] for number in ranks),
         },
         evidence=tuple(
-            f"rank {number}: state T in {stops[number][1]:.0%} of the looks of {limits.window_s:g} s, stopped anew {stops[number][0]} times"
+            f"rank {number}: in state T for {stops[number][1]:.0%} of {limits.window_s:g} s, stopped {stops[number][0]} times"
             for number in ranks
         ),
         ranks=ranks,
@@ -243,11 +243,7 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
         evidence=(
             f"{named(numbers)} {do(numbers, 'wait')} in a collective that has not returned for {for_s:.0f} s",
             f"rank {slow.rank} uses {slow.process.cpu_pct or 0.0:.0f} % of a core"
-            + (
-                f", and was within {place(held.frame)} in each of the newest {held.looks} looks"
-                if held is not None
-                else ""
-            ),
+            + (f", and has not left {place(held.frame)} for {held.seconds:.0f} s" if held is not None else ""),
             *(
                 (f"last step {min(reported):.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
                 if reported
