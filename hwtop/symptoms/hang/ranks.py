@@ -183,7 +183,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
         return _keeps_waiting(slow, others)  # the collective has not returned: missing, or about to come late once
     return observed(
         "straggler-rank",
-        confidence=proven_confidence(typical, samples, base=0.6, most=0.95),
+        confidence=proven_confidence(typical, samples, base=0.6),
         facts={
             "rank": slow.rank,
             "pid": slow.pid,

@@ -64,7 +64,7 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
         f"input-bound-{cause}",
         severity="warning",
         facts=_facts(history, starved, share, what),
-        confidence=proven_confidence(share, samples, base=0.55, most=0.97),
+        confidence=proven_confidence(share, samples, base=0.55),
         evidence=(
             f"{named(ranks)}: in data loading in {share:.0%} of {samples} stack samples each",
             *_evidence(cause, history, starved, spot),
