@@ -9,7 +9,7 @@ from statistics import median
 from hwtop.job.hang.collective_timeout import says
 from hwtop.job.hang.liveness import SUSPECT, evidence_s, is_improbable
 from hwtop.job.hang.rank_state import slowest, waits
-from hwtop.job.hang.stall import wait_phi
+from hwtop.job.hang.stall import newest_step_s, wait_phi
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.job import Job
@@ -186,7 +186,7 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
         return None
     numbers, spot = [rank.rank for rank in others], slow.stack.hot[0]
     for_s = evidence_s(slow, "busy")
-    reported = [rank.progress.step_age_s for rank in (slow, *others) if rank.progress.step_age_s is not None]
+    step_s = newest_step_s((slow, *others))
     usual = next((rank.progress.step_time_s for rank in (slow, *others) if rank.progress.step_time_s is not None), None)
     return observed(
         "straggler-rank",
@@ -203,9 +203,9 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
             f"every look at rank {slow.rank} for {for_s:.0f} s showed the same function; it uses {slow.process.cpu_pct or 0.0:.0f} % of a core",
             f"{named(numbers)} {do(numbers, 'wait')} in collectives",
             *(
-                (f"last step {min(reported):.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
-                if reported
-                else ()
+                ()
+                if step_s is None
+                else (f"last step {step_s:.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
             ),
         ),
         ranks=(slow.rank,),
