@@ -201,6 +201,7 @@ def print_once(
 
     from hwtop.commands.screenshot import LARGEST
     from hwtop.feed.watch import last_frame, watch
+    from hwtop.job.log.own_report import signed
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot
 
@@ -208,4 +209,4 @@ def print_once(
     frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus, symptoms=symptoms))
     width, height = shutil.get_terminal_size((120, 40))
     size = (min(width, LARGEST[0]), min(max(height, 40), LARGEST[1]))
-    print(screenshot.text(options.opened(frame), size, ascii=options.is_ascii))
+    print(signed(screenshot.text(options.opened(frame), size, ascii=options.is_ascii) + "\n"), end="")
