@@ -37,8 +37,8 @@ class Explained(Struct, frozen=True):
     advice: str
     is_lasting: bool = True
     """The next attempt will fail the same way, so there is no point in an early one."""
-    cause: Literal["denied", "no-sudo", "no-target", "other"] = "other"
-    """"denied": rights would help. "no-sudo": sudo does not give them. "no-target": nothing else would find Python there."""
+    cause: Literal["denied", "no-consent", "no-sudo", "no-target", "other"] = "other"
+    """"denied": rights would help. "no-consent": the user has not allowed sudo. "no-sudo": sudo does not give them. "no-target": nothing else would find Python there."""
 
 
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hwtop.collectors.process.sudo import Sudo, allow
 from hwtop.collectors.process.target_state import read_state
 from hwtop.collectors.stacks.attach import Ladder
 from hwtop.collectors.stacks.pyspy_record import WINDOW_S, PySpyRecord
@@ -62,6 +63,7 @@ class StackSource:
         budget_pct: float = 1.0,
         has_windows: bool = True,
         command: Sequence[str] | None = None,
+        sudo: Sudo | None = None,
         now: Callable[[], float] = time.monotonic,
         proc: str = "/proc",
         max_per_read: int = 64,
@@ -72,7 +74,7 @@ class StackSource:
         """
         names = ShortNames()
         self._names = names
-        self._ladder = Ladder(command, proc=proc, deadline_s=dump_deadline_s, now=now)
+        self._ladder = Ladder(command, sudo=sudo, proc=proc, deadline_s=dump_deadline_s, now=now)
         self._record = PySpyRecord(command, names=names, proc=proc, now=now)
         self._lines = SourceLines(proc, now)
         self._now = now
@@ -93,9 +95,12 @@ class StackSource:
         return None
 
     def set_plan(self, plan: SamplingPlan) -> None:
-        """Take on the processes to sample."""
+        """Take on the processes to sample, and the consent to sample them as root."""
         threads = {pid: count for pid in plan.stack_pids if (count := _thread_count(pid, self._proc)) is not None}
         with self._changed:
+            if plan.request is not None and plan.request.kind == "sudo" and allow():
+                self._ladder.forget()
+                self._schedule.retry()
             self._schedule.want(plan.stack_pids, plan.focus_pid, threads, plan.asleep_since_s)
             self._seen &= {*plan.stack_pids}
             self._focus = plan.focus_pid

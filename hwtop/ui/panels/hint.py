@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hwtop.ui.keys import names as key_names
+from hwtop.ui.panels import consent
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, wrap
@@ -53,7 +54,8 @@ def _lines(view: View, width: int) -> list[Line]:
     error, advice = said
     lines = [Line(f" ▲ {piece}" if not row else f"   {piece}", "warn") for row, piece in _pieces(error, width)]
     lines += [Line(f" → {piece}" if not row else f"   {piece}", "accent") for row, piece in _pieces(advice, width)]
-    return [line.fitted(width) for line in lines[:_MOST_ROWS]]
+    offered = [Line(" ").extend(line) for line in consent.offer(view)]
+    return [line.fitted(width) for line in (*lines[: _MOST_ROWS - len(offered)], *offered)]
 
 
 def _first(view: View, width: int) -> Line:
