@@ -27,7 +27,7 @@ def allow() -> bool:
 
 
 class Sudo:
-    """Whether sudo lets this user is asked once a session, and only when needed: a refusal is a line in the system's log."""
+    """Whether sudo lets this user is asked once, and only when needed: a refusal is a line in the system's log."""
 
     def __init__(self, command: Sequence[str] | None = None, *, is_allowed: bool | None = None) -> None:
         """`command` replaces "sudo -n" and the check of the programs it runs; `is_allowed` replaces the user's consent."""
