@@ -19,7 +19,7 @@ from hwtop.model.member import JobProcess
 from hwtop.model.plan import FlightTarget, Request, UserFocus
 from hwtop.model.process import OpenFile, ProcessDetail
 from hwtop.model.signal import SignalAnswer, SignalOrder
-from hwtop.model.stack import DeepDump, Refusal, StackDump
+from hwtop.model.stack import DeepDump, Refusal
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.panels.processes.state import ProcessesState
@@ -478,10 +478,9 @@ def refused() -> Frame:
     """Stacks that root could read."""
     given = frame()
     why = "no permission to read the memory of the process"
-    dump = StackDump(pid=RANK_0, at_s=1.0, error=why, advice="sudo hwtop", refusals=(NEEDS_CONSENT,))
     job = given.derived.job
     assert job is not None
-    ranks = tuple(replace(rank, stack=dump) for rank in job.ranks)
+    ranks = tuple(replace(rank, stack=None) for rank in job.ranks)
     return with_job(given, ranks=ranks, refusals=(NEEDS_CONSENT,), stack_errors=((why, "sudo hwtop"),))
 
 

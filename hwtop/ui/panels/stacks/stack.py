@@ -10,7 +10,6 @@ from hwtop.model.rank import Rank
 from hwtop.model.stack import Refusal, StackFrame, ThreadStack
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
-from hwtop.ui.panels import consent
 from hwtop.ui.panels.ranks import table as ranks
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -28,7 +27,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     rank = view.shown_rank
     if rank is None:
         return box([ranks.none(view)], width, height, Line("Stack", "title"), Line())
-    lines = _lines(view, rank, inner(width))
+    lines = _lines(rank, inner(width), view.frame.derived.at_s)
     first = max(0, min(view.scroll, len(lines) - (height - 2)))
     title = Line(f"Stack of rank {rank.rank}", "title").add(f"  PID {rank.pid}", "dim")
     note = Line(key_names.several(("up", "down"), view.keymap), "key").add(" another rank", "label")
@@ -40,7 +39,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 def wanted(view: View, width: int) -> int:
     """Rows for all threads, frame included."""
     rank = view.shown_rank
-    return 2 + (len(_lines(view, rank, inner(width))) if rank else 1)
+    return 2 + (len(_lines(rank, inner(width), view.frame.derived.at_s)) if rank else 1)
 
 
 def hidden(view: View, width: int, height: int) -> int:
@@ -48,7 +47,7 @@ def hidden(view: View, width: int, height: int) -> int:
     return max(0, wanted(view, width) - height)
 
 
-def _lines(view: View, rank: Rank, width: int) -> list[Line]:
+def _lines(rank: Rank, width: int, now_s: float) -> list[Line]:
     stack = rank.stack.dump
     if not rank.is_alive and (stack is None or stack.error):
         return [Line("✖ ", "bad").add("this rank has ended, and no stack of it was seen before", "text")]
@@ -57,11 +56,11 @@ def _lines(view: View, rank: Rank, width: int) -> list[Line]:
     if stack.error:
         lines = [Line("▲ ", "warn").add(stack.error, "text")]
         lines += [Line("→ ", "accent").add(piece, "accent") for piece in wrap(stack.advice or "", max(8, width - 2))]
-        return [*lines, *(_refusal(refusal) for refusal in stack.refusals), *consent.offer(view)]
+        return [*lines, *(_refusal(refusal) for refusal in stack.refusals)]
     lines = (
         [] if rank.is_alive else [Line("✖ ", "bad").add("this rank has ended; this is where it was last seen", "text")]
     )
-    lines += _about(rank, view.frame.derived.at_s - stack.at_s, stack.via)
+    lines += _about(rank, now_s - stack.at_s, stack.via)
     columns = _columns([frame for thread in stack.threads for frame in thread.frames], width)
     for thread in stack.threads:
         lines += _thread(thread, columns, width)
