@@ -73,6 +73,8 @@ class View:
     """The person has never used hwtop: a line tells the few keys that matter, until the next key."""
     is_refusal_read: bool = False
     """Why no rank can be looked into was said, and a key was pressed since."""
+    is_sudo_answered: bool = False
+    """Whether stacks may be read as root was asked, and answered: it is not asked again."""
     levels: Levels = field(default_factory=built_in)
     """From where on numbers have the colour of a warning: the limits of the rules, as the person has set them."""
     keymap: Mapping[str, str] = field(default_factory=dict)

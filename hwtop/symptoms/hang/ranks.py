@@ -10,7 +10,7 @@ from statistics import median
 from hwtop.job.hang.collective_timeout import says
 from hwtop.job.hang.liveness import LEVEL, PRIOR_S, SUSPECT, confidence, is_improbable, phi_of_prior
 from hwtop.job.hang.rank_state import slowest, waits
-from hwtop.job.hang.stall import wait_phi, waited_s
+from hwtop.job.hang.stall import newest_step_s, wait_phi, waited_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.job.stacks.frames import place
@@ -227,7 +227,7 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
     for_s = min(waited_s(rank) for rank in others)
     surprise = min(*(wait_phi(rank) for rank in others), phi_of_prior(for_s, PRIOR_S["training", "busy"]))
     held = slow.stall.held
-    reported = [rank.progress.step_age_s for rank in (slow, *others) if rank.progress.step_age_s is not None]
+    step_s = newest_step_s((slow, *others))
     usual = next((rank.progress.step_time_s for rank in (slow, *others) if rank.progress.step_time_s is not None), None)
     return observed(
         "straggler-rank",
@@ -245,9 +245,9 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
             f"rank {slow.rank} uses {slow.process.cpu_pct or 0.0:.0f} % of a core"
             + (f", and has not left {place(held.frame)} for {held.seconds:.0f} s" if held is not None else ""),
             *(
-                (f"last step {min(reported):.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
-                if reported
-                else ()
+                ()
+                if step_s is None
+                else (f"last step {step_s:.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
             ),
         ),
         ranks=(slow.rank,),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hwtop.ui.keys import names as key_names
+from hwtop.ui.panels import consent
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.text import cells
@@ -53,7 +54,8 @@ def _lines(view: View, width: int) -> list[Line]:
     error, advice = said
     warning = wrapped((" ▲ ", "warn"), error, "warn", width - 1)
     lines = [*warning, *wrapped((" → ", "accent"), advice, "accent", width - 1)]
-    return [line.fitted(width) for line in lines[:_MOST_ROWS]]
+    offered = [Line(" ").extend(line) for line in consent.offer(view)]
+    return [line.fitted(width) for line in (*lines[: _MOST_ROWS - len(offered)], *offered)]
 
 
 def _first(view: View, width: int) -> Line:

@@ -11,6 +11,7 @@ from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
+from hwtop.ui.panels import consent
 from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.panels.ranks.table import ended_with
 from hwtop.ui.view import View
@@ -38,14 +39,18 @@ def wanted(view: View, width: int) -> int:
 
 def least(view: View, width: int) -> int:
     """Rows without the settings of the Flight Recorder."""
-    return 2 + len(_lines(view, inner(width)))
+    return 2 + len(_lines(view, inner(width))) + len(consent.offer(view))
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The sentence about the ranks, what the Flight Recorder says, why a stack is missing, and how the recorder is set."""
     note = Line(key_names.first("copy", view.keymap), "key").add(" copies", "label")
     room = inner(width)
-    lines = [*_lines(view, room), *_settings(view.job, room)]
+    lines = [
+        *_lines(view, room),
+        *(Line("  ").extend(line) for line in consent.offer(view)),
+        *_settings(view.job, room),
+    ]
     return box(lines, width, height, Line("Conclusion", "title"), note)
 
 

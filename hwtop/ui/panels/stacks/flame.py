@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hwtop.fields import units
 from hwtop.job.stacks.frames import short_name
 from hwtop.model.flame import Flame, FlameNode
+from hwtop.ui.panels import consent
 from hwtop.ui.panels.ranks import table as ranks
 from hwtop.ui.panels.stacks import flame_view
 from hwtop.ui.view import View
@@ -144,7 +145,7 @@ def _why_empty(view: View, width: int) -> list[Line]:
     for reason, advice in dict.fromkeys(reasons):
         lines += [Line("  ").add(piece, "text") for piece in wrap(reason, max(8, width - 2))]
         lines += [Line("  → ", "accent").add(piece, "accent") for piece in wrap(advice, max(8, width - 4))]
-    return lines
+    return [*lines, *(Line("  ").extend(line) for line in consent.offer(view))]
 
 
 def _depth(nodes: Sequence[FlameNode]) -> int:
