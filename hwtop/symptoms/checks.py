@@ -94,14 +94,17 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
         shares = [share_of(rank, *phases) for rank in ranks]
         most = max(share_at_most(share_of(rank, *phases, "other"), rank.stack.samples) for rank in ranks)
-        unknown = max(share_of(rank, "other") for rank in ranks)
         text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
         if median(shares) >= LARGE_SHARE:
             return Result("yes", text)
-        known = f", {unknown:.0%} are in code of unknown purpose" if unknown >= SMALL_SHARE else ""
-        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence){known}")
+        odd = max(ranks, key=lambda rank: share_of(rank, "other"))
+        if share_of(odd, "other") >= SMALL_SHARE:
+            return Result(
+                "unknown", f"{text}; {share_of(odd, 'other'):.0%} of rank {odd.rank}'s are in code of unknown purpose"
+            )
+        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence)")
 
     return measure
 
