@@ -23,7 +23,6 @@ from hwtop.symptoms.input.loading import (
     cause_of,
     has_begun,
     hot_spot,
-    is_trainer,
     main_wait,
     state_share,
     thread_spot,
@@ -84,7 +83,7 @@ def _is_starved(rank: Rank, limits: Limits) -> bool:
         rank.stack.samples >= MIN_SAMPLES
         and share_at_least(share, rank.stack.samples) > limits.data_share
         and rank.state != "starting"
-        and (is_trainer(rank) if share_of(rank, "data") > share_of(rank, "data-main") else has_begun(rank))
+        and has_begun(rank)
     )
 
 
