@@ -3,6 +3,7 @@ it prints the pages that are out of date and exits with 1."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import sys
@@ -202,7 +203,24 @@ PAGES: dict[str, Callable[[], str]] = {
     "symptoms.md": symptoms,
 }
 """File in docs/ -> its text. A page made of another source is a line here and one in site/mkdocs.yml."""
+
+
+def rounds() -> str:
+    """The jobs at first sight, newest round first."""
+    with (FOLDER.parent / "bench" / "first_sight.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))[::-1]
+    lines = ["| Round | Faults identified | In part | Missed | False alarms on healthy jobs | Half of them within |"]
+    lines += ["| --- | --- | --- | --- | --- | --- |"]
+    lines += [
+        f"| `{row['round']}`, {row['date']}, commit {row['commit']} | {row['right']} of {row['faults']} | {row['partly']} | {row['missed']} "
+        f"| {row['false_alarms']} of {row['healthy']} | {row['median_s']} s |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
+    "rounds": rounds,
     "diagnose-hang": partial(diagnosed, "hang"),
     "diagnose-healthy": partial(diagnosed, "healthy"),
     "words": wording,
