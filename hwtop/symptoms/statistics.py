@@ -11,8 +11,10 @@ from statistics import StatisticsError, correlation, linear_regression, median
 from msgspec import Struct
 
 BLOCKS = 40
-"""Stretches that a whole series is divided into for its trend: enough for a line, few enough for all their slopes."""
+"""Stretches that a whole series is divided into for its trend: enough for a line, few enough for all their slopes.
+Engineering default."""
 _LATEST = 5
+"""The newest different values before a 0, which show how the next one would move. Engineering default."""
 
 
 def share_at_least(share: float, samples: int, z: float = 1.64) -> float:
