@@ -179,9 +179,9 @@ def fields() -> str:
     lines = [
         "# Fields",
         "",
-        "Every number that hwtop shows, with its unit, the name that filters and orders use (`cpu>80`, see `?` on the screen), its place in",
-        "`hwtop snapshot --json`, and when it is marked: where the limit belongs to a [symptom](symptoms.md), the number has the colour of a",
-        "warning (▲) exactly where that symptom would be raised, also with the limits of your own [settings](settings.md).",
+        "Every number of ranks, processes, GPUs and the host, with its unit, the name that filters and orders use (`cpu>80`, see `?` on the",
+        "screen), its place in `hwtop snapshot --json`, and when it is marked: where the limit belongs to a [symptom](symptoms.md), the number has",
+        "the colour of a warning (▲) exactly where that symptom would be raised, also with the limits of your own [settings](settings.md).",
     ]
     for subject in SUBJECTS:
         place = f" In JSON: `{subject.json}`." if subject.json else ""

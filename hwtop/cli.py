@@ -110,10 +110,20 @@ def main(args: list[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get("HWTOP_DEBUG"):
             raise
-        _fail(
-            f"internal error: {type(error).__name__}: {error}. Set HWTOP_DEBUG=1 for a traceback; please report it", 2
+        mistake = (
+            f"internal error: {type(error).__name__}: {error}. Set HWTOP_DEBUG=1 for a traceback; please report it"
         )
+        _fail(_limit_reached(error) or mistake, 2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _limit_reached(error: Exception) -> str | None:
+    """What the machine refuses, in words; None: it is a mistake of hwtop."""
+    if isinstance(error, MemoryError):
+        return "no memory: the machine, its cgroup or ulimit -v gives no more"
+    if str(error) == "can't start new thread":  # CPython has no class for it
+        return "no thread can be started: raise ulimit -v and ulimit -u, or pids.max of the cgroup"
+    return None
 
 
 def _silence_output() -> None:

@@ -31,6 +31,7 @@ class Abandonable(Generic[T]):
 
         Raises:
             TimeoutError: it has not returned; the message says since when.
+            RuntimeError: no thread can be started.
             Exception: whatever `function` raised.
         """
         if self._thread is None:
@@ -50,8 +51,9 @@ class Abandonable(Generic[T]):
         self._done.clear()
         self._result, self._error = None, None
         self._started_at_s = self._now()
-        self._thread = threading.Thread(target=self._run, name=f"hwtop-{self._name}", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, name=f"hwtop-{self._name}", daemon=True)
+        thread.start()
+        self._thread = thread  # not before: where no thread can be started, the next call tries again
 
     def _run(self) -> None:
         try:

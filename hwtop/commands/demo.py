@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -19,8 +15,6 @@ from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, Scenario
 from hwtop.errors import CannotError, UsageError
-
-ENDING_SIGNALS = (signal.SIGHUP, signal.SIGTERM)
 
 
 @click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,24 +63,7 @@ def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool
     from hwtop.commands import live
 
     with (
-        exit_on_signals(),
         tempfile.TemporaryDirectory(prefix="hwtop-demo-", ignore_cleanup_errors=True) as folder,
         DemoJob(scenario, Path(folder), is_stdlib_forced=is_stdlib_forced) as job,
     ):
         live.run(opening, target_pid=job.launcher_pid, log_globs=(job.log_glob,), seconds=for_s)
-
-
-@contextmanager
-def exit_on_signals() -> Iterator[None]:
-    """Exit through the open contexts, not immediately, when the terminal closes or hwtop is terminated."""
-    before = [(number, signal.signal(number, exit_by_signal)) for number in ENDING_SIGNALS]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
-
-
-def exit_by_signal(number: int, _frame: FrameType | None) -> None:
-    """Exit with the code that a shell reports for a process that this signal ended."""
-    sys.exit(128 + number)

@@ -47,6 +47,7 @@ def command(
     """
     from hwtop.feed.learn import learner
     from hwtop.feed.watch import last_frame, watch
+    from hwtop.job.log.own_report import signed, signed_json
     from hwtop.model.symptom import AT_LEAST
     from hwtop.report import json_report
     from hwtop.report import markdown as text_report
@@ -69,9 +70,9 @@ def command(
         why = "; ".join(reasons) or "it has ended, or /proc does not answer"
         raise CannotError(f"cannot read process {target_pid}: {why}")
     if as_json:
-        print(json_report.encode(json_report.diagnosis(frame)))
+        print(signed_json(json_report.encode(json_report.diagnosis(frame))))
     else:
-        print(text_report.diagnosis(frame, markdown=markdown), end="")
+        print(signed(text_report.diagnosis(frame, markdown=markdown) + "\n"), end="")
     sys.stdout.flush()
     grave = AT_LEAST.get(fail_on, ())  # "never" is not a severity
     ctx.exit(1 if any(finding.severity in grave for finding in frame.findings) else 0)

@@ -125,9 +125,10 @@ def run(
     """The screen, until the user quits (or for `seconds`). The last verdict stays in the scrollback.
 
     Raises:
-        CannotError: standard output is not a terminal, or TERM does not name one.
+        CannotError: standard output is not a terminal, TERM does not name one, or the limit on address space is too low.
         UsageError: no such theme.
     """
+    from hwtop.feed.address_space import check_address_space
     from hwtop.feed.call import Caller
     from hwtop.ui import themes
     from hwtop.ui.app import HwtopApp
@@ -137,6 +138,7 @@ def run(
         raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
+    check_address_space()
     terminal.check()
     themes.check(opening.options.theme)
     options = replace(terminal.fitted(offered(opening.options)), is_first=first_run.is_first())
@@ -201,6 +203,7 @@ def print_once(
 
     from hwtop.commands.screenshot import LARGEST
     from hwtop.feed.watch import last_frame, watch
+    from hwtop.job.log.own_report import signed
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot
 
@@ -208,4 +211,4 @@ def print_once(
     frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus, symptoms=symptoms))
     width, height = shutil.get_terminal_size((120, 40))
     size = (min(width, LARGEST[0]), min(max(height, 40), LARGEST[1]))
-    print(screenshot.text(options.opened(frame), size, ascii=options.is_ascii))
+    print(signed(screenshot.text(options.opened(frame), size, ascii=options.is_ascii) + "\n"), end="")

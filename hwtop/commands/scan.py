@@ -26,6 +26,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     from hwtop.collectors.logs.file import check_file, read_file
     from hwtop.collectors.logs.user_patterns import known_patterns
     from hwtop.errors import UsageError
+    from hwtop.job.log.own_report import block_without_reports
     from hwtop.job.patterns.match import Matcher
     from hwtop.job.progress.tracker import ProgressReader
     from hwtop.report.scan import ScanText, cut_text, event_json
@@ -44,7 +45,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     cut_lines = cut_bytes = 0
     for path in files or ("-",):
         matcher, reader = Matcher(known.registry, repeat_limit=None), ProgressReader()
-        for block in read_file(path):
+        for block in map(block_without_reports, read_file(path)):
             cut_lines, cut_bytes = cut_lines + block.cut_lines, cut_bytes + block.cut_bytes
             if with_progress:
                 _print_progress(block, reader, as_json)

@@ -34,6 +34,7 @@ def command(
 ) -> None:
     """Read the machine (and the job of PID, if given) once, with rates over one second."""
     from hwtop.feed.watch import last_frame, watch
+    from hwtop.job.log.own_report import signed, signed_json
     from hwtop.report import gpu_costs, json_report, text
 
     target_pid = resolve_target(pid, pid_option, name, required=False)
@@ -46,8 +47,8 @@ def command(
         frame = last_frame(watch(target_pid, seconds=_SECONDS, log_globs=logs, gpus=gpus))
     if as_json:
         calls = gpu_costs.objects(frame) if costs else {}
-        print(json_report.encode(json_report.snapshot(frame) | calls))
+        print(signed_json(json_report.encode(json_report.snapshot(frame) | calls)))
     elif costs:
         print(gpu_costs.table(frame), end="")
     else:
-        print(text.machine(frame), end="")
+        print(signed(text.machine(frame)), end="")

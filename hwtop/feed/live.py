@@ -22,6 +22,7 @@ from hwtop.collectors.metrics.source import MetricsSource
 from hwtop.collectors.process.candidates import CandidateSource
 from hwtop.collectors.process.detail import DetailSource
 from hwtop.collectors.process.source import ProcessSource
+from hwtop.collectors.process.sudo import Sudo
 from hwtop.collectors.sampler import Sampler
 from hwtop.collectors.source import Source
 from hwtop.collectors.stacks.deep_look import DeepSource
@@ -110,11 +111,12 @@ def machine_sources(gpus: tuple[int, ...] | None, *, costs: bool = False) -> lis
 
 def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct: float) -> list[Source]:
     """Sources of the watched job."""
+    sudo = Sudo()
     return [
         CgroupSource(pid=target_pid),
         ProcessSource(target_pid=target_pid),
-        StackSource(budget_pct=stack_budget_pct),
-        DeepSource(),
+        StackSource(budget_pct=stack_budget_pct, sudo=sudo),
+        DeepSource(sudo=sudo),
         LogSource(globs=log_globs),
         KernelLogSource(),
         MetricsSource(),

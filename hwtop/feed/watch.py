@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
+from hwtop.feed.address_space import check_address_space
 from hwtop.feed.feed import frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LiveSource
@@ -29,7 +30,12 @@ def watch(
     learner: Learner | None = None,
     stack_budget_pct: float = HEADLESS_STACK_BUDGET_PCT,
 ) -> Iterator[Frame]:
-    """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended."""
+    """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended.
+
+    Raises:
+        CannotError: the limit on address space is too low.
+    """
+    check_address_space()
     source = LiveSource(
         target_pid=target_pid,
         interval_s=interval_s,

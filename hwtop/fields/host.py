@@ -173,7 +173,11 @@ SWAP = _pct(
     _FULL,
 )
 CACHED = _bytes(
-    "memory.cached_bytes", "cache", "page cache", _memory(lambda memory: memory.cached_bytes), "memory.cached_bytes"
+    "memory.cached_bytes",
+    "cache",
+    "page cache and reclaimable kernel memory",
+    _memory(lambda memory: memory.cached_bytes),
+    "memory.cached_bytes",
 )
 DIRTY = _bytes(
     "memory.dirty_bytes",

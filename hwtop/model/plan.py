@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from hwtop.model.metrics import MetricsTarget
 
-RequestKind = Literal["native", "pystack", "faulthandler", "flight-pipe"]
-"""Deep looks, and "flight-pipe": write to the Flight Recorder FIFOs of all ranks on this box (a dump of one
+RequestKind = Literal["native", "pystack", "faulthandler", "flight-pipe", "sudo"]
+"""Deep looks; "sudo": run py-spy as root with `sudo -n` from now on; and "flight-pipe": write to the Flight Recorder FIFOs of all ranks on this box (a dump of one
 says little), which makes them dump; `pid` may be any of them or the target."""
 
 

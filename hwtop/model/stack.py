@@ -48,6 +48,8 @@ class Refusal(Struct, frozen=True, kw_only=True):
     reason: str
     advice: str = ""
     """What would make it work: the exact command."""
+    needs_consent: bool = False
+    """The user may allow it on the screen."""
     ranks: tuple[int, ...] = ()
     """Whom it concerns; filled where the refusals of the whole job are put together."""
 

@@ -10,6 +10,7 @@ from functools import partial
 from statistics import fmean, median
 
 from hwtop.job.hang.rank_state import share_of
+from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Phase, Rank
@@ -50,16 +51,18 @@ LOOKED_S = 30.0
 def hung(history: History) -> Result:
     """Whether the ranks move."""
     ranks = history.live_ranks
-    stuck = [rank.rank for rank in ranks if rank.state in ("stuck", "stalled")]
-    ages = [rank.progress.step_age_s for rank in ranks if rank.progress.step_age_s is not None]
-    if stuck:
-        return Result("unknown", f"{named(stuck)}: no step for {min(ages, default=0.0):.0f} s, not yet proven")
     if not ranks:
         return Result("unknown", "no live rank")
-    if ages:
+    if late := late_ranks(ranks):
+        age_s = newest_step_s(late)
+        since = "no step is known" if age_s is None else f"no step for {age_s:.0f} s"
+        return Result("unknown", f"{named(rank.rank for rank in late)}: {since}, not yet proven")
+    if is_unmoved(ranks):
+        return Result("unknown", f"nothing has moved for {gap_s(ranks):.0f} s, not yet proven")
+    if (age_s := newest_step_s(ranks)) is not None:
         times = [rank.progress.step_time_s for rank in ranks if rank.progress.step_time_s is not None]
-        is_due = min(ages) <= max(WINDOW_S, 3 * max(times, default=0.0))
-        return Result("no" if is_due else "unknown", f"last step {min(ages):.0f} s ago")
+        is_due = age_s <= max(WINDOW_S, 3 * max(times, default=0.0))
+        return Result("no" if is_due else "unknown", f"last step {age_s:.0f} s ago")
     moves = [rank.stall.same_stack_for_s for rank in ranks if rank.stall.same_stack_for_s is not None]
     if not moves:
         return Result("unknown", "no steps in a log, no stacks")
@@ -91,19 +94,24 @@ def _util_pct(index: int, derived: DerivedState) -> float | None:
 
 
 def phases(*phases: Phase) -> Callable[[History], Result]:
-    """Share of these phases in the samples of the ranks that wait least: those that the others do not wait for."""
+    """Share of these phases in the samples of the ranks. What no rule of the stacks knows may be one of them."""
 
     def measure(history: History) -> Result:
         ranks = [rank for rank in history.live_ranks if rank.stack.samples >= MIN_SAMPLES and rank.state != "starting"]
         if not ranks:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
         shares = [share_of(rank, *phases) for rank in ranks]
-        most = max(share_at_most(share_of(rank, *phases), rank.stack.samples) for rank in ranks)
+        most = max(share_at_most(share_of(rank, *phases, "other"), rank.stack.samples) for rank in ranks)
         text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
         if median(shares) >= LARGE_SHARE:
             return Result("yes", text)
+        odd = max(ranks, key=lambda rank: share_of(rank, "other"))
+        if share_of(odd, "other") >= SMALL_SHARE:
+            return Result(
+                "unknown", f"{text}; {share_of(odd, 'other'):.0%} of rank {odd.rank}'s are in code of unknown purpose"
+            )
         return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence)")
 
     return measure

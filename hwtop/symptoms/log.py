@@ -70,9 +70,6 @@ def _severity(event: LogEvent, support: Support) -> Severity:
     record = records().get(event.pattern)
     if record is None:  # a person's own pattern has its own severity
         return event.severity
-    is_harmless = event.severity != "critical" and record.fatal is None and event.writer == "job"
-    if support.most == "info" and is_harmless:
-        return event.severity
     return max(event.severity, support.most, key=SEVERITIES.index)
 
 

@@ -74,7 +74,8 @@ def _support_of(event: LogEvent, history: History) -> Support:
     record = records().get(event.pattern)
     form = _form(event)
     if record is not None and record.fatal is not None and went_on(job, event):
-        return Support("warning", f"{form}, and the training goes on") if form else Support("info", _TALK)
+        is_grave = form is not None and event.severity == "critical"  # a retry that is told as an error went well
+        return Support("warning", f"{form}, and the training goes on") if is_grave else Support("info", _TALK)
     ranks = concerned(job, event)
     if any(_has_stopped(rank, event, history.now.at_s) for rank in ranks):
         return Support("critical", "no step since then")
@@ -89,7 +90,7 @@ def _support_of(event: LogEvent, history: History) -> Support:
         record is None or record.fatal is None
     ):  # no logger only warns of a rank that is gone
         return Support("warning", "its logger calls it a warning")
-    return Support("info", _TALK)
+    return Support("info" if event.severity == "critical" else event.severity, _TALK)
 
 
 def went_on(job: Job, event: LogEvent) -> bool:

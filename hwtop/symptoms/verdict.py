@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from hwtop.job.hang.liveness import LEVEL, phi
 from hwtop.job.hang.rank_state import share_of, waits
-from hwtop.job.hang.stall import still_s
+from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s, silence_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.job.stacks.phase import MOSTLY
@@ -91,9 +90,9 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
     if watched_s < EARLY_S:
         return Verdict(level="unknown", text=f"Too early for a verdict after {watched_s:.0f} s{_pace(job)}")
     live = [rank for rank in job.ranks if rank.is_alive]
-    if live and all(phi(rank) >= LEVEL for rank in live):
+    if is_unmoved(live):
         text = (
-            f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {still_s(live):.0f} s: {conclusion(job)}"
+            f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {gap_s(live):.0f} s: {conclusion(job)}"
         )
         return Verdict(level="info", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
@@ -114,14 +113,14 @@ def _interrupted(live: Sequence[Rank]) -> str | None:
 
 def _overdue(job: Job) -> Verdict | None:
     """A step should have come by now."""
-    stalled = [rank for rank in job.ranks if rank.state in ("stalled", "stuck")]
-    ages = [rank.progress.step_age_s for rank in stalled if rank.progress.step_age_s is not None]
-    if not ages:
+    late = late_ranks(job.ranks)
+    age_s = newest_step_s(late)
+    if age_s is None:
         return None
-    times = [rank.progress.step_time_s for rank in stalled if rank.progress.step_time_s is not None]
+    times = [rank.progress.step_time_s for rank in late if rank.progress.step_time_s is not None]
     usual = f", usually {median(times):.3g} s" if times else ""
-    who = named(rank.rank for rank in stalled)
-    text = f"No step of {who} for {min(ages):.0f} s{usual}: now in {stalled[0].stack.phase}"
+    who = named(rank.rank for rank in late)
+    text = f"No step of {who} for {age_s:.0f} s{usual}: now in {late[0].stack.phase}"
     return Verdict(level="info", text=text)
 
 
@@ -130,7 +129,7 @@ def _silent(job: Job, watched_s: float) -> Verdict | None:
     telling = [rank for rank in job.ranks if rank.is_alive and rank.log.age_s is not None and rank.log.interval_s]
     if not telling or any(rank.state in _QUIET for rank in telling):
         return None
-    age_s = min(rank.log.age_s or 0.0 for rank in telling)
+    age_s = silence_s([rank for rank in job.ranks if rank.is_alive])
     usual_s = median(rank.log.interval_s or 0.0 for rank in telling)
     if age_s <= SILENT_TIMES * usual_s + SILENT_S:
         return None

@@ -13,7 +13,7 @@ from hwtop.symptoms.records import records
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys.action import Action
 from hwtop.ui.pages import actions
-from hwtop.ui.pages.registry import NAMES
+from hwtop.ui.pages.registry import NAMES, current
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, beside
@@ -87,17 +87,17 @@ def draw(view: View | None, size: tuple[int, int], typed: str = "", scroll: int 
 def groups(view: View | None) -> list[tuple[str, list[Row]]]:
     """What can be done here, then everywhere, then on each other page; filters and symptoms last."""
     keymap = actions.complete(view.keymap if view else {})
-    here = None if view is None or view.is_picking else view.page
+    here = None if view is None or view.is_picking else current(view)
     offered = [action for action in actions.every() if view is None or actions.is_offered(action, view)]
-    found: dict[str, list[Row]] = {f"Here: {here}" if here else "Here: no job yet": []}
-    ours = next(iter(found))
-    found["Everywhere"] = []
+    ours = f"Here: {here.name if here else 'no job yet'}"
+    found: dict[str, list[Row]] = {ours: [], "Everywhere": []}
     for page in NAMES:
         found[f"On {page}"] = []
     for action in offered:
         pages = actions.homes(action)
         is_possible = view is None or actions.is_possible(action, view)
-        group = ours if here in pages or (not here and is_possible) else f"On {pages[0]}" if pages else "Everywhere"
+        is_here = here.has(action.id) if here else is_possible
+        group = ours if is_here else f"On {pages[0]}" if pages else "Everywhere"
         found[group].append(_row(action, key_names.shown(action.id, keymap), is_possible))
     filters = [Row(example, words, "filter language") for example, words in _FILTERS]
     filters.append(

@@ -54,7 +54,7 @@ def entries(view: View | None, themes: Sequence[str]) -> list[Entry]:
     if view.is_picking:
         possible = (_of_key(each, view) for each in offered if actions.is_possible(each, view))
         return [*_jobs(view), *possible, *_themes(themes)]
-    here = [each for each in offered if view.page in actions.homes(each)]
+    here = [each for each in offered if current(view).has(each.id)]
     pages = [each for each in offered if each.id in NAMES and each not in here]
     rest = [each for each in offered if each not in here and each not in pages]
     return [

@@ -21,6 +21,10 @@ Tag = tuple[int, int | None]
 """PID and start of a process (as ProcessInfo.start_ticks): a later one with the same PID is another."""
 
 
+class OwnState:
+    """A state that only its own page sees: on the others it is as at the start."""
+
+
 @dataclass(frozen=True)
 class View:
     """Immutable: a key makes a new one. Here is what all pages share; what one page remembers is in `states`."""
@@ -45,7 +49,9 @@ class View:
     scroll: int = 0
     """Rows away from where the page starts: from the top, in logs from the end."""
     filters: Mapping[str, str] = field(default_factory=dict)
-    """What the person has typed: name of a page, or of what else has a filter of its own -> the filter."""
+    """What the person has typed on this page: its name, or that of what else has a filter of its own -> the filter."""
+    elsewhere: Mapping[str, tuple[Mapping[str, str], Mapping[type, object]]] = field(default_factory=dict)
+    """Other pages -> their filters and own states, for when they come into sight again."""
     typing: str = ""
     """Which of them the keys go into; "" = keys do what they are bound to."""
     interval_s: float | None = None
@@ -67,6 +73,8 @@ class View:
     """The person has never used hwtop: a line tells the few keys that matter, until the next key."""
     is_refusal_read: bool = False
     """Why no rank can be looked into was said, and a key was pressed since."""
+    is_sudo_answered: bool = False
+    """Whether stacks may be read as root was asked, and answered: it is not asked again."""
     levels: Levels = field(default_factory=built_in)
     """From where on numbers have the colour of a warning: the limits of the rules, as the person has set them."""
     keymap: Mapping[str, str] = field(default_factory=dict)
@@ -89,6 +97,14 @@ class View:
         """The view with another state of one page. One that is as at the start is not kept, so that equal views are equal."""
         others = {kind: each for kind, each in self.states.items() if kind is not type(state)}
         return replace(self, states=others if state == type(state)() else {**others, type(state): state})
+
+    def at_page(self, page: str) -> View:
+        """The view on another page, with the filters and own states of that one."""
+        own = {kind: state for kind, state in self.states.items() if issubclass(kind, OwnState)}
+        shared = {kind: state for kind, state in self.states.items() if kind not in own}
+        elsewhere = {**self.elsewhere, self.page: (self.filters, own)}
+        filters, back = elsewhere.pop(page, ({}, {}))
+        return replace(self, page=page, filters=filters, states={**shared, **back}, elsewhere=elsewhere)
 
     def filter_of(self, name: str) -> str:
         """The filter of this page, or of what else has one."""

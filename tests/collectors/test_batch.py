@@ -3,6 +3,9 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+
+from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 
 
@@ -53,3 +56,15 @@ def test_a_key_that_fails_is_a_reason_and_the_others_go_on() -> None:
     for _ in range(2):
         assert batch.run([1, 2, 3], 5.0) == {2: "RecursionError: maximum depth"}
     assert seen == [1, 3, 1, 3]
+
+
+def test_where_no_thread_can_be_started_the_next_call_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    call = Abandonable("test", lambda: 7, time.monotonic)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError):
+            call.poll(1.0)
+    assert call.poll(30.0) == 7

@@ -118,6 +118,8 @@ def test_a_sentence_that_only_mentions_an_error_is_a_note_while_the_job_trains_o
         ("ecc-error", {"text": "[ 12.3] NVRM: Xid (PCI:0000:07:00): 94"}, 0, "critical", "the driver itself"),
         ("cuda-oom", {"lines": 12}, 1, "warning", "and the training goes on"),
         ("cuda-oom", {}, 1, "info", "nothing else shows it"),
+        # A download that was tried again and worked.
+        ("hub-network", {"severity": "warning", "level": "error"}, 0, "info", "nothing else shows it"),
         ("host-oom-kill", {"path": "kernel log"}, 0, "critical", "the kernel itself reports it"),
     ],
 )

@@ -84,6 +84,13 @@ def test_the_share_of_a_phase_decides(share: float, verdict: Answer) -> None:
     assert answers(constant(watched))["Does communication dominate?"][0] == verdict
 
 
+@pytest.mark.parametrize(("unknown", "verdict"), [(0.02, "no"), (0.8, "unknown")])
+def test_time_in_code_that_nobody_knows_proves_nothing(unknown: float, verdict: Answer) -> None:
+    watched = job(rank(samples=60, phase_shares=shares(other=unknown, forward=1 - unknown)))
+    found, text = answers(constant(watched))["Do checkpoints or logging take long?"]
+    assert (found, "80% of rank 0's are in code of unknown purpose" in text) == (verdict, unknown == 0.8)
+
+
 def test_there_is_nothing_to_ask_without_a_job() -> None:
     no_job: Job | None = None
     assert hypotheses(History([derived(0.0, no_job)]), ()) == ()

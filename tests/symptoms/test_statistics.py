@@ -5,6 +5,7 @@ import random
 import pytest
 
 from hwtop.symptoms.statistics import (
+    MOST_OF_A_SHARE,
     block_medians,
     change_point,
     jitter,
@@ -128,10 +129,10 @@ def test_in_which_steps_values_are_told(values: list[float], step: float) -> Non
 
 
 def test_the_more_samples_prove_the_surer_a_finding_is() -> None:
-    few, many = (proven_confidence(0.5, samples, base=0.6, most=0.95) for samples in (10, 200))
+    few, many = (proven_confidence(0.5, samples, base=0.6) for samples in (10, 200))
     assert 0.6 < few < many < 0.95
-    assert proven_confidence(1.0, 1000, base=0.6, most=0.95) == 0.95
-    assert proven_confidence(0.5, 0, base=0.6, most=0.95) == 0.6
+    assert proven_confidence(1.0, 1000, base=0.6) == MOST_OF_A_SHARE
+    assert proven_confidence(0.5, 0, base=0.6) == 0.6
 
 
 @pytest.mark.parametrize(

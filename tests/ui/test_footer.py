@@ -59,6 +59,7 @@ def test_all_pages_are_named_from_110_cells(page: str, width: int) -> None:
         (replace(SICK, selected=2), "Esc clear", "Esc back"),
         (replace(SICK, is_paused=True), "p now", "p pause"),
         (replace(SICK, page="logs").with_state(LogsState(is_following=False)), "F follow", "F hold"),
+        (replace(SICK, page="logs").with_state(LogsState(is_following=False)).at_page("curves"), "? help", "Esc"),
         (replace(SICK, page="logs"), "n N flagged", "F follow"),
         (replace(SICK, page="logs", filters={"search": "nan"}), "n N hit", "flagged"),
         (replace(SICK, page="ranks", filters={"ranks": "gpu=3"}), "Esc no filter", "Esc clear"),

@@ -14,6 +14,7 @@ from hwtop.ui.input import keyboard as moves
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.state import SEARCH, LogsState
+from hwtop.ui.reducers.time import arrived
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from tests import frames
@@ -261,6 +262,16 @@ def test_a_click_marks_a_line() -> None:
         assert any("rank_2.log, line 5" in row for row in screen_text(app))
 
     drive(act, crash())
+
+
+def test_a_newer_frame_scrolls_what_is_held_and_nothing_on_other_pages() -> None:
+    before = [line("rank_1.log", number, f"iter {number}") for number in range(100)]
+    after = with_log(
+        *before, *(line("rank_1.log", number, f"iter {number}", at_s=1_001.0) for number in range(100, 107))
+    )
+    held = view_on(with_log(*before), scroll=20).with_state(LogsState(is_following=False))
+    assert arrived(held, after).scroll == 27
+    assert arrived(changed(held.at_page("stacks"), scroll=20), after).scroll == 20
 
 
 def test_flagged_lines_stay_in_reach_when_newer_ones_have_come() -> None:

@@ -19,7 +19,7 @@ from hwtop.model.member import JobProcess
 from hwtop.model.plan import FlightTarget, Request, UserFocus
 from hwtop.model.process import OpenFile, ProcessDetail
 from hwtop.model.signal import SignalAnswer, SignalOrder
-from hwtop.model.stack import DeepDump
+from hwtop.model.stack import DeepDump, Refusal
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import Publish, ScreenOptions
 from hwtop.ui.panels.processes.state import ProcessesState
@@ -472,6 +472,64 @@ def test_a_deep_look_that_is_never_answered() -> None:
         assert "no answer" in text_of(app)
 
     drive(act, given)
+
+
+def refused() -> Frame:
+    """Stacks that root could read."""
+    given = frame()
+    why = "no permission to read the memory of the process"
+    job = given.derived.job
+    assert job is not None
+    ranks = tuple(replace(rank, stack=None) for rank in job.ranks)
+    return with_job(given, ranks=ranks, refusals=(NEEDS_CONSENT,), stack_errors=((why, "sudo hwtop"),))
+
+
+NEEDS_CONSENT = Refusal(rung="sudo", reason="not used without --sudo", needs_consent=True)
+OFFER = "d asks whether to read them as root with sudo -n"
+
+
+def test_sudo_is_allowed_by_a_confirmed_key_only() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
+        assert OFFER in text_of(app)
+        await pilot.press("3")
+        assert OFFER in text_of(app)
+        await pilot.press("d", "end", "enter")
+        assert isinstance(app.screen, ConfirmScreen)
+        assert "runs py-spy as root with sudo -n" in text_of(app)
+        assert all(user_focus.request is None for user_focus in feed.wishes)
+        await pilot.press("y")
+        assert feed.wishes[-1].request == Request(number=1, kind="sudo", pid=RANK_0)
+        assert OFFER not in text_of(app)
+        await pilot.press("d", "end")
+        assert "as root" not in text_of(app)
+
+    drive(act, refused())
+
+
+@pytest.mark.parametrize("no", ["n", "escape", "enter"])
+def test_sudo_that_was_refused_once_is_not_asked_for_again(no: str) -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
+        await pilot.press("3", "d", "escape")
+        assert OFFER in text_of(app), "to leave the menu is no answer"
+        await pilot.press("d", "end", "enter", no)
+        for page in ("1", "3", "f", "7"):
+            await pilot.press(page)
+            assert OFFER not in text_of(app)
+        await pilot.press("d", "end")
+        assert "as root" not in text_of(app)
+        assert all(user_focus.request is None for user_focus in feed.wishes)
+
+    drive(act, refused())
+
+
+def test_sudo_is_not_offered_where_it_is_known_not_to_help() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
+        for page in ("1", "3", "f"):
+            await pilot.press(page)
+            assert OFFER not in text_of(app)
+
+    drive(act, refused(), is_readonly=True)
+    drive(act, with_job(refused(), refusals=(replace(NEEDS_CONSENT, needs_consent=False),)))
 
 
 def test_flight_recorder_dump_through_the_pipe() -> None:

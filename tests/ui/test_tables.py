@@ -18,6 +18,7 @@ from hwtop.ui.app import HwtopApp
 from hwtop.ui.input.mouse import selected
 from hwtop.ui.pages.footer import draw
 from hwtop.ui.pages.layout import arrange, picture
+from hwtop.ui.pages.registry import turned
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.processes import view as process_view
 from hwtop.ui.panels.processes.state import PROCESSES, ProcessesState
@@ -131,7 +132,7 @@ def test_filter_of_gpus(word: str, kept: list[int]) -> None:
     assert here is not None
     assert here.index in kept
     assert any(f"filter: {word}, {len(kept)} of 8 GPUs" in row for row in rows(view, (120, 40)))
-    assert len(gpu_view.rows(changed(view, page="overview"))) == 8
+    assert len(gpu_view.rows(turned(view, "overview"))) == 8
 
 
 def test_no_gpu_matches() -> None:
@@ -225,6 +226,15 @@ def test_ranks_are_sorted_either_way_and_the_unknown_stands_last(name: str) -> N
     if name in ("step", "s/step", "cpu", "mem"):
         assert there[-1] == back[-1] == 6
     assert RANKS.words(view) != RANKS.words(tables.reversed_(view, RANKS))
+
+
+def test_filter_and_order_of_the_ranks_stay_on_their_page() -> None:
+    view = View(frame=uneven(), page="ranks", filters={"ranks": "rank=2-5"}).with_state(RanksState(order="mem"))
+    listed = [each.rank for each in rank_view.ordered(view)]
+    assert listed == [4, 3, 2, 5]
+    there = turned(view, "overview")
+    assert [each.rank for each in rank_view.ordered(there)] == list(range(8))
+    assert [each.rank for each in rank_view.ordered(turned(there, "ranks"))] == listed
 
 
 @pytest.mark.parametrize("name", process.CYCLE[1:])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import codecs
 import gzip
 import os
+import select
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +21,8 @@ from hwtop.job.log.wrapping import Unwrap, unwrapping
 _BLOCK_BYTES = 1 << 20
 _LONGEST_BYTES = 4 * LONGEST_CHARS
 """Kept of a line without an end, whatever its encoding."""
+_BURST_S = 0.05
+"""What a program writes at once comes through a pipe in pieces, all of them within this (engineering default)."""
 _GZIP = b"\x1f\x8b"
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "unzip -p"}
 _TEXT_CONTROLS = frozenset(b"\x00\x07\b\t\n\f\r\x1b")
@@ -133,9 +137,13 @@ def _bare(raw: bytes, unwrap: Unwrap | None) -> bytes:
 
 
 def _read(file: BinaryIO) -> bytes:
-    """What there is: a live pipe gives its lines as they come."""
-    read1 = getattr(file, "read1", None)
-    block: bytes = file.read(_BLOCK_BYTES) if read1 is None else read1(_BLOCK_BYTES)
+    """What there is: a live pipe gives its lines as they come, those of one burst together."""
+    read1 = getattr(file, "read1", file.read)
+    block = more = read1(_BLOCK_BYTES)
+    until_s = time.monotonic() + _BURST_S
+    while more and len(block) < _BLOCK_BYTES and select.select([file], [], [], max(0.0, until_s - time.monotonic()))[0]:
+        more = read1(_BLOCK_BYTES - len(block))
+        block += more
     return block
 
 

@@ -1,4 +1,4 @@
-"""Rights of root: `sudo -n`, only if the user has allowed it (`--sudo`, or the setting `stacks.sudo`)."""
+"""Rights of root: `sudo -n`, only if the user has allowed it (`--sudo`, the setting `stacks.sudo`, or a confirmed question on the screen)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ _ROOTS_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _is_allowed = threading.Event()
 
 
-def allow() -> None:
-    """The user allows this process to use sudo."""
+def allow() -> bool:
+    """The user allows this process to use sudo; whether that is news."""
+    is_news = not _is_allowed.is_set()
     _is_allowed.set()
+    return is_news
 
 
 class Sudo:
-    """Whether sudo lets this user is asked once a session, and only when needed: a refusal is a line in the system's log."""
+    """Whether sudo lets this user is asked once, and only when needed: a refusal is a line in the system's log."""
 
     def __init__(self, command: Sequence[str] | None = None, *, is_allowed: bool | None = None) -> None:
         """`command` replaces "sudo -n" and the check of the programs it runs; `is_allowed` replaces the user's consent."""
@@ -103,7 +105,7 @@ def is_roots(path: str) -> bool:
 def not_allowed() -> Explained:
     """The user has not allowed it."""
     return Explained(
-        "not used without --sudo", "--sudo reads stacks as root, if sudo asks for no password", cause="no-sudo"
+        "not used without --sudo", "--sudo reads stacks as root, if sudo asks for no password", cause="no-consent"
     )
 
 

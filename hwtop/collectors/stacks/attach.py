@@ -107,6 +107,10 @@ class Ladder:
             cpu_s = found.cpu_s
         return self._climb(pid, cpu_s)
 
+    def forget(self) -> None:
+        """Start at the first rung again: the user has allowed another one."""
+        self._footings.clear()
+
     def _climb(self, pid: int, cpu_s: float) -> DumpResult:
         first: DumpResult | None = None
         refusals: list[Refusal] = []
@@ -147,4 +151,5 @@ class Ladder:
 
 def _refusal(rung: Rung, pid: int, why: Explained) -> Refusal:
     """Without the pid, so that what all ranks are refused for is one sentence."""
-    return Refusal(rung=rung, reason=why.error.replace(f"pid {pid}", "the process"), advice=why.advice)
+    reason = why.error.replace(f"pid {pid}", "the process")
+    return Refusal(rung=rung, reason=reason, advice=why.advice, needs_consent=why.cause == "no-consent")

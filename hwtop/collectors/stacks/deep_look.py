@@ -82,7 +82,7 @@ class DeepSource:
         if request is None or request.number <= self._served:
             return
         self._served = request.number
-        if request.kind == "flight-pipe":
+        if request.kind in ("flight-pipe", "sudo"):  # served by their own sources
             return
         with self._changed:
             self._asked.append(request)

@@ -37,8 +37,8 @@ class Explained(Struct, frozen=True):
     advice: str
     is_lasting: bool = True
     """The next attempt will fail the same way, so there is no point in an early one."""
-    cause: Literal["denied", "no-sudo", "no-target", "other"] = "other"
-    """"denied": rights would help. "no-sudo": sudo does not give them. "no-target": nothing else would find Python there."""
+    cause: Literal["denied", "no-consent", "no-sudo", "no-target", "other"] = "other"
+    """"denied": rights would help. "no-consent": the user has not allowed sudo. "no-sudo": sudo does not give them. "no-target": nothing else would find Python there."""
 
 
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv")
@@ -174,6 +174,15 @@ def _no_interpreter(_: str, case: Circumstance) -> Explained:
     )
 
 
+def _too_old(stderr: str, case: Circumstance) -> Explained:
+    """What clap, py-spy's parser of arguments, prints (versions 2 and 4)."""
+    found = re.search(r"'(-[^' ]+)[^']*'", stderr)
+    return Explained(
+        f"{case.pyspy} does not know {found.group(1) if found else 'an option that hwtop uses'}: it is too old",
+        "pip install -U 'py-spy>=0.4.2'",
+    )
+
+
 def _no_sudo(stderr: str, _: Circumstance) -> Explained:
     return no_sudo(stderr)
 
@@ -219,6 +228,8 @@ _MEANINGS: tuple[tuple[str, Callable[[str, Circumstance], Explained]], ...] = (
     ("started your container with the SYS_PTRACE capability", _denied),
     ("Operation not permitted (os error 1)", _denied),
     ("Permission denied (os error 13)", _denied),
+    ("which wasn't expected", _too_old),
+    ("unexpected argument", _too_old),
     ("Unsupported version of Python", _unsupported),
     ("Failed to find python version from target process", _not_python),
     ("Failed to find a python interpreter", _no_interpreter),

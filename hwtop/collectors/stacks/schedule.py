@@ -138,6 +138,11 @@ class StackSchedule:
         if not has_samples:
             self._no_window_before_s[order.pid] = now + WINDOW_RETRY_S
 
+    def retry(self) -> None:
+        """What a process was refused for may hold no more: no refused one has to wait."""
+        self._not_before_s.clear()
+        self._no_window_before_s.clear()
+
     @property
     def is_first_pass(self) -> bool:
         """Some wanted process has not been sampled yet, and will be at once."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hwtop.collectors.process.sudo import Sudo, allow
 from hwtop.collectors.process.target_state import read_state
 from hwtop.collectors.stacks.attach import Ladder
 from hwtop.collectors.stacks.pyspy_record import WINDOW_S, PySpyRecord
@@ -36,6 +37,15 @@ class _Found(Struct, frozen=True):
     profile: StackProfile | None
 
 
+class _Seen(Struct, frozen=True):
+    """The same with what it took, in CPU seconds of the programs, and what the schedule must know."""
+
+    found: _Found
+    cpu_s: float
+    is_lasting: bool
+    has_samples: bool
+
+
 class StackSource:
     """Fills `Snapshot.stacks`. The looking is done in threads of its own; a read hands over what they have found.
 
@@ -53,6 +63,7 @@ class StackSource:
         budget_pct: float = 1.0,
         has_windows: bool = True,
         command: Sequence[str] | None = None,
+        sudo: Sudo | None = None,
         now: Callable[[], float] = time.monotonic,
         proc: str = "/proc",
         max_per_read: int = 64,
@@ -63,7 +74,7 @@ class StackSource:
         """
         names = ShortNames()
         self._names = names
-        self._ladder = Ladder(command, proc=proc, deadline_s=dump_deadline_s, now=now)
+        self._ladder = Ladder(command, sudo=sudo, proc=proc, deadline_s=dump_deadline_s, now=now)
         self._record = PySpyRecord(command, names=names, proc=proc, now=now)
         self._lines = SourceLines(proc, now)
         self._now = now
@@ -84,9 +95,12 @@ class StackSource:
         return None
 
     def set_plan(self, plan: SamplingPlan) -> None:
-        """Take on the processes to sample."""
+        """Take on the processes to sample, and the consent to sample them as root."""
         threads = {pid: count for pid in plan.stack_pids if (count := _thread_count(pid, self._proc)) is not None}
         with self._changed:
+            if plan.request is not None and plan.request.kind == "sudo" and allow():
+                self._ladder.forget()
+                self._schedule.retry()
             self._schedule.want(plan.stack_pids, plan.focus_pid, threads, plan.asleep_since_s)
             self._seen &= {*plan.stack_pids}
             self._focus = plan.focus_pid
@@ -130,30 +144,42 @@ class StackSource:
                     return
             taken_s, counted_s = time.thread_time() - counted_s, time.thread_time()
             name = f"hwtop-look-{order.pid}"
-            threading.Thread(target=self._carry_out, args=(order, taken_s), name=name, daemon=True).start()
+            try:
+                threading.Thread(target=self._carry_out, args=(order, taken_s), name=name, daemon=True).start()
+            except RuntimeError:  # no more threads: one after another, then
+                self._carry_out(order, taken_s)
 
     def _carry_out(self, order: Order, taken_s: float) -> None:
         """What hwtop's own threads take counts as well: `taken_s` to give the order, and this thread."""
         began_cpu_s = time.thread_time() - taken_s
+        try:
+            seen = self._look(order)
+        except Exception as error:  # no memory, say: it is one look that failed, and the next one is due all the same
+            reason = f"pid {order.pid} could not be read: {type(error).__name__}: {error}"
+            dump = StackDump(pid=order.pid, at_s=self._now(), error=reason, advice="hwtop tries again")
+            seen = _Seen(_Found(dump, None), 0.0, is_lasting=False, has_samples=False)
+        cost_s = seen.cpu_s + time.thread_time() - began_cpu_s
+        dump = seen.found.dump
+        with self._changed:
+            self._names.learn((dump,))
+            self._schedule.done(order, self._now(), cost_s, is_lasting=seen.is_lasting, has_samples=seen.has_samples)
+            if dump.error is None:
+                self._seen.add(order.pid)
+            if not self._is_closing and not self._has_ended(dump):
+                self._found.append(seen.found)
+            self._changed.notify_all()
+
+    def _look(self, order: Order) -> _Seen:
         take = self._record.take(order.pid, self._window_s, order.rate_per_s) if order.has_window else None
         look = self._ladder.look(order.pid)
         dump = self._lines.dump_with_code(look.dump)
         profile = None if take is None or take.profile.error else self._with_code(take.profile)
-        cost_s = look.cpu_s + (take.cpu_s if take else 0.0) + time.thread_time() - began_cpu_s
-        with self._changed:
-            self._names.learn((dump,))
-            self._schedule.done(
-                order,
-                self._now(),
-                cost_s,
-                is_lasting=look.is_lasting,
-                has_samples=dump.via == "py-spy" and (take is None or bool(take.profile.samples)),
-            )
-            if dump.error is None:
-                self._seen.add(order.pid)
-            if not self._is_closing and not self._has_ended(dump):
-                self._found.append(_Found(dump, profile))
-            self._changed.notify_all()
+        return _Seen(
+            _Found(dump, profile),
+            look.cpu_s + (take.cpu_s if take else 0.0),
+            is_lasting=look.is_lasting,
+            has_samples=dump.via == "py-spy" and (take is None or bool(take.profile.samples)),
+        )
 
     def _with_code(self, profile: StackProfile) -> StackProfile:
         """Equal stacks stay one object."""

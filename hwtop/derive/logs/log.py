@@ -14,6 +14,7 @@ from hwtop.derive.logs.stream import LogStreams
 from hwtop.derive.logs.surroundings import Surroundings
 from hwtop.derive.logs.writer import of_job
 from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
+from hwtop.job.log.own_report import without_reports
 from hwtop.job.log.parsed import ParsedLine, parsed
 from hwtop.job.log.text import rank_of_path
 from hwtop.job.patterns.match import Matcher
@@ -95,7 +96,7 @@ class LogBook:
         every = [parsed(line) for line in reading.lines]
         shown = [line.source if line.rank is None else replace(line.source, rank=line.rank) for line in every]
         self._lines.extend(shown)
-        lines = of_job(reading, every, job_age_s)
+        lines = of_job(reading, without_reports(every), job_age_s)
         doubtful = [replace(event, writer="unknown") for event in self._matcher.match_parsed(lines.unknown)]
         events = [*doubtful, *self._matcher.match_parsed(lines.of_job)]
         self._surroundings.advance(shown, events)

@@ -71,12 +71,10 @@ class LogStream:
         return progress, is_step
 
     def step_age_s(self, at_s: float, file_age_s: float | None) -> float | None:
-        """How old its newest step is."""
-        if self.last_step_at_s is None:
+        """How old its newest step is; at least, of one that was there when hwtop came: as old as the last write, and as that reading."""
+        if self.last_step_at_s is None or (self.is_past and file_age_s is None):
             return None
-        if self.is_past:
-            return file_age_s  # it was there before we came: no younger than the last write
-        return max(0.0, at_s - self.last_step_at_s)
+        return max(at_s - self.last_step_at_s, (file_age_s or 0.0) if self.is_past else 0.0)
 
     def _reported_interval_s(self) -> float | None:
         """Steps from line to line x step time."""

@@ -78,12 +78,31 @@ def standstill_phi(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Pa
 def silence_s(ranks: Sequence[Rank]) -> float:
     """Since the newest sign of life: a log line, a step, or (without logs) a change of a stack."""
     ages = [age for rank in ranks if (age := silent_s(rank)) is not None]
-    return min(ages) if ages else still_s(ranks)
+    return min(ages) if ages else gap_s(ranks)
 
 
-def still_s(ranks: Sequence[Rank]) -> float:
-    """How long none of these ranks has left its place; blocked ones count since they are blocked."""
-    return min((max(evidence_s(rank, "idle"), evidence_s(rank, "busy")) for rank in ranks), default=0.0)
+def gap_s(ranks: Sequence[Rank]) -> float:
+    """Since the newest progress of any of these ranks: a step, a log line, another place; blocked ones count since they are blocked.
+
+    The one number of all texts that say how long nothing has moved.
+    """
+    places = [max(evidence_s(rank, "idle"), evidence_s(rank, "busy")) for rank in ranks]
+    return min((*places, *(age for rank in ranks if (age := silent_s(rank)) is not None)), default=0.0)
+
+
+def is_unmoved(ranks: Sequence[Rank]) -> bool:
+    """Each of these has shown no progress for improbably long: whatever is proven, they are not well."""
+    return bool(ranks) and all(phi(rank) >= LEVEL for rank in ranks)
+
+
+def late_ranks(ranks: Sequence[Rank]) -> list[Rank]:
+    """Those whose next step is overdue."""
+    return [rank for rank in ranks if rank.state in ("stalled", "stuck")]
+
+
+def newest_step_s(ranks: Sequence[Rank]) -> float | None:
+    """Since the newest step that any of these ranks reported; None where none did."""
+    return min((rank.progress.step_age_s for rank in ranks if rank.progress.step_age_s is not None), default=None)
 
 
 def utils(rank: Rank, gpus: Sequence[Gpu]) -> list[float | None]:

@@ -19,8 +19,8 @@ from hwtop.job.hang.stall import (
     GPU_SPINS_PCT,
     PATIENCE,
     Patience,
+    gap_s,
     standstill_phi,
-    still_s,
     utils,
 )
 from hwtop.job.kernel.wait import waits_for
@@ -84,6 +84,7 @@ class HangCause(Struct, frozen=True, kw_only=True):
     waiting: tuple[int, ...]
     """Ranks that only wait for them."""
     still_s: float
+    """`gap_s` of the live ranks."""
     phi: float
     """How improbable it is that the job is well (`hwtop.job.hang.liveness`)."""
     trail: tuple[Step, ...]
@@ -142,7 +143,7 @@ def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE
         kind=answer.kind or "unknown",
         culprits=answer.culprits,
         waiting=others,
-        still_s=still_s(live),
+        still_s=gap_s(live),
         phi=surprise,
         trail=tuple(trail),
     )

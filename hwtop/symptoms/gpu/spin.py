@@ -13,6 +13,7 @@ from statistics import fmean, median
 from msgspec import Struct
 
 from hwtop.job.hang.liveness import LEVEL, phi_of_silence
+from hwtop.job.hang.stall import newest_step_s
 from hwtop.job.rank_set import do, named
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, ThrottleReason
@@ -199,7 +200,7 @@ def _confidence(ranks: Sequence[Rank], spins: Sequence[Spin], changes: Sequence[
 
 def _is_silent(ranks: Sequence[Rank]) -> bool:
     """Steps were told, and are no longer."""
-    return any(rank.progress.step_age_s is not None for rank in ranks)
+    return newest_step_s(ranks) is not None
 
 
 def _waits(rank: Rank) -> bool:
@@ -225,8 +226,8 @@ def _evidence(
         lines.append(f"rank {rank.rank}: {', '.join(used)}, state {rank.state}")
     waiting = [rank.rank for rank in ranks if _waits(rank)]
     lines += [f"stacks: {named(waiting)} {do(waiting, 'wait')} for others"] if waiting else []
-    ages = [rank.progress.step_age_s for rank in ranks if rank.progress.step_age_s is not None]
-    lines += [f"last step {min(ages):.0f} s ago" if ages else "no step in any log"]
+    age_s = newest_step_s(ranks)
+    lines += ["no step in any log" if age_s is None else f"last step {age_s:.0f} s ago"]
     return (*lines, "this signature is not calibrated on hardware")
 
 

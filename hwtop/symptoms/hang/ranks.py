@@ -10,7 +10,7 @@ from statistics import median
 from hwtop.job.hang.collective_timeout import says
 from hwtop.job.hang.liveness import LEVEL, PRIOR_S, SUSPECT, confidence, is_improbable, phi_of_prior
 from hwtop.job.hang.rank_state import slowest, waits
-from hwtop.job.hang.stall import wait_phi, waited_s
+from hwtop.job.hang.stall import newest_step_s, wait_phi, waited_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.job.stacks.frames import place
@@ -147,7 +147,7 @@ def _stopped_again(history: History, limits: Limits) -> Observation | None:
             "share": max(stops[number][1] for number in ranks),
         },
         evidence=tuple(
-            f"rank {number}: state T in {stops[number][1]:.0%} of the looks of {limits.window_s:g} s, stopped anew {stops[number][0]} times"
+            f"rank {number}: in state T for {stops[number][1]:.0%} of {limits.window_s:g} s, stopped {stops[number][0]} times"
             for number in ranks
         ),
         ranks=ranks,
@@ -184,7 +184,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
         return _keeps_waiting(slow, others)  # the collective has not returned: missing, or about to come late once
     return observed(
         "straggler-rank",
-        confidence=proven_confidence(typical, samples, base=0.6, most=0.95),
+        confidence=proven_confidence(typical, samples, base=0.6),
         facts={
             "rank": slow.rank,
             "pid": slow.pid,
@@ -228,7 +228,7 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
     for_s = min(waited_s(rank) for rank in others)
     surprise = min(*(wait_phi(rank) for rank in others), phi_of_prior(for_s, PRIOR_S["training", "busy"]))
     held = slow.stall.held
-    reported = [rank.progress.step_age_s for rank in (slow, *others) if rank.progress.step_age_s is not None]
+    step_s = newest_step_s((slow, *others))
     usual = next((rank.progress.step_time_s for rank in (slow, *others) if rank.progress.step_time_s is not None), None)
     return observed(
         "straggler-rank",
@@ -244,15 +244,11 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
         evidence=(
             f"{named(numbers)} {do(numbers, 'wait')} in a collective that has not returned for {for_s:.0f} s",
             f"rank {slow.rank} uses {slow.process.cpu_pct or 0.0:.0f} % of a core"
-            + (
-                f", and was within {place(held.frame)} in each of the newest {held.looks} looks"
-                if held is not None
-                else ""
-            ),
+            + (f", and has not left {place(held.frame)} for {held.seconds:.0f} s" if held is not None else ""),
             *(
-                (f"last step {min(reported):.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
-                if reported
-                else ()
+                ()
+                if step_s is None
+                else (f"last step {step_s:.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
             ),
         ),
         ranks=(slow.rank,),

@@ -23,7 +23,6 @@ from hwtop.symptoms.input.loading import (
     cause_of,
     has_begun,
     hot_spot,
-    is_trainer,
     main_wait,
     state_share,
     thread_spot,
@@ -63,7 +62,7 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
         f"input-bound-{cause}",
         severity="warning",
         facts=_facts(history, starved, share, what),
-        confidence=proven_confidence(share, samples, base=0.55, most=0.97),
+        confidence=proven_confidence(share, samples, base=0.55),
         evidence=(
             f"{named(ranks)}: in data loading in {share:.0%} of {samples} stack samples each",
             *_evidence(cause, history, starved, spot),
@@ -83,7 +82,7 @@ def _is_starved(rank: Rank, limits: Limits) -> bool:
         rank.stack.samples >= MIN_SAMPLES
         and share_at_least(share, rank.stack.samples) > limits.data_share
         and rank.state != "starting"
-        and (is_trainer(rank) if share_of(rank, "data") > share_of(rank, "data-main") else has_begun(rank))
+        and has_begun(rank)
     )
 
 

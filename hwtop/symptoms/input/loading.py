@@ -74,8 +74,8 @@ def has_begun(rank: Rank) -> bool:
 
 
 def is_trainer(rank: Rank) -> bool:
-    """It was seen to train, or to ask a library's loader for a batch. Who only collects what processes of its own have worked out
-    (an evolution strategy, a learner of actors, a simulation) reports losses, too, and waits for no data."""
+    """It was seen to train, or to ask a library's loader for a batch: not only to collect what processes of its own have worked out,
+    as an evolution strategy or a search does."""
     if share_of(rank, "forward", "backward", "optimizer") > 0:
         return True
     thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None

@@ -85,7 +85,7 @@ def check_gil(history: History, limits: Limits = GIL) -> Observation | None:
     share = worst.robbed / worst.looks
     return observed(
         "gil-contention",
-        confidence=proven_confidence(share, worst.looks, base=0.6, most=0.9),
+        confidence=proven_confidence(share, worst.looks, base=0.6),
         facts={
             "ranks": named(numbers),
             "thread": worst.thread,
@@ -191,7 +191,7 @@ def check_gc(history: History, limits: Limits = GC) -> Observation | None:
     line = next(line for line in rank.stack.hot_lines if collects_garbage(line.code))
     return observed(
         "gc-thrash",
-        confidence=proven_confidence(share, rank.stack.samples, base=0.7, most=0.95),
+        confidence=proven_confidence(share, rank.stack.samples, base=0.7),
         facts={
             "ranks": named(numbers).capitalize(),
             "spend": do(numbers, "spend"),

@@ -133,7 +133,7 @@ def check_recompile(history: History, limits: Limits = COMPILE) -> Observation |
     logged = check_pattern("recompile-storm", history)
     return observed(
         "recompile-storm",
-        confidence=proven_confidence(often.share, often.looks, base=0.7, most=0.95),
+        confidence=proven_confidence(often.share, often.looks, base=0.7),
         facts={
             "ranks": named(numbers).capitalize(),
             "compile": do(numbers, "compile"),

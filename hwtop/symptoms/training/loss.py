@@ -223,7 +223,9 @@ def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -
 
 
 def _restarted(history: History, series: Series, onset: int) -> str | None:
-    """Why this jump was to be expected: the learning rate was raised there."""
+    """Why this jump was to be expected: the counter started over, or the learning rate was raised there."""
+    if _begins_round(history, series, onset):
+        return "the step counter started over there: another epoch, fold or trial begins"
     lr = learning_rates(history)
     if lr is None:
         return None
@@ -232,3 +234,11 @@ def _restarted(history: History, series: Series, onset: int) -> str | None:
     if before is None or after is None or after <= RESTART_RATIO * before:
         return None
     return f"the learning rate was raised there, from {before:.3g} to {after:.3g}: a warm restart does that"
+
+
+def _begins_round(history: History, series: Series, onset: int) -> bool:
+    """The steps of all rounds are counted on: between this point and the one before lies the end of a round."""
+    step, before = series.points[onset].step, series.points[onset - 1].step
+    newest = [rank.progress.newest for rank in (history.job.ranks if history.job else ())]
+    total = next((each.total_steps for each in newest if each is not None and each.total_steps), None)
+    return total is not None and step is not None and before is not None and step // total > before // total

@@ -51,7 +51,7 @@ def check_logging(history: History, limits: Limits = LOGGING) -> Observation | N
     line = hottest(rank, "logging")
     return observed(
         "logging-overhead",
-        confidence=proven_confidence(share, rank.stack.samples, base=0.65, most=0.95),
+        confidence=proven_confidence(share, rank.stack.samples, base=0.65),
         facts={
             "ranks": named(numbers).capitalize(),
             "spend": do(numbers, "spend"),
@@ -82,7 +82,7 @@ def check_sync(history: History, limits: Limits = SYNC) -> Observation | None:
     line = hottest(rank, "sync")
     return observed(
         "device-sync-heavy",
-        confidence=proven_confidence(share, rank.stack.samples, base=0.6, most=0.9),
+        confidence=proven_confidence(share, rank.stack.samples, base=0.6),
         facts={
             "ranks": named(numbers).capitalize(),
             "stop": do(numbers, "stop"),

@@ -20,7 +20,7 @@ def pressed(view: View, action: str, size: Size) -> View:
     view = replace(actions.with_keys(view), note="")
     page = current(view)
     if reduce := page.keys.get(action) or _SHARED.get(action):
-        return settled(view, reduce(view, partial(_places, size)))
+        return registry.settled(view, reduce(view, partial(_places, size)))
     if view.is_picking:
         return view
     found = actions.by_id()[action]
@@ -29,11 +29,6 @@ def pressed(view: View, action: str, size: Size) -> View:
     there = registry.turned(view, found.elsewhere)
     reduce = current(there).keys.get(action)
     return reduce(there, partial(_places, size)) if reduce else there
-
-
-def settled(before: View, after: View) -> View:
-    """What a reducer has made, at the start of the page that it has turned to."""
-    return after if after.page == before.page else current(after).entered(after)
 
 
 def moved(view: View, right: int, down: int, size: Size) -> View:
@@ -48,7 +43,7 @@ def scrolled(view: View, rows: int, size: Size) -> View:
 
 def chosen(view: View, size: Size) -> View:
     """What this page has selected, from close by."""
-    return settled(view, current(view).choose(view, partial(_places, size)))
+    return registry.settled(view, current(view).choose(view, partial(_places, size)))
 
 
 def cleared(view: View) -> View:
@@ -126,7 +121,7 @@ def maximized(view: View, places: Places, name: str = "") -> View:
     if not view.alone and focus.is_only(places):
         return replace(view, note="this is the only panel here")
     name = name or layout.focused(view, places) or focus.first(places)
-    panel = registry.PANELS.get(name)
+    panel = registry.panel(view, name)
     return focus.alone(current(view).before_alone(view), name, panel.maximized if panel else "")
 
 

@@ -26,7 +26,7 @@ def wheeled(view: View, panel: str, down: int, size: Size) -> View:
         return time_moves.stepped(view, down)
     if panel in current(view).text_panels(view):
         return keyboard.scrolled(view, _NOTCH * down, size)
-    found = registry.PANELS.get(panel)
+    found = registry.panel(view, panel)
     return found.wheel(view, down) if found and found.wheel else view
 
 
@@ -40,15 +40,13 @@ def clicked(view: View, panel: str, at: Cell, clicks: int, size: Size) -> View:
     is_framed = focus.is_framed(panel, place) and not view.is_picking
     if is_framed and (at[1] == 0 or (clicks == 2 and panel in (view.panel, view.alone))):
         return keyboard.maximized(view, places, panel)
-    after = selected(view, panel, at, (place.width, place.height))
-    return focus.chosen(after, panel) if is_framed and after.page == view.page else after
+    return selected(focus.chosen(view, panel) if is_framed else view, panel, at, (place.width, place.height))
 
 
 def selected(view: View, panel: str, at: Cell, size: Size) -> View:
     """What is at this cell of a panel of this size is selected."""
-    found = registry.PANELS.get(panel)
-    click = current(view).clicks.get(panel) or (found.click if found else None)
-    return keyboard.settled(view, click(view, at, size)) if click else view
+    found = registry.panel(view, panel)
+    return registry.settled(view, found.click(view, at, size)) if found and found.click else view
 
 
 def pulled(view: View, x: int, width: int, *, is_drag: bool) -> View:

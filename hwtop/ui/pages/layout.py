@@ -5,7 +5,7 @@ from __future__ import annotations
 from hwtop.ui.pages import actions, compact, companions, footer, vacancy
 from hwtop.ui.pages.page import Draw, Page, Places
 from hwtop.ui.pages.registry import PANELS as PAGE_PANELS
-from hwtop.ui.pages.registry import current
+from hwtop.ui.pages.registry import current, panel
 from hwtop.ui.panels import hint, time_bar, verdict
 from hwtop.ui.reducers import focus
 from hwtop.ui.view import View
@@ -72,7 +72,8 @@ def drawn(view: View, name: str, places: Places) -> list[Line]:
     """The lines of a panel, with a mark where it is in focus."""
     view = actions.with_keys(view)
     place = places[name]
-    lines = PANELS[name](view, place.width, place.height)
+    found = panel(view, name)
+    lines = (found.draw if found else PANELS[name])(view, place.width, place.height)
     return focus.marked(view, lines) if name == focused(view, places) else lines
 
 

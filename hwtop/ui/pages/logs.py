@@ -73,13 +73,13 @@ class LogsPage(Page):
     title = "Logs"
     tab = Action("logs", "4", "logs", "What the job and the kernel have written")
     panels = {
-        "logs": PagePanel(logs.draw, click=_glimpse, hidden=logs.hidden),
+        "logs": PagePanel(logs.draw_newest, click=_glimpse, hidden=logs.hidden),
         "log-context": PagePanel(log_context.draw),
         "log-others": PagePanel(log_others.draw),
     }
     main = ("logs",)
     scrolling = ("logs",)
-    clicks = {"logs": _mark}
+    variants = {"logs": PagePanel(logs.draw, click=_mark)}
     actions = (
         Action("search", "S,f3", "search", "Search for a word in the logs", elsewhere="logs"),
         Action("next-flagged", "n", "next flagged", "Next match or flagged log line", elsewhere="logs"),

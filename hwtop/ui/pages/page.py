@@ -80,8 +80,8 @@ class Page:
     companions: Sequence[Companion] = ()
     scrolling: tuple[str, ...] = ()
     """Those of its panels that scroll, of which one is shown at a time."""
-    clicks: Mapping[str, Click] = {}
-    """Of panels in which a click does something else here than on other pages."""
+    variants: Mapping[str, PagePanel] = {}
+    """Panels that are drawn or clicked in another way here than on other pages."""
     actions: Sequence[Action] = ()
     """Those that only this page has."""
     keys: Mapping[str, Reducer] = {}
@@ -196,7 +196,7 @@ class Page:
 
 def turned(view: View, page: str) -> View:
     """The view on another page, from its start; the selection stays."""
-    return replace(view, page=page, scroll=0, typing="", panel="", alone="", note="")
+    return replace(view.at_page(page), scroll=0, typing="", panel="", alone="", note="")
 
 
 def selecting_rank(view: View) -> View:

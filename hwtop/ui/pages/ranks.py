@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.pages import tabular
@@ -72,12 +73,10 @@ def _in_table(view: View, at: Cell, size: Size) -> View:
 
 
 def _in_own_table(view: View, at: Cell, size: Size) -> View:
-    """A click on a title sorts."""
-    return (
-        tables.sorted_by(view, RANKS, ranks.column_at(view, at[0], size[0]))
-        if at[1] == 1
-        else _in_table(view, at, size)
-    )
+    """A click on a title sorts; the last row is the legend."""
+    if at[1] == 1:
+        return tables.sorted_by(view, RANKS, ranks.column_at(view, at[0], size[0]))
+    return _in_table(view, at, (size[0], size[1] - 1))
 
 
 def _in_map(view: View, at: Cell, size: Size) -> View:
@@ -114,15 +113,19 @@ class RanksPage(Page):
     }
     main = ("ranks", "rank-map")
     companions = (Companion("stack", "logs"),)
-    clicks = {"ranks": _in_own_table}
+    variants = {
+        "ranks": PagePanel(partial(ranks.draw, is_own=True), click=_in_own_table, wheel=rank_moves.stepped),
+        "rank-map": PagePanel(partial(rank_map.draw, is_own=True), click=_in_map, wheel=rank_moves.stepped),
+    }
     keys = {**tabular.keys(RANKS), "tag": _tag}
     lists = frozenset({"left", "right", "filter"})
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         """A line a rank where all fit, else the map with those that differ; below them all about one rank."""
         room = bottom - top
-        if not rank_map.is_wanted(view, room - rank_card.LEAST):
-            rows = max(3, min(ranks.wanted(view, width), room - rank_card.LEAST))
+        has_legend = bool(view.job and view.job.ranks)
+        if not rank_map.is_wanted(view, room - rank_card.LEAST - has_legend):
+            rows = max(3, min(ranks.wanted(view, 0) + has_legend, room - rank_card.LEAST))
             return stack([("ranks", rows)], top, width) | one_rank(Place(0, top + rows, width, room - rows))
         cells, rows = rank_map.wanted(view, width, room - rank_card.LEAST - _DIFFER_LEAST)
         if width - cells < _DIFFER_WIDE:

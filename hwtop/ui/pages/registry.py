@@ -48,6 +48,16 @@ def current(view: View) -> Page:
     return PICKER if view.is_picking else _BY_NAME[view.page]
 
 
+def panel(view: View, name: str) -> PagePanel | None:
+    """This panel as the page in view has it; None where no page defines it."""
+    return current(view).variants.get(name) or PANELS.get(name)
+
+
+def settled(before: View, after: View) -> View:
+    """What a reducer has made, at the start of the page that it has turned to."""
+    return after if after.page == before.page else current(after).entered(after)
+
+
 def turned(view: View, name: str) -> View:
     """The view on the page of this name, from its start; the selection stays."""
     return named(name).entered(base.turned(view, name))

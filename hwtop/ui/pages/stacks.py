@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hwtop.ui.keys.action import Action, Offer
-from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank, turned
+from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank
 from hwtop.ui.panels.stacks import conclusion
 from hwtop.ui.panels.stacks import stack as stacks
 from hwtop.ui.panels.stacks import tree as stack_tree
@@ -72,8 +72,3 @@ class StacksPage(Page):
     def copied(self, view: View) -> str:
         """What the stacks say together."""
         return conclusion.said(view)
-
-
-def of_rank(view: View) -> View:
-    """The stack of the selected rank."""
-    return turned(view, StacksPage.name)

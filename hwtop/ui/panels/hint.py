@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hwtop.ui.keys import names as key_names
+from hwtop.ui.panels import consent
 from hwtop.ui.view import View
-from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import cells, wrap
+from hwtop.ui.widgets.line import Line, wrapped
+from hwtop.ui.widgets.text import cells
 
 _FEW = (("help", "help"), ("overview", "pages"), ("palette", "all commands"), ("quit", "quit"))
 _MOST_ROWS = 4
@@ -51,9 +52,10 @@ def _lines(view: View, width: int) -> list[Line]:
     if not said:
         return []
     error, advice = said
-    lines = [Line(f" ▲ {piece}" if not row else f"   {piece}", "warn") for row, piece in _pieces(error, width)]
-    lines += [Line(f" → {piece}" if not row else f"   {piece}", "accent") for row, piece in _pieces(advice, width)]
-    return [line.fitted(width) for line in lines[:_MOST_ROWS]]
+    warning = wrapped((" ▲ ", "warn"), error, "warn", width - 1)
+    lines = [*warning, *wrapped((" → ", "accent"), advice, "accent", width - 1)]
+    offered = [Line(" ").extend(line) for line in consent.offer(view)]
+    return [line.fitted(width) for line in (*lines[: _MOST_ROWS - len(offered)], *offered)]
 
 
 def _first(view: View, width: int) -> Line:
@@ -77,7 +79,3 @@ def _refused(view: View) -> tuple[str, str] | None:
         return None
     error, advice = job.stacks.errors[0]
     return (f"No Python stacks of the ranks: {error}", advice) if advice else None
-
-
-def _pieces(text: str, width: int) -> list[tuple[int, str]]:
-    return list(enumerate(wrap(text, max(8, width - 4))))

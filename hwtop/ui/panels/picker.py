@@ -11,7 +11,7 @@ from hwtop.ui.once import once
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.table import Column
 from hwtop.ui.widgets.text import wrap
 
@@ -68,7 +68,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     jobs = sum(candidate.kind == "training" for candidate in found)
     note = Line(f"{jobs} training job{'' if jobs == 1 else 's'}", "accent" if jobs else "dim")
     if len(shown) < len(found):
-        note.add(" ─ ", "border").add(f"{shown.start + 1}–{shown.stop} of {len(found)}", "accent")
+        note.add(" ─ ", "border").add(table.part(shown, len(found)), "accent")
     return box([*lines, *below], width, height, title, note)
 
 
@@ -93,9 +93,7 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
         first = [Line("◌ ", "accent").add(f"attaching to {view.attaching} …", "accent")]
     elif view.note or not chosen.can_attach:
         text = view.note or f"cannot attach: {chosen.reason or 'no reason given'}"
-        first = [
-            Line("▲ " if not number else "  ", "warn").add(piece, "warn") for number, piece in _pieces(text, width)
-        ]
+        first = list(wrapped(("▲ ", "warn"), text, "warn", width))
     else:
         first = [
             Line(key_names.first("choose", view.keymap), "key").add(
@@ -109,10 +107,6 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
     if not any(job.kind == "training" for job in found):
         first.append(Line("No training job among them: ", "text").add("hwtop demo", "accent").add(" tries one", "text"))
     return first
-
-
-def _pieces(text: str, width: int) -> list[tuple[int, str]]:
-    return list(enumerate(wrap(text, max(8, width - 2))))
 
 
 def _nothing(width: int) -> list[Line]:

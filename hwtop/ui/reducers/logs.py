@@ -14,7 +14,7 @@ from hwtop.ui.view import View
 def with_frame(view: View, frame: Frame) -> View:
     """The view on a newer frame. Someone who reads further up keeps their lines: the scroll grows by what has come."""
     newer = replace(view, frame=frame)
-    if view.page != "logs" or (view.state(LogsState).is_following and not view.scroll):
+    if view.state(LogsState).is_following:
         return newer
     before, after = lines(view), lines(newer)
     bottom = len(before) - 1 - view.scroll

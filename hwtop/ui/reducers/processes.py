@@ -44,7 +44,7 @@ def turned(view: View, step: int) -> View:
     here, state = row(view), view.state(ProcessesState)
     if here is None:
         return view
-    if state.order != TREE or view.filter_of(PROCESSES.page):
+    if state.order != TREE or view.filter_of(PROCESSES.name):
         key = key_names.first("tree", view.keymap)
         return replace(view, note=f"branches are folded in the whole tree: {key}, without a filter")
     changed = tree.toggled(kept(view), here, step < 0)

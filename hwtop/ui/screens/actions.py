@@ -23,6 +23,7 @@ from hwtop.ui.menu import Choice, Menu
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages import actions
 from hwtop.ui.pages.registry import current
+from hwtop.ui.panels import consent
 from hwtop.ui.panels.processes.tree import TreeRow
 from hwtop.ui.screens.dialog import ConfirmScreen, MenuScreen, TextScreen
 from hwtop.ui.signalled import Signalled, signalled
@@ -89,11 +90,13 @@ class JobActions:
         if job is None or process is None:
             self._look(note="no process of a rank is alive: there is nothing to inspect")
             return
-        menu = _deep_menu(job, process, has_pystack=self._options.has_pystack, now_s=view.frame.derived.at_s)
+        menu = _deep_menu(view, job, process, has_pystack=self._options.has_pystack)
 
         def picked(value: RequestKind | DeepDump | None) -> None:
             if isinstance(value, DeepDump):
                 self._show(value, job)
+            elif value == "sudo":
+                self._ask("Read stacks as root?", _SUDO_WORDS, "use sudo -n", partial(self._allow_sudo, process.pid))
             elif value is not None:
                 choice = next(choice for choice in menu.choices if choice.value == value)
                 self._ask(
@@ -135,6 +138,14 @@ class JobActions:
         else:
             self._look(note=f"reading PID {request.pid} … {units.duration(max(0.0, waited_s))}")
 
+    def _allow_sudo(self, pid: int, is_yes: bool | None) -> None:
+        if is_yes:
+            request = Request(number=next(self._options.numbers), kind="sudo", pid=pid)
+            note = "stacks are read as root from now on, if sudo asks for no password"
+            self._look(is_sudo_answered=True, request=request, note=note)
+        else:
+            self._look(is_sudo_answered=True)
+
     def _request(self, kind: RequestKind, pid: int, view: View) -> None:
         request = Request(number=next(self._options.numbers), kind=kind, pid=pid)
         if kind == "flight-pipe":
@@ -155,6 +166,10 @@ class JobActions:
         self._screen.app.push_screen(ConfirmScreen(title, head, yes, is_ascii=self._options.is_ascii), then)
 
 
+_SUDO_WORDS = (
+    Line("It runs py-spy as root with sudo -n, for all processes of the job, until hwtop exits.", "warn"),
+    Line("sudo asks for no password: where it needs one, it refuses. This is asked once a session.", "text"),
+)
 _KINDS = {"native": "C and Python stacks", "pystack": "Native stacks (pystack)", "faulthandler": "faulthandler"}
 
 
@@ -209,7 +224,8 @@ def _order(name: str, target: Target) -> SignalOrder:
     )
 
 
-def _deep_menu(job: Job, process: JobProcess, *, has_pystack: bool, now_s: float) -> Menu[RequestKind | DeepDump]:
+def _deep_menu(view: View, job: Job, process: JobProcess, *, has_pystack: bool) -> Menu[RequestKind | DeepDump]:
+    now_s = view.frame.derived.at_s
     choices: list[Choice[Any]] = [
         Choice(choice.label, choice.kind, choice.what_it_does, refusal=choice.refusal)
         for choice in deep_looks.possible(process, has_pystack=has_pystack)
@@ -217,6 +233,8 @@ def _deep_menu(job: Job, process: JobProcess, *, has_pystack: bool, now_s: float
     if any(target.pipe for target in job.flight.targets):
         about = "writes a byte to the Flight Recorder pipe of every rank here: each writes its dump and goes on"
         choices.append(Choice("Flight Recorder: dump now", "flight-pipe", about))
+    if consent.is_open(view):
+        choices.append(Choice("Python stacks as root", "sudo", "runs py-spy as root with sudo -n, until hwtop exits"))
     for dump in reversed(job.stacks.deep):
         name = signals.title(process) if dump.pid == process.pid else f"PID {dump.pid}"
         about = f"answered {units.duration(max(0.0, now_s - dump.at_s))} ago" + (", refused" if dump.error else "")

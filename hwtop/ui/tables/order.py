@@ -27,9 +27,10 @@ class TableState:
 
 @dataclass(frozen=True)
 class SortableTable(Generic[Row]):
-    """A table that its own page can sort and filter; on other pages it stands as at the start."""
+    """A table that its page can sort and filter."""
 
-    page: str
+    name: str
+    """Of its page and its filter."""
     subject: Subject[Row]
     cycle: tuple[str, ...]
     """The orders that one key goes through."""
@@ -43,21 +44,21 @@ class SortableTable(Generic[Row]):
 
     def order(self, view: View) -> str:
         """The order it is in."""
-        return self._state(view).order
+        return view.state(self.state).order
 
     def is_falling(self, view: View) -> bool:
         """Whether the largest stands first."""
         sort = self._sort(view)
-        return sort is not None and sort.is_rising == self._state(view).is_reversed
+        return sort is not None and sort.is_rising == view.state(self.state).is_reversed
 
     def words(self, view: View) -> str:
         """The order in words; nothing where it is none of a field."""
         sort = self._sort(view)
-        return "" if sort is None else sort.turned if self._state(view).is_reversed else sort.words
+        return "" if sort is None else sort.turned if view.state(self.state).is_reversed else sort.words
 
     def marked(self, view: View) -> dict[str, str]:
-        """Name of the column that it goes by -> the glyph of its direction; on its own page alone."""
-        return {self.order(view): _FALLS if self.is_falling(view) else _RISES} if view.page == self.page else {}
+        """Name of the column that it goes by -> the glyph of its direction."""
+        return {self.order(view): _FALLS if self.is_falling(view) else _RISES}
 
     def arranged(self, view: View, rows: Iterable[Row]) -> tuple[Row, ...]:
         """The rows in this order; what is not known stands last, whichever way round. Equal ones keep their places."""
@@ -71,9 +72,6 @@ class SortableTable(Generic[Row]):
             (unknown if value(row) is None else known).append(row)
         known.sort(key=lambda row: cast("float", value(row)), reverse=self.is_falling(view))
         return (*known, *unknown)
-
-    def _state(self, view: View) -> TableState:
-        return view.state(self.state) if view.page == self.page else self.state()
 
     def _sort(self, view: View) -> Sort[Row] | None:
         field = self.fields.get(self.order(view))

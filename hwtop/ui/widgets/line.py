@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from hwtop.ui.widgets.text import ELLIPSIS, cells, fit, visible
+from hwtop.ui.widgets.text import ELLIPSIS, cells, fit, visible, wrap
 
 Span = tuple[str, str]
 
@@ -94,6 +94,12 @@ def beside(columns: Iterable[tuple[list[Line], int]], gap: int = 2) -> list[Line
             row.extend((lines[index] if index < len(lines) else Line()).fitted(width))
         rows.append(row)
     return rows
+
+
+def wrapped(mark: tuple[str, str], text: str, role: str, width: int) -> Iterator[Line]:
+    """`text` in rows of `width` cells: behind a mark and its role the first one, the others as far in."""
+    for number, piece in enumerate(wrap(text, max(8, width - len(mark[0])))):
+        yield Line(" " * len(mark[0]) if number else mark[0], mark[1]).add(piece, role)
 
 
 def change(old: Line, new: Line) -> tuple[int, int] | None:

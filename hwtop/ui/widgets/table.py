@@ -95,6 +95,11 @@ def around(count: int, height: int, cursor: int) -> range:
     return window(count, height, cursor - height // 2)
 
 
+def part(shown: range, count: int) -> str:
+    """Which rows of `count` are shown: "3–7 of 20"."""
+    return f"{shown.start + 1}–{shown.stop} of {count}"
+
+
 def _needed(columns: Sequence[Column[Row]]) -> int:
     return sum(column.width for column in columns) + GAP * max(0, len(columns) - 1)
 

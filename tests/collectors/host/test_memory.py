@@ -33,6 +33,15 @@ def test_all_numbers_in_bytes() -> None:
     )
 
 
+def test_buffers_and_cache_are_those_of_free(tmp_path: Path) -> None:
+    """procps counts SReclaimable as cached, and adds Buffers for its column buff/cache."""
+    recorded = Path(proc("two-sockets", "first"))
+    meminfo = (recorded / "meminfo").read_text() + "SReclaimable:    2000000 kB\nSUnreclaim: 700 kB\n"
+    write_tree(tmp_path, {"meminfo": meminfo, "vmstat": (recorded / "vmstat").read_text()})
+    reading = source(str(tmp_path)).read()
+    assert (reading.buffers_bytes, reading.cached_bytes) == (412340 * 1024, (301989888 + 2000000) * 1024)
+
+
 def test_a_counter_that_an_old_kernel_lacks_has_a_reason() -> None:
     reading = source(proc("host-v1", "first")).read()
     assert reading.oom_kills is None

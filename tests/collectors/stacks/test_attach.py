@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from hwtop.collectors.process.sudo import Sudo, is_roots
 from hwtop.collectors.stacks.attach import Ladder
 from hwtop.collectors.stacks.pyspy import DumpResult, PySpy, find_pyspy
 from hwtop.collectors.stacks.server_look import ServerLook
+from hwtop.collectors.stacks.source import StackSource
+from hwtop.model.plan import Request, SamplingPlan
 from hwtop.model.stack import StackDump
 from tests.interpreters import interpreters
 from tests.served_jobs import Served, served
@@ -99,6 +102,24 @@ def test_sudo_is_never_run_without_consent(jobs: Served, denied: list[str], tmp_
     refusals = {refusal.rung: refusal for _ in range(3) for refusal in ladder.look(jobs["unix"]).dump.refusals}
     assert not asked.exists()
     assert refusals["sudo"].reason == "not used without --sudo"
+
+
+def test_after_consent_on_the_screen_refused_processes_are_tried_again_as_root(
+    jobs: Served, denied: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwtop.collectors.process.sudo._is_allowed", threading.Event())
+    silent = Sudo(_script(tmp_path / "sudo", 'BY_SUDO=1 exec "$@"\n'))
+    source = StackSource(command=denied, sudo=silent, has_windows=False, budget_pct=1000.0)
+
+    def next_dump(request: Request | None) -> StackDump:
+        source.set_plan(SamplingPlan(stack_pids=(jobs["closed"],), request=request))
+        return until(lambda: source.read().dumps, bool)[0]
+
+    other = Request(number=1, kind="flight-pipe", pid=jobs["closed"])
+    assert [refusal.rung for refusal in next_dump(other).refusals if refusal.needs_consent] == ["sudo"]
+    dump = next_dump(Request(number=2, kind="sudo", pid=jobs["closed"]))
+    source.close()
+    assert (dump.via, dump.error) == ("sudo", None)
 
 
 def test_a_rule_for_other_commands_is_asked_once(jobs: Served, denied: list[str], tmp_path: Path) -> None:

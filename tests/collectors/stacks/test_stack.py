@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from hwtop.collectors.stacks.pyspy import PySpy, is_whole, parse
+from hwtop.collectors.stacks.attach import Ladder
+from hwtop.collectors.stacks.pyspy import DumpResult, PySpy, is_whole, parse
 from hwtop.collectors.stacks.pyspy_errors import Circumstance, circumstance, explain
 from hwtop.collectors.stacks.source import StackSource, dump_all
 from hwtop.model.plan import SamplingPlan
@@ -78,6 +80,14 @@ def case(
             "python3.16 -m profiling.sampling",
             True,
         ),
+        (
+            "error: Found argument '--json' which wasn't expected, or isn't valid in this context\n",
+            case(),
+            "py-spy does not know --json: it is too old",
+            "py-spy>=0.4.2",
+            True,
+        ),
+        ("error: unexpected argument '--nonblocking' found\n", case(), "does not know --nonblocking", "-U", True),
         ("Error: Unsupported version of Python: 3.2.1\n", case(), "Python 3.2.1", "pystack remote 42", True),
         (
             "Error: Failed to find a python interpreter in the .data section\n",
@@ -286,6 +296,41 @@ def test_a_hung_pyspy_holds_up_neither_the_read_nor_the_others(tmp_path: Path) -
     source.close()
     assert {dump.pid for dump in found} == {8, 9}
     assert waited < 2.0  # the limit is 0.25 s; hung it would be 5
+
+
+def test_a_look_that_raises_is_a_reason_and_not_the_last_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = iter([MemoryError()])
+    look = Ladder.look
+
+    def first_fails(ladder: Ladder, pid: int) -> DumpResult:
+        for error in failing:
+            raise error
+        return look(ladder, pid)
+
+    monkeypatch.setattr(Ladder, "look", first_fails)
+    source = StackSource(command=fake_pyspy(tmp_path, good()), budget_pct=1000.0, has_windows=False)
+    source.set_plan(SamplingPlan(stack_pids=(7,)))
+    found: list[StackDump] = []
+    until(lambda: found.extend(source.read().dumps), lambda _: len(found) >= 2)
+    source.close()
+    assert [dump.error for dump in found[:2]] == ["pid 7 could not be read: MemoryError: ", None]
+
+
+def test_without_threads_looks_are_taken_one_after_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refuse_looks(thread: threading.Thread) -> None:
+        if thread.name.startswith("hwtop-look"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse_looks)
+    source = StackSource(command=fake_pyspy(tmp_path, good()), has_windows=False)
+    source.set_plan(SamplingPlan(stack_pids=(7, 8)))
+    found: list[StackDump] = []
+    until(lambda: found.extend(source.read().dumps), lambda _: len({dump.pid for dump in found}) == 2)
+    source.close()
+    assert {dump.error for dump in found} == {None}
 
 
 def test_a_new_aim_is_followed(job: int) -> None:

@@ -204,14 +204,23 @@ def test_the_interval_is_told_by_past_lines_until_live_ones_come() -> None:
 
 
 def test_a_past_step_is_as_old_as_its_file() -> None:
-    past = log_lines("/logs/rank_0.log", 10.0, "step 7 loss 2.5", is_past=True)
+    past = log_lines("/logs/rank_0.log", 400.0, "step 7 loss 2.5", is_past=True)
     old = snapshot(400.0, process=processes(400.0, launcher(), rank(0)), logs=logs(400.0, *past, age_s=340.0))
     now = rank_of(after(old, at(402.0, rank(0))), 0)
     assert now.progress.step_age_s == pytest.approx(342.0)
     assert now.log.age_s == pytest.approx(342.0)
     assert now.progress.reported_at_s is None
-    live = at(13.0, rank(0), lines=log_lines("/logs/rank_0.log", 13.0, "step 8 loss 2.5", first=2))
+    live = at(403.0, rank(0), lines=log_lines("/logs/rank_0.log", 403.0, "step 8 loss 2.5", first=2))
     assert rank_of(after(old, live), 0).progress.step_age_s == 0.0
+
+
+def test_a_past_step_grows_older_while_another_process_writes_to_the_same_file() -> None:
+    past = log_lines("/logs/rank_0.log", 10.0, "step 7 loss 2.5", is_past=True)
+    chat = log_lines("/logs/rank_0.log", 24.0, "still here", first=2)
+    looks = [at(10.0, rank(0, world=1), lines=past), at(24.0, rank(0, world=1), lines=chat)]
+    now = rank_of(after(*looks), 0)
+    assert now.log.age_s == 0.0
+    assert now.progress.step_age_s == pytest.approx(14.0)
 
 
 def test_in_a_shared_log_prefixes_tell_whose_line_it_is() -> None:

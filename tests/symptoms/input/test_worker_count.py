@@ -6,7 +6,8 @@ import pytest
 
 from hwtop.model.job import Job
 from hwtop.symptoms.input.worker_count import check_oversubscribed
-from tests.symptoms.derived_states import constant, cpu, event, job, rank, worker
+from tests.parts import replace
+from tests.symptoms.derived_states import constant, cpu, event, job, rank, shares, worker
 
 WARNING = "UserWarning: This DataLoader will create 8 worker processes in total. Our suggested max number of worker in current system is 4"
 
@@ -37,6 +38,13 @@ def loading(ranks: int, running: int, sleeping: int = 0) -> Job:
 def test_workers_that_stand_in_line(watched: Job, cores: int, pressure: float | None, expected: bool) -> None:
     seen = check_oversubscribed(constant(watched, cores=float(cores), cpu=cpu(pressure_pct=pressure)))
     assert (seen is not None) is expected
+
+
+def test_processes_of_a_search_are_no_loader_workers() -> None:
+    """Of a main process that only starts them: too many of them are what cpu-oversubscribed tells."""
+    (search,) = loading(1, 12).ranks
+    search = replace(search, phase_shares=shares(data=0.98, other=0.02), progress=None)
+    assert check_oversubscribed(constant(job(search), cores=2.0, cpu=cpu(pressure_pct=60.0))) is None
 
 
 def test_what_it_tells() -> None:

@@ -141,6 +141,14 @@ def test_jumps_that_come_all_the_time_are_its_nature() -> None:
     assert check_spike(watched(curve("loss", [*often, 4.5, 4.6, 4.5, 4.4, 4.6]))) is None
 
 
+@pytest.mark.parametrize(("total_steps", "expected"), [(50, None), (37, "warning"), (None, "warning")])
+def test_each_fold_or_trial_begins_high(total_steps: int | None, expected: str | None) -> None:
+    """Jumps at the steps 250, 300 and 350, each of three values."""
+    values = [4.0 if step >= 250 and step % 50 < 3 else value for step, value in enumerate([*LEARNT, *LEARNT[-70:]], 1)]
+    seen = check_spike(watched(curve("loss", values), total_steps=total_steps))
+    assert (None if seen is None else seen.severity) == expected
+
+
 def test_a_warm_restart_explains_it() -> None:
     lr = [1e-4] * 300 + [1e-3] * 25
     seen = check_spike(watched(curve("loss", jumped(4.0, 25)), curve("lr", lr)))

@@ -18,7 +18,7 @@ from hwtop.ui.panels.curves.view import TITLES
 from hwtop.ui.view import View
 from hwtop.ui.widgets.axis import number
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.text import elide_middle, wrap
 
 _MOST_FILES = 8
@@ -174,5 +174,4 @@ def _followed(job: Job, width: int) -> Iterator[Line]:
     for metrics in job.metrics.files[:_MOST_FILES]:
         yield Line("  and reads ", "label").add(elide_middle(metrics.path, max(12, width - 12)), "text")
     for reason in dict.fromkeys(file.reason for file in job.logs.files if file.reason):
-        for row, piece in enumerate(wrap(reason, width - 2)):
-            yield Line("  " if row else "▲ ", "warn").add(piece, "text")
+        yield from wrapped(("▲ ", "warn"), reason, "text", width)

@@ -16,6 +16,7 @@ from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.gpu.block import GAP, Block, block, column_width, flow
 from hwtop.ui.panels.gpu.view import GpuRow
 from hwtop.ui.view import View
+from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 
@@ -33,11 +34,11 @@ def draw(view: View, width: int, height: int) -> list[Line]:
             [Line("◌ ", "dim").add(gpu_view.none_reason(view), "dim")], width, height, Line("GPU", "title"), Line()
         )
     lines = _lines(view, row, inner(width), height - 2)
-    first = max(0, min(view.scroll, len(lines) - (height - 2))) if _is_alone(view) else 0
+    shown = table.window(len(lines), height - 2, view.scroll if _is_alone(view) else 0)
     note = Line() if _is_alone(view) else Line(key_names.first("choose", view.keymap), "key").add(" all of it", "label")
-    if _is_alone(view) and len(lines) > height - 2:
-        note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}", "accent")
-    return box(lines[first:], width, height, _title(row), note)
+    if _is_alone(view) and len(shown) < len(lines):
+        note = Line(table.part(shown, len(lines)), "accent")
+    return box(lines[shown.start :], width, height, _title(row), note)
 
 
 def hidden(view: View, width: int, height: int) -> int:

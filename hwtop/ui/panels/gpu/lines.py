@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hwtop.fields import units
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.gpu import grid as gpu_grid
@@ -82,7 +84,7 @@ def _why(view: View) -> Line:
 
 
 def draw_page(view: View, width: int, height: int) -> list[Line]:
-    """The devices on their own page, with a cursor; more than there are rows scroll with it."""
+    """The devices on their own page, with a cursor in place of the mark of the rank's; more than there are rows scroll with it."""
     gpus = view.frame.derived.gpus
     if not gpus:
         return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
@@ -92,7 +94,7 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
         title.extend(reported(word, found, len(gpus), "GPUs", gpu_view.query(view).problem))
         if not found:
             return box([Line("◌ no GPU matches", "dim")], width, height, title, Line())
-    rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)
+    rows = [replace(row, is_of_rank=False) for row in gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)]
     shown = rows_shown(view, height)
     drawn = gpu_table.lines(rows, shown, view, inner(width) - 2, has_header=True)
     lines = [Line("  ").extend(drawn[0])]
@@ -100,7 +102,7 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
         lines.append(Line("▸ " if rows[place].is_selected else "  ", "accent").extend(line))
     note = _late(view).add(gpu_view.kinds(gpus), "dim")
     if len(shown) < len(rows):
-        note.add(" ─ ", "border").add(f"{shown.start + 1}–{shown.stop} of {len(rows)}", "accent")
+        note.add(" ─ ", "border").add(table.part(shown, len(rows)), "accent")
     return box(lines, width, height, title, note)
 
 

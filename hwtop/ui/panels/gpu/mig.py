@@ -5,6 +5,7 @@ from __future__ import annotations
 from hwtop.fields import units
 from hwtop.model.gpu.device import Gpu, MigInstance
 from hwtop.ui.panels.gpu.block import Block, block
+from hwtop.ui.tables.cells import plain
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.line import Line
@@ -41,15 +42,11 @@ def _processes(part: MigInstance, _: int) -> Line:
     )
 
 
-def _number(value: int | None) -> Line:
-    return Line(units.UNKNOWN if value is None else str(value), "dim" if value is None else "text")
-
-
 _COLUMNS: list[Column[MigInstance]] = [
     Column("", 2, lambda part, _: Line(str(part.index), "strong"), align="right"),
     Column("profile", 10, lambda part, width: Line(elide_middle(part.name or units.UNKNOWN, width))),
     Column("GI/CI", 5, _ids, 3),
-    Column("SMs", 3, lambda part, _: _number(part.multiprocessors), 2, align="right"),
+    Column("SMs", 3, lambda part, _: plain(units.number(part.multiprocessors)), 2, align="right"),
     Column("memory", 11, _memory, align="right"),
     Column("", 6, lambda part, width: bar(_share(part), width, "info"), 5, grow=1, most=12),
     Column("PIDs", 8, _processes, 1, grow=1, most=30),

@@ -13,6 +13,7 @@ from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.processes import view as process_view
+from hwtop.ui.tables.cells import plain
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -31,10 +32,6 @@ class _Row:
     """There is a job, so a process that is not of it is a stranger."""
     is_selected: bool
 
-    @property
-    def mig(self) -> int | None:
-        return self.process.mig
-
 
 def wanted(view: View, _: int) -> int:
     """Rows for all of them, with titles and frame."""
@@ -46,7 +43,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     rows = _rows(view)
     shown = _shown(rows, height)
     lines = _drawn(rows, shown, inner(width), has_cursor=True)
-    note = Line(f"{shown.start + 1}–{shown.stop} of {len(rows)}", "accent") if len(shown) < len(rows) else Line()
+    note = Line(table.part(shown, len(rows)), "accent") if len(shown) < len(rows) else Line()
     return box(lines or [_nobody(view)], width, height, Line("Processes on GPUs", "title"), note)
 
 
@@ -112,19 +109,21 @@ def _columns(rows: list[_Row], *, has_cursor: bool) -> list[Column[_Row]]:
     reported: list[tuple[Column[_Row], bool]] = [
         (Column("", 1, lambda row, _: Line("▸" if row.is_selected else " ", "accent")), has_cursor),
         (Column("GPU", 3, lambda row, _: Line(str(row.gpu.index), "strong"), align="right"), has_cursor),
-        (Column("MIG", 3, _mig, 2, align="right"), any(row.mig is not None for row in rows)),
+        (
+            Column("MIG", 3, lambda row, _: plain(units.number(row.process.mig)), 2, align="right"),
+            any(row.process.mig is not None for row in rows),
+        ),
         (Column("PID", 8, lambda row, _: Line(str(row.process.pid)), align="right"), True),
         (Column("rank", 4, _rank, 1, align="right"), any(row.member for row in rows)),
-        (Column("memory", 6, _memory, align="right"), True),
-        (Column("SM", 4, _sm, 1, align="right"), any(row.process.sm_pct is not None for row in rows)),
+        (Column("memory", 6, lambda row, _: plain(units.size(row.process.mem_bytes)), align="right"), True),
+        (
+            Column("SM", 4, lambda row, _: plain(units.pct(row.process.sm_pct)), 1, align="right"),
+            any(row.process.sm_pct is not None for row in rows),
+        ),
         (Column("kind", 8, _kind, 3), any(row.process.kind != "compute" for row in rows)),
         (Column("what", 14, _name, 2, grow=1), True),
     ]
     return [column for column, is_reported in reported if is_reported]
-
-
-def _mig(row: _Row, _: int) -> Line:
-    return Line(units.UNKNOWN if row.mig is None else str(row.mig), "dim" if row.mig is None else "text")
 
 
 def _rank(row: _Row, _: int) -> Line:
@@ -132,14 +131,6 @@ def _rank(row: _Row, _: int) -> Line:
         return Line("▲" if row.is_watching else units.UNKNOWN, "warn" if row.is_watching else "dim")
     rank = row.member.rank
     return Line(units.UNKNOWN if rank is None else rank_set((rank,)), marks.rank(rank))
-
-
-def _memory(row: _Row, _: int) -> Line:
-    return Line(units.size(row.process.mem_bytes), "dim" if row.process.mem_bytes is None else "text")
-
-
-def _sm(row: _Row, _: int) -> Line:
-    return Line(units.pct(row.process.sm_pct), "dim" if row.process.sm_pct is None else "text")
 
 
 def _kind(row: _Row, _: int) -> Line:

@@ -138,7 +138,7 @@ def _matrix(view: View, topology: Topology, width: int, height: int) -> tuple[li
         if has_cpus:
             line.add(" " * _GAP).extend(Line((gpu.cpus if gpu else None) or units.UNKNOWN, "dim").fitted(cpus))
         lines.append(line)
-    note = Line(f"{shown.start + 1}–{shown.stop} of {len(topology.indexes)}", "accent")
+    note = Line(table.part(shown, len(topology.indexes)), "accent")
     return lines, note if len(shown) < len(topology.indexes) else Line()
 
 

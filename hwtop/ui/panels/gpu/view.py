@@ -34,15 +34,12 @@ class GpuRow(DeviceRow):
     """Utilization at each moment, oldest first, percent."""
     is_selected: bool = False
     is_of_rank: bool = False
-    """The selected rank uses it; shown where the list has no cursor of its own."""
+    """The selected rank uses it."""
 
 
 @once
 def kept(view: View) -> tuple[Gpu, ...]:
-    """The devices in the order of the frame; on their own page those that its filter lets through."""
-    gpus = view.frame.derived.gpus
-    if view.page != "gpu" or not view.filter_of("gpu"):
-        return gpus
+    """The devices in the order of the frame; on the GPU page those that its filter lets through."""
     found = query(view)
     return tuple(row.gpu for row in device_rows(view.frame.derived) if found.lets(row))
 
@@ -71,7 +68,7 @@ def rows(view: View, samples: int = 0) -> list[GpuRow]:
             levels=view.levels,
             past=past[row.gpu.index],
             is_selected=here is not None and row.gpu.index == here.index,
-            is_of_rank=view.page != "gpu" and view.rank is not None and row.gpu.index in view.rank.gpus,
+            is_of_rank=view.rank is not None and row.gpu.index in view.rank.gpus,
         )
         for row in device_rows(view.frame.derived)
         if row.gpu.index in shown

@@ -7,6 +7,7 @@ from hwtop.fields import units
 from hwtop.fields.host import RETRANSMITS
 from hwtop.fields.level import Levels
 from hwtop.model.host.network import NicRates
+from hwtop.ui.panels.host import view as host_view
 from hwtop.ui.tables import cells
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
@@ -41,15 +42,13 @@ def traffic(view: View) -> tuple[float | None, float | None]:
     return sum(received) if received else None, sum(sent) if sent else None
 
 
-def _bytes(nic: NicRates) -> float:
-    return (nic.rx_bytes_per_s or 0) + (nic.tx_bytes_per_s or 0)
-
-
 def _nics(view: View) -> list[NicRates]:
     """Real ones and those with traffic, the busiest first."""
     network = view.frame.derived.network
-    nics = [nic for nic in (network.nics if network else ()) if _bytes(nic) or (nic.is_up and not nic.is_virtual)]
-    return sorted(nics, key=lambda nic: -_bytes(nic))
+    nics = [
+        nic for nic in (network.nics if network else ()) if host_view.traffic(nic) or (nic.is_up and not nic.is_virtual)
+    ]
+    return sorted(nics, key=lambda nic: -host_view.traffic(nic))
 
 
 def _nic(nic: NicRates, levels: Levels, room: int) -> Line:

@@ -14,7 +14,7 @@ from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.text import elide_middle, visible, wrap
 
 _ROLES: dict[Role, str] = {
@@ -80,8 +80,7 @@ def _meaning(event: LogEvent, width: int) -> Iterator[Line]:
         yield Line(piece, "strong")
     steps = [*event.playbook, *(records()[event.pattern].plain_steps if event.pattern in records() else ())]
     for step in list(dict.fromkeys(steps))[:_STEPS]:
-        for row, piece in enumerate(wrap(step, width - 2)):
-            yield Line("  " if row else "→ ", "accent").add(piece, "accent")
+        yield from wrapped(("→ ", "accent"), step, "accent", width)
     groups = [f"{name} {value}" for name, value in list(event.groups.items())[:_GROUPS] if value]
     if groups:
         yield Line(", ".join(groups), "label")

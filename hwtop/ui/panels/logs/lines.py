@@ -15,16 +15,14 @@ from hwtop.ui.panels.logs.state import SEARCH, LogsState
 from hwtop.ui.tables.filter import reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import elide_middle, visible, wrap
+from hwtop.ui.widgets.line import Line, wrapped
+from hwtop.ui.widgets.text import elide_middle, visible
 
 _REASONS = 3
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
-    """The newest lines at the bottom; scrolled back by `view.scroll` on their own page, where the filter is meant for them."""
-    if view.page != "logs":
-        view = replace(view, scroll=0, filters={}).with_state(LogsState())
+    """The newest lines at the bottom, scrolled back by `view.scroll`."""
     job = view.job
     room = inner(width)
     title = Line("Logs of all ranks" if view.rank is None else f"Log of rank {view.rank.rank}", "title")
@@ -45,6 +43,11 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not lines:
         shown = [Line("◌ no line matches" if view.filter_of("logs") else "◌ no line yet", "dim")]
     return box([*files, *shown], width, height, title, _note(view, len(lines) - end))
+
+
+def draw_newest(view: View, width: int, height: int) -> list[Line]:
+    """On other pages, where it is another panel that scrolls."""
+    return draw(replace(view, scroll=0), width, height)
 
 
 def hidden(view: View, width: int, height: int) -> int:
@@ -122,5 +125,4 @@ def _reasons(job: Job, width: int) -> Iterator[Line]:
     for reason, those in paths.items():
         whose = "" if those[0] in reason else elide_middle(those[0], max(12, width // 3)) + ": "
         text = f"{len(those)} outputs: {reason}" if len(those) > 1 else whose + reason
-        for row, piece in enumerate(wrap(text, max(8, width - 2))):
-            yield Line("  " if row else "▲ ", "warn").add(piece, "warn")
+        yield from wrapped(("▲ ", "warn"), text, "warn", width)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hwtop.model.log import LogLine
+from hwtop.ui.view import OwnState
 
 SEARCH = "search"
 """Where `View.filters` keeps the word that is looked for; it is marked in the lines, and hides none."""
@@ -15,7 +16,7 @@ LogInside = Literal["", "context", "others"]
 
 
 @dataclass(frozen=True)
-class LogsState:
+class LogsState(OwnState):
     """At the newest line at the start."""
 
     is_following: bool = True

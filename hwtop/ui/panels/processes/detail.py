@@ -16,6 +16,7 @@ from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import picture_time
 from hwtop.ui.panels.processes.state import ProcessesState
+from hwtop.ui.tables.cells import plain
 from hwtop.ui.tables.filter import matches, reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -54,11 +55,11 @@ _LIMIT_WORDS = {
 def draw(view: View, width: int, height: int) -> list[Line]:
     """As far down as the person has scrolled."""
     lines, heading = _lines(view, inner(width))
-    first = max(0, min(view.scroll, len(lines) - (height - 2)))
+    shown = table.window(len(lines), height - 2, view.scroll)
     note = Line(key_names.first("clear", view.keymap), "key").add(" back", "label")
-    if len(lines) > height - 2:
-        note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}", "accent")
-    return box(lines[first:], width, height, heading, note)
+    if len(shown) < len(lines):
+        note = Line(table.part(shown, len(lines)), "accent")
+    return box(lines[shown.start :], width, height, heading, note)
 
 
 def hidden(view: View, width: int, height: int) -> int:
@@ -221,11 +222,7 @@ def _columns(followed: frozenset[str]) -> list[Column[OpenFile]]:
         Column("fd", 5, lambda file, _: Line(str(file.fd), "dim"), align="right"),
         Column("mode", 4, lambda file, _: Line(file.mode or units.UNKNOWN, "text")),
         Column("kind", 8, what),
-        Column("at", 7, lambda file, _: _bytes(file.offset_bytes), 2, align="right"),
-        Column("size", 7, lambda file, _: _bytes(file.size_bytes), 1, align="right"),
+        Column("at", 7, lambda file, _: plain(units.size(file.offset_bytes)), 2, align="right"),
+        Column("size", 7, lambda file, _: plain(units.size(file.size_bytes)), 1, align="right"),
         Column("file", 20, path, grow=1),
     ]
-
-
-def _bytes(value: int | None) -> Line:
-    return Line(units.size(value), "dim" if value is None else "text")

@@ -63,7 +63,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines += [Line()] * (room - len(lines))
     note = Line(f"{len(processes)} processes", "dim")
     if len(rows) < len(listed):
-        note = Line(f"{rows.start + 1}–{rows.stop} of {len(listed)}", "accent")
+        note = Line(table.part(rows, len(listed)), "accent")
     return box(lines + about, width, height, title, note)
 
 
@@ -73,7 +73,7 @@ def _title(view: View) -> Line:
     if process_view.follows(view):
         title.add("  follows ", "label").add(f"PID {view.state(ProcessesState).pid}", "accent")
     processes = view.job.processes if view.job else ()
-    word = view.filter_of(PROCESSES.page)
+    word = view.filter_of(PROCESSES.name)
     kept = len(process_view.kept(view)) if word else 0
     title.extend(reported(word, kept, len(processes), "processes", process_view.query(view).problem if word else ""))
     title.add(f"  {words}" if (words := PROCESSES.words(view)) else "", "dim")

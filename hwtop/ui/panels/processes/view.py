@@ -26,7 +26,7 @@ def kept(view: View) -> tuple[JobProcess, ...]:
 def rows(view: View) -> tuple[TreeRow, ...]:
     """What is listed: each of `kept`, or in a whole tree some of them in one row."""
     is_tree = PROCESSES.order(view) == TREE
-    if is_tree and not view.filter_of(PROCESSES.page):
+    if is_tree and not view.filter_of(PROCESSES.name):
         return process_tree.folded(view.state(ProcessesState).folds, kept(view))
     return process_tree.plain(kept(view), is_tree=is_tree)
 
@@ -34,7 +34,7 @@ def rows(view: View) -> tuple[TreeRow, ...]:
 @once
 def query(view: View) -> Query[ProcessRow]:
     """The filter of the tree."""
-    return parse(view.filter_of(PROCESSES.page), PROCESSES.fields, _text)
+    return parse(view.filter_of(PROCESSES.name), PROCESSES.fields, _text)
 
 
 def _text(row: ProcessRow) -> str:

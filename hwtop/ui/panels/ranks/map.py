@@ -101,11 +101,11 @@ def rank_at(view: View, x: int, y: int, width: int, height: int) -> int | None:
     return ranks[index].rank if index < len(ranks) else None
 
 
-def draw(view: View, width: int, height: int) -> list[Line]:
-    """Rows of ranks, then how many are in each state."""
+def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[Line]:
+    """Rows of ranks, then how many are in each state. `is_own`: on the ranks page."""
     room = inner(width)
     ranks = rank_view.ordered(view)
-    title = ranks_panel.heading(view, "Ranks")
+    title = ranks_panel.heading(view, is_own=is_own)
     if not ranks:
         return box([ranks_panel.none(view)], width, height, title, Line())
     counts = _counts(view, room)
@@ -115,7 +115,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines = [_row(view, form, number) for number in visible]
     note = Line(f"{len(ranks)} ranks, {form.columns} a row", "dim")
     if len(visible) * form.columns < len(ranks):
-        note = Line(f"rows {visible.start + 1}–{visible.stop} of {-(-len(ranks) // form.columns)}", "accent")
+        note = Line(f"rows {table.part(visible, -(-len(ranks) // form.columns))}", "accent")
     return box([*lines, *[Line()] * (rows - len(lines)), *counts], width, height, title, note)
 
 
@@ -161,8 +161,7 @@ def _visible(view: View, form: Grid, rows: int) -> range:
 
 def _is_plain(view: View) -> bool:
     """Whether the ranks stand by their numbers, all of them."""
-    is_filtered = view.page == RANKS.page and view.filter_of(RANKS.page)
-    return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not is_filtered
+    return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not view.filter_of(RANKS.name)
 
 
 def _row(view: View, form: Grid, number: int) -> Line:

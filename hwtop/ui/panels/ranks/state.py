@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from hwtop.fields import rank
 from hwtop.ui.tables.order import SortableTable, TableState
+from hwtop.ui.view import OwnState
 
 
 @dataclass(frozen=True)
-class RanksState(TableState):
+class RanksState(TableState, OwnState):
     """By their numbers at the start."""
 
     order: str = "rank"

@@ -42,9 +42,9 @@ class Row(RankRow):
 
 
 def wanted(view: View, width: int) -> int:
-    """Rows for one line a rank, with titles and frame; with the legend on its own page, and where there are bars."""
+    """Rows for one line a rank, with titles and frame; where there are bars, with their legend."""
     ranks = rank_view.ordered(view)
-    return 3 + max(1, len(ranks)) + (_legend_rows(view) or (bool(ranks) and _has_bars(view, width)))
+    return 3 + max(1, len(ranks)) + (bool(ranks) and _has_bars(view, width))
 
 
 def least(view: View) -> int:
@@ -52,21 +52,23 @@ def least(view: View) -> int:
     return min(6, wanted(view, 0))
 
 
-def draw(view: View, width: int, height: int) -> list[Line]:
-    """The table, scrolled to the selected rank, else to the first that a finding points at."""
+def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[Line]:
+    """The table, scrolled to the selected rank, else to the first that a finding points at. `is_own`: on the ranks page,
+    with its order and always with the legend."""
     ranks = rank_view.ordered(view)
-    title = heading(view, "Ranks")
+    title = heading(view, is_own=is_own)
     if not ranks:
         return box([none(view)], width, height, title, Line())
     columns = _chosen(view, width)
-    visible = shown(view, height)
-    lines = [table.header(columns, RANKS.marked(view))]
+    has_legend = is_own or (_has_bars(view, width) and len(ranks) < height - 3)
+    visible = shown(view, height - has_legend)
+    lines = [table.header(columns, RANKS.marked(view) if is_own else None)]
     for index in visible:
         line = table.row(columns, row_of(view, ranks[index]))
         lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
-    if _legend_rows(view) or (_has_bars(view, width) and len(lines) < height - 2):
+    if has_legend:
         lines.append(legend(ranks))
-    note = Line() if view.page == "ranks" else Line("CPU 100% = one core", "dim")
+    note = Line() if is_own else Line("CPU 100% = one core", "dim")
     if len(visible) < len(ranks):
         first = f"{visible.start + 1}–" if len(visible) > 1 else ""
         note = Line(f"{first}{visible.stop} of {len(ranks)}", "accent")
@@ -97,28 +99,28 @@ def column_at(view: View, x: int, width: int) -> str:
 
 
 def shown(view: View, height: int) -> range:
-    """Which ranks, by their place in the order, a panel of `height` rows shows."""
+    """Which ranks, by their place in the order, a panel of `height` rows without legend shows."""
     ranks = rank_view.ordered(view)
     wanted_rank = view.selected if view.selected is not None else next(iter(view.blamed), None)
     place = next((index for index, rank in enumerate(ranks) if rank.rank == wanted_rank), 0)
-    return table.around(len(ranks), max(1, height - 3 - _legend_rows(view)), place)
+    return table.around(len(ranks), max(1, height - 3), place)
 
 
 def rank_at(view: View, y: int, height: int) -> int | None:
-    """The rank whose row is at this place of a panel of this height."""
+    """The rank whose row is at this place of a panel of this height without legend."""
     rows = shown(view, height)
     return rank_view.ordered(view)[rows[y - 2]].rank if 0 <= y - 2 < len(rows) else None
 
 
-def heading(view: View, word: str) -> Line:
-    """The title with the order and, where this box has only some of the job's ranks, how many."""
-    title = Line(word, "title").extend(tags.reported(view))
+def heading(view: View, *, is_own: bool) -> Line:
+    """The title; on the ranks page with the order and, where this box has only some of the job's ranks, how many."""
+    title = Line("Ranks", "title").extend(tags.reported(view))
     job = view.job
-    if job is None or view.page != "ranks":
+    if job is None or not is_own:
         return title
     if job.world_size and job.world_size > len(job.ranks):
         title.add(f"  {len(job.ranks)} of {job.world_size} are on this box", "warn")
-    if word := view.filter_of(RANKS.page):
+    if word := view.filter_of(RANKS.name):
         kept = len(rank_view.ordered(view))
         title.extend(reported(word, kept, len(job.ranks), "ranks", rank_view.query(view).problem))
     return title.add(f"  {RANKS.words(view)}", "dim").add("  CPU 100% = one core", "dim")
@@ -203,10 +205,6 @@ def worker_states(rank: Rank) -> Line:
     for letter, count in sorted(Counter(worker.state for worker in rank.workers).items()):
         line.add(" " if line.spans else "").add(f"{count}{letter}", "warn" if letter in "DTtZ" else "text")
     return line
-
-
-def _legend_rows(view: View) -> int:
-    return 1 if view.page == "ranks" and view.job and view.job.ranks else 0
 
 
 def _mark(row: Row, _: int) -> Line:

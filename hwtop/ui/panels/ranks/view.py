@@ -25,10 +25,7 @@ _BEHIND = 2
 
 @once
 def ordered(view: View) -> tuple[Rank, ...]:
-    """The job's ranks as the ranks page lists them, as far as its filter lets them through."""
-    ranks = view.job.ranks if view.job else ()
-    if view.page != RANKS.page:
-        return ranks
+    """The job's ranks: on the ranks page in its order, as far as its filter lets them through, on others by number."""
     found = query(view)
     rows = (row for row in rank_rows(view.frame.derived) if found.lets(row))
     return tuple(row.rank for row in RANKS.arranged(view, rows))
@@ -37,7 +34,7 @@ def ordered(view: View) -> tuple[Rank, ...]:
 @once
 def query(view: View) -> Query[RankRow]:
     """The filter of the ranks page."""
-    return parse(view.filter_of(RANKS.page), RANKS.fields, _text)
+    return parse(view.filter_of(RANKS.name), RANKS.fields, _text)
 
 
 def _text(row: RankRow) -> str:

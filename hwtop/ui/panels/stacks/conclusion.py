@@ -11,12 +11,12 @@ from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
+from hwtop.ui.panels import consent
 from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.panels.ranks.table import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import wrap
+from hwtop.ui.widgets.line import Line, wrapped
 
 
 def said(view: View) -> str:
@@ -39,14 +39,18 @@ def wanted(view: View, width: int) -> int:
 
 def least(view: View, width: int) -> int:
     """Rows without the settings of the Flight Recorder."""
-    return 2 + len(_lines(view, inner(width)))
+    return 2 + len(_lines(view, inner(width))) + len(consent.offer(view))
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The sentence about the ranks, what the Flight Recorder says, why a stack is missing, and how the recorder is set."""
     note = Line(key_names.first("copy", view.keymap), "key").add(" copies", "label")
     room = inner(width)
-    lines = [*_lines(view, room), *_settings(view.job, room)]
+    lines = [
+        *_lines(view, room),
+        *(Line("  ").extend(line) for line in consent.offer(view)),
+        *_settings(view.job, room),
+    ]
     return box(lines, width, height, Line("Conclusion", "title"), note)
 
 
@@ -55,12 +59,12 @@ def _lines(view: View, width: int) -> list[Line]:
     job = view.job
     if job is None:
         return [Line("◌ no job", "dim")]
-    return [*_wrapped(_mark(view, job), _sentence(job), "strong", width), *_flight(job, width), *_more(job, width)]
+    return [*wrapped(_mark(view, job), _sentence(job), "strong", width), *_flight(job, width), *_more(job, width)]
 
 
 def _settings(job: Job | None, width: int) -> list[Line]:
     return [
-        line for text in (job.flight.settings if job else ()) for line in _wrapped(("· ", "dim"), text, "dim", width)
+        line for text in (job.flight.settings if job else ()) for line in wrapped(("· ", "dim"), text, "dim", width)
     ]
 
 
@@ -99,9 +103,9 @@ def _flight(job: Job, width: int) -> Iterator[Line]:
     """The verdict on the dumps with its evidence."""
     if job.flight.verdict is None:
         return
-    yield from _wrapped(("▲ ", "warn"), f"Flight Recorder: {job.flight.verdict.text}", "strong", width)
+    yield from wrapped(("▲ ", "warn"), f"Flight Recorder: {job.flight.verdict.text}", "strong", width)
     for fact in job.flight.verdict.evidence:
-        yield from _wrapped(("  • ", "dim"), fact, "text", width)
+        yield from wrapped(("  • ", "dim"), fact, "text", width)
     if job.flight.verdict.ranks_without_dump:
         yield Line("  ◌ ", "dim").add(f"no dump of {named(job.flight.verdict.ranks_without_dump)}", "dim")
 
@@ -109,17 +113,12 @@ def _flight(job: Job, width: int) -> Iterator[Line]:
 def _more(job: Job, width: int) -> Iterator[Line]:
     """The vote on the slow rank, and why stacks are missing."""
     if job.timeout is not None:
-        yield from _wrapped(("● ", "info"), _timeout(job.timeout), "text", width)
+        yield from wrapped(("● ", "info"), _timeout(job.timeout), "text", width)
     if job.stacks.outlier_vote is not None:
         vote = job.stacks.outlier_vote
         yield Line("● ", "info").add(
             f"rank {vote.rank} was the outlier in {vote.votes} of {vote.rounds} rounds", "text"
         )
     for error, advice in job.stacks.errors[:3]:
-        yield from _wrapped(("▲ ", "warn"), error, "text", width)
-        yield from _wrapped(("  → ", "accent"), advice, "accent", width) if advice else ()
-
-
-def _wrapped(mark: tuple[str, str], text: str, role: str, width: int) -> Iterator[Line]:
-    for number, piece in enumerate(wrap(text, max(8, width - len(mark[0])))):
-        yield Line(" " * len(mark[0]) if number else mark[0], mark[1]).add(piece, role)
+        yield from wrapped(("▲ ", "warn"), error, "text", width)
+        yield from wrapped(("  → ", "accent"), advice, "accent", width) if advice else ()

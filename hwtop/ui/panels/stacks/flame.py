@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hwtop.fields import units
 from hwtop.job.stacks.frames import short_name
 from hwtop.model.flame import Flame, FlameNode
+from hwtop.ui.panels import consent
 from hwtop.ui.panels.ranks import table as ranks
 from hwtop.ui.panels.stacks import flame_view
 from hwtop.ui.view import View
@@ -61,7 +62,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines += [Line()] * (rows - len(lines))
     note = _samples(flame)
     if len(visible_rows) < len(boxes):
-        note.add(f", rows {visible_rows.start + 1}–{visible_rows.stop} of {len(boxes)}", "accent")
+        note.add(f", rows {table.part(visible_rows, len(boxes))}", "accent")
     return box([*lines, _about(flame, here[-1], room), _legend(zoom)], width, height, title, note)
 
 
@@ -144,7 +145,7 @@ def _why_empty(view: View, width: int) -> list[Line]:
     for reason, advice in dict.fromkeys(reasons):
         lines += [Line("  ").add(piece, "text") for piece in wrap(reason, max(8, width - 2))]
         lines += [Line("  → ", "accent").add(piece, "accent") for piece in wrap(advice, max(8, width - 4))]
-    return lines
+    return [*lines, *(Line("  ").extend(line) for line in consent.offer(view))]
 
 
 def _depth(nodes: Sequence[FlameNode]) -> int:

@@ -12,6 +12,7 @@ from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.ranks import table as ranks
 from hwtop.ui.view import View
+from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, elide_end, elide_middle, elide_path, wrap
@@ -28,12 +29,12 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if rank is None:
         return box([ranks.none(view)], width, height, Line("Stack", "title"), Line())
     lines = _lines(rank, inner(width), view.frame.derived.at_s)
-    first = max(0, min(view.scroll, len(lines) - (height - 2)))
+    shown = table.window(len(lines), height - 2, view.scroll)
     title = Line(f"Stack of rank {rank.rank}", "title").add(f"  PID {rank.pid}", "dim")
     note = Line(key_names.several(("up", "down"), view.keymap), "key").add(" another rank", "label")
-    if len(lines) > height - 2:
-        note = Line(f"{first + 1}–{min(len(lines), first + height - 2)} of {len(lines)}", "accent")
-    return box(lines[first:], width, height, title, note)
+    if len(shown) < len(lines):
+        note = Line(table.part(shown, len(lines)), "accent")
+    return box(lines[shown.start :], width, height, title, note)
 
 
 def wanted(view: View, width: int) -> int:

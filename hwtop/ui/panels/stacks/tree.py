@@ -76,7 +76,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     groups = len(job.stacks.groups)
     note = Line(f"{groups} place{'s' * (groups != 1)}", "dim")
     if len(visible) < len(rows):
-        note.add(f", rows {visible.start + 1}–{visible.stop} of {len(rows)}", "accent")
+        note.add(f", rows {table.part(visible, len(rows))}", "accent")
     return box(lines, width, height, title, note)
 
 

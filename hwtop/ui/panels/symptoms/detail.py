@@ -16,6 +16,7 @@ from hwtop.ui.panels.symptoms import timeline as symptom_timeline
 from hwtop.ui.panels.symptoms import view as symptom_view
 from hwtop.ui.panels.symptoms.view import Section
 from hwtop.ui.view import View
+from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 
@@ -56,18 +57,17 @@ def hidden_of_all(view: View, width: int, height: int) -> int:
 
 
 def _boxed(view: View, lines: list[Line], width: int, height: int) -> list[Line]:
-    first = max(0, min(view.scroll, len(lines) - (height - 2)))
+    shown = table.window(len(lines), height - 2, view.scroll)
     finding = symptom_view.selected(view)
     note = hypotheses.tally(view) if finding is None else Line()
-    if len(lines) > height - 2:
-        last = min(len(lines), first + height - 2)
-        note = Line(f"{first + 1}–{last} of {len(lines)}", "accent")
-        if last < len(lines):
+    if len(shown) < len(lines):
+        note = Line(table.part(shown, len(lines)), "accent")
+        if shown.stop < len(lines):
             note.add("  ").add(key_names.first("page-down", view.keymap), "key").add(" more", "label")
     if finding is None:
-        return box(lines[first:], width, height, Line("Symptoms", "title"), note)
+        return box(lines[shown.start :], width, height, Line("Symptoms", "title"), note)
     border = "border-hot" if finding.severity == "critical" else "border"
-    return box(lines[first:], width, height, Line(finding.symptom, "title"), note, border)
+    return box(lines[shown.start :], width, height, Line(finding.symptom, "title"), note, border)
 
 
 def _fitted(view: View, finding: Finding, room: int, height: int) -> list[Line]:

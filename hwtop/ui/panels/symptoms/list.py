@@ -47,7 +47,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines.append(Line("▸ " if row.is_selected else "  ", "accent").extend(table.row(chosen, row)))
     note = Line()
     if len(shown) < len(findings):
-        note.add(f"{shown.start + 1}–{shown.stop} of {len(findings)}", "accent").add(" ─ ", "border")
+        note.add(table.part(shown, len(findings)), "accent").add(" ─ ", "border")
     kind = symptom_view.kind(view.frame)
     note.add("class ", "label").add(kind, "text") if kind else note.add(f"{len(findings)} found", "dim")
     border = "border-hot" if findings and findings[0].severity == "critical" else "border"
