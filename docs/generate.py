@@ -29,6 +29,7 @@ from hwtop.report.markdown import diagnosis
 from hwtop.ui.keys.names import shown
 from hwtop.ui.pages.actions import defaults, every, homes
 from hwtop.ui.pages.registry import NAMES as SCREEN_PAGES
+from tests.docs.thresholds import Threshold, constants, limits
 from tests.docs.words import words
 from tests.recording import replay
 
@@ -144,6 +145,36 @@ def symptoms() -> str:
     return _page([head, "", *index, mark + _SYMPTOM.sub(r'<a id="\1"></a>\n\n\g<0>', rest)])
 
 
+def thresholds() -> str:
+    """Every number that decides, from the records and from the code."""
+    lines = [
+        "# Thresholds",
+        "",
+        "Every number that hwtop decides by, what it means, and where it is from. *Engineering default*: no published value was found, and",
+        "none was fitted to data; how often the rules are right with these numbers is measured in [Accuracy](accuracy.md).",
+        "",
+        "## Limits of symptoms",
+        "",
+        "They can be changed in the [settings](settings.md); how long each [symptom](symptoms.md) must hold can be as well.",
+        "",
+        *_thresholds("Symptom", limits()),
+        "",
+        "## Constants of the code",
+        "",
+        "They cannot be changed in the settings. Numbers that only bound what is kept, read or shown are left out.",
+        "",
+        *_thresholds("File", constants()),
+    ]
+    return _page(lines)
+
+
+def _thresholds(place: str, rows: Iterable[Threshold]) -> Iterator[str]:
+    yield from (f"| {place} | Value | Meaning | Source |", "| --- | --- | --- | --- |")
+    for row in rows:
+        values = "<br>".join(f"`{value}`" for value in row.values)
+        yield f"| `{row.place}` | {values} | {_cell(row.meaning)} | {_cell(row.source)} |"
+
+
 def fields() -> str:
     """Every field of every subject, from the registry."""
     lines = [
@@ -201,6 +232,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "fields.md": fields,
     "settings.md": settings,
     "symptoms.md": symptoms,
+    "thresholds.md": thresholds,
 }
 """File in docs/ -> its text. A page made of another source is a line here and one in site/mkdocs.yml."""
 

@@ -11,14 +11,15 @@ from hwtop.model.plan import SamplingPlan, UserFocus
 from hwtop.model.rank import Rank
 
 _DATA_WAIT = 0.1
-"""From this share of samples in data loading on, the loader workers are looked at too."""
+"""From this share of samples in data loading on, the loader workers are sampled too. Engineering default."""
 _ASLEEP_S = 3.0
-"""Longer than most steps: then one of the ranks would have been woken."""
-_WORKERS_A_RANK = 2
+"""Longer than most steps: then one of the ranks would have been woken. Engineering default."""
+_READ_WORKERS = 2
 """Workers of one rank do the same thing: two tell the story ..."""
-_WORKERS_OF_A_STILL_RANK = 32
+_READ_WORKERS_OF_A_STILL_RANK = 32
 _STILL_S = 5.0
-"""... unless the rank has waited long for one and the same batch: any of them may be the one that is stuck."""
+"""More loader workers are sampled when a rank has waited so long for the same batch: any of them may be stuck. Engineering
+default."""
 
 
 def plan_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None:
@@ -62,7 +63,7 @@ def _waiting_launcher(job: Job) -> list[int]:
 
 def _most_workers(rank: Rank) -> int:
     is_still = rank.stack.phase == "data" and (rank.stall.same_stack_for_s or 0.0) >= _STILL_S
-    return _WORKERS_OF_A_STILL_RANK if is_still else _WORKERS_A_RANK
+    return _READ_WORKERS_OF_A_STILL_RANK if is_still else _READ_WORKERS
 
 
 def _waits_for_data(rank: Rank) -> bool:

@@ -21,23 +21,31 @@ from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.host.resources import BESIDE_DISKS, LEAST_S, known
 from hwtop.symptoms.host.resources import WINDOW_S as RISES_S
+from hwtop.symptoms.input.loading import WINDOW_S
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.runs.earlier import against_earlier, earlier_words
 from hwtop.symptoms.statistics import share_at_most
 from hwtop.symptoms.training.answers import slower_since_the_start
 
-WINDOW_S = 10.0
 GPU_BUSY_PCT = 70.0
-"""From here on nobody calls a GPU underutilized; below gpu-low-utilization's own level the rule speaks. Engineering default."""
+"""Mean utilization from which a GPU is not underutilized; below its own level gpu-low-utilization reports it. Engineering
+default."""
 SMALL_SHARE = 0.10
-"""A phase below it is not what makes a job slow."""
+"""A phase below it is not what makes a job slow. Engineering default."""
 LARGE_SHARE = 0.30
+"""A phase that takes so much of the samples of most ranks makes the job slow. Engineering default."""
 MIN_SAMPLES = 20
+"""Stack samples of each rank for a share of a phase: the answer "no" needs more than a finding. Engineering default."""
 CORES_FREE_PCT = 85.0
+"""Of the cores that the ranks may use: with less in use they are not full. Engineering default."""
 STALLED_PCT = 10.0
+"""Of the time with a task stalled for I/O: less slows no step. Engineering default."""
 LINK_SHARE = 0.5
+"""Of the speed of a link: under it the network is not full. Engineering default."""
 NEARLY_FULL_SHARE = 0.9
+"""Of a limit: under it there is room. Engineering default."""
 LOOKED_S = 30.0
+"""Time over which samples in D state are counted. Engineering default."""
 
 
 def hung(history: History) -> Result:

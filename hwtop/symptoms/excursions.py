@@ -15,19 +15,21 @@ from msgspec import Struct
 from hwtop.symptoms.statistics import resolution, spread
 
 BASE_POINTS = 200
-"""Values that make the level."""
+"""Newest values before a point, of which its usual level is made. Engineering default."""
 BASE_LEAST = 50
-"""So many at least, before anything can be told to have left it."""
+"""With fewer values there is no usual level that others could leave. Engineering default."""
 USUAL_SHARE = 0.02
-"""Of the values before; more is the nature of the series. Engineering default."""
+"""Of the values before: excursions that take more of them are the nature of the series. Engineering default."""
 LEVEL_POINTS = 5
-"""The level of now is the median of so many: one bad batch is no jump."""
+"""The current level is the median of so many values: one bad batch does not move it. Engineering default."""
 _RENEWED = 20
-"""The level is worked out anew after so many values."""
+"""After so many values the usual level is calculated again. Engineering default."""
 _STILL = 3.0
-"""Times the mean distance without another one are chance in 5 of 100 cases, where they come at random (exp(-3))."""
+"""Times the mean distance without another one are chance in 5 of 100 cases, where they come at random. Source: exponential
+distribution, exp(-3)."""
 _RETURN = 3
-"""Values in a row on the way back (below the middle between level and peak) that end an excursion: one may be chance."""
+"""Values in a row on the way back (below the middle between level and peak) that end an excursion: one may be chance.
+Engineering default."""
 
 
 class Excursion(Struct, frozen=True):

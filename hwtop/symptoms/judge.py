@@ -15,12 +15,12 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.records import records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
+from hwtop.symptoms.severity import SEVERITIES
 from hwtop.symptoms.text import filled_all
 
 _PID = re.compile(r"\bPID\b")
-_EPISODES_MOST = 200
+_KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
-_SEVERITY = {"critical": 0, "warning": 1, "info": 2}
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Judge:
         self._rules = tuple(rules)
         self._quiet = frozenset(quiet)
         self._watched: dict[str, _Watch] = {}
-        self._cleared: deque[Episode] = deque(maxlen=_EPISODES_MOST)
+        self._cleared: deque[Episode] = deque(maxlen=_KEPT_EPISODES)
         self.failures: tuple[Blind, ...] = ()
         """Rules that failed at the newest moment: a mistake in one must not end the watch."""
 
@@ -66,7 +66,7 @@ class Judge:
             if watch is not None and watch.is_raised:
                 severity = self._severity(rule.symptom, watch.observation)
                 findings.append(_finding(rule, watch, severity, history))
-        findings.sort(key=lambda finding: _SEVERITY[finding.severity])  # stable: the rules' own order within
+        findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))  # stable: the rules' own order within
         return fold(findings)
 
     def episodes(self) -> tuple[Episode, ...]:

@@ -10,9 +10,9 @@ from msgspec import Struct
 from hwtop.symptoms.statistics import change_point, spread
 
 REACH = 0.5
-"""Halfway up counts as being there: no stretch before the change was, and most values after it are."""
+"""Halfway up counts as being there: no stretch before the change was, and most values after it are. Engineering default."""
 HELD_SHARE = 0.7
-"""Of the values after the change."""
+"""Of the values after the change that stay on its side. Engineering default."""
 _DEPTH = 3
 """A series is divided so often in search of changes (binary segmentation). Engineering defaults."""
 

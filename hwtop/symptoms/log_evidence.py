@@ -10,17 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent
+from hwtop.symptoms.text import SHOWN_CHARS
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _FRAGMENTED_PART = 0.05
-"""Of the GPU's memory, reserved by PyTorch but unallocated: as much as this and the request would have fitted in it (engineering
-default; torch's message says "large")."""
+"""Of the GPU's memory, reserved by PyTorch but unallocated: as much as this and the request would have fitted in it;
+torch's message says "large". Engineering default."""
 _OTHERS_PART = 0.05
-"""Of the GPU's memory, held by nobody that the message names: another process, beyond what a CUDA context takes."""
+"""Of the GPU's memory, held by nobody that the message names: another process, beyond what a CUDA context takes.
+Engineering default."""
 _GROUP = re.compile(r"PG (?:ID )?(\d+)")
 """Process group in torch's watchdog lines; work is numbered in each for itself."""
-_WIDTH = 200
 
 
 def sentences(events: Sequence[LogEvent]) -> tuple[str, ...]:
@@ -28,7 +29,7 @@ def sentences(events: Sequence[LogEvent]) -> tuple[str, ...]:
     reporter = _TELLERS.get(events[0].pattern) if events else None
     reported = reporter(events) if reporter else ()
     places = dict.fromkeys(event.groups["at"] for event in events if event.groups.get("at"))
-    return (*reported, *(f"raised at {place[:_WIDTH]}" for place in list(places)[:2]))
+    return (*reported, *(f"raised at {place[:SHOWN_CHARS]}" for place in list(places)[:2]))
 
 
 def steps(events: Sequence[LogEvent]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hwtop.job.hang.liveness import LEVEL, SUSPECT, phi_of_prior, phi_of_silence
 from hwtop.job.kernel.event import PATH
 from hwtop.job.log.level import SEARCHED
 from hwtop.job.rank_set import named
@@ -26,13 +27,10 @@ _OF_DRIVER = "NVRM: "
 """Stands before what the NVIDIA driver writes into the kernel's log, which people pipe into logs of jobs."""
 _LEVELS: dict[LogLevel | None, str] = {"error": "an error", "critical": "fatal"}
 _HALTED = ("stuck", "stalled", "stopped", "dead")
-_INTERVALS = 2.0
-"""So many of its usual intervals without a step, and a rank has stopped."""
-_LEAST_S = 2.0
-"""A launcher writes into its log that a rank failed a moment before one can see how. As `raise_s` of what is always fatal."""
-_MOST_S = 12.0
-_UNKNOWN_S = 6.0
-"""Where nobody knows its intervals. Engineering defaults."""
+_PRIOR_S = 12.0
+"""As `liveness.PRIOR_S`, of a rank that is alive and logged an error: one in a thousand goes on after a longer gap. Engineering default."""
+_NOTICED_S = 2.0
+"""A launcher logs that a rank failed a moment before its end can be seen. As `raise_s` of what is always fatal. Engineering default."""
 _CAUGHT = "its process lives: the exception may have been caught"
 _TALK = "nothing else shows it: the error was caught, or the line is a text about such an error"
 _EARLIER = (
@@ -126,11 +124,14 @@ def _device(ranks: Sequence[Rank], record: Record | None, history: History) -> s
 
 
 def _has_stopped(rank: Rank, event: LogEvent, now_s: float) -> bool:
+    """The error is evidence of its own: one healthy gap in a hundred that is longer is enough; one in a thousand where steps take long."""
     if rank.state in _HALTED:
         return True
     stepped_s = rank.progress.reported_at_s
     if rank.progress.newest is None or (stepped_s is not None and stepped_s > event.at_s):
         return False
-    usual_s = rank.log.interval_s
-    wait_s = _UNKNOWN_S if usual_s is None else min(_MOST_S, max(_LEAST_S, _INTERVALS * usual_s))
-    return now_s - event.at_s >= wait_s
+    gap_s, usual_s = now_s - event.at_s, rank.log.interval_s
+    surprise = phi_of_prior(gap_s, _PRIOR_S)
+    if usual_s is None:
+        return surprise >= SUSPECT
+    return gap_s >= _NOTICED_S and (surprise >= LEVEL or phi_of_silence(gap_s, usual_s) >= SUSPECT)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
 from hwtop.symptoms.history import History
+from hwtop.symptoms.input.loading import WINDOW_S
 from hwtop.symptoms.records import Question, records
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.training.answers import not_learning
@@ -67,7 +68,7 @@ QUESTIONS = (
     _Question(
         id="gpu",
         hypothesis="Are the GPUs underutilized?",
-        check=f"mean utilization of the job's GPUs over {measures.WINDOW_S:.0f} s, fine from {measures.GPU_BUSY_PCT:.0f} % on",
+        check=f"mean utilization of the job's GPUs over {WINDOW_S:.0f} s, fine from {measures.GPU_BUSY_PCT:.0f} % on",
         measure=measures.gpu_underutilized,
     ),
     _Question(
@@ -91,7 +92,7 @@ QUESTIONS = (
     _Question(
         id="cpu",
         hypothesis="Is the CPU oversubscribed or limited?",
-        check=f"busy cores over {measures.WINDOW_S:.0f} s, free under {measures.CORES_FREE_PCT:.0f} %; periods at the CPU limit",
+        check=f"busy cores over {WINDOW_S:.0f} s, free under {measures.CORES_FREE_PCT:.0f} %; periods at the CPU limit",
         measure=measures.cpu_full,
     ),
     _Question(

@@ -11,11 +11,13 @@ from statistics import StatisticsError, correlation, linear_regression, median
 from msgspec import Struct
 
 BLOCKS = 40
-"""Stretches that a whole series is divided into for its trend: enough for a line, few enough for all their slopes."""
+"""Stretches that a whole series is divided into for its trend: enough for a line, few enough for all their slopes.
+Engineering default."""
 MOST_OF_A_SHARE = 0.85
-"""A share may be true and mean something else. Of 20 such findings on jobs at first sight (`bench/first_sight.csv`, three rounds) that
-claimed 0.89 on average 14 were right."""
+"""A share may be true and mean something else. Source: `bench/first_sight.csv`: of 20 such findings on jobs at first sight (three
+rounds) that claimed 0.89 on average 14 were right."""
 _LATEST = 5
+"""The newest different values before a 0, which show how the next one would move. Engineering default."""
 
 
 def share_at_least(share: float, samples: int, z: float = 1.64) -> float:

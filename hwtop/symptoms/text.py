@@ -19,6 +19,11 @@ Fact = str | int | float | None
 Facts = Mapping[str, Fact]
 Text = str | tuple[str, ...]
 
+SHOWN = 4
+"""Ranks, GPUs or processes of which the evidence has a line each."""
+SHOWN_CHARS = 240
+"""Of a line of a log that is quoted."""
+
 
 def filled(text: Text, facts: Facts) -> str | None:
     """With the facts in place of the placeholders; None where one is missing."""

@@ -9,6 +9,7 @@ from hwtop.job.hang.rank_state import share_of, waits
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s, silence_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
+from hwtop.job.stacks.phase import MOSTLY
 from hwtop.model.frame import DerivedState, StallClass, Verdict
 from hwtop.model.job import Job
 from hwtop.model.rank import Phase, Rank, RankState
@@ -16,15 +17,15 @@ from hwtop.model.symptom import Finding
 from hwtop.symptoms.records import records
 
 EARLY_S = 10.0
-"""Seconds of watching from which "nothing wrong found" means something: most rules want so much of samples and rates."""
+"""Time of watching from which "nothing wrong found" means something: most rules need so much of samples and rates.
+Engineering default."""
 
 SILENT_TIMES, SILENT_S = 5, 5.0
-"""A log is late after so many of its usual intervals and these seconds."""
+"""A log is late after so many of its usual intervals and these seconds. Engineering default."""
 INSTEAD_S = 30.0
-"""An evaluation or a save that has gone on for so long is worth a word. Engineering default."""
+"""An evaluation or a save that takes longer is named in the verdict. Engineering default."""
 _INSTEAD: dict[RankState, str] = {"eval": "has been evaluating", "checkpoint": "has been saving"}
 _BESIDE: dict[Phase, str] = {"compile": "compiles", "checkpoint": "saves", "logging": "logs", "eval": "evaluates"}
-_MOSTLY = 0.5
 _QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
 
 
@@ -105,7 +106,7 @@ def _interrupted(live: Sequence[Rank]) -> str | None:
         if rank.state in _INSTEAD and (rank.stack.phase_for_s or 0.0) >= INSTEAD_S:
             return f"rank {rank.rank} {_INSTEAD[rank.state]} for {rank.stack.phase_for_s:.0f} s"
         for phase, verb in _BESIDE.items():
-            if rank.progress.step_time_s is not None and share_of(rank, phase) >= _MOSTLY:
+            if rank.progress.step_time_s is not None and share_of(rank, phase) >= MOSTLY:
                 return f"rank {rank.rank} {verb} {share_of(rank, phase):.0%} of the time"
     return None
 

@@ -47,6 +47,9 @@ def test_no_rank_trains_on_after_a_crash_in_native_code() -> None:
         (None, 7.0, "critical"),
         (2.5, 4.0, "info"),
         (2.5, 6.0, "critical"),
+        (0.1, 1.0, "info"),
+        (0.1, 2.5, "critical"),
+        (30.0, 11.0, "info"),
         (30.0, 13.0, "critical"),
     ],
 )

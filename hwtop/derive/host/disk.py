@@ -6,10 +6,10 @@ from hwtop.derive.host.rates import elapsed_s, increase, per_second
 from hwtop.model.host.disk import DiskCounters, DiskRates, DiskReading
 
 BUSY_ROUNDING_MS = 20
-"""busy_ms advances in scheduler ticks of up to 10 ms (HZ=100), at both ends of the interval."""
+"""busy_ms advances in scheduler ticks of up to 10 ms, at both ends of the interval. Source: Linux, HZ=100."""
 
 BUSY_ROUNDING_SHARE = 0.05
-"""And the counters are read a moment after the clock."""
+"""Of the interval: the counters are read a moment after the clock. Engineering default."""
 
 
 def disk_rates(previous: DiskReading | None, current: DiskReading) -> tuple[DiskRates, ...]:

@@ -11,16 +11,17 @@ from msgspec import Struct
 from hwtop.model.gpu.device import Gpu, GpuCounters, GpuRates, GpuReading
 
 HOLD_S = 2.5
-"""A counter that has not moved for so long stands still: its rate is 0. Sources ask for it each tick, and some drivers renew it once a
-second only."""
+"""A counter that has not moved for so long has the rate 0. Sources read it each tick, and some drivers renew it once a
+second only. Engineering default."""
 MOST_POWER_W = 5000.0
-"""No board takes as much (a GB200 module: 2.7 kW): the energy counter jumped."""
+"""No board takes as much (a GB200 module: 2.7 kW): the energy counter jumped. Engineering default."""
 MOST_SHARE = 1.25
-"""Time in a state cannot pass faster than time: beyond what the unequal times of two readings explain, the counter jumped."""
+"""Time in a state cannot pass faster than time: beyond what the unequal times of two readings explain, the counter jumped.
+Engineering default."""
 MOST_NVLINK_BYTES_PER_S = 4e12
-"""NVLink 5 moves 0.9e12 bytes/s in one direction: the counter jumped."""
+"""NVLink 5 moves 0.9e12 bytes/s in one direction: the counter jumped. Engineering default."""
 MOST_REPLAYS_PER_S = 1e7
-"""More than a PCIe link has packets: the counter jumped."""
+"""More than a PCIe link has packets: the counter jumped. Engineering default."""
 
 
 class _Kind(Struct, frozen=True):

@@ -37,13 +37,13 @@ from hwtop.model.snapshot import Snapshot
 
 SETTLE_S = 5.0
 """For so long after an event it is asked again whom it concerns: the end of a process, the GPUs and the mounts may be read
-later than the kernel's line."""
+later than the kernel's line. Engineering default."""
 _KEPT_EVENTS = 200
 _KEPT_LINES = 100
 _SHOWN_LEVEL = 3
 """Errors and worse (syslog(2)) are shown among the lines of the logs, and what matched a pattern; a warning of the kernel has a
 page of registers and calls behind it."""
-_READINGS = 3
+_KEPT_READINGS = 3
 """Thread ids are looked up in the newest readings: a thread that crashed was in the one before."""
 _Timed = TypeVar("_Timed", bound=LogEvent | LogLine)
 _PATH_IN_WORD = re.compile(r"(?:^|=)(/[^\s,:;]+)")
@@ -71,7 +71,7 @@ class KernelBook:
         self._counter = OomCounter()
         self._reported: deque[_Reported] = deque(maxlen=_KEPT_EVENTS)
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
-        self._readings: deque[ProcessReading] = deque(maxlen=_READINGS)
+        self._readings: deque[ProcessReading] = deque(maxlen=_KEPT_READINGS)
         self._owners: dict[int, Owner] = {}
         self._crashed: dict[int, float] = {}
         self._began_at_s: float | None = None

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import DeepDump, Refusal, StackDump
 
-_MOST_ANSWERS = 8
+_KEPT_ANSWERS = 8
 
 
 class Attachment:
@@ -18,7 +18,7 @@ class Attachment:
 
     def __init__(self) -> None:
         self._dumps: dict[int, StackDump] = {}
-        self._deep: deque[DeepDump] = deque(maxlen=_MOST_ANSWERS)
+        self._deep: deque[DeepDump] = deque(maxlen=_KEPT_ANSWERS)
 
     @property
     def errors(self) -> tuple[tuple[str, str], ...]:

@@ -20,10 +20,11 @@ from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackFrame
 
 _ASKED_IS_NEW_S = 30.0
-"""An older answer of a process says nothing about now; it is asked again every 10 s while the job looks stuck."""
+"""An older answer of a process says nothing about now; it is asked again every 10 s while the job looks stuck. Engineering
+default."""
 _NAMED = re.compile(r"debug info to (?P<path>/\S+?(?P<rank>\d+))[.,]?$")
 """ProcessGroupNCCL.cpp: "Finished writing Flight Recorder debug info to PATH"."""
-_MOST_NAMED = 1024
+_KEPT_NAMES = 1024
 
 
 class FlightTracker:
@@ -62,7 +63,7 @@ class FlightTracker:
     def _listen(self, job: Job) -> None:
         for event in job.logs.events:
             match = _NAMED.search(event.text.rstrip()) if event.at_s >= self._events_seen else None
-            if match is not None and len(self._named) < _MOST_NAMED:
+            if match is not None and len(self._named) < _KEPT_NAMES:
                 rank = int(match["rank"])
                 self._named[rank] = tuple(dict.fromkeys((match["path"], *self._named.get(rank, ()))))[:4]
         self._events_seen = job.logs.events[-1].at_s if job.logs.events else self._events_seen

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.hang.collective_timeout import timeout_of
+from hwtop.job.hang.liveness import RUNS_PCT
 from hwtop.job.hang.locks import lock_wait
 from hwtop.job.hang.rank_state import rank_state, settled
 from hwtop.job.hang.rendezvous import address_of, endpoint_of, nodes_of
@@ -19,9 +20,6 @@ from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo
 from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackDump
-
-_WORKS_PCT = 2.0
-"""As for a rank itself: under this share of a core a process does nothing."""
 
 
 class _Sleep(Struct):
@@ -63,11 +61,7 @@ class HangWatch:
             return job
         processes = {process.pid: process for process in reading.processes}
         for row in job.processes:
-            if (
-                row.rank is not None
-                and row.role not in ("rank", "loader-worker")
-                and (row.cpu_pct or 0.0) >= _WORKS_PCT
-            ):
+            if row.rank is not None and row.role not in ("rank", "loader-worker") and (row.cpu_pct or 0.0) >= RUNS_PCT:
                 self._helped_s[row.rank] = reading.at_s
         ranks = settled([self._rank(rank, processes, samples, reading.at_s) for rank in job.ranks])
         threads = {pid: [thread.comm for thread in process.threads] for pid, process in processes.items()}

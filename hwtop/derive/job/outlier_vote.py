@@ -10,7 +10,8 @@ from hwtop.model.job import OutlierVote, StackGroup
 from hwtop.model.rank import Rank
 
 ROUND_S = 3.0
-"""Rounds nearer than that would catch the same step twice. ByteRobust takes one every 10 s; a person waits (engineering default)."""
+"""Rounds that are nearer would catch the same step twice. ByteRobust takes one every 10 s; here the user waits. Engineering
+default."""
 
 
 class OutlierVotes:

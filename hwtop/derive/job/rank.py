@@ -14,16 +14,14 @@ from hwtop.job.kernel.wait import wait_kind
 from hwtop.job.kernel.waits_on import waits_on
 from hwtop.job.stacks.frames import leaf_of
 from hwtop.job.stacks.samples import StackSamples
-from hwtop.job.stacks.series import StackState
+from hwtop.job.stacks.series import GAP_S, StackState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
 from hwtop.model.rank import Rank, RankProcess, RankStack, RankStall, Worker
 from hwtop.model.snapshot import Snapshot
 
 _NO_POLL_S = 5.0
-"""Who polls looks more often. Engineering default."""
-_DUMP_IS_NEW_S = 30.0
-"""An older dump says nothing about now."""
+"""Code that polls sleeps for a shorter time. Engineering default."""
 
 
 def rank_now(
@@ -93,7 +91,7 @@ def _stack_state_now(pid: int, samples: StackSamples, at_s: float) -> StackState
         return None
     sleep = samples.sleep(pid)
     known_to_s = stack_state.dump.at_s if sleep is None else sleep.seen_s
-    return stack_state if at_s - known_to_s < _DUMP_IS_NEW_S else None
+    return stack_state if at_s - known_to_s < GAP_S else None
 
 
 def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:

@@ -10,7 +10,8 @@ from hwtop.model.member import Member
 from hwtop.model.process import GoneProcess, ProcessInfo
 
 _IDLE_SLACK_S = 0.05
-"""The kernel counts CPU time in ticks of 10 ms, so over a short time one or two of them say nothing."""
+"""The kernel counts CPU time in ticks of 10 ms, so over a short time one or two of them say nothing. Engineering
+default."""
 
 
 class RankProcesses(Struct, frozen=True, kw_only=True):

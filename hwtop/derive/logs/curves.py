@@ -15,10 +15,11 @@ from hwtop.model.log import LogLine, Progress
 Teller = tuple[str, int | None]
 """A path, and the rank whose lines these are; None where nothing tells it."""
 _NAMES: tuple[CurveName, ...] = get_args(CurveName)
-_HELD = 8
+_KEPT_TELLERS = 8
 """Tellers whose points are kept for one quantity: hundreds of ranks that all tell their loss would fill the memory."""
 _CLEARLY = 1.5
-"""Another teller takes over when it has this many times the points: two ranks that tell alike never take turns."""
+"""Another source takes over when it has this many times the points: two ranks that report alike never take turns.
+Engineering default."""
 
 
 class CurveBook:
@@ -119,7 +120,7 @@ class _Quantity:
 
     def _admitted(self, reporter: Teller) -> CurveSeries | None:
         """A new series for the teller, in the place of the one that told least where there are too many."""
-        if len(self._series) >= _HELD:
+        if len(self._series) >= _KEPT_TELLERS:
             least = min((key for key in self._series if key != self._reporter), key=lambda key: self._reported[key])
             if self._reported[reporter] <= self._reported[least]:
                 return None

@@ -11,15 +11,16 @@ from msgspec.structs import replace
 from hwtop.job.metrics.names import meaning
 from hwtop.job.progress.curve_series import CurveSeries, curves_of
 from hwtop.job.progress.reader import merged
+from hwtop.job.progress.tracker import MEDIAN_STEPS
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse
 from hwtop.model.log import Progress
 from hwtop.model.rank import Rank, RankProgress
 
-_WINDOW = 20
 _OVERDUE_S = 10.0
-"""A log that has told a step so much later than the newest beat is believed: the program no longer calls `heartbeat`."""
-_CURVES_OF_RANKS = 4
+"""A log that has reported a step so much later than the newest beat is believed: the program no longer calls `heartbeat`.
+Engineering default."""
+_KEPT_RANKS = 4
 """The lowest ranks that have one: in data parallel training all tell nearly the same."""
 
 
@@ -41,7 +42,7 @@ class HeartbeatBook:
 
     def curves(self) -> tuple[Curve, ...]:
         """Of the lowest ranks."""
-        return tuple(curve for rank in sorted(self._ranks)[:_CURVES_OF_RANKS] for curve in self._ranks[rank].curves())
+        return tuple(curve for rank in sorted(self._ranks)[:_KEPT_RANKS] for curve in self._ranks[rank].curves())
 
     def completed(self, rank: Rank, at_s: float) -> Rank:
         """The rank with what its heartbeat tells, unless its log has told a step since."""
@@ -60,7 +61,7 @@ class _Heart:
         self._progress = Progress()
         self._step_at_s: float | None = None
         self._is_past = True
-        self._steps: deque[tuple[float, int]] = deque(maxlen=_WINDOW + 1)
+        self._steps: deque[tuple[float, int]] = deque(maxlen=MEDIAN_STEPS + 1)
         self._series: dict[CurveName, CurveSeries] = {}
         self._unit = ""
         self._refused: tuple[str, ...] = ()

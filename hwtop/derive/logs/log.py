@@ -26,7 +26,8 @@ from hwtop.model.rank import RankLog, RankProgress
 _KEPT_LINES = 500
 _KEPT_EVENTS = 500
 _OVERCOME_STEPS = 3
-"""A past error that the same file follows up with this many steps did not end that run: it is history."""
+"""A past error that the same file follows up with this many steps did not end that run: it is history. Engineering
+default."""
 
 
 class LogReport(Struct, frozen=True, kw_only=True):

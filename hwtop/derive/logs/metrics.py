@@ -17,6 +17,7 @@ from hwtop.job.metrics.folders import folders_of
 from hwtop.job.progress.curve_series import CurveSeries, curves_of
 from hwtop.job.progress.reader import merged
 from hwtop.job.progress.step_count import StepCount
+from hwtop.job.progress.tracker import MEDIAN_STEPS
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.job import Job
 from hwtop.model.log import Progress
@@ -26,12 +27,10 @@ from hwtop.model.process import ProcessReading
 from hwtop.model.rank import Rank, RankProgress
 from hwtop.model.snapshot import Snapshot
 
-_WINDOW = 20
-"""Steps over which the median of the step time is taken."""
 _YOUNG_S = 10.0
 """A younger step proves life. An older one proves nothing: writers flush late (TensorBoard's after 120 s, tensorboard
-SummaryWriter `flush_secs`), so the age of a file is not the age of a step."""
-_MOST_FILES = 16
+SummaryWriter `flush_secs`), so the age of a file is not the age of a step. Engineering default."""
+_READ_FILES = 16
 """Files with curves, the ones written last."""
 _FIELDS = ("loss", "lr", "grad_norm", "loss_scale", "total_steps")
 """What a file may add to the progress of a log: numbers that mean the same whatever counts as a step."""
@@ -50,7 +49,7 @@ class MetricsBook:
             for file in snapshot.metrics.files:
                 self._files.setdefault(file.path, _FileBook()).take(file)
         self._heartbeats.take(snapshot.heartbeat)
-        newest = sorted(self._files.values(), key=lambda book: -book.written_at_s(snapshot.at_s))[:_MOST_FILES]
+        newest = sorted(self._files.values(), key=lambda book: -book.written_at_s(snapshot.at_s))[:_READ_FILES]
         ranks = tuple(self._completed(rank, job.ranks, newest, snapshot.at_s) for rank in job.ranks)
         curves = (
             *job.metrics.curves,
@@ -92,7 +91,7 @@ class _FileBook:
         """The quantity whose steps and times tell the pace."""
         self._curves: tuple[Curve, ...] | None = ()
         self._progress = Progress()
-        self._steps: deque[tuple[float, int]] = deque(maxlen=_WINDOW + 1)
+        self._steps: deque[tuple[float, int]] = deque(maxlen=MEDIAN_STEPS + 1)
 
     def take(self, file: MetricsFile) -> None:
         """The next reading of the file."""

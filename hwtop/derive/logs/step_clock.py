@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 
-_MOST = 4_096
+_KEPT_STEPS = 4_096
 """Steps that one tick divides: a clock that stands still must not fill the memory."""
 _FEW = 5
-"""Whole seconds are exact to one line's share of those that a tick divides, or to one of so many seconds (engineering default)."""
+"""Whole seconds are exact to one line's share of those that a tick divides, or to one of so many seconds. Engineering
+default."""
 
 
 class StepClock:
@@ -15,7 +16,7 @@ class StepClock:
 
     def __init__(self) -> None:
         self._anchor: tuple[int, float] | None = None
-        self._waiting: deque[int] = deque(maxlen=_MOST)
+        self._waiting: deque[int] = deque(maxlen=_KEPT_STEPS)
         self._last_s = 0.0
         self._is_coarse = True
         """No time with a fraction has been seen."""
@@ -27,7 +28,7 @@ class StepClock:
         if step == last:
             return []
         if self._anchor is None or last is None or step < last or at_s < self._last_s:
-            self._anchor, self._waiting, self._last_s = (step, at_s), deque(maxlen=_MOST), at_s
+            self._anchor, self._waiting, self._last_s = (step, at_s), deque(maxlen=_KEPT_STEPS), at_s
             return []
         is_tick, self._last_s = at_s > self._last_s, at_s
         self._waiting.append(step)
@@ -36,5 +37,5 @@ class StepClock:
             return []
         pace_s = passed_s / (step - self._anchor[0])
         told = [(each, pace_s) for each in self._waiting]
-        self._anchor, self._waiting = (step, at_s), deque(maxlen=_MOST)
+        self._anchor, self._waiting = (step, at_s), deque(maxlen=_KEPT_STEPS)
         return told

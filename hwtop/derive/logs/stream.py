@@ -8,7 +8,7 @@ from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.progress.tracker import Measured, ProgressTracker
 from hwtop.model.log import Progress
 
-MOST_VOICES = 4096
+KEPT_STREAMS = 4096
 """Pairs of file and rank that are told apart."""
 
 
@@ -97,7 +97,7 @@ class LogStreams:
 
     def of(self, path: str, rank: int | None) -> LogStream:
         """The one of this file and rank, made anew where there is none. Numbers that are too many are no ranks."""
-        if (path, rank) not in self._streams and len(self._streams) >= MOST_VOICES:
+        if (path, rank) not in self._streams and len(self._streams) >= KEPT_STREAMS:
             rank = None
         stream = self._streams.get((path, rank))
         if stream is None:

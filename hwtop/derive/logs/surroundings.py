@@ -9,10 +9,10 @@ from operator import attrgetter
 
 from hwtop.model.log import LogEvent, LogLine
 
-AROUND = 8
+SHOWN_AROUND = 8
 """Lines before and after a flagged one."""
-_MOST = 600
-_TIMES = 4
+_KEPT = 600
+_KEPT_TIMES = 4
 """Of one pattern in one file only the first so many: a warning that comes again and again stands among the same lines."""
 
 
@@ -24,7 +24,7 @@ class Surroundings:
         self._left: dict[str, int] = {}
         """Path -> how many more lines belong to the last flagged one."""
         self._times: Counter[tuple[str, str]] = Counter()
-        self._kept: deque[LogLine] = deque(maxlen=_MOST)
+        self._kept: deque[LogLine] = deque(maxlen=_KEPT)
 
     @property
     def lines(self) -> tuple[LogLine, ...]:
@@ -36,22 +36,22 @@ class Surroundings:
         flagged: dict[str, set[tuple[int | None, str]]] = {}
         for event in events:
             self._times[event.path, event.pattern] += 1
-            if event.severity != "info" and self._times[event.path, event.pattern] <= _TIMES:
+            if event.severity != "info" and self._times[event.path, event.pattern] <= _KEPT_TIMES:
                 flagged.setdefault(event.path, set()).add((event.line_no, event.text))
         for path, own in groupby(lines, key=attrgetter("path")):
             self._take(path, list(own), flagged.get(path, set()))
 
     def _take(self, path: str, lines: list[LogLine], flagged: set[tuple[int | None, str]]) -> None:
-        before = self._before.setdefault(path, deque(maxlen=AROUND))
+        before = self._before.setdefault(path, deque(maxlen=SHOWN_AROUND))
         left = self._left.get(path, 0)
         if not flagged and not left:
-            before.extend(lines[-AROUND:])
+            before.extend(lines[-SHOWN_AROUND:])
             return
         for line in lines:
             if (line.line_no, line.text) in flagged:
                 self._kept.extend((*before, line))
                 before.clear()  # what is kept once is not kept twice
-                left = AROUND
+                left = SHOWN_AROUND
             elif left:
                 self._kept.append(line)
                 left -= 1

@@ -19,11 +19,12 @@ from hwtop.job.log.time import reported_s
 from hwtop.model.log import LogFile, LogReading
 
 _SLACK_S = 2.0
-"""The kernel keeps the start of a process to 10 ms and the boot to a second, and loggers write whole seconds."""
+"""The kernel keeps the start of a process to 10 ms and the boot to a second, and loggers write whole seconds. Engineering
+default."""
 _HEAD = re.compile(r"[^a-z]{0,64}")
 """What a logger writes first; a time behind a word ("resumed from the checkpoint of ...") is not that of the line."""
 _YEAR_S = 366 * 86_400.0
-"""Of `reported_s`."""
+"""The longest year, for times without one. Source: Gregorian calendar."""
 
 
 class Lines(Struct, frozen=True):

@@ -14,11 +14,13 @@ from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
 
 DEFAULT_S: dict[Backend, float] = {"nccl": 600.0, "gloo": 1800.0}
+"""Timeout of a process group where none was found. Source: torch.distributed, default_pg_nccl_timeout and
+default_pg_timeout."""
 _NAMES: dict[Backend, str] = {"nccl": "NCCL", "gloo": "gloo"}
 _THREADS: tuple[tuple[str, Backend], ...] = (("pt_nccl", "nccl"), ("pt_gloo", "gloo"))
 """Start of the names that torch gives its threads (comm). A rank with both trains over NCCL."""
 WORTH_TELLING_S = 10.0
-"""A shorter wait is no news."""
+"""A shorter wait is not reported. Engineering default."""
 
 
 def backend_of(threads: Iterable[str]) -> Backend | None:

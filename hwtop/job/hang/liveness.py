@@ -18,10 +18,11 @@ from hwtop.job.stacks.frames import called_by_user, is_stdlib_frame, own_frames,
 from hwtop.model.rank import Phase, Rank
 
 ALPHA = 1e-3
-"""One in a thousand healthy gaps is called a standstill. The one level of all ranks, phases and rules."""
+"""Of the healthy gaps, the share that is called a hang. The one level of all ranks, phases and rules. Engineering
+default."""
 LEVEL = -log10(ALPHA)
 SUSPECT = LEVEL * 2 / 3
-"""One gap in a hundred: enough to look closer, and to no longer call a rank merely slow."""
+"""One gap in a hundred: enough for a closer inspection, and to no longer call a rank merely slow. Engineering default."""
 
 Stage = Literal["training", "away"]
 """away: it starts, compiles, evaluates or saves, or nothing has shown that it ever trained."""
@@ -37,24 +38,27 @@ PRIOR_S: Mapping[tuple[Stage, Activity], float] = {
     ("away", "busy"): 1800.0,
     ("away", "moving"): 1800.0,
 }
-"""The gap that `ALPHA` of the healthy ones exceed, before anything is known of the job. Idle in training: ByteRobust (arXiv
-2509.16293) compares stacks taken 10 s apart. Away and at work: NVRx gives 1800 s to the first heartbeat (nvidia-resiliency-ext). The
-others are engineering defaults."""
+"""The gap that `ALPHA` of the healthy ones exceed, before anything is known of the job. Source: idle in training:
+ByteRobust (arXiv 2509.16293) compares stacks taken 10 s apart; away and at work: NVRx (nvidia-resiliency-ext) gives 1800 s
+to the first heartbeat; the others are engineering defaults."""
 STANDSTILL_S = PRIOR_S["training", "idle"]
 """What is done, or slept, for so long at one place is a standstill where nothing else explains it."""
 _PRIOR_SPREAD = 1.0
-"""Standard deviation of the logarithm: a pause of unknown kind."""
+"""Standard deviation of the logarithm: a pause of unknown kind. Engineering default."""
 _EXCEEDED = exp(_PRIOR_SPREAD * NormalDist().inv_cdf(1 - ALPHA))
 """Times its median: the gap that `ALPHA` exceed."""
 _LEARNT_SPREAD = 0.355
-"""The same of a rhythm that is known: three times the median is exceeded by `ALPHA`."""
+"""Standard deviation of the logarithm where the rhythm is known: three times the median is exceeded by `ALPHA`. Engineering
+default."""
 _BASE_RATE = 0.01
-"""Share of hangs among the pauses that a person looks at. Engineering default."""
+"""Share of hangs among the pauses that a user inspects. Engineering default."""
 MOST_CONFIDENCE = 0.97
-"""The gap may be real and mean something else."""
+"""The gap may be real and mean something else. Engineering default."""
 MOST_PHI = 20.0
+"""So improbable is a gap where its share cannot be computed; no more is needed anywhere. Engineering default."""
 RUNS_PCT = 2.0
-"""Of a core: a main thread, or a rank with its workers, that uses less does nothing: watchdog threads and wait loops take less."""
+"""Of a core: a main thread, or a rank with its workers, that uses less does nothing: watchdog threads and wait loops take
+less. Engineering default."""
 
 AWAY: frozenset[Phase | None] = frozenset({"startup", "rendezvous", "compile", "checkpoint", "eval"})
 _TRAINED: tuple[Phase, ...] = ("backward", "optimizer", "data")

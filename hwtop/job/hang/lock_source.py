@@ -13,7 +13,7 @@ WITH = re.compile(r"^\s*(?:async\s+)?with\s+([^:#]+):")
 ACQUIRE = re.compile(r"([\w.\[\]]+)\.acquire\(")
 _CALL = re.compile(r"([\w.\[\]]+)\.(acquire|release)\(")
 _FUNCTION = re.compile(r"^\s*(?:async\s+)?def\s")
-_MOST_LINES = 500
+_READ_LINES = 500
 """A longer function is not searched to its top."""
 
 
@@ -28,7 +28,7 @@ def held_at(lines: Sequence[str], line: int) -> tuple[str, ...]:
     indent = _indent(lines[line - 1])
     withs: list[str] = []
     calls: list[tuple[str, str]] = []
-    for text in reversed(lines[max(0, line - 1 - _MOST_LINES) : line - 1]):
+    for text in reversed(lines[max(0, line - 1 - _READ_LINES) : line - 1]):
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         calls += [(found[1], found[2]) for found in reversed(list(_CALL.finditer(text)))]

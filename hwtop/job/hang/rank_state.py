@@ -23,6 +23,7 @@ from hwtop.job.hang.liveness import (
     phi,
     silent_s,
 )
+from hwtop.job.stacks.phase import MOSTLY
 from hwtop.model.liveness import Liveness, LivenessState
 from hwtop.model.rank import Phase, Rank, RankState
 
@@ -30,13 +31,14 @@ STARTING: frozenset[Phase] = frozenset({"startup", "rendezvous", "compile"})
 """Phases before the first step."""
 
 OTHERS_WAIT = 0.3
-"""The others must wait at least this share of their time ..."""
+"""The others must wait at least this share of their time. Engineering default."""
 WAITS_LEAST = 0.4
-"""... and the slow rank at most this part of it: the straggler is the rank that waits least."""
+"""The slow rank waits at most this part of what the others wait: the straggler is the rank that waits least. Engineering
+default."""
 IRREGULAR = 2.0
-"""A step over twice its median is irregular (Holmes, NSDI'25)."""
+"""A step over so many times its median is irregular. Source: Holmes, NSDI'25."""
 MIN_SAMPLES = 8
-_MOSTLY = 0.5
+"""Stack samples of a rank; with fewer hardly a share is proven. Engineering default."""
 _GOES_ON: frozenset[RankState] = frozenset({"training", "slow", "data-wait"})
 _MISSING: frozenset[RankState] = frozenset({"stuck", "stalled", "stopped"})
 
@@ -167,7 +169,7 @@ def _sleeps(rank: Rank) -> bool:
 
 
 def _training_state(rank: Rank) -> RankState:
-    if share_of(rank, "data", "data-main") >= _MOSTLY:
+    if share_of(rank, "data", "data-main") >= MOSTLY:
         return "data-wait"
     reported_s = rank.progress.newest.step_time_s if rank.progress.newest else None
     if (
@@ -176,4 +178,4 @@ def _training_state(rank: Rank) -> RankState:
         and reported_s > IRREGULAR * rank.progress.step_time_s
     ):
         return "slow"
-    return "collective-wait" if (rank.stack.wait_share or 0.0) >= _MOSTLY else "training"
+    return "collective-wait" if (rank.stack.wait_share or 0.0) >= MOSTLY else "training"

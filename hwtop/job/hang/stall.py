@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hwtop.job.hang.liveness import (
     LEVEL,
+    PRIOR_S,
     STANDSTILL_S,
     SUSPECT,
     Activity,
@@ -27,12 +28,10 @@ from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, trai
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Phase, Rank
 
-BUSY_GPU_QUIET_S = 60.0
-"""While a GPU of the job is busy a long kernel explains a still stack: then only this much silence counts
-(engineering default; production systems wait 300 s (xpu_timer, NVRx) to 600 s (NCCL))."""
 GPU_SPINS_PCT = 98.0
-"""A collective or a synchronisation that waits keeps its GPU at (nearly) 100 %: the kernel spins."""
+"""A collective or a synchronisation that waits keeps its GPU at (nearly) 100 %: the kernel spins. Engineering default."""
 GPU_BUSY_PCT = 10.0
+"""Utilization under which a GPU is idle. Engineering default."""
 _AMONG_RANKS: frozenset[Phase | None] = frozenset({"collective", "backward"})
 """Who sleeps there waits for what other ranks send."""
 _OF_A_CLIENT = ("socket.py", "ssl.py", "http/client.py")
@@ -43,8 +42,8 @@ class Patience(Struct, frozen=True, kw_only=True):
     """How much silence is asked before a job that looks still is called so."""
 
     quiet_s: float = STANDSTILL_S
-    busy_gpu_s: float = BUSY_GPU_QUIET_S
-    """While a GPU of the job works."""
+    busy_gpu_s: float = PRIOR_S["training", "moving"]
+    """While a GPU of the job works: a long kernel explains a still stack, so that only silence counts."""
     spin_waiting: frozenset[int] = frozenset()
     """GPUs that have been full for some time and did nothing: their kernel waits."""
 

@@ -13,15 +13,16 @@ from hwtop.model.log import LogLevel
 SEARCHED = 160
 """Characters from the start that time, source and level stand in; engineering default."""
 _MOST_WORDS = 10
-_NAMES = "TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN(?:ING)?|ERROR|SEVERE|CRITICAL|FATAL"
-_WORD = re.compile(rf"[\[(|]?({_NAMES})(?P<end>[\]):|,]?)")
-_PADDED = re.compile(rf"({_NAMES}) {{2,}}\S")
+NAMES = "TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN(?:ING)?|ERROR|SEVERE|CRITICAL|FATAL"
+_WORD = re.compile(rf"[\[(|]?({NAMES})(?P<end>[\]):|,]?)")
+_PADDED = re.compile(rf"({NAMES}) {{2,}}\S")
 """At the start of a line: a column of its own, as Rich prints it."""
-_BOXED = re.compile(rf"\[({_NAMES})\]", re.IGNORECASE)
-_FIELD = re.compile(rf"\blevel[\"']?\s?[=:]\s?[\"']?({_NAMES})\b", re.IGNORECASE)
+_BOXED = re.compile(rf"\[({NAMES})\]", re.IGNORECASE)
+_FIELD = re.compile(rf"\blevel[\"']?\s?[=:]\s?[\"']?({NAMES})\b", re.IGNORECASE)
 _SPOKEN = re.compile(r"(warning|error|fatal|critical):")
-_GLOG = re.compile(r"\[?([IWEFD])(?:\d{3,4})?")
+GLOG_DAY = r"\d{3,4}"
 """The month is one digit in what torch prints: E321 is March 21."""
+_GLOG = re.compile(rf"\[?([IWEFD])(?:{GLOG_DAY})?")
 _GLOG_NEXT = re.compile(r"\d\d:\d\d:\d\d|[\w./-]+:\d+\]|\w+/\w+")
 _BETWEEN = ("-", "|", ":")
 _LEVELS: dict[str, LogLevel] = {

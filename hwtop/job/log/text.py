@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hwtop.job.log.level import GLOG_DAY, NAMES
+
 _ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor moves
     r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
@@ -37,7 +39,6 @@ _LAUNCHER = re.compile(
 _RANK_INSIDE = re.compile(r"\[(?:PG [^\]]{0,120}?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
 _RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-_LEVEL = r"(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 _LOGGING_PREFIX = re.compile(
     rf"""\s*(?:
       (?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+:\s*  # Python's logging as it comes
@@ -49,10 +50,10 @@ _LOGGING_PREFIX = re.compile(
       \[?{_DATE}\]?(?:\[\w+\])?[\s,|:-]*               # 2024-01-02 03:04:05,678
     | \[\d\d/\d\d\ \d\d:\d\d:\d\d\]\s*                 # [12/19 14:31:31]
     | \[titan\]\s*
-    | \[?{_LEVEL}\s*\]?\s*(?:[|:-]\s*|(?<=\])|(?=\[))  # INFO: / [INFO] / INFO -
+    | \[?(?:{NAMES})\s*\]?\s*(?:[|:-]\s*|(?<=\])|(?=\[))  # INFO: / [INFO] / INFO -
     | root\s+-\s+
     | \[[\w./-]+\.(?:py|cc|cpp):\d+(?::[\w<>]+)?\]\s*:?\s*  # [logging.py:96:log_dist]
-    | [IWEF]\d{{4}}\ \d\d:\d\d:\d\d\.\d+\s+\d*\s*\S+:\d+\]\s*  # absl and glog
+    | [IWEFD]{GLOG_DAY}\ \d\d:\d\d:\d\d\.\d+\s+\d*\s*\S+:\d+\]\s*  # absl and glog
     )+""",
     re.VERBOSE,
 )

@@ -12,7 +12,7 @@ from hwtop.model.log import Progress
 
 OTHER_BAR = Progress()
 """A bar that is not about training steps."""
-_WIDEST_BAR = 1024
+_READ_CHARS = 1024
 _BAR = re.compile(
     r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?|\?(?=\s\[))(?:it)?\s*"
     r"(?:\[(?P<elapsed>[\d:.]+[smhd]?)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>\d+(?:\.\d*)?|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
@@ -40,6 +40,7 @@ _UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[k
 """Units of `datasets` and of downloads."""
 _OF_EPOCHS = re.compile(r"\W*(?:training )?epochs?(?: progress)?\W*$", re.IGNORECASE)
 _MOST_EPOCHS = 1_000
+"""A bar with a greater total counts steps, whatever it is called. Engineering default."""
 _KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+|[Uu]nknown)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
 """Keras 2 and 3 progbar; verbose=2 draws no bar. All that it prints are means since the start of the epoch (keras
 utils/progbar.py, stateful metrics of callbacks)."""
@@ -49,7 +50,7 @@ _YOLO = re.compile(
 """Ultralytics: epoch, GPU memory, then the losses, box loss first."""
 _TORCHTUNE = re.compile(r"(?:^|[\s:])(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>\d+(?:\.\d*)?|nan)")
 """torchtune recipes: epoch|step|Loss."""
-_SIZES = {"K": 2**10, "M": 2**20, "G": 2**30}
+_SIZE_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def bar_in(text: str) -> Progress | None:
@@ -80,7 +81,7 @@ def _keras(bar: re.Match[str]) -> Progress | None:
 
 def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
     desc = text[begin : bar.start()]
-    if drawn := _DRAWN.search(desc, max(0, len(desc) - _WIDEST_BAR)):
+    if drawn := _DRAWN.search(desc, max(0, len(desc) - _READ_CHARS)):
         desc = desc[: drawn.start()]
     speeds = (bar.group("rate"), bar.group("rate2"), bar.group("rate3"), bar.group("rate4"), bar.group("rate5"))
     speed = next(filter(None, speeds), None)
@@ -104,7 +105,7 @@ def _take_row(found: Found, row: re.Match[str]) -> None:
     found.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
     found.totals["epoch"] = int(row.group("epochs"))
     if memory := float(row.group("memory")):
-        found.values["memory"] = memory * _SIZES[row.group("size")]
+        found.values["memory"] = memory * _SIZE_UNITS[row.group("size")]
 
 
 def _counts_epochs(desc: str, bar: re.Match[str], speed: str | None, unit: str) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 
-_RECENT = 500
+_KEPT_RECENT = 500
 """The newest points are all kept: what rules judge (engineering default)."""
-_BODY = 1_500
+_KEPT_BODY = 1_500
 """Of what is older as many at equal distances; with the newest that makes the 2,000 points of `Curve`."""
 
 
@@ -71,13 +71,13 @@ class CurveSeries:
     def _append(self, point: CurvePoint) -> None:
         self._points = None
         self._recent.append(point)
-        if len(self._recent) <= _RECENT:
+        if len(self._recent) <= _KEPT_RECENT:
             return
         old = self._recent.popleft()
         if self._left % self._stride == 0 or not math.isfinite(old.value):
             self._body.append(old)
         self._left += 1
-        if len(self._body) >= _BODY:
+        if len(self._body) >= _KEPT_BODY:
             self._thin()
 
     def _thin(self) -> None:

@@ -9,11 +9,11 @@ from collections import deque
 from itertools import pairwise
 
 _SEEN = 5
-"""Lines in a row that must rise evenly (engineering default)."""
+"""Lines in a row that must rise evenly. Engineering default."""
 _GROWN = 3.0
-"""The last of them is this many times the first: no step time grows so evenly so fast."""
+"""The last of them is this many times the first: no step time grows so evenly so fast. Engineering default."""
 _EVEN = 1.5
-"""Largest over smallest time a step between two lines."""
+"""Largest over smallest time per step between two lines. Engineering default."""
 
 
 class ElapsedClock:

@@ -9,10 +9,11 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-SI = {"K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
+SI_UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 _SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "m": None, "min": None}
 _MOST = 2**63
-_BYTES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+"""A count beyond is none. Source: 64-bit signed integers."""
+_BYTE_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 _RATES = {
     "tps": "tokens/s",
@@ -123,8 +124,8 @@ def size_bytes(field: Field) -> int | None:
     unit = field.unit
     if not unit and (found := _IN_KEY.search(field.key)):
         unit = found.group(1)
-    if unit[:1] in _BYTES and unit[:1]:
-        return whole(field.value * _BYTES[unit[:1]])
+    if unit[:1] in _BYTE_UNITS and unit[:1]:
+        return whole(field.value * _BYTE_UNITS[unit[:1]])
     is_bare_mib = not unit and not field.is_percent and 100 <= field.value < 2**24 and field.value == int(field.value)
     return int(field.value * 2**20) if is_bare_mib else None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from hwtop.job.progress.field_names import spaced
-from hwtop.job.progress.field_units import SI, Field, whole
+from hwtop.job.progress.field_units import SI_UNITS, Field, whole
 
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
 _VALUE = re.compile(
@@ -37,7 +37,7 @@ _DRESSED = re.compile(
 """What a printed scalar wears: `tensor(0.5, device=...)`, `np.float32(0.5)`, MSVC's `-nan(ind)`; PaddleClas' `lr(LinearWarmup)`."""
 _NUMBER_NEXT = re.compile(r"\s+[\d.]")
 _OF_SPEED = re.compile(r"speed|throughput|rate|ips|fps|time|step")
-_LONGEST_KEY = 128
+_READ_KEY_CHARS = 128
 _SCALED_KEY = re.compile(r"\(1e-?\d+\)")
 """verl's "actor/lr(1e-4)": the value is told in these."""
 _BREAK = re.compile(r"[|,;{}()<>\t\[\]\"]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
@@ -86,7 +86,7 @@ def _end(text: str, raw: str, found: re.Match[str]) -> int:
     begin = found.start("per")
     if begin < 0 or not text[begin].isspace() or _NUMBER_NEXT.match(text, found.end()) is None:
         return found.end()
-    key = _key(raw[-_LONGEST_KEY:])
+    key = _key(raw[-_READ_KEY_CHARS:])
     return begin if key and _OF_SPEED.search(key) is None else found.end()
 
 
@@ -95,8 +95,8 @@ def _field(raw: str, found: re.Match[str], end: int) -> Field:
     unit, per, size, si = found.group("unit", "per", "size", "si")
     number = float(upper or value.replace(",", ""))
     return Field(
-        key=_key(raw[-_LONGEST_KEY:]),
-        value=number * SI[si.upper()] if si else number,
+        key=_key(raw[-_READ_KEY_CHARS:]),
+        value=number * SI_UNITS[si.upper()] if si else number,
         total=whole(float(total.replace(",", ""))) if total else None,
         unit=(unit or size or "").strip().lower(),
         per=(per or "").strip().lower() if end == found.end() else "",

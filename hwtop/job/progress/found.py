@@ -28,10 +28,14 @@ _MFU_BEHIND = re.compile(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
 """llm.c: "45.6% bf16 MFU"."""
 _TRUNK = {"train", "epoch train"}
 _WHOLE = 1 / 32
-"""So near must a product be to a whole number, by the digits of its factors: one in 16 is by chance."""
+"""So near must a product be to a whole number, by the digits of its factors: one in 16 is by chance. Engineering
+default."""
 _LONGEST_STEP_S = 86_400.0
+"""A longer time is not that of a step. Engineering default."""
 _MOST_EPOCHS = 1e8
+"""A greater number is not an epoch. Engineering default."""
 _MOST_TFLOPS = 1e6
+"""A greater number is not a rate of computing. Engineering default."""
 _ONE_STEP = {"step", "it", "iter", "iteration", "batch"}
 _TIMES = {"ms", "s", "sec", "seconds"}
 _DURATIONS = {"step_time", "data_time"}

@@ -13,13 +13,13 @@ from hwtop.job.progress.found import Found, found_in
 from hwtop.job.progress.metrics import is_foreign_record, is_rate_alone, is_record_of_metrics, is_step_with_metrics
 from hwtop.model.log import Progress
 
-_LONGEST = 4096
+_READ_CHARS = 4096
 """A progress line is not longer; of what is, the start is looked at."""
 _KEYS = ("loss", "step", "episode", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "s/s")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn|\d+[ |:,]+(?:mse|bce|nll)\b)|.*%\|")
 _SHORT = re.compile(r"(?:^|[\s\]])(?:it|ep?|s|b|k|i)(?:\s?[=:]\s?|\s+)\d")
-_HEAD = 80
-"""Within so many characters stands a counter of one or two letters: `it 70 mse 0.5`."""
+HEAD = 80
+"""Characters in which a counter of a few letters is found, whatever is before it: `it 70 mse 0.5`. Engineering default."""
 _DIGIT = re.compile(r"[0-9]|nan|inf")
 _TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
 """stable-baselines3's logger and Ray Train's result box: one pair a row."""
@@ -138,7 +138,7 @@ def progress_in(line: ParsedLine) -> Progress | None:
     if found := _DARKNET.match(line.text):  # before its step is taken for srun's task number
         step, loss, lr, step_s = found.groups()
         return Progress(step=int(step), loss=float(loss), lr=float(lr), step_time_s=float(step_s))
-    text = line.body[:_LONGEST]
+    text = line.body[:_READ_CHARS]
     if (boosted := boosting_round(text)) is not None:
         return boosted
     if (bar := bar_in(text)) == OTHER_BAR:
@@ -174,7 +174,7 @@ def row_key(line: ParsedLine) -> str | None:
 def _may_be_progress(text: str) -> bool:
     """Cheap: it is asked of every line."""
     lower = text.lower()
-    if not any(map(lower.__contains__, _KEYS)) and _FIRST.match(text) is None and _SHORT.search(lower[:_HEAD]) is None:
+    if not any(map(lower.__contains__, _KEYS)) and _FIRST.match(text) is None and _SHORT.search(lower[:HEAD]) is None:
         return False
     return _DIGIT.search(lower) is not None
 

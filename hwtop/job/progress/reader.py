@@ -16,10 +16,10 @@ from hwtop.job.progress.table import Columns, heading, heading_of_two
 from hwtop.model.log import Progress
 
 _MAY_BE_ROW = re.compile(r"\s*[|\d]")
-_LONGEST_ROW = 4096
+_READ_ROW_CHARS = 4096
 _RETURN = re.compile(r"\r|\^M|#015")
 """As it is, and as `cat -v` and syslog write it."""
-_MOST_PARTS = 4
+_READ_PARTS = 4
 _ROUND = re.compile(r"\b(?:episode|round)\W{0,3}\d", re.IGNORECASE)
 _STEP = re.compile(r"(?:step|iter(?:ation)?|batch|update|\bit)\W{0,3}\d|\d/\d+ *\[", re.IGNORECASE)
 _BARE_BAR = re.compile(r"\s*\d{1,3}%\|")
@@ -30,9 +30,9 @@ _FOREIGN_HEADING = re.compile(
     re.IGNORECASE,
 )
 """A line of its own that stands over the numbers of validation: `* Test`, `***** Running Evaluation *****`."""
-_LONGEST_HEADING = 80
+_READ_HEADING_CHARS = 80
 _MOST_FOREIGN = 20
-"""Lines with numbers that such a heading stands over at most, where no step or epoch ends it (engineering default)."""
+"""Lines with numbers that belong to such a heading at most, where no step or epoch ends it. Engineering default."""
 
 
 class ProgressReader:
@@ -66,7 +66,7 @@ class ProgressReader:
         if _RETURN.search(line.source.text) is None:
             return self._read(line)
         progress = None
-        for part in [part for part in _RETURN.split(line.source.text) if part.strip()][-_MOST_PARTS:]:
+        for part in [part for part in _RETURN.split(line.source.text) if part.strip()][-_READ_PARTS:]:
             if (reported := self._read(parsed_text(part))) is not None:
                 progress = merged(progress, reported)
         return progress
@@ -91,14 +91,14 @@ class ProgressReader:
 
     def _row(self, line: ParsedLine) -> Progress | None:
         text = line.text
-        if self._columns is not None and len(text) <= _LONGEST_ROW and _MAY_BE_ROW.match(line.body):
+        if self._columns is not None and len(text) <= _READ_ROW_CHARS and _MAY_BE_ROW.match(line.body):
             return self._columns.row(line.body)
-        if len(text) <= _LONGEST_HEADING and _FOREIGN_HEADING.fullmatch(text):
+        if len(text) <= _READ_HEADING_CHARS and _FOREIGN_HEADING.fullmatch(text):
             self._foreign_left = _MOST_FOREIGN
         lower = text.lower()
         if "loss" in lower or "gpu_mem" in lower:
             self._columns = heading(line.body) or heading_of_two(self._above, line.body) or self._columns
-        self._above = text if "iteration" in lower and len(text) <= _LONGEST_ROW else ""
+        self._above = text if "iteration" in lower and len(text) <= _READ_ROW_CHARS else ""
         return None
 
     def _is_under_foreign_heading(self, progress: Progress) -> bool:

@@ -18,7 +18,7 @@ _PAIR = re.compile(
 """Quoted or not, behind a bullet or not."""
 _OPENING = ("{", ",", ":")
 """Ends of a line that goes on in the next one."""
-_LONGEST = 256
+_READ_CHARS = 256
 
 
 class Record:
@@ -61,4 +61,4 @@ def is_heading(progress: Progress) -> bool:
 
 
 def _is_pair(text: str) -> bool:
-    return len(text) <= _LONGEST and _PAIR.fullmatch(text) is not None
+    return len(text) <= _READ_CHARS and _PAIR.fullmatch(text) is not None

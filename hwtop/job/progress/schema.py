@@ -16,16 +16,15 @@ from hwtop.job.progress.field_names import is_foreign, name_of
 from hwtop.job.progress.field_units import Field, rate
 from hwtop.job.progress.fields import fields
 from hwtop.job.progress.found import Found, value_of
+from hwtop.job.progress.line import HEAD
 from hwtop.model.log import Progress
 
 _SURE = 3
-"""Lines that must move together (engineering default: two may do so by chance)."""
-_MOST_LAYOUTS = 16
-_LONGEST = 512
+"""Lines that must move together: two may do so by chance. Engineering default."""
+_KEPT_LAYOUTS = 16
+_READ_CHARS = 512
 """Characters: a line of few letters is short."""
 _SHORT = re.compile(r"(?<!\w)[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
-_HEAD = 80
-"""A counter of a few letters stands within so many characters, whatever is before it."""
 _LONG_FORMS = {"loss": ("loss", "train loss", "training loss"), "lr": ("learning rate",), "grad_norm": ("grad norm", "gradient norm")}  # fmt: skip
 _COUNTERS = ("step", "iteration", "update", "batch")
 _NO_STEP = re.compile(
@@ -43,11 +42,11 @@ class Schema:
     def read(self, line: ParsedLine, progress: Progress | None) -> Progress | None:
         """What the line tells with what is learnt; `progress` is what it tells by itself."""
         is_wanted = _is_short(line) if progress is None else _is_stepless(progress)
-        if not is_wanted or len(line.text) > _LONGEST:
+        if not is_wanted or len(line.text) > _READ_CHARS:
             return progress
         row = [field for field in fields(line.body) if field.key]
         layout = tuple(field.key for field in row)
-        if len(row) < 2 or (layout not in self._seen and len(self._seen) >= _MOST_LAYOUTS):
+        if len(row) < 2 or (layout not in self._seen and len(self._seen) >= _KEPT_LAYOUTS):
             return progress
         rows = self._seen.setdefault(layout, deque(maxlen=_SURE))
         rows.append(row)
@@ -57,7 +56,7 @@ class Schema:
 
 def _is_short(line: ParsedLine) -> bool:
     """The line begins with a counter of a few letters. Most do not have one at all: their prefix is left alone."""
-    return _SHORT.search(line.text, 0, _HEAD) is not None and _SHORT.match(line.body.lstrip(" [(|-")) is not None
+    return _SHORT.search(line.text, 0, HEAD) is not None and _SHORT.match(line.body.lstrip(" [(|-")) is not None
 
 
 def _is_stepless(progress: Progress) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hwtop.job.progress.field_units import whole
 
 _FULL = 0.9
-"""A counter that falls back from this share of its total or more has finished a round (engineering default)."""
+"""A counter that falls back from this share of its total or more has finished a round. Engineering default."""
 
 
 class StepCount:

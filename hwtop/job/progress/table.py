@@ -10,8 +10,8 @@ from hwtop.job.progress.field_units import Field, rate
 from hwtop.job.progress.found import Found, value_of
 from hwtop.model.log import Progress
 
-_MOST_CELLS = 64
-_LONGEST = 1024
+_READ_CELLS = 64
+_READ_CHARS = 1024
 _COUNTERS = {"step", "iteration", "epoch"}
 _COUNTER_WORDS = ("epoch", "step", "iter")
 _SPACES = re.compile(r"\s{2,}")
@@ -50,14 +50,14 @@ class Columns:
 
 def heading(text: str) -> Columns | None:
     """The columns that a line of names announces; None unless it names a counter and something that is told of it."""
-    if len(text) > _LONGEST:
+    if len(text) > _READ_CHARS:
         return None
     lower = text.lower()
     if not any(word in lower for word in ("loss", "gpu_mem")) or not any(word in lower for word in _COUNTER_WORDS):
         return None
     separator = next((mark for mark in ("|", "\t", ",") if mark in text.strip()), "  ")
     cells = _cells(text, separator)
-    if not 2 <= len(cells) <= _MOST_CELLS or not all(_WORDY.match(cell.strip()) for cell in cells if cell.strip()):
+    if not 2 <= len(cells) <= _READ_CELLS or not all(_WORDY.match(cell.strip()) for cell in cells if cell.strip()):
         return None
     keys = tuple(spaced(cell.strip().lower().replace(".", "/")) for cell in cells)
     names = _names(keys)

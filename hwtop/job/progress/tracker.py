@@ -17,15 +17,17 @@ from hwtop.model.log import LogLine, Progress
 
 __all__ = ["ProgressReader", "ProgressTracker", "StepSample", "parse"]
 
-_WINDOW = 20
-"""Step times and gaps over which the medians are taken (diagnosis: median of the last 20)."""
-_SERIES = 512
+MEDIAN_STEPS = 20
+"""Step times, and times between two reports, that a median is taken of. Engineering default."""
+_KEPT_SERIES = 512
 _MEASURED_UNIT = "samples/s"
 _SURE_LINES = 3
+"""Step times from line to line before a reported time is compared with them. Engineering default."""
 _LIKE = 0.25
-"""A told time that is so near to the time from line to line, over several steps, is that time. Engineering default."""
+"""A reported time that differs by less from the time from line to line, over several steps, is that time. Engineering
+default."""
 _FOREIGN_BAR_S = 300.0
-"""A bar of another length takes over when the known one has been silent for that long."""
+"""A bar of another length takes over when the known one has been silent for that long. Engineering default."""
 
 
 class StepSample(Struct, frozen=True, kw_only=True):
@@ -60,10 +62,10 @@ class ProgressTracker:
     def __init__(self) -> None:
         self._reader = ProgressReader()
         self._newest: Progress | None = None
-        self._series: deque[StepSample] = deque(maxlen=_SERIES)
-        self._reported: deque[float] = deque(maxlen=_WINDOW)
-        self._arrived: deque[float] = deque(maxlen=_WINDOW)
-        self._gaps: deque[float] = deque(maxlen=_WINDOW)
+        self._series: deque[StepSample] = deque(maxlen=_KEPT_SERIES)
+        self._reported: deque[float] = deque(maxlen=MEDIAN_STEPS)
+        self._arrived: deque[float] = deque(maxlen=MEDIAN_STEPS)
+        self._gaps: deque[float] = deque(maxlen=MEDIAN_STEPS)
         self._last_step_at_s: float | None = None
         self._count = StepCount()
         self._run_step: int | None = None
@@ -164,7 +166,7 @@ class ProgressTracker:
         if steps < 2 or abs(median(self._reported) / gap_s - 1) > _LIKE:
             return
         self._steps_a_time = steps
-        self._reported = deque((each / steps for each in self._reported), maxlen=_WINDOW)
+        self._reported = deque((each / steps for each in self._reported), maxlen=MEDIAN_STEPS)
         if self._newest is not None and self._newest.step_time_s is not None:
             self._newest = structs.replace(self._newest, step_time_s=self._newest.step_time_s / steps)
 

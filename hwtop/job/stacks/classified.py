@@ -14,7 +14,7 @@ from hwtop.model.stack import StackFrame, ThreadStack
 
 _BARRIERS = frozenset({"barrier", "monitored_barrier", "wait_for_everyone"})
 """Ranks that wait here let another one do something alone (evaluate, save): no sign that it is slow at its share."""
-_MOST = 8192
+_KEPT = 8192
 """Distinct stacks that are remembered: a training loop has some hundreds, and all ranks share them."""
 
 
@@ -47,7 +47,7 @@ class ClassifiedStack(Struct, frozen=True, kw_only=True, cache_hash=True):
         return self.waits_active != self.waits_asleep
 
 
-@lru_cache(maxsize=_MOST)
+@lru_cache(maxsize=_KEPT)
 def classified(frames: tuple[StackFrame, ...], has_device: bool = False) -> ClassifiedStack:
     """Of a training thread's frames, leaf first. `has_device`: as in `phase_and_frame`."""
     active, asleep = (

@@ -13,7 +13,7 @@ from hwtop.model.rank import DataFile, Worker
 
 _WITHOUT_WORK = ("torch/utils/data/_utils/worker.py", "_worker_loop")
 """Where torch's loader worker stands that has nothing to do: it waits for the number of its next batch."""
-_FEW_RANKS = 2
+_SHOWN_RANKS = 2
 """Of more ranks that wait for data, the workers are no detail of one sentence."""
 
 
@@ -44,7 +44,7 @@ def workers_do(workers: Sequence[Worker], whose: str) -> str:
 
 
 def _of_workers(entry: StackGroup, workers_of: Mapping[int, Sequence[Worker]]) -> str:
-    if entry.phase != "data" or len(entry.ranks) > _FEW_RANKS:
+    if entry.phase != "data" or len(entry.ranks) > _SHOWN_RANKS:
         return ""
     workers = [worker for number in entry.ranks for worker in workers_of.get(number, ())]
     reported = workers_do(workers, "its" if len(entry.ranks) == 1 else "their")

@@ -11,9 +11,9 @@ from hwtop.job.stacks.frames import is_plumbing, is_user_frame, short_name
 from hwtop.model.flame import FlameNode
 from hwtop.model.stack import StackFrame
 
-MOST_DEPTH = 100
+KEPT_DEPTH = 100
 """Frames of one stack that are kept, from the root: a deep recursion is cut."""
-MOST_NODES = 2000
+KEPT_NODES = 2000
 """The narrowest functions are left out where there are more."""
 
 
@@ -26,7 +26,7 @@ def flame_roots(stacks: Mapping[tuple[StackFrame, ...], int]) -> tuple[FlameNode
     top = _Node()
     for stack, count in stacks.items():
         node = top
-        for frame in [frame for frame in reversed(stack) if not is_plumbing(frame)][:MOST_DEPTH]:
+        for frame in [frame for frame in reversed(stack) if not is_plumbing(frame)][:KEPT_DEPTH]:
             node = node.child(frame)
             node.lines[frame] += count
             node.samples += count
@@ -70,6 +70,6 @@ class _Node:
 
 
 def _least(top: _Node) -> int:
-    """The number of samples from which on there are at most `MOST_NODES` nodes."""
+    """The number of samples from which on there are at most `KEPT_NODES` nodes."""
     widths = sorted(top.widths(), reverse=True)
-    return widths[MOST_NODES] + 1 if len(widths) > MOST_NODES else 1
+    return widths[KEPT_NODES] + 1 if len(widths) > KEPT_NODES else 1

@@ -15,7 +15,7 @@ from hwtop.model.job import StackGroup
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame
 
-_NAMED_GROUPS = 4
+_SHOWN_GROUPS = 4
 """Groups that one sentence names; more is no sentence."""
 
 _TOLD_BY_FRAME: frozenset[Phase] = frozenset({"collective", "data", "rendezvous"})
@@ -78,8 +78,8 @@ def parting(groups: Sequence[StackGroup]) -> str:
     by_line: dict[int, list[int]] = {}
     for entry, line in zip(groups, where.lines, strict=True):
         by_line.setdefault(line, []).extend(entry.ranks)
-    at = [f"{named(ranks)} at line {line}" for line, ranks in list(by_line.items())[:_NAMED_GROUPS]]
-    return f"{text}: {', '.join(at)}{', …' if len(by_line) > _NAMED_GROUPS else ''}"
+    at = [f"{named(ranks)} at line {line}" for line, ranks in list(by_line.items())[:_SHOWN_GROUPS]]
+    return f"{text}: {', '.join(at)}{', …' if len(by_line) > _SHOWN_GROUPS else ''}"
 
 
 def sentence(groups: Sequence[StackGroup], note: Callable[[StackGroup], str] = lambda _: "") -> str:
@@ -89,8 +89,8 @@ def sentence(groups: Sequence[StackGroup], note: Callable[[StackGroup], str] = l
     """
     if not groups:
         return "no stack could be read"
-    few = len(groups) <= _NAMED_GROUPS
-    reported = groups if few else (groups[0], *sorted(groups[1:], key=_smallest)[: _NAMED_GROUPS - 1])
+    few = len(groups) <= _SHOWN_GROUPS
+    reported = groups if few else (groups[0], *sorted(groups[1:], key=_smallest)[: _SHOWN_GROUPS - 1])
     parts = [_clause(entry) + note(entry) for entry in reported]
     rest = [entry for entry in groups if entry not in reported]
     if rest:

@@ -10,7 +10,7 @@ from hwtop.job.stacks.frames import short_name
 from hwtop.model.rank import HotLine, Phase
 from hwtop.model.stack import StackFrame
 
-MOST_LINES = 12
+SHOWN_LINES = 12
 
 
 def hot_lines(samples: Iterable[tuple[Phase, StackFrame | None]]) -> tuple[HotLine, ...]:
@@ -29,5 +29,5 @@ def hot_lines(samples: Iterable[tuple[Phase, StackFrame | None]]) -> tuple[HotLi
             samples=count,
             visits=visits[phase, user],
         )
-        for (phase, user), count in counts.most_common(MOST_LINES)
+        for (phase, user), count in counts.most_common(SHOWN_LINES)
     )

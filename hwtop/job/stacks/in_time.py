@@ -12,9 +12,9 @@ from hwtop.model.rank import Held
 from hwtop.model.stack import StackFrame
 
 LOOKS = 6
-"""Looks that are compared (engineering default)."""
+"""Newest samples that are compared. Engineering default."""
 LOOK_EVERY_S = 2.0
-"""Nearer ones see the same step (engineering default)."""
+"""Samples that are nearer see the same step. Engineering default."""
 
 
 def held(looks: Sequence[tuple[float, tuple[StackFrame, ...]]]) -> Held | None:

@@ -17,9 +17,9 @@ from hwtop.model.rank import Phase, PhaseInterval
 
 KEPT: frozenset[Phase] = frozenset({"checkpoint", "compile"})
 """Phases whose spells are remembered: those that come now and then and stop the training."""
-_MOST = 64
+_KEPT = 64
 _SETTLED_S = 10.0
-"""A window of samples is handed over when it ends; dumps taken meanwhile came before it."""
+"""A window of samples is handed over when it ends; dumps taken meanwhile came before it. Engineering default."""
 
 
 class Recurrence(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class PhaseIntervals:
     """The spells of one process; looks may come a little out of order."""
 
     def __init__(self) -> None:
-        self._intervals: deque[PhaseInterval] = deque(maxlen=_MOST)
+        self._intervals: deque[PhaseInterval] = deque(maxlen=_KEPT)
         self._pending: list[tuple[float, Phase]] = []
         self._last: tuple[float, Phase] | None = None
         self._looks = 0

@@ -34,10 +34,11 @@ from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame
 
 _SAYS, _MAY = 0.8, 0.3
-"""Weights: what the line most probably does, and what else it might be (who writes may write a log, a checkpoint or a cache)."""
+"""Weights: what the line most probably does, and what else it might be (who writes may write a log, a checkpoint or a
+cache). Engineering default."""
 _WRITES: tuple[Phase, ...] = ("checkpoint", "logging", "data-main")
 _CALLERS = 3
-"""So many of the functions around a request say what it is for: clients have helpers of their own."""
+"""So many of the functions around a request say what it is for: clients have helpers of their own. Engineering default."""
 _STATEMENTS = re.compile(r"\s*;\s*(?=[A-Za-z_(]|$)")
 _CALLS = re.compile(r"[\w\])]\(")
 

@@ -13,9 +13,9 @@ from hwtop.model.job import OutlierVote, StackGroup
 from hwtop.model.rank import Phase
 
 ROUNDS = 5
-"""As ByteRobust."""
+"""Rounds of stacks that are compared. Source: ByteRobust (arXiv 2509.16293)."""
 _MOST_VOTES = 0.6
-"""Share of the rounds in which the slow rank must stand apart: three of five (engineering default)."""
+"""Of the rounds in which the slow rank must differ from the others: three of five. Engineering default."""
 _WAITS: frozenset[Phase] = frozenset({"collective", "backward", "sync"})
 """Where a rank stands that waits for a slower one: gloo waits inside backward, CUDA in the next synchronisation."""
 

@@ -25,12 +25,17 @@ from hwtop.model.stack import StackFrame, ThreadStack
 
 _COMPUTING: frozenset[Phase] = frozenset({"backward", "sync", "optimizer"})
 _OUTER, _INNER, _DOES = 8.0, 4.0, 3.0
-"""A function of a library that is for one thing, whatever it calls; one that the user's code is in now; what the innermost line does."""
+"""A function of a library that is for one thing, whatever it calls; one that the user's code is in now; what the innermost
+line does. Engineering default."""
 _NAMED, _AROUND, _VAGUE = 1.2, 0.75, 0.6
-"""A name that says it; a module's forward around it; a name that could be of something else as well. The sum of two weak ones outweighs
-any other single one. All weights are engineering defaults: their order is what the tests of the stacks ask for."""
+"""A name that says it; a module's forward around it; a name that could be of something else as well. The sum of two weak
+ones outweighs any other single one. The order of all weights is what the tests of the stacks ask for. Engineering
+defaults."""
 _LEAST = 0.6
-_MOST_KNOWN = 50_000
+"""Below it the phase is unknown. Engineering default."""
+MOSTLY = 0.5
+"""Of the samples: what takes so much of them is what a rank does, and is not one thing among others. Engineering default."""
+_KEPT_FUNCTIONS = 50_000
 """Functions whose meaning is kept."""
 
 
@@ -152,7 +157,7 @@ def _inner(frames: Sequence[StackFrame], has_device: bool) -> _Vote | None:
     return None
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
+@lru_cache(maxsize=_KEPT_FUNCTIONS)
 def _named(name: str, is_vague: bool) -> NameRule | None:
     """What a user's function of this name seems to do."""
     said = words(short_name(name))
@@ -176,7 +181,7 @@ def _rule(level: Level, frame: StackFrame, has_device: bool = False) -> int | No
     """Index of the first rule of this level that the function of `frame` fits."""
     key = (level, frame.name, frame.filename, frame.short_filename, has_device)
     if key not in _known:
-        if len(_known) >= _MOST_KNOWN:
+        if len(_known) >= _KEPT_FUNCTIONS:
             _known.clear()
         _known[key] = next(
             (
@@ -191,7 +196,7 @@ def _rule(level: Level, frame: StackFrame, has_device: bool = False) -> int | No
     return _known[key]
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
+@lru_cache(maxsize=_KEPT_FUNCTIONS)
 def waits_at_queue(name: str, short_filename: str) -> bool:
     """Whether Python's own library waits there for what another process or thread makes."""
     return any(fits(name, short_filename) for fits in queue_waits())

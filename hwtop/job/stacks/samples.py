@@ -17,17 +17,18 @@ from hwtop.job.stacks.flame import flame_roots
 from hwtop.job.stacks.frames import short_name, training_thread
 from hwtop.job.stacks.hot_lines import hot_lines
 from hwtop.job.stacks.in_time import LOOK_EVERY_S, LOOKS, held
+from hwtop.job.stacks.phase import MOSTLY
 from hwtop.job.stacks.series import WINDOW_S, Sample, Series, StackState
 from hwtop.job.stacks.sleep import Sleep, Sleepers
 from hwtop.model.flame import FlameNode
 from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
-_HOT_SPOTS = 5
-_MOST_HALTS = 16
-_MOSTLY = 0.5
+_SHOWN_HOT_SPOTS = 5
+_KEPT_HALTS = 16
 _SURE_S = 0.5
-"""A look so soon after a thread was first read as asleep may have shown it before: reading all processes takes time."""
+"""A sample so soon after a thread was first read as asleep may be from before: reading all processes takes time.
+Engineering default."""
 
 
 class Shares(Struct, frozen=True, kw_only=True):
@@ -50,7 +51,7 @@ class StackSamples:
         self._series: dict[int, Series] = {}
         self.sleepers = Sleepers()
         """To be shown every process reading: what the newest look showed of a thread holds until it is woken."""
-        self._halts: deque[tuple[float, float]] = deque(maxlen=_MOST_HALTS)
+        self._halts: deque[tuple[float, float]] = deque(maxlen=_KEPT_HALTS)
 
     def add(self, dump: StackDump, *, has_device: bool = False) -> None:
         """Take in one dump; of one process looks come in order of time. `has_device`: as in `phase_and_frame`."""
@@ -220,7 +221,7 @@ def _hot(samples: Sequence[Sample]) -> tuple[HotSpot, ...]:
         )
         for (function, file, _), counts in lines.items()
     ]
-    return tuple(sorted(spots, key=lambda spot: -spot.samples)[:_HOT_SPOTS])
+    return tuple(sorted(spots, key=lambda spot: -spot.samples)[:_SHOWN_HOT_SPOTS])
 
 
 def _working(samples: Sequence[Sample]) -> Iterator[StackFrame]:
@@ -228,7 +229,7 @@ def _working(samples: Sequence[Sample]) -> Iterator[StackFrame]:
     asleep = _asleep(samples)
     for sample in samples:
         user = sample.classified.user
-        if user is not None and sample.phase != "data" and sample.waits(asleep) < _MOSTLY:
+        if user is not None and sample.phase != "data" and sample.waits(asleep) < MOSTLY:
             yield user
 
 

@@ -16,9 +16,10 @@ from hwtop.model.rank import Phase
 from hwtop.model.stack import StackDump, ThreadStack
 
 WINDOW_S = 60.0
-_GAP_S = 30.0
-"""A longer time without a look ends a phase: nobody knows what was in between."""
-_MOST_SAMPLES = 400
+"""Window of the samples that shares and phases are made of. Engineering default."""
+GAP_S = 30.0
+"""A longer time without a sample ends a phase: what was in between is unknown. Engineering default."""
+_KEPT_SAMPLES = 400
 """A process is kept with at most so many samples: 5 Hz over the window, and as many dumps again."""
 _BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
 _OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
@@ -29,7 +30,7 @@ _PREPARES: frozenset[Phase] = frozenset(
 )
 """All that was seen before the first of `_LEARNS`: then a data set was read or made (and its cache written), or a checkpoint loaded,
 before the training, and that does not count."""
-_MOST_FUNCTIONS = 8192
+_KEPT_FUNCTIONS = 8192
 _STEPS: frozenset[Phase] = _LEARNS | {"data", "sync"}
 """Only a training loop is seen in these."""
 T = TypeVar("T")
@@ -77,7 +78,7 @@ class Series:
     def __init__(self, halts: Collection[tuple[float, float]]) -> None:
         """`halts`: (from, to) of the times whose samples do not count; the owner adds to it."""
         self.halts = halts
-        self.samples: deque[Sample] = deque(maxlen=_MOST_SAMPLES)
+        self.samples: deque[Sample] = deque(maxlen=_KEPT_SAMPLES)
         self.stack_state: StackState | None = None
         self.looks = 0
         self.place: tuple[tuple[str, str, int], ...] = ()
@@ -102,9 +103,9 @@ class Series:
         said = sample.classified
         if self.looks == 0 or said.place != self.place:
             self.place, self.same_since_s, self.elsewhere_s = said.place, sample.at_s, self.seen_s
-        if self.looks == 0 or functions_of(said) != self.functions or sample.at_s - self.seen_s > _GAP_S:
+        if self.looks == 0 or functions_of(said) != self.functions or sample.at_s - self.seen_s > GAP_S:
             self.functions, self.same_function_since_s = functions_of(said), sample.at_s
-        if said.phase != self.phase or sample.at_s - self.seen_s > _GAP_S:
+        if said.phase != self.phase or sample.at_s - self.seen_s > GAP_S:
             self.phase, self.phase_since_s = said.phase, sample.at_s
         self.looks += 1
         self.seen_s = sample.at_s
@@ -147,7 +148,7 @@ class Series:
         return known[1]  # type: ignore[return-value]  # each name has one `compute`
 
 
-@lru_cache(maxsize=_MOST_FUNCTIONS)
+@lru_cache(maxsize=_KEPT_FUNCTIONS)
 def functions_of(said: ClassifiedStack) -> tuple[object, ...]:
     """The user's functions on the stack, root first, and the part of a step that a library does below them: a loop that stays
     in one function changes its line only, whatever C function or comprehension it calls."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from hwtop.model.stack import StackDump
 
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*?/lib(?:64)?/(?:python|pypy)3\.\d+t?/|.*?/python3\d+\.zip/")
-_MOST = 20_000
+_KEPT = 20_000
 """Names that are remembered; a job runs some thousands of files."""
 
 
@@ -27,7 +27,7 @@ class ShortNames:
 
     def learn(self, dumps: Iterable[StackDump]) -> None:
         """Take in frames that have both names."""
-        if len(self._known) > _MOST:
+        if len(self._known) > _KEPT:
             self._known.clear()
         for dump in dumps:
             for thread in dump.threads:

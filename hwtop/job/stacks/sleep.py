@@ -9,7 +9,7 @@ from msgspec import Struct
 from hwtop.model.process import ProcessReading
 
 _ASLEEP = ("S", "D")
-_REMEMBERED = 20
+_KEPT = 20
 """Sleeps of a thread that are over. Engineering default."""
 
 
@@ -46,7 +46,7 @@ class Sleepers:
         for pid, sleep in before.items():
             now = self._sleeps.get(pid)
             if now is None or now.since_s != sleep.since_s:
-                self._ended.setdefault(pid, deque(maxlen=_REMEMBERED)).append(sleep.seen_s - sleep.since_s)
+                self._ended.setdefault(pid, deque(maxlen=_KEPT)).append(sleep.seen_s - sleep.since_s)
         here = {process.pid for process in reading.processes}
         self._ended = {pid: ended for pid, ended in self._ended.items() if pid in here}
 

@@ -21,13 +21,16 @@ from hwtop.symptoms.gpu.words import (
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.text import SHOWN
 
 SPELLS_S = 600.0
+"""Window in which intervals of throttling are counted. Source: gpud (leptonai/gpud, hw-slowdown component), 10 min."""
 FLICKER_LOOKS = 2
-"""A hardware slowdown that only one sample in a row shows is a change of the performance state."""
+"""A hardware slowdown that only one sample in a row shows is a change of the performance state (NVML documentation of the
+bit). Engineering default."""
 BRAKE_LOOKS = 3
-"""A power brake that so many samples in a row show: it comes from power supply or chassis, and never without cause."""
-_SHOWN = 4
+"""A power brake that so many samples in a row show: it comes from power supply or chassis, and never without cause.
+Engineering default."""
 _WORDS = {
     "sw_thermal": "thermal slowdown by the driver",
     "hw_thermal": "thermal slowdown by the hardware",
@@ -80,7 +83,7 @@ def _hot(history: History, held: Sequence[_Held]) -> Observation:
         evidence=(
             *(
                 line
-                for each in held[:_SHOWN]
+                for each in held[:SHOWN]
                 for line in (_seen(each), _temperatures(each.gpu), *_counted(history, each))
             ),
             *_cool(history, held),
@@ -104,7 +107,7 @@ def _slowed(history: History, held: Sequence[_Held]) -> Observation:
         },
         confidence=0.9,
         evidence=(
-            *(line for each in held[:_SHOWN] for line in (_seen(each), *_power(each.gpu))),
+            *(line for each in held[:SHOWN] for line in (_seen(each), *_power(each.gpu))),
             *_cool(history, held),
             *not_ours(history, indexes),
         ),

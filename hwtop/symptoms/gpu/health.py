@@ -13,10 +13,10 @@ from hwtop.symptoms.gpu.words import gpu_facts, named_gpus, not_ours, own_severi
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.severity import SEVERITIES, worst
+from hwtop.symptoms.text import SHOWN
 
 CORRECTED_S = 10.0
-"""A rate is told after so long."""
-_SHOWN = 4
+"""Shortest time over which a rate of corrected errors is taken. Engineering default."""
 
 
 ECC = limits_of("ecc-error")
@@ -71,8 +71,8 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
         },
         confidence=0.95,
         evidence=(
-            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:_SHOWN]),
-            *((f"and {len(faults) - _SHOWN} more",) if len(faults) > _SHOWN else ()),
+            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:SHOWN]),
+            *((f"and {len(faults) - SHOWN} more",) if len(faults) > SHOWN else ()),
             *not_ours(history, reported),
         ),
         ranks=ranks_on(history, reported),

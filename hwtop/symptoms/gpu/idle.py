@@ -10,18 +10,19 @@ from hwtop.job.rank_set import named, rank_set
 from hwtop.model.rank import Rank, RankState
 from hwtop.symptoms.gpu.load import gpu_util, load, sm_active_pct
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import DATA_SHARE, at, hot_spot, state_share
+from hwtop.symptoms.input.loading import DATA, at, hot_spot, state_share
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
 
 GPU_IDLE_PCT = 30.0
-"""Mean utilization over the window. Engineering default."""
+"""Mean utilization over the window, below which a GPU is idle. Engineering default."""
 CPU_WANTED_SHARE = 0.8
-"""... or on the run queue in so many of the looks: the same need on a full machine, where nobody gets 80 % of a core."""
+"""Of the samples on the run queue: as much need for a core as 80 % of one, on a full machine, where no process gets that.
+Engineering default."""
 SPIN_SHARE = 0.5
-"""A main thread that surely spends so much of its time in waits for the device or for other ranks does not compute, it spins:
-where there are fewer CUDA contexts than cores a wait for the device takes a whole one (CUDA Runtime API,
-cudaDeviceScheduleAuto). Engineering default."""
+"""A main thread with so large a proven share in waits for the device or for other ranks does not compute, it spins: where
+there are fewer CUDA contexts than cores a wait for the device takes a whole one (CUDA Runtime API, cudaDeviceScheduleAuto).
+Engineering default."""
 _COUNTED: frozenset[RankState] = frozenset({"training", "data-wait", "slow", "unknown"})
 
 
@@ -55,7 +56,7 @@ def check_gpu_idle(history: History, limits: Limits = IDLE) -> Observation | Non
         facts={
             "function": spot.function if spot else None,
             "share": spot.share if spot else None,
-            "data": data if data > DATA_SHARE else None,
+            "data": data if data > DATA.data_share else None,
             "pid": hit[0][0].pid,
         },
         evidence=(
@@ -67,7 +68,7 @@ def check_gpu_idle(history: History, limits: Limits = IDLE) -> Observation | Non
                 if busy_pct > limits.cpu_pct
                 else f", running or in line for a core in {_wanted(history, hit):.0%} of the samples"
             ),
-            *((f"{data:.0%} of their stack samples in data loading",) if data > DATA_SHARE else ()),
+            *((f"{data:.0%} of their stack samples in data loading",) if data > DATA.data_share else ()),
             *(
                 (f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples",)
                 if spot

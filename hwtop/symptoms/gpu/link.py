@@ -15,13 +15,15 @@ from hwtop.symptoms.gpu.words import gpu_facts, named_gpus, not_ours, own_severi
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.severity import SEVERITIES, worst
+from hwtop.symptoms.text import SHOWN
 
 WINDOW_S = 60.0
+"""Time in which a link is read under load, and in which the fabric manager may complete. Engineering default."""
 REPLAYS_S = 120.0
+"""Time over which the rate of PCIe replays is taken; each half must show some. Engineering default."""
 NVLINK_XIDS = frozenset({74, 136, *range(144, 151), 155})
 _LANES_GB_PER_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.97, 5: 3.94, 6: 7.56}
-"""GB/s of one lane in one direction (PCI-SIG)."""
-_SHOWN = 4
+"""GB/s of one lane in one direction, by generation. Source: PCI-SIG."""
 
 
 PCIE = limits_of("pcie-degraded")
@@ -78,8 +80,8 @@ def _observation(history: History, faults: Sequence[_Fault], what: str, confiden
         facts={"index": reported[0], "fault": what, "others": named_gpus(others) if others else None, **gpu_facts(gpu)},
         confidence=confidence,
         evidence=(
-            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:_SHOWN]),
-            *((f"and {len(faults) - _SHOWN} more",) if len(faults) > _SHOWN else ()),
+            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:SHOWN]),
+            *((f"and {len(faults) - SHOWN} more",) if len(faults) > SHOWN else ()),
             *not_ours(history, indexes),
         ),
         ranks=ranks_on(history, reported),

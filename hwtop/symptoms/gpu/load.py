@@ -19,7 +19,8 @@ AWAY: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval", "stopp
 NEIGHBOUR_SM_PCT = 5.0
 """Another process that has a kernel on the GPU for so much of the time takes it from the job. Engineering default."""
 _OWN_MEMORY = 0.25
-"""A context that holds less than this part of a process's largest one is a stray: the process works elsewhere."""
+"""A context that holds less than this part of a process's largest one is a stray: the process works elsewhere. Engineering
+default."""
 
 Value = Callable[[Gpu], float | None]
 

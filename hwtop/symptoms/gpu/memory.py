@@ -12,26 +12,29 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import at_work, rank_bytes
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host.memory import LEAK_S
 from hwtop.symptoms.host.resources import span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
 
 FLUSH_S = 60.0
+"""Window in which memory that is given back and taken again is counted. Engineering default."""
 RETRY_S = 120.0
-"""How long a line about retries of cudaMalloc counts."""
+"""How long a line about retries of cudaMalloc counts. Engineering default."""
 RETRIES = "gpu-memory-near-full"
 
-LEAK_S = 600.0
 FAST_LEAK_S = 180.0
-"""A leak that fills the memory within `SOON_S` is told after so long."""
+"""Shortest window of a leak that fills the memory within `SOON_S`. Engineering default."""
 SOON_S = 900.0
+"""A leak that fills the memory within so long is reported early. Engineering default."""
 BLOCKS = 6
+"""Equal parts of the window, each of which must rise. Engineering default."""
 _LOOKS = 120
-"""So many readings are enough for the medians."""
+"""So many readings are enough for the medians of the window. Engineering default."""
 EVEN = 0.7
 FAST_EVEN = 0.8
-"""In each sixth of the window it must rise at least at this part of the mean rate: an allocator that fills up slows down, an
-evaluation or a longer batch gains once."""
+"""In each sixth of the window it must rise at least at this part of the mean rate: an allocator that fills up slows down,
+an evaluation or a longer batch gains once. Engineering default."""
 
 GIB = float(1 << 30)
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from hwtop.job.hang.rank_state import share_of
+from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import busy_pct, gpus_at
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import DATA_SHARE, MIN_SAMPLES
+from hwtop.symptoms.input.loading import DATA
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
 
-_BYTES_PER_MBIT = 125_000.0
 COLLECTIVE_SHARE = 0.3
-"""Of the samples, proven. Engineering default."""
+"""Proven share of the samples in collectives, from which they explain the idle GPU. Engineering default."""
 
 
 NETWORK = limits_of("gpu-idle-network-busy")
@@ -66,7 +65,7 @@ def _carried(ranks: Sequence[Rank]) -> tuple[str, bool]:
         return "a checkpoint is written or read", False
     if any(rank.state == "starting" for rank in ranks):
         return "the job starts: weights, data or the first parameters", False
-    if samples >= MIN_SAMPLES and share_at_least(data, samples) >= DATA_SHARE:
+    if samples >= MIN_SAMPLES and share_at_least(data, samples) >= DATA.data_share:
         return f"data loading, {data:.0%} of the ranks' time", True
     if samples >= MIN_SAMPLES and share_at_least(together, samples) >= COLLECTIVE_SHARE:
         return f"communication between ranks, {together:.0%} of their time", True
@@ -77,7 +76,7 @@ def _busiest_port(history: History, limits: Limits) -> tuple[str, float, float] 
     """Name, share of its speed, bytes per second of the physical port that is fullest over the window."""
     now = history.now.network
     found = [
-        (nic.name, rate / (nic.link_mbit_per_s * _BYTES_PER_MBIT), rate)
+        (nic.name, rate / (nic.link_mbit_per_s * 1e6 / 8), rate)
         for nic in (now.nics if now else ())
         if nic.link_mbit_per_s
         and not nic.is_virtual

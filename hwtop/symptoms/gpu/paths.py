@@ -20,7 +20,7 @@ from hwtop.symptoms.rule import Observation, observed
 WAYS = "multi-gpu-slower-than-one"
 _DIRECT: tuple[Path, ...] = ("NVLINK", "XGMI")
 _MOST_GPUS = 8
-"""Of more the number of choices explodes, and such machines have a switch."""
+"""With more GPUs there are too many choices to try, and such machines have a switch. Engineering default."""
 
 
 def check_paths(history: History) -> Observation | None:

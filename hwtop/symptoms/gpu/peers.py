@@ -13,21 +13,22 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import AWAY, Value, at_work, busy_pct, home
+from hwtop.symptoms.gpu.memory import GIB
 from hwtop.symptoms.gpu.utilization import check_low
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, spread
 
 THIRDS = 3
-"""Each third of the window must show it."""
+"""Equal parts of the window, each of which must show the difference. Engineering default."""
 ROBUST_Z = 3.5
-"""Distance from the median in robust standard deviations (Iglewicz & Hoaglin 1993, modified z-score)."""
+"""Distance from the median in robust standard deviations (modified z-score). Source: Iglewicz & Hoaglin 1993."""
 FEW = 0.25
-"""Of the GPUs: more of them are no outliers but another kind. Of two GPUs one may differ, by twice as much."""
+"""Of the GPUs: more of them are not outliers but another kind. Of two GPUs one may differ, by twice as much. Engineering
+default."""
 FIRST_MEMORY_SHARE = 0.30
 """Of the memory; rank 0 often holds more: gathered outputs, an optimizer's state that is not sharded. Engineering default."""
 _STAGES = re.compile(r"pipeline[-_](?:model[-_])?parallel[-_]size[= ]+([2-9]|\d\d)|--pp(?:[-_]size)?[= ]+([2-9]|\d\d)")
-_GIB = float(1 << 30)
 
 
 PEERS = limits_of("multi-gpu-imbalance")
@@ -52,7 +53,7 @@ class _Respect(Struct, frozen=True):
     """What a difference must at least be to be worth a word."""
 
     def says(self, outlier: Outlier, gpus: int) -> str:
-        scale = _GIB if self.unit == "GiB" else 1.0
+        scale = GIB if self.unit == "GiB" else 1.0
         others = f"the other {gpus - 1}" if gpus > 2 else "the other one"
         return (
             f"GPU {outlier.index} (rank {outlier.rank.rank}): {self.name} {outlier.value / scale:.0f} {self.unit}; "
@@ -205,7 +206,7 @@ def _strays(owners: dict[int, tuple[Gpu, Rank]]) -> tuple[str, ...]:
     for index, (gpu, owner) in owners.items():
         guests = [entry for entry in gpu.processes or () if entry.pid in by_pid and entry.pid != owner.pid]
         if guests:
-            held = sum(entry.mem_bytes or 0 for entry in guests) / _GIB
+            held = sum(entry.mem_bytes or 0 for entry in guests) / GIB
             numbers = [by_pid[entry.pid].rank for entry in guests]
             lines.append(
                 f"{named(numbers)} also {'holds' if len(numbers) == 1 else 'hold'} {held:.1f} GiB on GPU {index}"

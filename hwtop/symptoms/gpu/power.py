@@ -19,12 +19,12 @@ from hwtop.symptoms.gpu.words import (
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.text import SHOWN
 
 LOW_LIMIT = 0.99
-"""Limit / default: below it somebody lowered it; the driver rounds to whole watts."""
+"""Limit / default: below it the limit was lowered; the driver rounds to whole watts. Engineering default."""
 LOW_BESIDE_PEERS = 0.97
-"""Limit / median limit of the other GPUs of its kind."""
-_SHOWN = 4
+"""Limit / median limit of the other GPUs of its kind. Engineering default."""
 
 
 CAP = limits_of("gpu-power-cap")
@@ -50,7 +50,7 @@ def _low_limit(history: History, low: Sequence[Gpu]) -> Observation:
         },
         confidence=0.9,
         evidence=(
-            *(f"GPU {gpu.index}: {gpu.power_w:.0f} W of {_limit_words(gpu)}{clock_words(gpu)}" for gpu in low[:_SHOWN]),
+            *(f"GPU {gpu.index}: {gpu.power_w:.0f} W of {_limit_words(gpu)}{clock_words(gpu)}" for gpu in low[:SHOWN]),
             *_peer_limits(history, low),
             *not_ours(history, indexes),
         ),
@@ -69,7 +69,7 @@ def _full_load(history: History, capped: Sequence[Gpu]) -> Observation | None:
         confidence=0.9,
         evidence=tuple(
             f"GPU {gpu.index}: {gpu.power_w:.0f} of {gpu.power_limit_w:.0f} W{clock_words(gpu)}"
-            for gpu in capped[:_SHOWN]
+            for gpu in capped[:SHOWN]
         ),
         ranks=ranks_on(history, indexes),
     )

@@ -27,15 +27,18 @@ MEM_UTIL_PCT = 5.0
 TENSOR_PCT = 1.0
 """A kernel that computes reads memory or uses tensor cores for more than that. Engineering defaults."""
 QUIET_BYTES_PER_S = 100e6
-"""Over NVLink, PCIe or (of a job on several machines) the network: less is no traffic of a training. Engineering default."""
+"""Over NVLink, PCIe or (of a job on several machines) the network: less does not come from training. Engineering
+default."""
 SPIN_MOMENTS = 0.9
-"""Of the window: one odd reading does not end it."""
+"""Of the window: one odd reading does not end a spin. Engineering default."""
 CLOCK_SHARE = 0.7
 """Of the highest SM clock: a GPU that was slowed down takes less power for that reason. Engineering default."""
 TRAINING_S = 30.0
+"""Shortest training that makes a median of the power. Engineering default."""
 LEAST_TRAINING = 5
-"""So long a training, and so many readings of it, make a median."""
+"""Least readings of it. Engineering default."""
 MOST_CONFIDENCE = 0.85
+"""Power and traffic let a spin be inferred, and do not prove it. Engineering default."""
 _SLOWED: frozenset[ThrottleReason] = frozenset(
     {"hw_slowdown", "sw_thermal", "hw_thermal", "hw_power_brake", "hw_current"}
 )

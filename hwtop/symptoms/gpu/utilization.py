@@ -31,12 +31,15 @@ from hwtop.symptoms.statistics import share_at_least
 from hwtop.symptoms.text import Fact
 
 LEAST_PCT = 5.0
-"""Of a rank whose stacks nobody may read: what uses its GPU less may be no training at all."""
+"""Of a rank without stacks: what uses its GPU less may not train at all. Engineering default."""
 WAIT_SHARE = 0.3
+"""Proven share of the samples in waits, from which the stacks explain the idle GPU. Engineering default."""
 SWING = (20.0, 80.0)
+"""Utilization below the first and above the second alternates in a saw-tooth. Engineering default."""
 SWINGS = 0.2
-"""A fifth of the readings or more below, and as many above: a saw-tooth. Engineering defaults."""
+"""Least share of the readings on either side of a saw-tooth. Engineering default."""
 BUSY_CORE_PCT = 90.0
+"""Of a core: a main thread that computes so much and does not spin keeps the GPU waiting. Engineering default."""
 _WORKS: frozenset[RankState] = frozenset({"training", "slow", "data-wait", "collective-wait", "unknown"})
 
 _Why = Literal["neighbour", "wait", "core", "swing", "small", "unknown"]

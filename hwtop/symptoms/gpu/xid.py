@@ -16,16 +16,16 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern, severity_of
 from hwtop.symptoms.rule import Observation, observed
 from hwtop.symptoms.severity import SEVERITIES, worst
+from hwtop.symptoms.text import SHOWN, SHOWN_CHARS
 
 _UNKNOWN = XidMeaning(
     "a code that is not in the table", "warning", "root", "unknown", "look it up in NVIDIA's Xid catalogue"
 )
 _SWITCH = 10_000
-"""SXid codes of NVSwitch have five digits."""
+"""SXid codes of NVSwitch have five digits. Source: NVIDIA fabric manager user guide."""
 _RECOVERY = 154
+"""GPU Recovery Action Changed: it says what to do, not what was wrong. Source: NVIDIA Xid catalogue."""
 _ACTION = re.compile(r"recovery action changed from .{0,40} to 0x[0-9a-f]+ \((?P<action>[^)]{1,60})\)", re.IGNORECASE)
-_SHOWN = 4
-_WIDTH = 240
 
 
 class _Fault(Struct, frozen=True):
@@ -97,10 +97,10 @@ def _observation(history: History, causes: Sequence[_Fault], others: Sequence[_F
             f"{first.where}{first.name}: {_metrics(first, history)}",
             *(
                 f"{fault.where}{fault.words} ({_metrics(fault, history)})"
-                for fault in (*causes[1:], *others)[: _SHOWN - 1]
+                for fault in (*causes[1:], *others)[: SHOWN - 1]
             ),
             *((f"{first.name} is {first.meaning.whose}",) if first.meaning.whose else ()),
-            *(fault.event.text[:_WIDTH] for fault in causes[:2] if fault.event is not None),
+            *(fault.event.text[:SHOWN_CHARS] for fault in causes[:2] if fault.event is not None),
             *(not_ours(history, gpus) if is_known and not reported else ()),
         ),
         ranks=tuple(sorted({*ranks_on(history, gpus), *reported})),

@@ -29,7 +29,8 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.text import Fact
 
 _BUSY_PCT = 10.0
-_MOST_TOLD = 8
+"""Of a core: from here on the load of a rank is part of the evidence. Engineering default."""
+_SHOWN_RANKS = 8
 """Ranks of which the evidence has a line each."""
 _DOES: dict[LivenessState, str] = {
     "stuck asleep": "it sleeps",
@@ -55,7 +56,7 @@ def check_hang(history: History, limits: Limits = HANG) -> Observation | None:
         facts=_facts(job, ranks, cause),
         evidence=(
             *_evidence(history, job, cause),
-            *(f"rank {rank.rank} (PID {rank.pid}): {_state(rank)}" for rank in ranks[:_MOST_TOLD] if not waits(rank)),
+            *(f"rank {rank.rank} (PID {rank.pid}): {_state(rank)}" for rank in ranks[:_SHOWN_RANKS] if not waits(rank)),
             *_of_the_wait(job),
         ),
         ranks=cause.culprits or tuple(rank.rank for rank in ranks),

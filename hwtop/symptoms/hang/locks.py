@@ -21,8 +21,8 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, observed
 
 GIL_DUMPS = 3
-"""So many dumps, over at least `STANDSTILL_S`, must show the same thread with the interpreter lock at the same place. Engineering
-default."""
+"""So many dumps, over at least `STANDSTILL_S`, must show the same thread with the interpreter lock at the same place.
+Engineering default."""
 GIL_CPU_PCT = 10.0
 """A thread that works under the lock takes a whole core. Those that want it wake up 200 times a second, which is 1 or 2 %.
 Engineering default."""

@@ -24,7 +24,8 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 FIRST_GONE_S = 0.3
-"""Less than the shortest interval: two ranks that end in one look cannot be ordered."""
+"""Less than the shortest interval: two ranks that end between the same two readings cannot be ordered. Engineering
+default."""
 _PYTHON_ZOMBIES = ("[python", "[pt_")
 """A zombie has only its comm: the interpreter's, or what torch calls its main thread."""
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})

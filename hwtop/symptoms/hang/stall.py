@@ -12,6 +12,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, limits_of
 
 SPIN_WAIT_LOOKS = 3
+"""Samples of the GPUs that must show the spin, however short the window is. Engineering default."""
 
 
 HANG = limits_of("collective-mismatch")

@@ -19,7 +19,8 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 QUOTA = limits_of("cgroup-throttled")
 _CLEARLY = 2.0
-"""Times the warning's level: a third of the window is then enough, for no burst stops a job in every other period for so long."""
+"""Times the level of the warning: a third of the window is then enough, for no burst stops a job in every other period for
+so long. Engineering default."""
 
 
 class _Limit(Struct, frozen=True):

@@ -16,11 +16,12 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import SHOWN
 
 CORES = limits_of("cpu-oversubscribed")
 STEAL = limits_of("cpu-steal")
-_MOST_NAMED = 4
 _LEAST_VALUES = 3
+"""Fewer values of a window have no mean. Engineering default."""
 
 
 def most_runnable(limits: Limits, cores: float) -> float:
@@ -143,7 +144,7 @@ def _is_within(rank: Rank, cores: frozenset[int]) -> bool:
 def _delays(crowd: _Crowd) -> list[str]:
     return [
         f"rank {rank.rank} (PID {rank.pid}): its main thread was ready to run and had no core {delay:.0f} % of the time"
-        for rank, delay in zip(crowd.ranks[:_MOST_NAMED], crowd.delays_pct, strict=False)
+        for rank, delay in zip(crowd.ranks[:SHOWN], crowd.delays_pct, strict=False)
         if delay is not None
     ]
 

@@ -11,7 +11,9 @@ from hwtop.symptoms.host.resources import CGROUP_MEMORY, MEMORY, Rise, known, ri
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 MIN_WINDOW_S = 12.0
-MAX_WINDOW_S = 600.0
+"""Shortest window of a rise: start-up and caches rise as well. Engineering default."""
+LEAK_S = 600.0
+"""The longest window of a rise; one nearly so long is more certain. Engineering default."""
 
 
 LEAK = limits_of("host-memory-leak")
@@ -35,7 +37,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
     worst = max(rises, key=lambda growth: growth.rise.per_s)
     is_soon = left_s is not None and left_s < 3600 * limits.warning_h
     left = span(left_s) if left_s is not None and left_s < 48 * 3600 else None
-    is_long = worst.rise.seconds >= 0.9 * MAX_WINDOW_S
+    is_long = worst.rise.seconds >= 0.9 * LEAK_S
     return observed(
         "host-memory-leak",
         severity="warning" if is_soon or is_long else "info",
@@ -60,7 +62,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
 
 def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | None:
     """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
-    points = history.rank_series(MAX_WINDOW_S, rank.rank, _memory_while_training)
+    points = history.rank_series(LEAK_S, rank.rank, _memory_while_training)
     points = points[max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > 5.0), default=0) :]
     if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S:
         return None

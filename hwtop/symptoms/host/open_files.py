@@ -10,6 +10,7 @@ from hwtop.symptoms.host.resources import LEAST_S, OPEN_FILES, Outlook, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 _URGENT_S = 30.0
+"""A rise that was seen for so long is trusted to reach the limit. Engineering default."""
 _OWN = ("rank", "loader-worker")
 """Whose leak is the job's own: a server that it talks to holds the other end of each connection that is not closed."""
 

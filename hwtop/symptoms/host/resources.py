@@ -19,19 +19,23 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import line_fit
 
 FIT = 0.9
-"""On a straight line (R squared)."""
+"""R squared of the straight line of a rise. Engineering default."""
 SLICES = 4
+"""Equal parts of the time in each of which it must rise. Engineering default."""
 SLICE_SHARE = 0.3
-"""In each of so many equal parts of the time at least this share of the mean is gained: what starts up, opens its shards or warms a
-cache gains in bursts that lie near a line, too. Engineering defaults."""
+"""Of the mean gain, in each of the equal parts: what starts up, opens its shards or warms a cache gains in bursts that also
+lie near a line. Engineering default."""
 LOOKS = 40
-"""So many readings of a window make the line: a job may have thousands of processes."""
+"""So many readings of a window make the line: a job may have thousands of processes. Engineering default."""
 WINDOW_S = 120.0
+"""Over which a rise towards a limit is sought. Engineering default."""
 LEAST_S = 20.0
+"""A shorter rise is not reported. Engineering default."""
 TRUSTED = 3.0
 """A rise is trusted to go on for so many times as long as it was seen. Engineering default."""
 HALF = 0.5
-"""Of the limit must be used before a rise towards it is told: a buffer that fills up ends mostly before."""
+"""Of the limit, from which a rise towards it is reported: a buffer that fills up mostly ends before. Engineering
+default."""
 
 
 class Amount(Struct, frozen=True):

@@ -19,7 +19,7 @@ from hwtop.symptoms.host.resources import INODES, MEMORY_FS, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 WAITS_SHARE = 0.2
-"""A rank that spends so much of its samples in phases of reading and writing waits for the disk."""
+"""A rank that spends so much of its samples in phases of reading and writing waits for the disk. Engineering default."""
 
 
 DISK = limits_of("disk-saturated")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 
-from hwtop.job.hang.rank_state import share_of
+from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
 from hwtop.job.kernel.wait import WaitKind
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.code_line import collects_garbage
@@ -15,7 +15,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import (
-    MIN_SAMPLES,
+    DATA,
     WINDOW_S,
     WORKER_BLOCKED_SHARE,
     Cause,
@@ -30,11 +30,10 @@ from hwtop.symptoms.input.loading import (
     waits_at_queue,
     worker_pct,
 )
-from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import Fact
 
-DATA = limits_of("input-bound-cpu")
 _IN_WORDS: dict[WaitKind, str] = {
     "storage": "storage",
     "network": "a socket",

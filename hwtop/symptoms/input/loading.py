@@ -18,21 +18,23 @@ from hwtop.job.stacks.phase import takes_from_loader
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import limits_of
 
-DATA_SHARE = 0.20
-"""Share of the samples in data loading; what the samples prove (Wilson), not their ratio. Engineering default."""
+DATA = limits_of("input-bound-cpu")
 WORKER_BUSY_PCT = 70.0
 """A loader worker that uses this much of a core is bound by the CPU. Engineering default."""
 WORKER_RUNNABLE_SHARE = 0.5
-"""... or that is on the run queue in half of the looks: on a full machine it wants the CPU and does not get it."""
+"""Of the samples of a loader worker on the run queue: on a full machine it needs the CPU and does not get it. Engineering
+default."""
 WORKER_BLOCKED_SHARE = 0.3
-"""Workers in D for over 30 % of the looks. Engineering default."""
+"""Of the samples of the loader workers in D state. Engineering default."""
 WINDOW_S = 10.0
+"""Of the means over workers, threads, cores and GPUs that answer what is busy now. Engineering default."""
 THREAD_WINDOW_S = 60.0
-"""Looks at all threads are seldom: one ends each window of samples."""
+"""Time in which all threads are sampled: seldom, one sample ends each window. Engineering default."""
 MIN_LOOKS = 3
-"""At all threads, to call one that is active in half of them busy where the machine is full. Engineering default."""
-MIN_SAMPLES = 8
+"""Samples of all threads, to call one that is active in half of them busy where the machine is full. Engineering
+default."""
 
 Cause = Literal["cpu", "workers", "io"]
 BYTES: frozenset[WaitKind] = frozenset({"storage", "network", "pipe", "file lock"})

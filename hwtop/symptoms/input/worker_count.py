@@ -10,9 +10,9 @@ from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import is_trainer
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import SHOWN
 
 WORKERS = limits_of("dataloader-oversubscribed")
-_NAMED = 4
 
 
 def waiting_workers(derived: DerivedState) -> float | None:
@@ -54,7 +54,7 @@ def check_oversubscribed(history: History, limits: Limits = WORKERS) -> Observat
                 if pressure is not None
                 else ()
             ),
-            *(f"rank {rank.rank} (PID {rank.pid}): {len(rank.workers)} workers" for rank in ranks[:_NAMED]),
+            *(f"rank {rank.rank} (PID {rank.pid}): {len(rank.workers)} workers" for rank in ranks[:SHOWN]),
             *((f"torch warned: {reported.log_line[:200]}",) if reported is not None and reported.log_line else ()),
         ),
         ranks=tuple(rank.rank for rank in ranks),

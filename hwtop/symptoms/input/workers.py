@@ -14,10 +14,10 @@ from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import Fact
+from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact
 
 _REMEMBERED_S = 120.0
-_NAMED = 4
+"""An OOM kill in the job's cgroup explains a worker that is lost within so long. Engineering default."""
 _ENDED = ("Z", "X")
 
 
@@ -47,8 +47,8 @@ def check_stuck(history: History, limits: Limits = STUCK) -> Observation | None:
         confidence=0.95 if first.state == "D" or len(stuck) < len(rank.workers) else 0.9,
         facts=_stuck_facts(hit),
         evidence=(
-            *(_waits(rank) for rank, _ in hit[:_NAMED]),
-            *(_stack_state(rank, worker) for rank, stuck in hit for worker in stuck[:_NAMED]),
+            *(_waits(rank) for rank, _ in hit[:SHOWN]),
+            *(_stack_state(rank, worker) for rank, stuck in hit for worker in stuck[:SHOWN]),
             *_locks(rank),
         ),
         ranks=tuple(ranks),
@@ -116,7 +116,7 @@ def _stack_state(rank: Rank, worker: Worker) -> str:
 
 
 def _locks(rank: Rank) -> Iterator[str]:
-    for lock in rank.stall.worker_locks[:_NAMED]:
+    for lock in rank.stall.worker_locks[:SHOWN]:
         name = f" {lock.wait.lock}" if lock.wait.lock else ""
         yield f"worker PID {lock.pid} waits for the lock{name}, which no thread of it holds: it was locked when the worker was forked"
 
@@ -163,8 +163,8 @@ def check_killed(history: History, limits: Limits = KILLED) -> Observation | Non
             "is_oom": bool(oom),
         },
         evidence=(
-            *(f"rank {rank.rank}: worker PID {gone.pid} {_ended(gone.exit_code)}" for rank, gone in lost[:_NAMED]),
-            *(f"{event.path}: {event.text[:240]}" for event in events[:_NAMED]),
+            *(f"rank {rank.rank}: worker PID {gone.pid} {_ended(gone.exit_code)}" for rank, gone in lost[:SHOWN]),
+            *(f"{event.path}: {event.text[:SHOWN_CHARS]}" for event in events[:SHOWN]),
             *(
                 (f"{oom} OOM kill{'s' if oom > 1 else ''} in the job's cgroup in the last {_REMEMBERED_S:.0f} s",)
                 * bool(oom)
@@ -237,7 +237,7 @@ def _who(events: Sequence[LogEvent], lost: Sequence[tuple[Rank, _Lost]]) -> str:
     ]
     if not pids:
         return "A loader worker"
-    return f"Loader worker{'s' if len(pids) > 1 else ''} PID {', '.join(pids[:_NAMED])}"
+    return f"Loader worker{'s' if len(pids) > 1 else ''} PID {', '.join(pids[:SHOWN])}"
 
 
 def _how(events: Sequence[LogEvent], lost: Sequence[tuple[Rank, _Lost]]) -> str:

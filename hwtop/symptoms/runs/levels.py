@@ -24,10 +24,12 @@ from hwtop.symptoms.training.pace import WARM_POINTS
 from hwtop.symptoms.training.series import series_of
 
 LIVE_POINTS = 5
-"""Fewer steps while hwtop watched: the newest before count as well."""
+"""With fewer steps in this session the newest before it count as well. Engineering default."""
 PAST_POINTS = 20
+"""The newest of the steps before hwtop came that count where too few came later. Engineering default."""
 _BLOCKS = 8
-"""How much the medians of parts of a watch differ tells how much those of two watches would: neighbouring values are alike."""
+"""Parts of a session whose medians are compared: they differ as much as those of two sessions would, which neighbouring
+values do not. Engineering default."""
 
 
 class Measure(Struct, frozen=True, kw_only=True):

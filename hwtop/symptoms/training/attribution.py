@@ -18,16 +18,19 @@ from hwtop.symptoms.statistics import change_point
 from hwtop.symptoms.training.changes import CHANGES, Change
 
 NEAR_S = 30.0
-"""Between the two changes. Engineering default: pressure averages lag by 10 s, and logs tell a step when it is over."""
+"""Longest time between the two changes: pressure averages lag by 10 s, and logs report a step when it is over. Engineering
+default."""
 LOOK_S = 90.0
-"""The place of the change is sought so far on either side."""
+"""On either side of a change, the time in which one of another quantity is searched for. Engineering default."""
 BLOCK_S = 3.0
-"""Means of so long are compared: single looks are noise, and many of these quantities are 0 or 1."""
+"""Length of the means that are compared: single samples are noise, and many of these quantities are 0 or 1. Engineering
+default."""
 LEAST_BLOCKS = 4
+"""Means on either side of a change. Engineering default."""
 SURE = 3.0
-"""Standard scores (rank sums). As much as some 7 blocks after 15 can prove."""
+"""Standard scores (rank sums): what some 7 blocks after 15 can prove. Engineering default."""
 SPREADS = 3.0
-"""... and so many standard deviations of the bulk before."""
+"""Least change, in standard deviations of the bulk before. Engineering default."""
 
 
 class Move(Struct, frozen=True):

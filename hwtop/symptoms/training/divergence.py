@@ -17,14 +17,18 @@ from hwtop.symptoms.training.series import Series, is_whole, learning_rates, nei
 
 DIVERGING_LEAST = 60
 DIVERGING_LEAST_OF_PART = 200
-"""Points of a run; more where its beginning is not known: games and rewards swing, and one must have seen them swing."""
+"""Points of a run; more where its beginning is not known: games and rewards swing, and one must have seen them swing.
+Engineering default."""
 DIVERGING_STRETCH = 30
-"""Points since the best level: noise of the smoothed loss is over by then."""
+"""Points since the best level: noise of the smoothed loss is over by then. Engineering default."""
 RUNAWAY_LEAST = 20
+"""Points that show a loss which rises by orders of magnitude from the first on. Engineering default."""
 _RUNAWAY_TAU = 0.8
+"""Order of its block medians (Kendall's tau): hardly one is below one before it. Engineering default."""
 _SURE_TAU = 0.5
+"""Order of the block medians since the best level (Kendall's tau): the loss rises still. Engineering default."""
 _NEAR_PEAK = 0.6
-"""A loss that has come down by more from its peak is on the way back."""
+"""A loss that has come down by more from its peak is on the way back. Engineering default."""
 
 
 DIVERGING = limits_of("loss-diverging")

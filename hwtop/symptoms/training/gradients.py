@@ -20,10 +20,11 @@ from hwtop.symptoms.training.loss import SPIKE
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, when
 
 FALL_POINTS = 20
+"""A fall of the scale is followed back over so many values at most. Engineering default."""
 STEADY_POINTS = 10
-"""The first search for a scale is over when it has not fallen for so many values."""
+"""The first search for a scale is over when it has not fallen for so many values. Engineering default."""
 OVER_POINTS = 20
-"""A fall is over when the scale has stood for so many values."""
+"""A fall is over when the scale has not changed for so many values. Engineering default."""
 PASSING_S = 30.0
 """The longest wait for the norm after a line about it. Engineering default."""
 FIRST_STEPS = 50

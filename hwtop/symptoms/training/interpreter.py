@@ -8,19 +8,22 @@ from statistics import fmean
 
 from msgspec import Struct
 
+from hwtop.job.hang.rank_state import MIN_SAMPLES
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.code_line import collects_garbage, sleeps
 from hwtop.job.stacks.frames import is_stdlib_frame, own_frames, place, training_thread, user_frame
+from hwtop.job.stacks.phase import MOSTLY
 from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import MIN_SAMPLES, WINDOW_S
+from hwtop.symptoms.input.loading import WINDOW_S
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 GIL_LOOKS = 4
-"""Looks at all threads are seldom (one ends each window of samples); 4 of 4 prove 60 %, 3 of 4 prove 35 %."""
+"""Looks at all threads are seldom (one ends each window of samples); 4 of 4 prove 60 %, 3 of 4 prove 35 % (Wilson).
+Engineering default."""
 STARVED_PART = 0.7
 STARVED_ASLEEP = 0.3
 ONE_CORE_PCT = 125.0
@@ -49,7 +52,7 @@ GIL = limits_of("gil-contention")
 
 GC = limits_of("gc-thrash")
 GC_WINDOW_S = 30.0
-_MOSTLY = 0.5
+"""Time in which the steps of a rank at one line are counted. Engineering default."""
 
 
 class GilContention(Struct, frozen=True, kw_only=True):
@@ -217,7 +220,7 @@ def _collecting(history: History, rank: Rank, limits: Limits) -> float | None:
 
 def _steps_at_one_line(history: History, rank: Rank, share: float, limits: Limits) -> bool:
     """It is hardly seen anywhere else, and yet takes steps: one look at the line and the next are of different calls."""
-    if share_at_least(share, rank.stack.samples) < _MOSTLY:
+    if share_at_least(share, rank.stack.samples) < MOSTLY:
         return False
     steps = {
         seen.progress.newest.step

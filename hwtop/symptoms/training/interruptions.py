@@ -19,13 +19,15 @@ from hwtop.symptoms.text import Fact, Facts
 from hwtop.symptoms.training.overhead import hottest, reported
 
 _FILE_WINDOW_S = 60.0
+"""The file that was open when a rank last saved is sought so far back: descriptors are read every few seconds only. Engineering default."""
 WARM_STEPS = 10
-"""Compiling in the first steps that hwtop sees is no storm: shapes, evaluation and the last batch differ once."""
+"""Compiling in the first steps that hwtop sees is no storm: shapes, evaluation and the last batch differ once. Engineering
+default."""
 WARM_S = 60.0
-"""The same where no step is told."""
+"""The same where no step is reported. Engineering default."""
 EACH_STEPS, EACH_SHARE, EACH_WINDOW_S = 5, 0.5, 120.0
-"""So many told steps, each half in the compiler, and half of all: each is compiled anew. Shapes that differ are compiled with dynamic
-ones from their second time on. Engineering defaults."""
+"""Steps within the time, and the share of each and of all in the compiler: each step is compiled. Shapes that differ are
+compiled with dynamic ones from their second time on. Engineering default."""
 
 
 CHECKPOINTS = 10.0

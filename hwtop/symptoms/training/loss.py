@@ -21,9 +21,9 @@ from hwtop.symptoms.training.series import Series, curve_of, learning_rates, nei
 OFTEN_SHARE = 0.1
 """Where jumps that came back take more of the values, they are this loss's nature. Engineering default."""
 LASTS = 3
-"""A bad batch is one value; a model that was thrown back needs several."""
+"""A bad batch is one value; a model that was thrown back needs several. Engineering default."""
 RESTART_RATIO = 1.5
-"""A learning rate that rises so much explains a jump: a warm restart."""
+"""A learning rate that rises so much explains a jump: a warm restart. Engineering default."""
 _NEAR_ZERO = 2.0
 """Spreads: losses around zero have no level to jump from. Engineering default."""
 

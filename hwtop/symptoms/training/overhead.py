@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from hwtop.job.hang.rank_state import share_of
+from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
 from hwtop.job.rank_set import do, named, rank_set
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import HotLine, Phase, Rank
 from hwtop.symptoms.gpu.load import gpu_util
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import MIN_SAMPLES, has_begun
+from hwtop.symptoms.input.loading import has_begun
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 
 LAUNCH_WANTED_SHARE = 0.9
-"""A core that is wanted in so many of the looks: the same need as a busy one on a full machine. Engineering default."""
+"""Of the samples on a core or on the run queue: on a full machine, the same need as that of a busy core. Engineering
+default."""
 _COMPUTE: tuple[Phase, ...] = ("forward", "backward", "optimizer", "other")
 
 

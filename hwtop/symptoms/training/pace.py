@@ -14,13 +14,16 @@ from hwtop.symptoms.statistics import block_medians, change_point, trend
 from hwtop.symptoms.training.series import Series, series_of, step_distance
 
 AFTER_POINTS = 10
-"""Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are told as one step."""
+"""Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are reported as one step. Engineering
+default."""
 BEFORE_POINTS = 50
+"""Values before the change, that make the level. Engineering default."""
 DOUBLED = 2.0
+"""Times the level before: few values prove so large a change. Engineering default."""
 FEW_BEFORE_POINTS = 25
-"""... where it has doubled, which few values prove. Engineering defaults."""
+"""Values before a change to twice the level. Engineering default."""
 WARM_POINTS = 10
-"""The first values of a run: compilation, autotuning, caches that fill."""
+"""The first values of a run: compilation, autotuning, caches that fill. Engineering default."""
 
 
 PACE = limits_of("throughput-drop")

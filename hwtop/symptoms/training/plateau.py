@@ -15,23 +15,28 @@ from hwtop.symptoms.statistics import block_medians, jitter, resolution, trend, 
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, share_done, when
 
 FLAT = 0.005
-"""Less than this part of itself is no fall of a loss."""
+"""A loss that falls by less than this part of itself does not fall. Engineering default."""
 NOTHING_LEARNT = 0.02
 """A loss that has never fallen by so much has not begun to learn. Engineering default."""
 CONVERGED = 0.05
 """A loss this far down is at its end, not on a plateau. Engineering default."""
 LR_HIGH = 0.5
-"""Of its highest value: a learning rate that has decayed explains a flat loss."""
+"""Of its highest value: a learning rate that has decayed explains a flat loss. Engineering default."""
 EQUAL_DIGITS = 4
-"""Losses that agree in four digits or more: batches differ, so the number is not of this model."""
+"""Losses that agree in four digits or more: batches differ, so the number is not of this model. Engineering default."""
 ZERO_ALWAYS_POINTS = 100
-"""A learning rate that was never another than 0: many a loss rests a while before it begins to fall."""
+"""A learning rate that was never another than 0: many a loss rests a while before it begins to fall. Engineering
+default."""
 NEARLY_DONE = 0.98
+"""Of the planned steps: a schedule may end at 0. Engineering default."""
 FALLS = 50
+"""Values that fall one after the other: a schedule, until it stops. Engineering default."""
 FLOOR = 0.15
-"""Of its highest value: schedules end on a floor, a tenth mostly."""
+"""Of its highest value: schedules end on a floor, a tenth mostly. Engineering default."""
 _FINE = 0.2
+"""Of the least move that matters: coarser digits hide it. Engineering default."""
 _LOOKED_AT = 50
+"""The newest values, which show with how many digits they are reported. Engineering default."""
 
 
 PLATEAU = limits_of("loss-plateau")

@@ -15,7 +15,8 @@ from hwtop.model.log import Progress
 from hwtop.symptoms.history import History
 
 _BEGINNING = 5
-"""A run is seen from its beginning where it begins within so many of its usual distances between two points."""
+"""A run is seen from its beginning where it begins within so many of its usual distances between two points. Engineering
+default."""
 
 
 class Series(Struct, frozen=True):

@@ -26,13 +26,15 @@ from hwtop.symptoms.training.pace import (
 from hwtop.symptoms.training.series import step_distance, when
 
 AFTER_S = 20.0
-"""The change must be so long ago: with quick steps ten are over in a moment. Neighbours, caches and importing processes come and go."""
+"""Least time since the change: with quick steps ten are over in a moment, and other processes start and end. Engineering
+default."""
 SURE = 5.0
 """Standard scores of the change: neighbouring steps are not independent, so two or three prove nothing. Engineering default."""
 SPREADS = 2.0
-"""... and by so many standard deviations of the bulk: where sequences differ much in length a change must be large."""
+"""Least change, in standard deviations of the bulk: where sequences differ much in length it must be large. Engineering
+default."""
 SCALED_BY_INTERVAL = 0.15
-"""A value that changed like the distance of the log's steps is a sum over that distance."""
+"""A value that changed like the distance of the log's steps is a sum over that distance. Engineering default."""
 
 
 def check_drop(history: History, limits: Limits = PACE) -> Observation | None:

@@ -14,13 +14,15 @@ from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadie
 from hwtop.symptoms.training.series import when
 
 RISE_POINTS = 120
+"""Values of a rise by `slower_share`. Engineering default."""
 DOUBLED_POINTS = 60
-"""... where it has doubled. The first values of a run, which warm it up, are left out before. Engineering defaults."""
+"""Values of a rise to twice the first. Those that warm the run up are left out. Engineering default."""
 RISE_S = 60.0
+"""Shortest time of a rise by less than `TRIPLED`. Engineering default."""
 TRIPLED, TRIPLED_S = 3.0, 25.0
-"""... where it has tripled. Engineering defaults."""
+"""Times the first step time, and the time of a rise by so much. Engineering default."""
 RISE_TAU = 0.6
-"""Order of the block medians (Kendall's tau): 1 = each is above all before it."""
+"""Order of the block medians (Kendall's tau): at 1 each is above all before it. Engineering default."""
 
 
 def check_rising(history: History, limits: Limits = PACE) -> Observation | None:

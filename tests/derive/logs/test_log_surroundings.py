@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.derive.logs.surroundings import AROUND, Surroundings
+from hwtop.derive.logs.surroundings import SHOWN_AROUND, Surroundings
 from hwtop.model.log import LogEvent, LogLine
 
 
@@ -36,14 +36,14 @@ def test_lines_around_a_flagged_one_are_kept_across_readings() -> None:
     flagged = lines(101, 3)
     kept.advance(flagged, [event(flagged[1])])
     kept.advance(lines(104, 5_000), [])
-    assert numbers(kept) == list(range(102 - AROUND, 102 + AROUND + 1))
+    assert numbers(kept) == list(range(102 - SHOWN_AROUND, 102 + SHOWN_AROUND + 1))
 
 
 def test_neighbours_are_kept_once() -> None:
     kept = Surroundings()
     read = lines(1, 40)
     kept.advance(read, [event(read[19]), event(read[22], "cuda-oom")])
-    assert numbers(kept) == list(range(20 - AROUND, 23 + AROUND + 1))
+    assert numbers(kept) == list(range(20 - SHOWN_AROUND, 23 + SHOWN_AROUND + 1))
 
 
 def test_files_do_not_mix() -> None:
@@ -62,4 +62,4 @@ def test_memory_is_bounded_when_everything_is_flagged() -> None:
     again = Surroundings()
     read = lines(1, 10_000)
     again.advance(read, [event(line) for line in read[::100]])
-    assert len(again.lines) == 4 * (2 * AROUND + 1) - AROUND
+    assert len(again.lines) == 4 * (2 * SHOWN_AROUND + 1) - SHOWN_AROUND

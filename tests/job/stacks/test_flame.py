@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hwtop.job.stacks.flame import MOST_DEPTH, MOST_NODES, flame_roots
+from hwtop.job.stacks.flame import KEPT_DEPTH, KEPT_NODES, flame_roots
 from hwtop.model.flame import FlameNode
 from hwtop.model.stack import StackFrame
 from tests.stack_jobs import frame, recorded
@@ -50,14 +50,14 @@ def test_recursion_nests_and_is_cut() -> None:
     while node.children:
         (node,) = node.children
         depth += 1
-    assert depth == MOST_DEPTH
+    assert depth == KEPT_DEPTH
 
 
 def test_the_narrowest_are_left_out_of_a_flame_that_is_too_large() -> None:
-    stacks: dict[tuple[StackFrame, ...], int] = {(frame(f"f{index} x.py 1"), MAIN): 1 for index in range(MOST_NODES)}
+    stacks: dict[tuple[StackFrame, ...], int] = {(frame(f"f{index} x.py 1"), MAIN): 1 for index in range(KEPT_NODES)}
     stacks[frame("wide x.py 1"), MAIN] = 50
     (root,) = flame_roots(stacks)
-    assert root.samples == MOST_NODES + 50
+    assert root.samples == KEPT_NODES + 50
     assert names(root.children) == [("wide", 50)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.job.stacks.hot_lines import MOST_LINES, hot_lines
+from hwtop.job.stacks.hot_lines import SHOWN_LINES, hot_lines
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame
 
@@ -35,4 +35,4 @@ def test_samples_one_after_the_other_are_one_visit() -> None:
 
 def test_no_samples_no_lines_and_never_too_many() -> None:
     assert hot_lines([]) == ()
-    assert len(hot_lines([("other", at(line)) for line in range(1, 99)])) == MOST_LINES
+    assert len(hot_lines([("other", at(line)) for line in range(1, 99)])) == SHOWN_LINES
