@@ -137,7 +137,7 @@ class Tree:
             if holder is not None or (has_launcher and self.depths[process.pid] > 0):
                 return Place("loader-worker", number, holder)
             return Place("rank", number, process.pid)
-        if not is_python(process) or is_spawned(process) or ranks or has_launcher:
+        if process is not self._main_program or ranks or has_launcher:
             return Place("other")
         return Place("rank", 0, process.pid)
 
@@ -206,6 +206,20 @@ class Tree:
         programs = [child for child in self._programs(process) if is_python(child) and not is_spawned(child)]
         numbers = {number for child in programs if (number := self.number(child)) is not None}
         return bool(numbers) if is_spawned(process) else len(numbers) > 1
+
+    @cached_property
+    def _main_program(self) -> ProcessInfo | None:
+        """Of the Python programs that a script starts side by side (a server of its data, the training): one that trains, else the
+        largest."""
+        programs = (
+            process
+            for process in self.order
+            if is_python(process)
+            and not is_spawned(process)
+            and self._owner(process) is None
+            and (helper_kind(process) or self._fixed_role(process)) is None
+        )
+        return max(programs, key=lambda process: (_trains(process), process.rss_bytes or 0), default=None)
 
     @cached_property
     def _has_train_workers(self) -> bool:

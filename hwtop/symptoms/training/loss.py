@@ -163,7 +163,7 @@ def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limit
 
 
 def _stands_high(history: History, series: Series, jump: Excursion, limits: Limits) -> Observation:
-    is_falling = _is_on_the_way_back(series.values, jump)
+    is_falling = _is_on_the_way_back(series.values, jump) and jump.level < limits.certain_times * jump.base
     cause = _restarted(history, series, jump.begin)
     severity: Severity = (
         "warning" if jump.length >= limits.warning_points and not is_falling and cause is None else "info"

@@ -320,6 +320,16 @@ def test_horovodrun_starts_each_rank_through_a_spawned_middleman_and_a_shell() -
     assert {m.launcher_kind for m in found if m.role == "launcher"} == {"horovodrun"}
 
 
+def test_the_training_beside_a_server_that_the_same_script_started() -> None:
+    server = replace(process(101, 100, "python|serve_blobs.py"), rss_bytes=20 << 20)
+    training = replace(process(102, 100, "python|train.py"), rss_bytes=400 << 20)
+    job = [process(100, 60, "bash|office.sh"), server, training]
+    assert {pid: role for pid, (role, _) in places(job).items() if role == "rank"} == {102: "rank"}
+    backward = (ThreadInfo(tid=101, comm="pt_autograd_0", state="S", cpu_ticks=0),)
+    job[1] = replace(server, threads=backward)  # it trains, whatever it is called
+    assert {pid: role for pid, (role, _) in places(job).items() if role == "rank"} == {101: "rank"}
+
+
 def test_conda_run() -> None:
     # conda/cli/main_run.py: a script in a temporary file, run by the shell
     job = [

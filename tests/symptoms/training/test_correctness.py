@@ -136,6 +136,13 @@ def test_a_jump_that_came_down_in_part_is_a_new_level_when_it_has_lasted_as_long
         assert (seen is not None and seen.severity) == severity
 
 
+def test_a_jump_by_orders_of_magnitude_is_a_warning_while_most_of_it_is_left() -> None:
+    falls = [1e6 * 0.7**step for step in range(45)]
+    for count, severity in ((25, "warning"), (30, "info")):
+        seen = check_spike(watched(curve("loss", [*LEARNT, *falls[:count]])))
+        assert (seen is not None and seen.severity) == severity
+
+
 def test_jumps_that_come_all_the_time_are_its_nature() -> None:
     often = [4.5 if step % 40 < 4 else value for step, value in enumerate(LEARNT)]
     assert check_spike(watched(curve("loss", [*often, 4.5, 4.6, 4.5, 4.4, 4.6]))) is None
