@@ -6,7 +6,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
 WILD ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hwtop-wild
 
-.PHONY: demo dev fast test check format lint bench matrix renamed wild screenshots docs clean
+MINUTES ?=
+
+.PHONY: demo dev fast test check format lint bench fuzz matrix renamed wild screenshots docs clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -39,6 +41,9 @@ bench: $(VENV)/.test ## what hwtop costs
 	$(BIN)/python bench/psutil_cost.py
 	$(BIN)/python bench/stack_grouping.py
 	$(BIN)/python bench/attach_cost.py
+
+fuzz: $(VENV)/.dev ## spoilt input for all that hwtop reads; failures are kept in tests/data/fuzz: make fuzz MINUTES=30
+	$(BIN)/python -m tests.fuzz.run --minutes $(or $(MINUTES),5)
 
 matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is found, missed, false, and how soon
 	$(BIN)/python bench/matrix.py

@@ -193,10 +193,10 @@ def parse(raw: bytes, name: str) -> Config:
         config = msgspec.convert(tomllib.loads(raw.decode("utf-8-sig")), Config)
     except UnicodeDecodeError as error:
         raise UsageError(f"{name}: not UTF-8: save the file as UTF-8") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{name}: invalid TOML: {error}") from error
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {_advice(str(error))}") from error
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number of thousands of digits
+        raise UsageError(f"{name}: invalid TOML: {error}") from error
     for (section, field), problem_of in FORMS.items():
         problem = problem_of(getattr(getattr(config, section), field))
         if problem is not None:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from hwtop.job.whole_number import whole_number
+
+_MOST = 1 << 16
+"""Eight times what a kernel can be built for (CONFIG_NR_CPUS)."""
+
 
 @lru_cache(maxsize=1024)
 def cpus_of(text: str) -> frozenset[int]:
@@ -11,7 +16,8 @@ def cpus_of(text: str) -> frozenset[int]:
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
-        if not first.isdigit() or (last and not last.isdigit()):
+        start, end = whole_number(first), whole_number(last or first)
+        if start is None or end is None or end >= _MOST:
             return frozenset()
-        found.update(range(int(first), int(last or first) + 1))
+        found.update(range(start, end + 1))
     return frozenset(found)

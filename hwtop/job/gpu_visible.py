@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from hwtop.job.whole_number import whole_number
 from hwtop.model.gpu.device import Gpu, Vendor
 
 _BY_PCI = "PCI_BUS_ID"
@@ -61,8 +62,8 @@ def _cuda(env: Mapping[str, str], gpus: Sequence[Gpu]) -> Visible:
         )
     found: list[int | None] = []
     for entry in (part.strip() for part in reported.split(",")):
-        if entry.isdigit():
-            found.append(int(entry) if int(entry) in watched else None)
+        if (number := whole_number(entry)) is not None:
+            found.append(number if number in watched else None)
         elif entry.startswith("GPU-"):
             found.append(_by_uuid(entry, gpus))
         elif entry.startswith("MIG-"):
@@ -107,9 +108,10 @@ def _rocm(env: Mapping[str, str], gpus: Sequence[Gpu], numbers: Mapping[int, int
     if lower is not None:
         seen = []
         for entry in (part.strip() for part in lower.split(",")):
-            if not entry.isdigit() and not entry.startswith("GPU-"):
+            number = whole_number(entry)
+            if number is None and not entry.startswith("GPU-"):
                 break
-            seen.append(numbers.get(int(entry)) if entry.isdigit() else _by_unique_id(entry, gpus))
+            seen.append(_by_unique_id(entry, gpus) if number is None else numbers.get(number))
     upper = next((env[name] for name in _HIP if name in env), None)
     if upper is not None:
         places = _numbers(upper)
@@ -156,7 +158,8 @@ def _numbers(reported: str) -> list[int]:
     """Up to the first entry that is none."""
     found: list[int] = []
     for entry in (part.strip() for part in reported.split(",")):
-        if not entry.isdigit():
+        number = whole_number(entry)
+        if number is None:
             break
-        found.append(int(entry))
+        found.append(number)
     return found

@@ -128,7 +128,7 @@ def _quota_v2(level: str) -> float | None:
 
 def _quota_v1(level: str) -> float | None:
     """cpu.cfs_quota_us is -1 where there is no quota."""
-    quota, period = _whole(f"{level}/cpu.cfs_quota_us"), _whole(f"{level}/cpu.cfs_period_us")
+    quota, period = _whole(f"{level}/cpu.cfs_quota_us", least=-1), _whole(f"{level}/cpu.cfs_period_us")
     return quota / period if quota > 0 and period > 0 else None
 
 
@@ -139,15 +139,18 @@ def _limit_v2(name: str, level: str) -> int | None:
 
 def _limit_v1(level: str) -> int | None:
     limit = _whole(f"{level}/memory.limit_in_bytes")
-    return limit if 0 <= limit < NO_LIMIT_V1_BYTES else None
+    return limit if limit < NO_LIMIT_V1_BYTES else None
 
 
-def _whole(path: str) -> int:
+def _whole(path: str, least: int = 0) -> int:
     text = read_text(path).strip()
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
-        raise ValueError(f"{path}: not a number: {text[:80]!r}") from None
+        number = least - 1
+    if number < least:
+        raise ValueError(f"{path}: not a valid number: {text[:80]!r}")
+    return number
 
 
 def _number(path: str, field: str, missing: dict[str, str]) -> int | None:

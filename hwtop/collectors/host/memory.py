@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from typing import Any
 
 import psutil
 
@@ -49,8 +50,8 @@ class MemorySource:
     def probe(self) -> str | None:
         """Why memory cannot be read, or None."""
         try:
-            self._system.virtual_memory()
-        except OSError as error:
+            self._memory()
+        except (OSError, ValueError) as error:
             return reason_of(error)
         return None
 
@@ -64,10 +65,7 @@ class MemorySource:
         missing: dict[str, str] = {}
         at_s = self._now()
         vmstat = self._read_vmstat(missing)
-        try:
-            memory, swap = self._system.virtual_memory(), self._system.swap_memory()
-        except (LookupError, ValueError) as error:
-            raise ValueError(f"cannot parse {self._proc}/meminfo: {error}") from error
+        memory, swap = self._memory()
         for field, name in _LINUX_ONLY.items():
             if not hasattr(memory, name):
                 missing[field] = "not reported on this operating system"
@@ -92,6 +90,12 @@ class MemorySource:
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+    def _memory(self) -> tuple[Any, Any]:
+        try:
+            return self._system.virtual_memory(), self._system.swap_memory()
+        except (LookupError, ValueError) as error:
+            raise ValueError(f"cannot parse {self._proc}/meminfo: {error}") from error
 
     def _read_vmstat(self, missing: dict[str, str]) -> dict[str, int]:
         """Of the fields of `_VMSTAT` psutil reports swapping only, in bytes, and as 0 where the file cannot be read."""

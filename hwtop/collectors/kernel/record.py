@@ -7,6 +7,7 @@ import re
 import msgspec
 from msgspec import Struct
 
+from hwtop.job.whole_number import whole_number
 from hwtop.model.host.kernel import LOG_KERN
 
 _ESCAPED = re.compile(rb"\\x([0-9a-fA-F]{2})")
@@ -64,17 +65,18 @@ def parse_journal(raw: bytes) -> Record | None:
     """
     try:
         fields = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     if not isinstance(fields, dict) or fields.get("_TRANSPORT", "kernel") != "kernel":
         return None
     text = _field(fields.get("MESSAGE"))
     micros = _field(fields.get("_SOURCE_MONOTONIC_TIMESTAMP")) or _field(fields.get("__MONOTONIC_TIMESTAMP"))
-    if text is None or micros is None or not micros.isdecimal():
+    time_us = whole_number(micros)
+    if text is None or time_us is None:
         return None
     return Record(
         sequence=None,
-        time_s=int(micros) / 1e6,
+        time_s=time_us / 1e6,
         level=_number(fields.get("PRIORITY"), _ERROR_LEVEL),
         facility=_number(fields.get("SYSLOG_FACILITY"), LOG_KERN),
         text=text,
@@ -101,4 +103,5 @@ def _field(value: object) -> str | None:
 
 def _number(value: object, otherwise: int) -> int:
     text = _field(value)
-    return int(text) if text is not None and text.isdecimal() else otherwise
+    number = whole_number(text)
+    return otherwise if number is None else number

@@ -102,6 +102,10 @@ class ProcessEntry:
             stat = read_stat(self._directory)
         except OSError as error:
             raise ProcessLookupError(f"process {self.pid} has ended") from error
+        except ValueError as error:  # garbled, so nothing says that it has ended
+            self._reasons["stat"] = self._reason(error)
+            return
+        self._reasons.pop("stat", None)
         if stat.start_ticks != self.stat.start_ticks:
             raise ProcessLookupError(f"process {self.pid} has ended")
         self.stat = stat
@@ -118,9 +122,12 @@ class ProcessEntry:
             self._threads = self._read_threads()
             self._run_delay_ns = read_run_delay(self._directory)
             self._wchan = read_wchan(self._directory)
-            self._reasons.pop("wchan", None)
+            for name in ("status", "wchan"):
+                self._reasons.pop(name, None)
         except PermissionError:
             self._wchan, self._reasons["wchan"] = None, self._refusal()
+        except ValueError as error:
+            self._reasons["status"] = self._reason(error)
         except OSError as error:
             raise ProcessLookupError(f"process {self.pid} has ended") from error
 
@@ -302,7 +309,7 @@ class ProcessEntry:
     def _children_of_other_threads(self) -> Iterator[int]:
         for name in os.listdir(f"{self._directory}/task")[:THREAD_LIMIT]:
             if name != str(self.pid):
-                with contextlib.suppress(OSError):  # a thread may end at any time
+                with contextlib.suppress(OSError, ValueError):  # a thread may end at any time
                     yield from read_children(self._directory, int(name))
 
     def _link(self, name: str) -> str | None:

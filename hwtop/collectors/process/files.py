@@ -1,4 +1,5 @@
-"""The files of /proc/PID, one function each (proc(5)). Every function takes the process's directory and may raise OSError."""
+"""The files of /proc/PID, one function each (proc(5)). Every function takes the process's directory and may raise OSError, and
+ValueError where the file is not what proc(5) says."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import NamedTuple
 
 from hwtop.collectors.process.system_calls import NAMES, OF_DESCRIPTOR
 from hwtop.job.log.name import is_log_name
+from hwtop.job.whole_number import whole_number
 from hwtop.model.process import OpenFile, SystemCall, ThreadInfo
 
 THREAD_LIMIT = 512
@@ -177,7 +179,7 @@ def read_threads(directory: str) -> tuple[ThreadInfo, ...]:
     """The first `THREAD_LIMIT` tasks. A task that ends meanwhile is left out."""
     threads = []
     for tid in sorted(int(name) for name in os.listdir(f"{directory}/task"))[:THREAD_LIMIT]:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             threads.append(read_thread(directory, tid))
     return tuple(threads)
 
@@ -245,7 +247,7 @@ def read_soft_limits(directory: str) -> SoftLimits:
         for name in ("Max open files", "Max processes"):
             if line.startswith(name):
                 word = line.removeprefix(name).split()[0]
-                found[name] = int(word) if word.isdigit() else None
+                found[name] = whole_number(word)
     return SoftLimits(found.get("Max open files"), found.get("Max processes"))
 
 
@@ -289,8 +291,7 @@ def _is_writable(directory: str, descriptor: int) -> bool:
 
 
 def _number(text: str | None) -> int | None:
-    word = text.split()[0] if text else ""
-    return int(word) if word.isdigit() else None
+    return whole_number(text.split()[0]) if text else None
 
 
 def _kilobytes(text: str | None) -> int | None:

@@ -73,7 +73,7 @@ class Roster:
             return []
         try:
             return list(self._entries[pid].children(self._now()))
-        except OSError:
+        except (OSError, ValueError):
             self._scanned = self._scanned or self.children_by_scan()
             return self._scanned.get(pid, [])
 

@@ -170,7 +170,7 @@ class ProcessSource:
         if self._lists_children:
             try:
                 return entry.children(now_s)
-            except OSError:
+            except (OSError, ValueError):
                 # Either it has just ended, or this kernel was built without CONFIG_PROC_CHILDREN.
                 self._lists_children = not os.path.isdir(f"{self._proc}/{entry.pid}/task/{entry.pid}")
         if self._lists_children:

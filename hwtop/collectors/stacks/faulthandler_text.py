@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from hwtop.job.stacks.short_names import ShortNames
+from hwtop.job.whole_number import whole_number
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+(?: \[(?P<name>.*)\])? \(most recent call first\):")
@@ -41,7 +42,7 @@ def _frame(found: re.Match[str], names: ShortNames) -> StackFrame:
         name=_unescaped(found["name"]),
         filename=filename,
         short_filename=names.of(filename),
-        line=int(found["line"]) if found["line"].isdigit() else 0,
+        line=whole_number(found["line"]) or 0,
     )
 
 

@@ -22,6 +22,7 @@ from hwtop.collectors.stacks.pyspy import find_pyspy, is_whole
 from hwtop.collectors.stacks.pyspy_errors import Explained, circumstance, explain, no_binary
 from hwtop.job.stacks.frames import training_thread
 from hwtop.job.stacks.short_names import ShortNames
+from hwtop.job.whole_number import whole_number
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackSample, ThreadStack
 
 WINDOW_S = 4
@@ -154,7 +155,7 @@ class _Thread:
 
     def __init__(self, profile: _Profile, frames: Sequence[StackFrame]) -> None:
         named = _THREAD.match(profile.name)
-        self.os_id = int(named[1]) if named and named[1].isdigit() else None
+        self.os_id = whole_number(named[1]) if named else None
         self.name = named[2] if named else None
         known: dict[tuple[int, ...], tuple[StackFrame, ...]] = {}
         self.stacks: list[tuple[StackFrame, ...]] = []

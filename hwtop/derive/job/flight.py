@@ -11,6 +11,7 @@ from hwtop.job.flight.analysis import verdicts
 from hwtop.job.flight.settings import dump_files, dump_pipe, sentences
 from hwtop.job.hang.liveness import STANDSTILL_S, SUSPECT, phi, silent_s
 from hwtop.job.stacks.frames import training_thread, user_frame
+from hwtop.job.whole_number import whole_number
 from hwtop.model.flight import FlightDump, FlightReading, FlightVerdict
 from hwtop.model.job import Job, JobFlight
 from hwtop.model.plan import FlightTarget
@@ -63,8 +64,8 @@ class FlightTracker:
     def _listen(self, job: Job) -> None:
         for event in job.logs.events:
             match = _NAMED.search(event.text.rstrip()) if event.at_s >= self._events_seen else None
-            if match is not None and len(self._named) < _KEPT_NAMES:
-                rank = int(match["rank"])
+            rank = whole_number(match["rank"]) if match is not None else None
+            if match is not None and rank is not None and len(self._named) < _KEPT_NAMES:
                 self._named[rank] = tuple(dict.fromkeys((match["path"], *self._named.get(rank, ()))))[:4]
         self._events_seen = job.logs.events[-1].at_s if job.logs.events else self._events_seen
 

@@ -27,6 +27,7 @@ from hwtop.job.launch.tree import main_launcher, members
 from hwtop.job.patterns.registry import Registry
 from hwtop.job.stacks.groups import group
 from hwtop.job.stacks.samples import StackSamples
+from hwtop.job.whole_number import whole_number
 from hwtop.model.job import Job, JobLogs, JobMetrics, JobPlace, JobStacks
 from hwtop.model.member import Launcher, Member
 from hwtop.model.process import ProcessInfo, ProcessReading
@@ -159,9 +160,9 @@ class JobTracker:
         crews = [slot.processes for slot in self._slots.values()]
         world = [processes.member.world_size for processes in crews if processes.member.world_size is not None]
         local = [
-            int(size)
+            size
             for processes in crews
-            if (size := (processes.process.env or {}).get("LOCAL_WORLD_SIZE", "")).isdigit()
+            if (size := whole_number((processes.process.env or {}).get("LOCAL_WORLD_SIZE"))) is not None
         ]
         return Job(
             target_pid=reading.target_pid,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
+from hwtop.job.whole_number import whole_number
+
 _SIZE = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
 _FILE = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")
 _PIPE = "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"
@@ -88,8 +90,7 @@ def _prefixes(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _size(env: Mapping[str, str]) -> int | None:
-    text = next((env[name] for name in _SIZE if env.get(name)), "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
+    return whole_number(next((env[name] for name in _SIZE if env.get(name)), None))
 
 
 def _absolute(path: str, cwd: str | None) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from hwtop.job.whole_number import whole_number
+
 _OPTION = r"--{name}[ =]([^ ]+)"
 _DEFAULT_PORT = "29500"
 """Of torchrun's --master-port and --rdzv-endpoint."""
@@ -19,8 +21,7 @@ def address_of(env: Mapping[str, str]) -> str | None:
 def nodes_of(command: str) -> int | None:
     """How many nodes torchrun waits for: the lower end of --nnodes; None where the command does not tell."""
     reported = _option(command, "nnodes")
-    low = (reported or "").partition(":")[0]
-    return int(low) if low.isdigit() else None
+    return whole_number((reported or "").partition(":")[0])
 
 
 def endpoint_of(command: str) -> str | None:

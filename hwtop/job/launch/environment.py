@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hwtop.job.secrets import is_secret_name, masked_text
+from hwtop.job.whole_number import whole_number
 
 _RANK = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 _RANK_OF_TASK = "SLURM_PROCID"
@@ -243,5 +244,4 @@ def _first(env: Mapping[str, str], names: Iterable[str]) -> int | None:
 
 
 def _number(text: str | None) -> int | None:
-    text = (text or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    return whole_number(text, digits=9)

@@ -24,6 +24,7 @@ from hwtop.job.launch.programs import (
     WRAPPERS,
 )
 from hwtop.job.launch.ray import is_ray_controller
+from hwtop.job.whole_number import whole_number
 from hwtop.model.member import HelperKind
 from hwtop.model.process import ProcessInfo
 
@@ -180,7 +181,7 @@ def helper_kind(process: ProcessInfo) -> HelperKind | None:
 
 def is_same_program(one: ProcessInfo, other: ProcessInfo) -> bool:
     """Whether both run the same Python script or module, whatever its arguments and however its path is written."""
-    first, second = _program_identity(one), _program_identity(other)
+    first, second = program_identity(one), program_identity(other)
     return first is not None and first == second
 
 
@@ -190,8 +191,7 @@ def local_rank_argument(argv: Sequence[str]) -> int | None:
         match = _LOCAL_RANK.match(word)
         if match is None:
             continue
-        value = match.group(1) or (argv[index + 1] if index + 1 < len(argv) else "")
-        return int(value) if value.isascii() and value.isdigit() else None
+        return whole_number(match.group(1) or (argv[index + 1] if index + 1 < len(argv) else None))
     return None
 
 
@@ -203,7 +203,8 @@ def _python_name(process: ProcessInfo) -> str:
     return "" if program.kind == "code" else os.path.basename(program.name)
 
 
-def _program_identity(process: ProcessInfo) -> tuple[str, str] | None:
+def program_identity(process: ProcessInfo) -> tuple[str, str] | None:
+    """(kind, script or module) of a Python program; None where it runs neither."""
     if not process.cmdline or not is_python(process):
         return None
     program = python_program(process.cmdline)

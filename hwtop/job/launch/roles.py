@@ -39,6 +39,16 @@ class Place(NamedTuple):
     launcher_kind: str | None = None
 
 
+class Family(NamedTuple):
+    """What a process started: asked of the parent once, not once for each of its children."""
+
+    programs: tuple[ProcessInfo, ...]
+    """Wrappers and fork servers skipped."""
+    has_loader_worker: bool
+    unread_ranks: frozenset[int]
+    """PIDs."""
+
+
 class Tree:
     """Processes by parent, and the rules that give each its role."""
 
@@ -54,6 +64,7 @@ class Tree:
         self.depths: dict[int, int] = {}
         self.order = tuple(process for index, top in enumerate(tops) for process in self._walk(top, index))
         self._places: dict[int, Place] = {}
+        self._families: dict[int, Family] = {}
 
     def places(self) -> dict[int, Place]:
         """Place by PID."""
@@ -109,8 +120,16 @@ class Tree:
             parent = self.by_pid.get(parent.ppid)
         return parent
 
+    def _family(self, process: ProcessInfo) -> Family:
+        known = self._families.get(process.pid)
+        if known is None:
+            programs = tuple(self._programs(process))
+            has_loader_worker = any(program.comm == "pt_data_worker" for program in programs)
+            unread = frozenset(rank.pid for rank in unread_ranks(process, programs))
+            known = self._families[process.pid] = Family(programs, has_loader_worker, unread)
+        return known
+
     def _programs(self, process: ProcessInfo) -> Iterator[ProcessInfo]:
-        """What it started, wrappers and fork servers skipped."""
         for child in self._children.get(process.pid, ()):
             if is_wrapper(child) or self._fixed_role(child) is not None:
                 yield from self._programs(child)
@@ -149,7 +168,7 @@ class Tree:
         has_raylet = any(program_name(child) == "raylet" for child in self._children.get(process.pid, ()))
         if has_raylet or (number is None and is_python(process) and self._has_train_workers):
             return "ray"  # a driver, in a cluster of its own or one that was there
-        programs = [child for child in self._programs(process) if launcher_kind(child) is None]
+        programs = [child for child in self._family(process).programs if launcher_kind(child) is None]
         numbers = {found for child in programs if (found := self.number(child)) is not None}
         if numbers - {number}:
             is_rank_zero = number is None and 0 not in numbers and _runs_itself(process, programs)
@@ -174,12 +193,12 @@ class Tree:
             return False
         if parent.pid in self._spawners:
             return True
-        if any(other.comm == "pt_data_worker" for other in self._programs(parent)):
+        if self._family(parent).has_loader_worker:
             return False
         given = _RANK_VARIABLES & (child.env or {}).keys()
         if is_spawned(child) and given - (parent.env or {}).keys():
             return True
-        return _trains(child) or any(is_multiprocessing_child(own, child) for own in self._programs(child))
+        return _trains(child) or any(is_multiprocessing_child(own, child) for own in self._family(child).programs)
 
     def _place_below_launcher(self, process: ProcessInfo, owner: ProcessInfo, served: Place) -> Place:
         number = self.number(process)
@@ -193,7 +212,7 @@ class Tree:
         if served.launcher_kind == "mp.spawn":
             return self._is_spawned_rank(process, owner)
         if served.launcher_kind == "python":
-            return process in unread_ranks(owner, list(self._programs(owner)))
+            return process.pid in self._family(owner).unread_ranks
         if served.launcher_kind == "ray":
             return False
         if is_slurmstepd(owner) and self._has_other_ranks:
@@ -203,7 +222,7 @@ class Tree:
 
     def _starts_ranks(self, process: ProcessInfo) -> bool:
         """Whether a program that a launcher started starts the ranks: Horovod's middlemen, an own launcher below srun."""
-        programs = [child for child in self._programs(process) if is_python(child) and not is_spawned(child)]
+        programs = [each for each in self._family(process).programs if is_python(each) and not is_spawned(each)]
         numbers = {number for child in programs if (number := self.number(child)) is not None}
         return bool(numbers) if is_spawned(process) else len(numbers) > 1
 

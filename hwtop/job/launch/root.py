@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from hwtop.job.launch.environment import job_key, rank_of, slurm_step_of
@@ -10,7 +11,6 @@ from hwtop.job.launch.launcher import (
     is_fork_server,
     is_python,
     is_python_server,
-    is_same_program,
     is_session,
     is_side_program,
     is_slurmstepd,
@@ -18,6 +18,7 @@ from hwtop.job.launch.launcher import (
     is_wrapper,
     launcher_kind,
     local_rank_argument,
+    program_identity,
     program_name,
 )
 from hwtop.job.launch.ray import ray_job_of
@@ -51,8 +52,9 @@ def unread_ranks(parent: ProcessInfo, children: Sequence[ProcessInfo]) -> tuple[
     if not is_python(parent) or "env" not in parent.missing:
         return ()
     unread = [child for child in children if "env" in child.missing and is_python(child) and helper_kind(child) is None]
-    alike = [child for child in unread if any(is_same_program(child, other) for other in unread if other is not child)]
-    return tuple(child for child in alike if not is_same_program(child, parent))
+    count_of = Counter(program_identity(child) for child in unread)
+    alone = (None, program_identity(parent))
+    return tuple(child for child in unread if (ran := program_identity(child)) not in alone and count_of[ran] > 1)
 
 
 def is_multiprocessing_child(child: ProcessInfo, parent: ProcessInfo) -> bool:

@@ -24,8 +24,10 @@ def members(
     tree = Tree(processes, earlier, spawners)
     places = tree.places()
     numbers = _numbers(tree, places)
+    positions = {pid: index for index, pid in enumerate(sorted(numbers, key=lambda pid: numbers[pid]))}
+    counted = _counted_world_size(tree, places)
     run_id = _run_id(tree, places)
-    return tuple(_member(tree, process, places, numbers, run_id) for process in tree.order)
+    return tuple(_member(tree, process, places, numbers, positions, counted, run_id) for process in tree.order)
 
 
 def _numbers(tree: Tree, places: dict[int, Place]) -> dict[int, int]:
@@ -59,7 +61,13 @@ def _run_id(tree: Tree, places: dict[int, Place]) -> str | None:
 
 
 def _member(
-    tree: Tree, process: ProcessInfo, places: dict[int, Place], numbers: dict[int, int], run_id: str | None
+    tree: Tree,
+    process: ProcessInfo,
+    places: dict[int, Place],
+    numbers: dict[int, int],
+    positions: dict[int, int],
+    counted_world_size: int | None,
+    run_id: str | None,
 ) -> Member:
     place = places[process.pid]
     is_task = is_slurm_task(process, tree.by_pid)
@@ -72,8 +80,8 @@ def _member(
         if local_rank is None:
             local_rank = local_rank_argument(process.cmdline or ())
         if local_rank is None:
-            local_rank = _position(process.pid, tree, numbers)
-        world_size = world_size_of(env, is_task) or _counted_world_size(tree, places)
+            local_rank = _position(process.pid, tree, positions)
+        world_size = world_size_of(env, is_task) or counted_world_size
     return Member(
         pid=process.pid,
         ppid=process.ppid,
@@ -87,12 +95,12 @@ def _member(
     )
 
 
-def _position(pid: int, tree: Tree, numbers: dict[int, int]) -> int:
+def _position(pid: int, tree: Tree, positions: dict[int, int]) -> int:
     """Local rank of one that does not tell it: its place among the ranks of this node, which are numbered in one row."""
     member = tree.earlier.get(pid)
     if member is not None and member.role == "rank" and member.local_rank is not None:
         return member.local_rank  # those before it may have ended since
-    return sorted(numbers, key=lambda other: numbers[other]).index(pid)
+    return positions[pid]
 
 
 def _counted_world_size(tree: Tree, places: dict[int, Place]) -> int | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from hwtop.job.whole_number import whole_number
+
 _ATTEMPT = re.compile(r"^(.*)/attempt_(\d+)/")
 
 
@@ -16,7 +18,8 @@ def attempt_of(path: str) -> tuple[str, int] | None:
     if "/attempt_" not in path:
         return None
     found = _ATTEMPT.match(path)
-    return None if found is None else (found[1], int(found[2]))
+    number = whole_number(found[2]) if found is not None else None
+    return None if found is None or number is None else (found[1], number)
 
 
 def superseded(paths: Iterable[str]) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hwtop.job.log.level import GLOG_DAY, NAMES
+from hwtop.job.whole_number import whole_number
 
 _ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor moves
@@ -102,17 +103,17 @@ def without_launcher(text: str) -> tuple[int | None, str]:
     rank: int | None = None
     while (found := _LAUNCHER.match(text)) is not None:
         number = next((group for group in found.groups() if group is not None), None)
-        rank = int(number) if rank is None and number is not None else rank
+        rank = whole_number(number) if rank is None else rank
         text = text[found.end() :]
     if rank is None and (inside := _RANK_INSIDE.search(text, 0, 200)):
-        rank = int(inside.group(1))
+        rank = whole_number(inside.group(1))
     return rank, text
 
 
 def rank_of_path(path: str) -> int | None:
     """The rank that a log's path names, as launchers and people name the logs of ranks."""
     found = _RANK_IN_PATH.search(path)
-    return int(found.group(1) or found.group(2)) if found else None
+    return whole_number(found.group(1) or found.group(2)) if found else None
 
 
 def without_logger(text: str) -> str:

@@ -10,6 +10,7 @@ from hwtop.job.metrics.names import is_foreign_path, meaning
 from hwtop.job.metrics.parsed import Parser
 from hwtop.job.metrics.tensorboard import EventFile
 from hwtop.job.metrics.wandb_log import WandbLog
+from hwtop.job.whole_number import whole_number
 from hwtop.model.metrics import MetricsKind
 
 _EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(?P<host>.+?)(?:\.(?P<pid>\d+))?(?:\.\d+)?(?:\.v2)?$")
@@ -71,7 +72,7 @@ def is_worth_reading(path: str, kind: MetricsKind) -> bool:
 def writer_pid(path: str) -> int | None:
     """The PID in the name of an event file: inside its container."""
     found = _EVENTS.search(path)
-    return int(found["pid"]) if found and found["pid"] else None
+    return whole_number(found["pid"]) if found else None
 
 
 def rank_in(path: str) -> int | None:

@@ -18,6 +18,7 @@ from hwtop.job.patterns.registry import LONGEST_OWN_CHARS, Pattern, Registry, bu
 from hwtop.job.patterns.report_block import FailureTable, KernelOom, NativeEnd
 from hwtop.job.patterns.traceback import Tracebacks
 from hwtop.job.progress.line import progress_in
+from hwtop.job.whole_number import whole_number
 from hwtop.model.log import LogEvent, LogLine
 
 _MANY = 20
@@ -112,10 +113,9 @@ class Matcher:
         if pattern.unless is not None and pattern.unless.search(text):
             return None
         rank = line.rank
-        if rank is None and groups.get("rank", "").isdigit():
-            rank = int(groups["rank"])
+        rank = whole_number(groups.get("rank")) if rank is None else rank
         xid = next((groups[name] for name in ("xid", "xid2", "xid3", "xid4") if name in groups), None)
-        return self._event(pattern, line, groups, rank, int(xid) if xid else None)
+        return self._event(pattern, line, groups, rank, whole_number(xid))
 
     def _event(
         self, pattern: Pattern, line: ParsedLine, groups: dict[str, str], rank: int | None, xid: int | None

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
@@ -163,7 +164,7 @@ def parse_file(text: str, name: str) -> Registry:
     try:
         data: dict[str, Any] = tomllib.loads(text)
         file = msgspec.convert(data, _File)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise UsageError(f"{name}: {error}; {_HELP}") from error
     patterns = tuple(_pattern(number, raw, name) for number, raw in enumerate(file.pattern, start=1))
     xids = {
@@ -237,6 +238,8 @@ def _check(entry: _Entry, where: str) -> None:
 
 def _compiled(regex: str | None, key: str, where: str) -> re.Pattern[str] | None:
     try:
-        return None if regex is None else re.compile(regex, re.IGNORECASE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # "possible nested set" would be printed over the screen
+            return None if regex is None else re.compile(regex, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"{where}: invalid regex in `{key}`: {error}") from error

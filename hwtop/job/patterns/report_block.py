@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from hwtop.job.kernel.oom_report import LITERALS, OomReports
 from hwtop.job.log.parsed import ParsedLine
+from hwtop.job.whole_number import whole_number
 from hwtop.model.log import LogEvent
 
 
@@ -64,7 +65,7 @@ class FailureTable:
 
     def _reported(self, event: LogEvent, entry: dict[str, str]) -> LogEvent:
         known = {name: value for name, value in entry.items() if name != "rank" and value != "<N/A>"}
-        rank = int(entry["rank"]) if entry["rank"].isdigit() else None
+        rank = whole_number(entry["rank"])
         return replace(event, rank=rank if event.rank is None else event.rank, groups={**known, **event.groups})
 
 

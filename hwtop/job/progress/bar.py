@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from hwtop.job.progress.field_units import rate_unit, whole
 from hwtop.job.progress.found import Found, found_in
+from hwtop.job.whole_number import whole_number
 from hwtop.model.log import Progress
 
 OTHER_BAR = Progress()
@@ -103,7 +104,8 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
 
 def _take_row(found: Found, row: re.Match[str]) -> None:
     found.values.update(epoch=float(row.group("epoch")), loss=float(row.group("loss")))
-    found.totals["epoch"] = int(row.group("epochs"))
+    if (epochs := whole_number(row.group("epochs"))) is not None:
+        found.totals["epoch"] = epochs
     if memory := float(row.group("memory")):
         found.values["memory"] = memory * _SIZE_UNITS[row.group("size")]
 

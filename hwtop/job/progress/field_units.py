@@ -131,5 +131,5 @@ def size_bytes(field: Field) -> int | None:
 
 
 def whole(value: float | None) -> int | None:
-    """A count; None for nan and for what no counter reaches."""
-    return int(value) if value is not None and abs(value) < _MOST else None
+    """A count; None for nan, for what no counter reaches, and for -1, which stands for a total that is not known."""
+    return int(value) if value is not None and 0 <= value < _MOST else None

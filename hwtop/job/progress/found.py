@@ -161,7 +161,7 @@ def found_in(text: str) -> Found:
     """All that the fields of `text` tell."""
     found = Found()
     if window := _WINDOW.search(text):
-        found.take("step_time", float(window.group("seconds")) / max(1, int(window.group("steps"))))
+        found.take("step_time", float(window.group("seconds")) / max(1.0, float(window.group("steps"))))
         text = text[: window.start()] + text[window.end() :]
     previous = ""
     for field in fields(text):

@@ -11,6 +11,7 @@ from hwtop.job.progress.bar import OTHER_BAR, bar_in, behind_bar
 from hwtop.job.progress.boosting import boosting_round
 from hwtop.job.progress.found import Found, found_in
 from hwtop.job.progress.metrics import is_foreign_record, is_rate_alone, is_record_of_metrics, is_step_with_metrics
+from hwtop.job.whole_number import whole_number
 from hwtop.model.log import Progress
 
 _READ_CHARS = 4096
@@ -137,7 +138,7 @@ def progress_in(line: ParsedLine) -> Progress | None:
         return None
     if found := _DARKNET.match(line.text):  # before its step is taken for srun's task number
         step, loss, lr, step_s = found.groups()
-        return Progress(step=int(step), loss=float(loss), lr=float(lr), step_time_s=float(step_s))
+        return Progress(step=whole_number(step), loss=float(loss), lr=float(lr), step_time_s=float(step_s))
     text = line.body[:_READ_CHARS]
     if (boosted := boosting_round(text)) is not None:
         return boosted

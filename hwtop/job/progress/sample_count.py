@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from hwtop.job.whole_number import whole_number
 from hwtop.model.log import Progress
 
 _SHAPE = re.compile(r"\[\s*(?P<n>\d+)\s*/\s*\d+\s*\(\s*\d+(?:\.\d*)?\s?%\s?\)\s*\]")
@@ -34,7 +35,7 @@ class SampleCount:
         if _BAR.search(text):
             return True
         shape = _SHAPE.search(text)
-        if shape is None or progress.step is None or int(shape.group("n")) != progress.step:
+        if shape is None or progress.step is None or whole_number(shape.group("n")) != progress.step:
             return False
         if progress.step_time_s is not None:
             self._counts_samples = False

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from hwtop.job.kernel.event import bus_of
 from hwtop.job.patterns.registry import XidMeaning, builtin_file
+from hwtop.job.whole_number import whole_number
 from hwtop.model.log import LogEvent, Role, Severity
 from hwtop.symptoms.gpu.words import not_ours, own_severity, ranks_on
 from hwtop.symptoms.history import History
@@ -157,8 +158,8 @@ def _of_logs(history: History) -> list[_Fault]:
 
 
 def _gpu_of(event: LogEvent, history: History) -> int | None:
-    if (number := event.groups.get("gpu", "")).isdigit():
-        return int(number)
+    if (number := whole_number(event.groups.get("gpu"))) is not None:
+        return number
     bus = bus_of(event.groups.get("bus") or event.groups.get("bus2") or "")
     return next((gpu.index for gpu in history.now.gpus if bus and bus_of(gpu.pci_bus_id or "") == bus), None)
 

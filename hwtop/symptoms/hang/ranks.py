@@ -319,7 +319,10 @@ def _unread_zombies(job: Job) -> tuple[JobProcess, ...]:
 
 def _zombies_numbers(job: Job, zombies: Sequence[JobProcess]) -> tuple[int, ...]:
     """The numbers that no rank has, where there are as many as zombies."""
-    free = sorted(set(range(job.world_size or 0)) - {rank.rank for rank in job.ranks})
+    world, known = job.world_size or 0, {rank.rank for rank in job.ranks}
+    if world > len(known) + len(zombies):  # whatever size the environment claims, no list of it is made
+        return ()
+    free = sorted(set(range(world)) - known)
     return tuple(free) if len(free) == len(zombies) else ()
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from hwtop.job.launch import launcher
+from hwtop.job.launch.launcher import program_name
 from hwtop.job.launch.root import find_root, orphaned_tops
 from hwtop.job.launch.tree import main_launcher, members
 from hwtop.model.member import Member
@@ -457,3 +459,24 @@ def test_a_target_that_is_no_python_is_no_rank() -> None:
 
 def test_no_processes_no_members() -> None:
     assert members([]) == ()
+
+
+@pytest.mark.parametrize("env", [{}, {"WORLD_SIZE": "9"}], ids=["forked", "spawned"])
+@pytest.mark.parametrize("missing", [{}, {"env": "permission denied"}], ids=["read", "unread"])
+def test_the_work_grows_with_the_processes_and_not_with_their_square(
+    env: dict[str, Any], missing: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def calls(count: int) -> int:
+        job = [process(10, 1, "python|pool.py"), *(process(100 + n, 10, "python|pool.py", **env) for n in range(count))]
+        asked = 0
+
+        def counting(one: ProcessInfo) -> str:
+            nonlocal asked
+            asked += 1
+            return program_name(one)
+
+        monkeypatch.setattr(launcher, "program_name", counting)
+        assert len(members([replace(each, missing=missing) for each in job])) == count + 1
+        return asked
+
+    assert calls(200) < 2.2 * calls(100)
