@@ -59,7 +59,8 @@ def cpu_limit(seconds: float = CPU_S) -> Iterator[None]:
 def memory_limit(most_bytes: int = MOST_MEMORY_BYTES) -> Iterator[None]:
     """A list without an end fails with a MemoryError."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, hard))
+    within = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (within, hard))
     try:
         yield
     finally:
