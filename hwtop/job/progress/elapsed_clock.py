@@ -23,6 +23,10 @@ class ElapsedClock:
         self._reported: deque[tuple[int, float]] = deque(maxlen=_SEEN)
         self._is_elapsed = False
 
+    def found_out(self) -> None:
+        """Its times are longer than the lines are apart: they are no times of steps."""
+        self._is_elapsed = True
+
     def step_time_s(self, step: int, reported_s: float) -> float | None:
         """The time of one step; None where a clock has just begun anew."""
         last = self._reported[-1] if self._reported else None

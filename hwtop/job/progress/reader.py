@@ -89,6 +89,10 @@ class ProgressReader:
             progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
         return self._in_one_unit(progress)
 
+    def times_are_elapsed(self) -> None:
+        """What the lines tell as a step's time is what has passed since the start."""
+        self._clock.found_out()
+
     def _row(self, line: ParsedLine) -> Progress | None:
         text = line.text
         if self._columns is not None and len(text) <= _READ_ROW_CHARS and _MAY_BE_ROW.match(line.body):

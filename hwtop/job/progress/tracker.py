@@ -23,6 +23,8 @@ _KEPT_SERIES = 512
 _MEASURED_UNIT = "samples/s"
 _SURE_LINES = 3
 """Step times from line to line before a reported time is compared with them. Engineering default."""
+_IMPOSSIBLE = 3.0
+"""Times the distance of two lines: no step of theirs takes so long. Engineering default."""
 _LIKE = 0.25
 """A reported time that differs by less from the time from line to line, over several steps, is that time. Engineering
 default."""
@@ -162,6 +164,12 @@ class ProgressTracker:
         if self._steps_a_time > 1 or progress.step_time_s is None or len(self._arrived) < _SURE_LINES:
             return
         gap_s = median(self._gaps)
+        if median(self._reported) > _IMPOSSIBLE * gap_s:
+            self._reader.times_are_elapsed()
+            self._reported.clear()
+            if self._newest is not None:
+                self._newest = structs.replace(self._newest, step_time_s=None)
+            return
         steps = gap_s / median(self._arrived)
         if steps < 2 or abs(median(self._reported) / gap_s - 1) > _LIKE:
             return

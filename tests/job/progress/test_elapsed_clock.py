@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.elapsed_clock import ElapsedClock
 from hwtop.job.progress.reader import ProgressReader
+from hwtop.job.progress.tracker import ProgressTracker
+from hwtop.model.log import LogLine
 
 
 def test_step_times_are_taken_as_told() -> None:
@@ -33,3 +36,14 @@ def test_the_lines_of_a_script_that_prints_the_time_since_its_start() -> None:
     rows = [reader.read(f"Step {10 * n} | Loss: 2.5 | LR: 1e-06 | Time: {2.0 * n}s") for n in range(1, 8)]
     assert rows[-1] is not None
     assert rows[-1].step_time_s == pytest.approx(0.2)
+
+
+def test_a_time_that_is_longer_than_the_lines_are_apart_is_no_time_of_a_step() -> None:
+    """It begins late and its pace is uneven, so that its values alone do not show that it is a clock."""
+    tracker = ProgressTracker()
+    clock_s = 9.0
+    for number in range(1, 30):
+        clock_s += 0.3 if number % 2 else 0.7
+        text = f"   {clock_s * 1000:.0f} ms  step {50 * number}  td_loss 0.01258  q 0.683"
+        tracker.add(parsed(LogLine(path="/x.log", line_no=number, text=text, at_s=clock_s)))
+    assert tracker.step_time_s == pytest.approx(0.01, rel=0.5)
