@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from hwtop import __version__
+from hwtop.job.log.text import storable
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.job import Job
@@ -158,7 +159,7 @@ def _fit(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()  # surrogates, which stand for bytes that are not text
+        return storable(value)
     if isinstance(value, dict):
         return {_fit(key): _fit(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

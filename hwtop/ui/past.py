@@ -11,9 +11,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from msgspec import msgpack, structs
+from msgspec import msgpack, structs, to_builtins
 
+from hwtop.job.log.text import storable
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.job import Job
@@ -144,8 +146,19 @@ def _is_due(older: Sequence[StoredFrame], last: StoredFrame) -> bool:
 
 
 def _packed(each: StoredFrame, frame: Frame) -> StoredFrame:
-    encoded = _encoder.encode(_bare(frame))
+    try:
+        encoded = _encoder.encode(_bare(frame))
+    except UnicodeEncodeError:  # a file name that is not UTF-8
+        encoded = _encoder.encode(_storable(to_builtins(_bare(frame))))
     return replace(each, packed=zlib.compress(encoded, 1), size_bytes=len(encoded))
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {_storable(key): _storable(entry) for key, entry in value.items()}
+    return [_storable(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def _mark(frame: Frame, before: Frame | None) -> StoredFrame:

@@ -233,3 +233,14 @@ def test_times_are_read_as_people_write_them() -> None:
     later = meant_s("23:59:59", now_s)
     assert later is not None
     assert later <= now_s
+
+
+def test_a_file_name_that_is_not_utf8_is_kept_with_question_marks() -> None:
+    def named(number: int) -> Frame:
+        frame = small(number)
+        return replace(frame, derived=replace(frame.derived, host="node-\udcff"))
+
+    kept = FrameHistory()
+    for number in range(1, 5):
+        kept = past.with_frame(kept, named(number))
+    assert past.frame_of(kept, 0).derived.host == "node-?"

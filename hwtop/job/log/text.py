@@ -122,6 +122,11 @@ def without_logger(text: str) -> str:
     return text if found is None else without_launcher(text[found.end() :])[1]
 
 
+def storable(text: str) -> str:
+    """Bytes of a file name that are not UTF-8, which Python holds as surrogates and no encoder takes, as "?"."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def visible(text: str) -> str:
     """Control characters as pictures of themselves (U+2400 block), tabs as spaces: safe to print on any terminal."""
     if text.isprintable():

@@ -11,6 +11,7 @@ from hashlib import sha256
 
 import msgspec
 
+from hwtop.job.log.text import storable
 from hwtop.model.baseline import Baseline, Comparison, Level
 from hwtop.model.process import ProcessInfo
 from hwtop.symptoms.history import History
@@ -33,7 +34,7 @@ def job_key(history: History, processes: Sequence[ProcessInfo]) -> str | None:
     if process is None or not process.cmdline or process.cwd is None:
         return None
     identity = identity_of(history)
-    reported = msgspec.json.encode([process.cmdline, process.cwd, identity.world_size, identity.gpus])
+    reported = msgspec.json.encode([process.cmdline, storable(process.cwd), identity.world_size, identity.gpus])
     return sha256(reported).hexdigest()[:32]
 
 
