@@ -7,13 +7,15 @@ from msgspec import Struct
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.resources import CGROUP_MEMORY, MEMORY, Rise, known, rise_of, span
+from hwtop.symptoms.host.resources import CGROUP_MEMORY, MEMORY, SLICE_SHARE, SLICES, Rise, known, rise_of, span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 MIN_WINDOW_S = 12.0
 """Shortest window of a rise: start-up and caches rise as well. Engineering default."""
 LEAK_S = 600.0
 """The longest window of a rise; one nearly so long is more certain. Engineering default."""
+GAP_S = 5.0
+"""Without a reading for so long, another rise begins. Engineering default."""
 
 
 LEAK = limits_of("host-memory-leak")
@@ -62,14 +64,26 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
 
 def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | None:
     """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
+    least = 1e6 * limits.gained_mb
+    if not _may_have_gained(history, rank, least):
+        return None
     points = history.rank_series(LEAK_S, rank.rank, _memory_while_training)
-    points = points[max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > 5.0), default=0) :]
-    if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S:
+    points = points[
+        max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > GAP_S), default=0) :
+    ]
+    if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S or points[-1][1] - points[0][1] < least:
         return None
     rise = rise_of(points)
-    if rise is None or rise.per_s < 1e6 * limits.mb_per_min / 60 or rise.gained < 1e6 * limits.gained_mb:
-        return None
-    return Growth(rank, rise)
+    return None if rise is None or rise.per_s < 1e6 * limits.mb_per_min / 60 else Growth(rank, rise)
+
+
+def _may_have_gained(history: History, rank: Rank, least: float) -> bool:
+    """False where the last slice of even the longest window up to now holds too little: most ranks, at a fourth of the reading."""
+    now = _memory_while_training(rank)
+    if now is None:
+        return True
+    lately = history.rank_series(LEAK_S / SLICES + GAP_S, rank.rank, _memory_while_training)
+    return now - min(value for _, value in lately) >= SLICE_SHARE * least / SLICES
 
 
 def _memory_while_training(rank: Rank) -> float | None:

@@ -104,11 +104,11 @@ def rise_of(points: Sequence[tuple[float, float]]) -> Rise | None:
     """The rise of (at_s, used), if it is a straight one and goes on."""
     if len(points) < SLICES:
         return None
-    slope, fit = line_fit(points)
     gained, seconds = points[-1][1] - points[0][1], points[-1][0] - points[0][0]
-    if slope <= 0 or gained <= 0 or fit < FIT or min(_gains(points)) < SLICE_SHARE * gained / SLICES:
+    if gained <= 0 or min(_gains(points)) < SLICE_SHARE * gained / SLICES:
         return None
-    return Rise(gained, slope, seconds, fit)
+    slope, fit = line_fit(points)  # last: most does not rise at all
+    return Rise(gained, slope, seconds, fit) if slope > 0 and fit >= FIT else None
 
 
 def outlooks(history: History, resource: Resource, window_s: float = WINDOW_S) -> dict[Hashable, Outlook]:

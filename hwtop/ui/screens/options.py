@@ -183,5 +183,5 @@ class OptionsScreen(Dialog[None]):
         before, self.view = self.view, view
         if view.draft != before.draft or view.saved != before.saved:
             self._panel.is_ascii = self._adopt(view)
-            self._panel.refresh()
+            self._panel.redraw()
         self.redraw()

@@ -66,7 +66,7 @@ class PictureScreen(Screen[None]):
         self._options = options
         for panel in self._panels.values():
             panel.is_ascii = options.is_ascii
-            panel.refresh()
+            panel.redraw()
         self.redraw()
 
     def redraw(self) -> None:

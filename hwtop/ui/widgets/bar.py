@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, painted
 
 
 def bar(share: float | None, width: int, role: str = "good", ticks: Sequence[float] = ()) -> Line:
@@ -21,9 +21,8 @@ def bar(share: float | None, width: int, role: str = "good", ticks: Sequence[flo
     full, half = divmod(halves, 2)
     marked = {min(width - 1, int(tick * width)) for tick in ticks}
     line = Line("━" * full + "╸" * half, role)
-    for cell in range(full + half, width):
-        line.add("┼" if cell in marked else "─", "label" if cell in marked else "track")
-    return line
+    track = painted(("┼", "label") if cell in marked else ("─", "track") for cell in range(full + half, width))
+    return line.extend(track)
 
 
 def stacked(parts: list[tuple[float, str, str]], width: int) -> Line:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from hwtop.ui.widgets.text import ELLIPSIS, cells, fit, visible, wrap
 
@@ -10,12 +12,13 @@ Span = tuple[str, str]
 
 
 class Line:
-    """Spans of (text, role). All text passes `visible`, so text from the machine can be added as it is."""
+    """Spans of (text, role), and their width in cells. All text passes `visible`, so text from the machine can be added as it is."""
 
-    __slots__ = ("spans",)
+    __slots__ = ("spans", "width")
 
     def __init__(self, text: str = "", role: str = "text") -> None:
         self.spans: list[Span] = []
+        self.width = 0
         if text:
             self.add(text, role)
 
@@ -26,29 +29,30 @@ class Line:
 
     def add(self, text: str, role: str = "text") -> Line:
         """Append `text`; returns the line itself."""
-        if not text:
-            return self
-        text = visible(text)
-        if self.spans and self.spans[-1][1] == role:
-            text = self.spans.pop()[0] + text
-        self.spans.append((text, role))
+        if text:
+            self._append(visible(text), role)
         return self
 
     def extend(self, other: Line | Iterable[Span]) -> Line:
         """Append another line's spans; returns the line itself."""
-        for text, role in other.spans if isinstance(other, Line) else other:
-            self.add(text, role)
+        if isinstance(other, Line):
+            for text, role in other.spans:
+                self._append(text, role)
+        else:
+            for text, role in other:
+                self.add(text, role)
         return self
+
+    def _append(self, text: str, role: str) -> None:
+        self.width += cells(text)  # of each character: what joins some into one is not visible text
+        if self.spans and self.spans[-1][1] == role:
+            text = self.spans.pop()[0] + text
+        self.spans.append((text, role))
 
     @property
     def text(self) -> str:
         """What is read, without roles."""
         return "".join(text for text, _ in self.spans)
-
-    @property
-    def width(self) -> int:
-        """In cells."""
-        return sum(cells(text) for text, _ in self.spans)
 
     def fitted(self, width: int, align: str = "left") -> Line:
         """A line of exactly `width` cells; what is too long ends in an ellipsis."""
@@ -82,6 +86,14 @@ class Line:
         return Line(self.text, role)
 
 
+def painted(glyphs: Iterable[Span]) -> Line:
+    """A line of single glyphs, e.g. of a trend."""
+    line = Line()
+    for role, run in groupby(glyphs, key=itemgetter(1)):
+        line.add("".join(glyph for glyph, _ in run), role)
+    return line
+
+
 def beside(columns: Iterable[tuple[list[Line], int]], gap: int = 2) -> list[Line]:
     """Blocks of (lines, width) side by side, `gap` cells apart."""
     blocks = list(columns)
@@ -107,20 +119,32 @@ def change(old: Line, new: Line) -> tuple[int, int] | None:
 
     One run a row: sending the unchanged cells in between is cheaper than moving the cursor and setting colours anew.
     """
-    before, after = _cells(old), _cells(new)
-    if before == after:
+    if old.spans == new.spans:
         return None
+    first, last = _same_ends(old.spans, new.spans)
+    start = _width(new.spans[:first])
+    before, after = _cells(old.spans[first : len(old.spans) - last]), _cells(new.spans[first : len(new.spans) - last])
     if len(before) != len(after):
-        return 0, max(old.width, new.width)
-    differ = [index for index, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
-    first, last = differ[0], differ[-1]
+        return start, max(old.width, new.width) - start
+    first, last = _same_ends(before, after)
     # Where a wide character gave way to a narrow one, the cells of both lines are meant.
-    start = _width(after[:first])
-    return start, max(_width(before[: last + 1]), _width(after[: last + 1])) - start
+    length = max(_width(line[first : len(line) - last]) for line in (before, after))
+    return start + _width(after[:first]), length
 
 
-def _cells(line: Line) -> list[Span]:
-    return [(character, role) for text, role in line.spans for character in text]
+def _same_ends(before: list[Span], after: list[Span]) -> tuple[int, int]:
+    """How many are the same in the beginning, and of the others at the end."""
+    first = _same(before, after)
+    return first, _same(before[first:][::-1], after[first:][::-1])
+
+
+def _same(before: list[Span], after: list[Span]) -> int:
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
+
+
+def _cells(spans: list[Span]) -> list[Span]:
+    return [(character, role) for text, role in spans for character in text]
 
 
 def _width(spans: list[Span]) -> int:

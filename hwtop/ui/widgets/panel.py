@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.css.styles import RenderStyles
 from textual.geometry import Region
 from textual.strip import Strip
@@ -72,6 +73,11 @@ class Panel(Widget):
         super().__init__(id=id)
         self.lines: list[Line] = []
         self._place: Region | None = None
+        self._strips: dict[int, Strip] = {}
+        """Row -> what was drawn of it, in `_drawn_width` cells."""
+        self._drawn_width = 0
+        self._styles: dict[str, Style] = {}
+        """By role."""
 
     def get_component_styles(self, *names: str) -> RenderStyles:
         """The looks of roles. They are the app's: working out all of them for each panel is most of what a start takes."""
@@ -80,6 +86,12 @@ class Panel(Widget):
     def notify_style_update(self) -> None:
         """Draw anew: the theme may be another one."""
         super().notify_style_update()
+        self._styles.clear()
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw all rows anew."""
+        self._strips.clear()
         self.refresh()
 
     def place(self, region: Region | None) -> None:
@@ -97,27 +109,45 @@ class Panel(Widget):
         """Show `lines`, each as wide as the panel."""
         before, self.lines = self.lines, lines
         if len(before) != len(lines):
-            self.refresh()
+            self.redraw()
             return
-        changed = [
-            Region(found[0], y, found[1], 1)
-            for y, (old, new) in enumerate(zip(before, lines, strict=True))
-            if old.spans != new.spans and (found := change(old, new))
-        ]
+        changed = []
+        for y, (old, new) in enumerate(zip(before, lines, strict=True)):
+            if (found := change(old, new)) is not None:
+                self._strips.pop(y, None)
+                changed.append(Region(found[0], y, found[1], 1))
         if changed:
             self.refresh(*changed)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """These cells of the panel. It has no border, padding or opacity, so nothing of the toolkit's box is worked out."""
+        if self._drawn_width != self.size.width:
+            self._strips.clear()
+            self._drawn_width = self.size.width
+        return [self._strip(y).crop(crop.x, crop.right) for y in crop.line_range]
 
     def render_line(self, y: int) -> Strip:
         """Row `y` of the panel."""
         width = self.size.width
-        style = self.get_component_rich_style
-        if y >= len(self.lines):
-            return Strip([Segment(" " * width, style("panel--text"))], width)
-        spans = _joined(self.lines[y].fitted(width).spans)
-        return Strip(
-            [Segment(to_ascii(text) if self.is_ascii else text, style(f"panel--{role}")) for text, role in spans],
-            width,
-        )
+        line = self.lines[y] if y < len(self.lines) else Line()
+        segments = [
+            Segment(to_ascii(text) if self.is_ascii else text, self._style(role))
+            for text, role in _joined(line.fitted(width).spans)
+        ]
+        strip = Strip(segments, width)
+        for each in self.get_line_filters():
+            strip = strip.apply_filter(each, self.background_colors[1])
+        return strip
+
+    def _strip(self, y: int) -> Strip:
+        if y not in self._strips:
+            self._strips[y] = self.render_line(y)
+        return self._strips[y]
+
+    def _style(self, role: str) -> Style:
+        if role not in self._styles:
+            self._styles[role] = self.get_component_rich_style(f"panel--{role}")
+        return self._styles[role]
 
 
 def _joined(spans: list[Span]) -> list[Span]:
