@@ -3,7 +3,7 @@
     python bench/scale.py [KIND ...]      processes, ranks, cores, disks, nics
     python bench/scale.py --job 5000      a real job of so many forked processes: what `hwtop diagnose --for 10s` takes
 
-A tick is: read, derive, check all rules, draw the overview at 160x50. CPU time does not depend on what else the machine does.
+All processes are scanned only each few seconds: that is in the first tick. A tick is: read, derive, check all rules, draw the overview at 160x50. CPU time does not depend on what else the machine does.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.monitor_cost import cpu_s, drain  # noqa: E402
+from monitor_cost import cpu_s, drain  # noqa: E402
 
 GROWTH = {"rss_mb": 0.15, "threads": 0.25, "descriptors": 0.25, "cpu_pct": 0.5}
 """Share by which the median of the last minutes may exceed the first ones: the history of ten minutes and frames of the past

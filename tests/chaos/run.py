@@ -107,7 +107,8 @@ class Troubled:
                 return None
             if kind in ("garbage", "hostile"):
                 reading = (garbled if kind == "garbage" else hostile)(reading, dice, dice.choice((SHARE, 1.0)))
-            return replace(reading, at_s=time.monotonic())
+            timed: Struct = replace(reading, at_s=time.monotonic())
+            return timed
 
         return answer
 
@@ -155,9 +156,7 @@ async def until(is_so: Callable[[], bool], what: str) -> None:
     end_s = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > end_s:
-            faulthandler.dump_traceback(
-                sys.__stderr__
-            )  # where each thread is; the toolkit has put its own in place of stderr
+            faulthandler.dump_traceback(2)  # where each thread is; sys.stderr is the toolkit's own
             raise AssertionError(f"not within {PATIENCE_S:g} s: {what}")
         await asyncio.sleep(0.02)
 

@@ -13,10 +13,10 @@ from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Answer, Finding
 from hwtop.symptoms import questions
-from hwtop.symptoms.checks import Result
 from hwtop.symptoms.history import History
 from hwtop.symptoms.questions import QUESTIONS, hypotheses
 from hwtop.symptoms.records import records
+from hwtop.symptoms.result import Result
 from tests.parts import replace
 from tests.symptoms.curves import curve, watched
 from tests.symptoms.derived_states import constant, derived, gpu, job, rank, row, shares
