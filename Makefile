@@ -8,7 +8,7 @@ WILD ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hwtop-wild
 
 MINUTES ?=
 
-.PHONY: demo dev fast test check format lint bench fuzz matrix renamed wild screenshots docs clean
+.PHONY: demo dev fast test check format lint bench fuzz chaos soak matrix renamed wild screenshots docs clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -39,11 +39,18 @@ bench: $(VENV)/.test ## what hwtop costs
 	$(BIN)/python bench/frame_cost.py
 	$(BIN)/python bench/monitor_cost.py
 	$(BIN)/python bench/psutil_cost.py
+	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/stack_grouping.py
 	$(BIN)/python bench/attach_cost.py
 
 fuzz: $(VENV)/.dev ## spoilt input for all that hwtop reads; failures are kept in tests/data/fuzz: make fuzz MINUTES=30
 	$(BIN)/python -m tests.fuzz.run --minutes $(or $(MINUTES),5)
+
+chaos: $(VENV)/.dev ## feed, rules and a headless screen on sources that fail, hang, lag or return garbage: make chaos MINUTES=30
+	$(BIN)/python -m tests.chaos.run --minutes $(or $(MINUTES),5)
+
+soak: $(VENV)/.dev ## a live hwtop on a demo job for two hours: fails where memory, threads, descriptors or CPU grow
+	$(BIN)/python bench/soak.py --minutes $(or $(MINUTES),120)
 
 matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is found, missed, false, and how soon
 	$(BIN)/python bench/matrix.py

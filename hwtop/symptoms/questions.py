@@ -43,7 +43,7 @@ def _answered(question: _Question, history: History, findings: Sequence[Finding]
         (line for each in findings for line in each.folded if _answers(line.partition(":")[0], question)), None
     )
     note = next((each for each in findings if _answers(each.symptom, question) and each.severity == "info"), None)
-    result = question.measure(history)
+    result = _measured(question, history)
     if note is not None and result.verdict == "no":
         result = Result("unknown", note.title)
     if reported is not None:
@@ -51,6 +51,14 @@ def _answered(question: _Question, history: History, findings: Sequence[Finding]
     elif folded is not None:
         result = Result("yes", f"{folded.partition(': ')[2]} (follows from another cause)")
     return Hypothesis(hypothesis=question.hypothesis, check=question.check, result=result.text, verdict=result.verdict)
+
+
+def _measured(question: _Question, history: History) -> Result:
+    """As of a rule: a mistake in one must not end the watch."""
+    try:
+        return question.measure(history)
+    except Exception as error:
+        return Result("unknown", f"internal error: {type(error).__name__}: {error}")
 
 
 def _answers(symptom: str, question: _Question) -> bool:

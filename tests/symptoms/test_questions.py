@@ -12,9 +12,11 @@ from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Answer, Finding
+from hwtop.symptoms import questions
 from hwtop.symptoms.history import History
 from hwtop.symptoms.questions import QUESTIONS, hypotheses
 from hwtop.symptoms.records import records
+from hwtop.symptoms.result import Result
 from tests.parts import replace
 from tests.symptoms.curves import curve, watched
 from tests.symptoms.derived_states import constant, derived, gpu, job, rank, row, shares
@@ -181,3 +183,13 @@ def test_nothing_runs_out_only_where_no_limit_is_near(used: int, verdict: Answer
     known = job(rank(), processes=(row(fd_count=used, fd_limit=1000, start_ticks=7),))
     found = answers(constant(known, 30))["Does memory grow, or run out?"]
     assert (found[0], "open files" in found[1]) == (verdict, True), found[1]
+
+
+def test_a_measure_that_fails_leaves_its_question_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_history: History) -> Result:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(questions, "QUESTIONS", (replace(QUESTIONS[0], measure=broken), QUESTIONS[1]))
+    first, second = hypotheses(constant(job(rank()), 5), ())
+    assert (first.verdict, first.result) == ("unknown", "internal error: ZeroDivisionError: division by zero")
+    assert not second.result.startswith("internal error")

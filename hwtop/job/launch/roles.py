@@ -82,6 +82,8 @@ class Tree:
         pending = [(top, member.depth if member else min(index, 1))]
         while pending:
             process, depth = pending.pop()
+            if process.pid in self.depths:  # two processes with one PID, one of them below the other, would never end
+                continue
             self.depths[process.pid] = depth
             yield process
             pending.extend((child, depth + 1) for child in reversed(self._children.get(process.pid, ())))

@@ -480,3 +480,7 @@ def test_the_work_grows_with_the_processes_and_not_with_their_square(
         return asked
 
     assert calls(200) < 2.2 * calls(100)
+
+
+def test_two_processes_with_one_pid_are_placed_once() -> None:
+    assert [m.pid for m in members([process(10, 1, "python|a.py"), process(10, 10, "python|a.py")])] == [10]

@@ -1,0 +1,1 @@
+"""The whole pipeline with sources that fail at random."""
