@@ -30,7 +30,7 @@ CORPUS = Path(__file__).parent.parent / "data" / "fuzz"
 CPU_S = 4.0
 """CPU time that one item may take, rules and JSON included; a usual one takes 0.03 s."""
 MOST_MEMORY_BYTES = 8 << 30
-"""Address space of the whole process: what asks for more gets a MemoryError, and the machine keeps its memory."""
+"""Address space on top of what the process has: what asks for more gets a MemoryError, and the machine keeps its memory."""
 _MOST_TRIES = 400
 """To make one failure smaller."""
 
@@ -59,6 +59,8 @@ def cpu_limit(seconds: float = CPU_S) -> Iterator[None]:
 def memory_limit(most_bytes: int = MOST_MEMORY_BYTES) -> Iterator[None]:
     """A list without an end fails with a MemoryError."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as file:
+        most_bytes += int(file.read().split()[0]) * resource.getpagesize()  # a process that has imported torch has several GB
     within = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
     resource.setrlimit(resource.RLIMIT_AS, (within, hard))
     try:
