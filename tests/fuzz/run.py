@@ -60,7 +60,9 @@ def memory_limit(most_bytes: int = MOST_MEMORY_BYTES) -> Iterator[None]:
     """A list without an end fails with a MemoryError."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as file:
-        most_bytes += int(file.read().split()[0]) * resource.getpagesize()  # a process that has imported torch has several GB
+        most_bytes += (
+            int(file.read().split()[0]) * resource.getpagesize()
+        )  # a process that has imported torch has several GB
     within = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
     resource.setrlimit(resource.RLIMIT_AS, (within, hard))
     try:
