@@ -16,11 +16,12 @@ def main() -> None:
     signal.signal(signal.SIGINT, interrupted)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _leave)
+            signal.signal(number, leave)
     cli.main()
 
 
-def _leave(number: int, _: object) -> None:
+def leave(number: int, _: object) -> None:
+    """End as what asks for it expects, and with every child: what is on the stack cleans up."""
     sys.exit(128 + number)
 
 

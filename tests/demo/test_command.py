@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from hwtop.__main__ import leave
 from hwtop.cli import main
 from hwtop.commands import demo, live
 from hwtop.demo import catalogue
@@ -79,9 +81,19 @@ def refuse() -> None:
     raise CannotError("the screen needs a terminal")
 
 
+@pytest.fixture
+def as_a_program() -> Iterator[None]:
+    """The signals are handled as `hwtop` does where it is started."""
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.real
+@pytest.mark.usefixtures("as_a_program")
 @pytest.mark.parametrize(
-    ("leave", "code"),
+    ("leaves", "code"),
     [
         (lambda: None, 0),
         (refuse, 1),
@@ -90,8 +102,8 @@ def refuse() -> None:
     ],
     ids=["quit", "error", "SIGTERM", "SIGHUP"],
 )
-def test_leaving_ends_the_job(leave: Any, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Screen(leave)
+def test_leaving_ends_the_job(leaves: Any, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(leaves)
     monkeypatch.setattr(live, "run", screen.run)
     before = signal.getsignal(signal.SIGTERM)
     result = CliRunner().invoke(demo.command, ["healthy", "--stdlib", "--for", "20s"])
