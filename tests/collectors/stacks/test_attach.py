@@ -111,13 +111,14 @@ def test_after_consent_on_the_screen_refused_processes_are_tried_again_as_root(
     silent = Sudo(_script(tmp_path / "sudo", 'BY_SUDO=1 exec "$@"\n'))
     source = StackSource(command=denied, sudo=silent, has_windows=False, budget_pct=1000.0)
 
-    def next_dump(request: Request | None) -> StackDump:
+    def next_dump(request: Request | None, via: str) -> StackDump:
+        """A look that was under way may be delivered first."""
         source.set_plan(SamplingPlan(stack_pids=(jobs["closed"],), request=request))
-        return until(lambda: source.read().dumps, bool)[0]
+        return until(lambda: [dump for dump in source.read().dumps if dump.via == via], bool)[0]
 
     other = Request(number=1, kind="flight-pipe", pid=jobs["closed"])
-    assert [refusal.rung for refusal in next_dump(other).refusals if refusal.needs_consent] == ["sudo"]
-    dump = next_dump(Request(number=2, kind="sudo", pid=jobs["closed"]))
+    assert [refusal.rung for refusal in next_dump(other, "debug-server").refusals if refusal.needs_consent] == ["sudo"]
+    dump = next_dump(Request(number=2, kind="sudo", pid=jobs["closed"]), "sudo")
     source.close()
     assert (dump.via, dump.error) == ("sudo", None)
 
