@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -80,6 +81,9 @@ class Watching:
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 
+        if not gc.isenabled():  # the first job of this screen: all is imported
+            gc.freeze()
+            gc.enable()
         assert self._publish is not None
         self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
@@ -107,11 +111,15 @@ def command(
 ) -> None:
     """Watch the job that PID belongs to (launcher, rank or worker); without PID, choose one."""
     target_pid = resolve_target(pid, pid_option, name, required=False)
-    opening = screen.opening(ctx)
-    if once:
-        print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
-    else:
-        run(opening, target_pid=target_pid, log_globs=logs, gpus=gpus)
+    gc.disable()  # until all is imported (`Watching`): none of that is garbage, and to look for some is a tenth of the imports
+    try:
+        opening = screen.opening(ctx)
+        if once:
+            print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
+        else:
+            run(opening, target_pid=target_pid, log_globs=logs, gpus=gpus)
+    finally:
+        gc.enable()
 
 
 def run(

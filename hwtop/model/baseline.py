@@ -7,7 +7,7 @@ from msgspec import Struct
 FORMAT = 1
 
 
-class Level(Struct, frozen=True, kw_only=True):
+class Level(Struct, frozen=True, gc=False, kw_only=True):
     """One quantity over a watch."""
 
     median: float
@@ -17,7 +17,7 @@ class Level(Struct, frozen=True, kw_only=True):
     samples: int
 
 
-class JobIdentity(Struct, frozen=True, kw_only=True):
+class JobIdentity(Struct, frozen=True, gc=False, kw_only=True):
     """What makes two runs comparable."""
 
     script: str
@@ -30,7 +30,7 @@ class JobIdentity(Struct, frozen=True, kw_only=True):
     """ "8 x NVIDIA H100 80GB HBM3"."""
 
 
-class Baseline(Struct, frozen=True, kw_only=True):
+class Baseline(Struct, frozen=True, gc=False, kw_only=True):
     """A watch, condensed."""
 
     format: int = FORMAT
@@ -45,7 +45,7 @@ class Baseline(Struct, frozen=True, kw_only=True):
     """By the names of `hwtop.symptoms.runs.levels.MEASURES`."""
 
 
-class Difference(Struct, frozen=True, kw_only=True):
+class Difference(Struct, frozen=True, gc=False, kw_only=True):
     """One quantity then and now."""
 
     name: str
@@ -55,7 +55,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     """More than noise, and large enough to matter."""
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class Comparison(Struct, frozen=True, gc=False, kw_only=True):
     """A run beside its baseline."""
 
     is_slower: bool | None

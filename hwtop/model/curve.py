@@ -9,7 +9,7 @@ from msgspec import Struct
 CurveName = Literal["loss", "lr", "grad_norm", "step_time_s", "throughput", "loss_scale"]
 
 
-class CurvePoint(Struct, frozen=True):
+class CurvePoint(Struct, frozen=True, gc=False):
     """One told value."""
 
     step: int | None
@@ -23,7 +23,7 @@ class CurvePoint(Struct, frozen=True):
     """When its line says that it was written, in seconds since the start of the year by the clock of the line."""
 
 
-class Curve(Struct, frozen=True, kw_only=True):
+class Curve(Struct, frozen=True, gc=False, kw_only=True):
     """One quantity over time, from one teller: the rank that tells most, or a metrics file."""
 
     name: CurveName

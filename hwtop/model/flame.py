@@ -7,7 +7,7 @@ from msgspec import Struct
 from hwtop.model.stack import StackFrame
 
 
-class FlameNode(Struct, frozen=True, kw_only=True):
+class FlameNode(Struct, frozen=True, gc=False, kw_only=True):
     """A function in the flame of one process, with what it called."""
 
     frame: StackFrame
@@ -19,7 +19,7 @@ class FlameNode(Struct, frozen=True, kw_only=True):
     """Most samples first."""
 
 
-class Flame(Struct, frozen=True, kw_only=True):
+class Flame(Struct, frozen=True, gc=False, kw_only=True):
     """Where the samples of one rank fell: an icicle, root first."""
 
     rank: int

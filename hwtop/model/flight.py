@@ -16,7 +16,7 @@ wait in. stalled: all started the same operation and none finished (transport). 
 (an earlier kernel still runs)."""
 
 
-class FlightEntry(Struct, frozen=True, kw_only=True):
+class FlightEntry(Struct, frozen=True, gc=False, kw_only=True):
     """One collective or point-to-point operation as one rank recorded it."""
 
     group: str
@@ -38,7 +38,7 @@ class FlightEntry(Struct, frozen=True, kw_only=True):
     """The user's own, leaf first; empty where the dump holds none (JSON)."""
 
 
-class FlightGroup(Struct, frozen=True, kw_only=True):
+class FlightGroup(Struct, frozen=True, gc=False, kw_only=True):
     """A process group as one rank knows it."""
 
     name: str
@@ -53,7 +53,7 @@ class FlightGroup(Struct, frozen=True, kw_only=True):
     """As `last_enqueued`."""
 
 
-class FlightDump(Struct, frozen=True, kw_only=True):
+class FlightDump(Struct, frozen=True, gc=False, kw_only=True):
     """The dump of one rank, or why it could not be read. Holds the newest entries only."""
 
     rank: int | None
@@ -71,7 +71,7 @@ class FlightDump(Struct, frozen=True, kw_only=True):
     error: str | None = None
 
 
-class FlightReading(Struct, frozen=True, kw_only=True):
+class FlightReading(Struct, frozen=True, gc=False, kw_only=True):
     """The newest dump of each rank. A level: repeats until a newer one is found."""
 
     at_s: float
@@ -79,7 +79,7 @@ class FlightReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class FlightVerdict(Struct, frozen=True, kw_only=True):
+class FlightVerdict(Struct, frozen=True, gc=False, kw_only=True):
     """What the dumps of all ranks say together about one process group."""
 
     kind: FlightKind

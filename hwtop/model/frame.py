@@ -23,7 +23,7 @@ StallClass = Literal["communication hang", "communication slow", "non-communicat
 VerdictLevel = Literal["ok", "info", "warning", "critical", "unknown", "ended"]
 
 
-class DerivedState(Struct, frozen=True, kw_only=True):
+class DerivedState(Struct, frozen=True, gc=False, kw_only=True):
     """Everything known at one tick, rates included. What rules, reports and panels read."""
 
     time_s: float
@@ -55,7 +55,7 @@ class DerivedState(Struct, frozen=True, kw_only=True):
     own_rss_bytes: int | None = None
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class Verdict(Struct, frozen=True, gc=False, kw_only=True):
     """The one line that answers "what is wrong"."""
 
     level: VerdictLevel
@@ -66,7 +66,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """Where all ranks wait for each other: is it the communication itself, or what a rank does beside it."""
 
 
-class Frame(Struct, frozen=True, kw_only=True):
+class Frame(Struct, frozen=True, gc=False, kw_only=True):
     """What the screen, the reports and the exporters receive: one moment, its judgement, and the way here."""
 
     number: int

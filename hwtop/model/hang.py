@@ -15,7 +15,7 @@ LockKind = Literal["lock", "process-lock", "condition", "queue", "thread"]
 waits for a thread to end."""
 
 
-class BlockedThread(Struct, frozen=True, kw_only=True):
+class BlockedThread(Struct, frozen=True, gc=False, kw_only=True):
     """A thread in uninterruptible sleep (state D) that has not run since."""
 
     pid: int
@@ -29,7 +29,7 @@ class BlockedThread(Struct, frozen=True, kw_only=True):
     """Kernel function that it sleeps in; known of main threads only."""
 
 
-class LockWait(Struct, frozen=True, kw_only=True):
+class LockWait(Struct, frozen=True, gc=False, kw_only=True):
     """A Python thread that waits for another thread to let it go on."""
 
     kind: LockKind
@@ -41,14 +41,14 @@ class LockWait(Struct, frozen=True, kw_only=True):
     """The user's line."""
 
 
-class WorkerLock(Struct, frozen=True, kw_only=True):
+class WorkerLock(Struct, frozen=True, gc=False, kw_only=True):
     """A loader worker that waits for a lock which no thread of its process can release: it was held when it was forked."""
 
     pid: int
     wait: LockWait
 
 
-class CollectiveTimeout(Struct, frozen=True, kw_only=True):
+class CollectiveTimeout(Struct, frozen=True, gc=False, kw_only=True):
     """When torch itself will end a wait that does not come to its end."""
 
     backend: Backend
@@ -66,7 +66,7 @@ class CollectiveTimeout(Struct, frozen=True, kw_only=True):
         return max(0.0, self.timeout_s - self.waited_s)
 
 
-class Rendezvous(Struct, frozen=True, kw_only=True):
+class Rendezvous(Struct, frozen=True, gc=False, kw_only=True):
     """Everybody who is here waits for others before the training can start."""
 
     waiting_s: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Beat(Struct, frozen=True, kw_only=True):
+class Beat(Struct, frozen=True, gc=False, kw_only=True):
     """One call of `heartbeat`."""
 
     number: int
@@ -16,7 +16,7 @@ class Beat(Struct, frozen=True, kw_only=True):
     """What came with it, by the caller's names; the loss as "loss"."""
 
 
-class Pulse(Struct, frozen=True, kw_only=True):
+class Pulse(Struct, frozen=True, gc=False, kw_only=True):
     """The heartbeat of one process."""
 
     pid: int
@@ -31,7 +31,7 @@ class Pulse(Struct, frozen=True, kw_only=True):
     """These beats were there when hwtop looked for the first time."""
 
 
-class HeartbeatReading(Struct, frozen=True, kw_only=True):
+class HeartbeatReading(Struct, frozen=True, gc=False, kw_only=True):
     """Of all processes that have one."""
 
     at_s: float

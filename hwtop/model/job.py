@@ -17,7 +17,7 @@ from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import DeepDump, Refusal, StackFrame
 
 
-class OutlierVote(Struct, frozen=True, kw_only=True):
+class OutlierVote(Struct, frozen=True, gc=False, kw_only=True):
     """The rank that stood apart from the waiting majority in most rounds of stacks."""
 
     rank: int
@@ -25,7 +25,7 @@ class OutlierVote(Struct, frozen=True, kw_only=True):
     rounds: int
 
 
-class JobPlace(Struct, frozen=True, kw_only=True):
+class JobPlace(Struct, frozen=True, gc=False, kw_only=True):
     """Where the job lives: ids that a person needs to talk about it."""
 
     slurm_job: str | None = None
@@ -38,7 +38,7 @@ class JobPlace(Struct, frozen=True, kw_only=True):
     """PID of the target inside its own PID namespace, where that differs."""
 
 
-class StackGroup(Struct, frozen=True, kw_only=True):
+class StackGroup(Struct, frozen=True, gc=False, kw_only=True):
     """Ranks whose main thread stands at the same place."""
 
     ranks: tuple[int, ...]
@@ -52,7 +52,7 @@ class StackGroup(Struct, frozen=True, kw_only=True):
     Python's own library."""
 
 
-class JobLogs(Struct, frozen=True, kw_only=True):
+class JobLogs(Struct, frozen=True, gc=False, kw_only=True):
     """What its logs hold."""
 
     files: tuple[LogFile, ...] = ()
@@ -70,7 +70,7 @@ class JobLogs(Struct, frozen=True, kw_only=True):
     """Records of the kernel's log that were overwritten before hwtop could read them."""
 
 
-class JobMetrics(Struct, frozen=True, kw_only=True):
+class JobMetrics(Struct, frozen=True, gc=False, kw_only=True):
     """What the training reports over its steps."""
 
     curves: tuple[Curve, ...] = ()
@@ -80,7 +80,7 @@ class JobMetrics(Struct, frozen=True, kw_only=True):
     targets: tuple[MetricsTarget, ...] = ()
 
 
-class JobStacks(Struct, frozen=True, kw_only=True):
+class JobStacks(Struct, frozen=True, gc=False, kw_only=True):
     """What the stacks of its ranks show together."""
 
     groups: tuple[StackGroup, ...] = ()
@@ -96,7 +96,7 @@ class JobStacks(Struct, frozen=True, kw_only=True):
     """Answers to requests, oldest first (the newest 8)."""
 
 
-class JobFlight(Struct, frozen=True, kw_only=True):
+class JobFlight(Struct, frozen=True, gc=False, kw_only=True):
     """The Flight Recorder of its ranks."""
 
     verdict: FlightVerdict | None = None
@@ -106,7 +106,7 @@ class JobFlight(Struct, frozen=True, kw_only=True):
     """Sentences: is it on, where does it dump, how to make it dump now."""
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class Job(Struct, frozen=True, gc=False, kw_only=True):
     """The watched job at one time."""
 
     target_pid: int

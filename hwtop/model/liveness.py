@@ -14,7 +14,7 @@ function. spinning: it computes and stays in one function. slow: it moves, and n
 wait for it."""
 
 
-class Liveness(Struct, frozen=True, kw_only=True):
+class Liveness(Struct, frozen=True, gc=False, kw_only=True):
     """One rank."""
 
     state: LivenessState

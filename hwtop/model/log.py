@@ -14,7 +14,7 @@ LogLevel = Literal["critical", "error", "warning", "info", "debug"]
 """As the grammar of a logger names it: glog's letter, the word of Python's logging, `error:` of a launcher."""
 
 
-class LogFile(Struct, frozen=True, kw_only=True):
+class LogFile(Struct, frozen=True, gc=False, kw_only=True):
     """One followed file."""
 
     path: str
@@ -33,7 +33,7 @@ class LogFile(Struct, frozen=True, kw_only=True):
     """No text in it is older; infinite where it may be of any age, None where nobody has looked."""
 
 
-class LogLine(Struct, frozen=True, kw_only=True):
+class LogLine(Struct, frozen=True, gc=False, kw_only=True):
     """One finished line, carriage-return bars already reduced to their last state, at most 16,384 characters."""
 
     path: str
@@ -47,7 +47,7 @@ class LogLine(Struct, frozen=True, kw_only=True):
     """As the line itself tells it. Derived: None in what was read, and where the line does not tell. Its level: `job.log.parsed`."""
 
 
-class LogReading(Struct, frozen=True, kw_only=True):
+class LogReading(Struct, frozen=True, gc=False, kw_only=True):
     """The new lines of all followed files; each line appears in exactly one reading."""
 
     at_s: float
@@ -62,7 +62,7 @@ class LogReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Progress(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What one line says about the training. Fields the line does not hold are None."""
 
     step: int | None = None
@@ -91,7 +91,7 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Names of fields above that are means since the start of the epoch or of the run, not values of this step."""
 
 
-class LogEvent(Struct, frozen=True, kw_only=True):
+class LogEvent(Struct, frozen=True, gc=False, kw_only=True):
     """A line (or several) that matched a pattern."""
 
     pattern: str

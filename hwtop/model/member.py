@@ -12,7 +12,7 @@ HelperKind = Literal["launcher", "wrapper", "loader-worker", "resource-tracker",
 ProcessRole = Literal["rank", HelperKind]
 
 
-class Member(Struct, frozen=True, kw_only=True):
+class Member(Struct, frozen=True, gc=False, kw_only=True):
     """One process of the job with its place in it: what `hwtop.job.launch.tree.members` makes of a ProcessReading."""
 
     pid: int
@@ -30,7 +30,7 @@ class Member(Struct, frozen=True, kw_only=True):
     """What tells this job from another on the same box."""
 
 
-class Launcher(Struct, frozen=True, kw_only=True):
+class Launcher(Struct, frozen=True, gc=False, kw_only=True):
     """What started the ranks."""
 
     pid: int
@@ -39,7 +39,7 @@ class Launcher(Struct, frozen=True, kw_only=True):
     is_alive: bool = True
 
 
-class JobProcess(Struct, frozen=True, kw_only=True):
+class JobProcess(Struct, frozen=True, gc=False, kw_only=True):
     """One row of the process table."""
 
     pid: int

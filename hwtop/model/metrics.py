@@ -11,7 +11,7 @@ from hwtop.model.curve import CurveName
 MetricsKind = Literal["tensorboard", "wandb", "wandb-summary", "mlflow", "csv", "jsonl", "trainer-state"]
 
 
-class MetricsTarget(Struct, frozen=True, kw_only=True):
+class MetricsTarget(Struct, frozen=True, gc=False, kw_only=True):
     """A process that may leave metrics files or a heartbeat."""
 
     pid: int
@@ -28,7 +28,7 @@ class MetricsTarget(Struct, frozen=True, kw_only=True):
     """Where such files may lie: the working folder, and those that the command line names."""
 
 
-class MetricsPoint(Struct, frozen=True, kw_only=True):
+class MetricsPoint(Struct, frozen=True, gc=False, kw_only=True):
     """One value of one quantity."""
 
     name: CurveName
@@ -41,7 +41,7 @@ class MetricsPoint(Struct, frozen=True, kw_only=True):
     """Told before hwtop looked for the first time."""
 
 
-class MetricsFile(Struct, frozen=True, kw_only=True):
+class MetricsFile(Struct, frozen=True, gc=False, kw_only=True):
     """One metrics file and what it told since the last reading."""
 
     path: str
@@ -67,7 +67,7 @@ class MetricsFile(Struct, frozen=True, kw_only=True):
     """Why it cannot be read, or not in full."""
 
 
-class MetricsReading(Struct, frozen=True, kw_only=True):
+class MetricsReading(Struct, frozen=True, gc=False, kw_only=True):
     """What all metrics files told since the last reading; each value is in exactly one."""
 
     at_s: float

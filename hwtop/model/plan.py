@@ -13,7 +13,7 @@ RequestKind = Literal["native", "pystack", "faulthandler", "flight-pipe", "sudo"
 says little), which makes them dump; `pid` may be any of them or the target."""
 
 
-class LogTarget(Struct, frozen=True, kw_only=True):
+class LogTarget(Struct, frozen=True, gc=False, kw_only=True):
     """A log file to follow."""
 
     path: str
@@ -21,7 +21,7 @@ class LogTarget(Struct, frozen=True, kw_only=True):
     """Processes whose fd 1 or 2 it is."""
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class Request(Struct, frozen=True, gc=False, kw_only=True):
     """Something that may touch the job, asked for and confirmed by a person. Served once."""
 
     number: int
@@ -30,7 +30,7 @@ class Request(Struct, frozen=True, kw_only=True):
     pid: int
 
 
-class UserFocus(Struct, frozen=True, kw_only=True):
+class UserFocus(Struct, frozen=True, gc=False, kw_only=True):
     """What the person at the screen wants to see."""
 
     rank: int | None = None
@@ -41,7 +41,7 @@ class UserFocus(Struct, frozen=True, kw_only=True):
     """The newest one."""
 
 
-class FlightTarget(Struct, frozen=True, kw_only=True):
+class FlightTarget(Struct, frozen=True, gc=False, kw_only=True):
     """Where the Flight Recorder dump of one rank is, will be, or can be had."""
 
     rank: int
@@ -59,7 +59,7 @@ class FlightTarget(Struct, frozen=True, kw_only=True):
     """The job looks stuck: the debug server of the process may be asked, which runs code in it."""
 
 
-class SamplingPlan(Struct, frozen=True, kw_only=True):
+class SamplingPlan(Struct, frozen=True, gc=False, kw_only=True):
     """Computed from the newest Moment and the wish; a replay ignores it."""
 
     target_pid: int | None = None

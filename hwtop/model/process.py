@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class ThreadInfo(Struct, frozen=True, kw_only=True):
+class ThreadInfo(Struct, frozen=True, gc=False, kw_only=True):
     """One task of a process (/proc/PID/task/TID/stat)."""
 
     tid: int
@@ -15,7 +15,7 @@ class ThreadInfo(Struct, frozen=True, kw_only=True):
     cpu_ticks: int
 
 
-class SystemCall(Struct, frozen=True, kw_only=True):
+class SystemCall(Struct, frozen=True, gc=False, kw_only=True):
     """The call into the kernel that a thread is blocked in (/proc/PID/syscall)."""
 
     name: str
@@ -28,7 +28,7 @@ class SystemCall(Struct, frozen=True, kw_only=True):
     """Other end of a TCP connection that it stays in, "10.0.0.3:29500"."""
 
 
-class OpenFile(Struct, frozen=True, kw_only=True):
+class OpenFile(Struct, frozen=True, gc=False, kw_only=True):
     """One file descriptor that may be a log, a pipe or a data file."""
 
     fd: int
@@ -43,7 +43,7 @@ class OpenFile(Struct, frozen=True, kw_only=True):
     """Of a regular file that answered in time."""
 
 
-class ProcessInfo(Struct, frozen=True, kw_only=True):
+class ProcessInfo(Struct, frozen=True, gc=False, kw_only=True):
     """One process. `stat`, `status` and `wchan` are always tried; the rest may be missing with a reason."""
 
     pid: int
@@ -116,7 +116,7 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
         return self.voluntary_switches + self.involuntary_switches
 
 
-class GoneProcess(Struct, frozen=True, kw_only=True):
+class GoneProcess(Struct, frozen=True, gc=False, kw_only=True):
     """A process of the job that has ended since the last reading."""
 
     pid: int
@@ -128,7 +128,7 @@ class GoneProcess(Struct, frozen=True, kw_only=True):
     """Its last words: the exception in the error file that torchrun gave it."""
 
 
-class ProcessReading(Struct, frozen=True, kw_only=True):
+class ProcessReading(Struct, frozen=True, gc=False, kw_only=True):
     """The job's own tree: the target's root, all its descendants, and members that outlived their parent."""
 
     at_s: float
@@ -145,7 +145,7 @@ class ProcessReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class ProcessDetail(Struct, frozen=True, kw_only=True):
+class ProcessDetail(Struct, frozen=True, gc=False, kw_only=True):
     """One process that a person looks at closely. Secrets are masked before it leaves the collector."""
 
     pid: int
@@ -161,7 +161,7 @@ class ProcessDetail(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class JobCandidate(Struct, frozen=True, kw_only=True):
+class JobCandidate(Struct, frozen=True, gc=False, kw_only=True):
     """A process tree on this box that one could attach to."""
 
     pid: int
@@ -176,7 +176,7 @@ class JobCandidate(Struct, frozen=True, kw_only=True):
     """Why not."""
 
 
-class CandidateReading(Struct, frozen=True, kw_only=True):
+class CandidateReading(Struct, frozen=True, gc=False, kw_only=True):
     """The slow, bounded scan of all processes."""
 
     at_s: float

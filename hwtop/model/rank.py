@@ -49,7 +49,7 @@ RankState = Literal[
 ]
 
 
-class DataFile(Struct, frozen=True, kw_only=True):
+class DataFile(Struct, frozen=True, gc=False, kw_only=True):
     """The file that a process reads or writes, as far as its descriptors tell."""
 
     path: str
@@ -58,7 +58,7 @@ class DataFile(Struct, frozen=True, kw_only=True):
     fs_type: str | None = None
 
 
-class Worker(Struct, frozen=True, kw_only=True):
+class Worker(Struct, frozen=True, gc=False, kw_only=True):
     """A data loader worker of a rank."""
 
     pid: int
@@ -82,7 +82,7 @@ class Worker(Struct, frozen=True, kw_only=True):
     """As of a rank."""
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class Held(Struct, frozen=True, gc=False, kw_only=True):
     """What stayed on a rank's stack over several looks."""
 
     frame: StackFrame
@@ -94,7 +94,7 @@ class Held(Struct, frozen=True, kw_only=True):
     """From the first of the looks to the last."""
 
 
-class PhaseShare(Struct, frozen=True, kw_only=True):
+class PhaseShare(Struct, frozen=True, gc=False, kw_only=True):
     """Share of a rank's samples in one phase over the window."""
 
     phase: Phase
@@ -102,7 +102,7 @@ class PhaseShare(Struct, frozen=True, kw_only=True):
     """0 to 1."""
 
 
-class HotSpot(Struct, frozen=True, kw_only=True):
+class HotSpot(Struct, frozen=True, gc=False, kw_only=True):
     """A user function that many samples of one process group were in."""
 
     function: str
@@ -116,7 +116,7 @@ class HotSpot(Struct, frozen=True, kw_only=True):
     samples: int
 
 
-class PhaseInterval(Struct, frozen=True, kw_only=True):
+class PhaseInterval(Struct, frozen=True, gc=False, kw_only=True):
     """A stretch of time in which every look at a rank showed one phase."""
 
     phase: Phase
@@ -133,7 +133,7 @@ class PhaseInterval(Struct, frozen=True, kw_only=True):
     """First look that showed something else after; None while it goes on."""
 
 
-class HotLine(Struct, frozen=True, kw_only=True):
+class HotLine(Struct, frozen=True, gc=False, kw_only=True):
     """A line of user code that many samples were at, in one phase; waits count as well."""
 
     function: str
@@ -149,7 +149,7 @@ class HotLine(Struct, frozen=True, kw_only=True):
     """In how many stretches of samples, one after the other, it was there: samples of one long visit prove nothing of the rest."""
 
 
-class RankProcess(Struct, frozen=True, kw_only=True):
+class RankProcess(Struct, frozen=True, gc=False, kw_only=True):
     """The rank's process, and its loader workers where it says so. The defaults are those of a process that is gone."""
 
     os_state: str = "X"
@@ -183,7 +183,7 @@ class RankProcess(Struct, frozen=True, kw_only=True):
     """The file that it opened last, logs aside."""
 
 
-class RankLog(Struct, frozen=True, kw_only=True):
+class RankLog(Struct, frozen=True, gc=False, kw_only=True):
     """The log that the rank writes to."""
 
     path: str | None = None
@@ -195,7 +195,7 @@ class RankLog(Struct, frozen=True, kw_only=True):
     """Newest of its log; of one that is gone, the exception in the error file that torchrun gave it."""
 
 
-class RankProgress(Struct, frozen=True, kw_only=True):
+class RankProgress(Struct, frozen=True, gc=False, kw_only=True):
     """How far the training is, as its log, heartbeat or metrics file reports it."""
 
     newest: Progress | None = None
@@ -210,7 +210,7 @@ class RankProgress(Struct, frozen=True, kw_only=True):
     """Where that is not its log: "heartbeat" (and what of it is not a number), or the path of a metrics file."""
 
 
-class RankStack(Struct, frozen=True, kw_only=True):
+class RankStack(Struct, frozen=True, gc=False, kw_only=True):
     """What the samples of the rank's main thread, and of its loader workers, show."""
 
     dump: StackDump | None = None
@@ -238,7 +238,7 @@ class RankStack(Struct, frozen=True, kw_only=True):
     """When it saved or compiled, oldest first."""
 
 
-class RankStall(Struct, frozen=True, kw_only=True):
+class RankStall(Struct, frozen=True, gc=False, kw_only=True):
     """What shows that the rank does not move."""
 
     same_stack_for_s: float | None = None
@@ -264,7 +264,7 @@ class RankStall(Struct, frozen=True, kw_only=True):
     worker_locks: tuple[WorkerLock, ...] = ()
 
 
-class Rank(Struct, frozen=True, kw_only=True):
+class Rank(Struct, frozen=True, gc=False, kw_only=True):
     """One rank: a process that trains."""
 
     rank: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class SignalTarget(Struct, frozen=True, kw_only=True):
+class SignalTarget(Struct, frozen=True, gc=False, kw_only=True):
     """A process that a signal is meant for, told from a later one that got the same PID."""
 
     pid: int
@@ -13,7 +13,7 @@ class SignalTarget(Struct, frozen=True, kw_only=True):
     """As in ProcessInfo."""
 
 
-class SignalOrder(Struct, frozen=True, kw_only=True):
+class SignalOrder(Struct, frozen=True, gc=False, kw_only=True):
     """What to send to whom."""
 
     signal: str
@@ -21,7 +21,7 @@ class SignalOrder(Struct, frozen=True, kw_only=True):
     targets: tuple[SignalTarget, ...]
 
 
-class SignalAnswer(Struct, frozen=True, kw_only=True):
+class SignalAnswer(Struct, frozen=True, gc=False, kw_only=True):
     """How it went with one process."""
 
     pid: int

@@ -23,7 +23,7 @@ from hwtop.model.stack import DeepReading, StackReading
 SourceState = Literal["ok", "stale", "unavailable"]
 
 
-class SourceStatus(Struct, frozen=True, kw_only=True):
+class SourceStatus(Struct, frozen=True, gc=False, kw_only=True):
     """How one source did at this tick."""
 
     name: str
@@ -35,7 +35,7 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
     """CPU time of its last read in its own thread; child processes included where it starts them."""
 
 
-class OwnCost(Struct, frozen=True, kw_only=True):
+class OwnCost(Struct, frozen=True, gc=False, kw_only=True):
     """What hwtop itself takes: total since it started."""
 
     cpu_s: float
@@ -44,7 +44,7 @@ class OwnCost(Struct, frozen=True, kw_only=True):
     at_s: float
 
 
-class Snapshot(Struct, frozen=True, kw_only=True):
+class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
     """One tick. A field is None when its source has never answered; a stale source repeats its last reading.
 
     `stacks`, `deep`, `logs`, `kernel`, `metrics` and `heartbeat` carry events, not levels: each dump, line and value is in

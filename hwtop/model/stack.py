@@ -14,7 +14,7 @@ DeepKind = Literal["native", "pystack", "faulthandler"]
 """Looks that a person must ask for: py-spy with native frames, pystack, the signal of a registered faulthandler."""
 
 
-class StackFrame(Struct, frozen=True, kw_only=True, cache_hash=True):
+class StackFrame(Struct, frozen=True, gc=False, kw_only=True, cache_hash=True):
     """One frame of `py-spy dump --json`."""
 
     name: str
@@ -29,7 +29,7 @@ class StackFrame(Struct, frozen=True, kw_only=True, cache_hash=True):
     """Locks that its function holds at this line, as the source calls them; of the same frames."""
 
 
-class ThreadStack(Struct, frozen=True, kw_only=True):
+class ThreadStack(Struct, frozen=True, gc=False, kw_only=True):
     """One Python thread."""
 
     name: str | None
@@ -41,7 +41,7 @@ class ThreadStack(Struct, frozen=True, kw_only=True):
     """Leaf first."""
 
 
-class Refusal(Struct, frozen=True, kw_only=True):
+class Refusal(Struct, frozen=True, gc=False, kw_only=True):
     """Why a rung of the attach ladder gave nothing."""
 
     rung: Rung
@@ -54,7 +54,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
     """Whom it concerns; filled where the refusals of the whole job are put together."""
 
 
-class StackDump(Struct, frozen=True, kw_only=True):
+class StackDump(Struct, frozen=True, gc=False, kw_only=True):
     """All Python threads of one process at one time, or why there are none."""
 
     pid: int
@@ -69,7 +69,7 @@ class StackDump(Struct, frozen=True, kw_only=True):
     """Rungs that were tried before `via`, or all of them where there is an error."""
 
 
-class StackSample(Struct, frozen=True, kw_only=True):
+class StackSample(Struct, frozen=True, gc=False, kw_only=True):
     """What one process's training thread was in at one time."""
 
     at_s: float
@@ -77,7 +77,7 @@ class StackSample(Struct, frozen=True, kw_only=True):
     """Leaf first."""
 
 
-class StackProfile(Struct, frozen=True, kw_only=True):
+class StackProfile(Struct, frozen=True, gc=False, kw_only=True):
     """Many evenly spaced samples of one process, taken by one py-spy: cheap, but without OS state or lock owner."""
 
     pid: int
@@ -88,7 +88,7 @@ class StackProfile(Struct, frozen=True, kw_only=True):
     advice: str | None = None
 
 
-class DeepDump(Struct, frozen=True, kw_only=True):
+class DeepDump(Struct, frozen=True, gc=False, kw_only=True):
     """The answer to a person's request for a deep look: text, as the tool printed it."""
 
     request: int
@@ -101,7 +101,7 @@ class DeepDump(Struct, frozen=True, kw_only=True):
     advice: str | None = None
 
 
-class DeepChoice(Struct, frozen=True, kw_only=True):
+class DeepChoice(Struct, frozen=True, gc=False, kw_only=True):
     """One deep look at one process, as a menu offers it."""
 
     kind: DeepKind
@@ -112,14 +112,14 @@ class DeepChoice(Struct, frozen=True, kw_only=True):
     """Why it cannot be had, with the command that would make it possible; None = it can."""
 
 
-class DeepReading(Struct, frozen=True, kw_only=True):
+class DeepReading(Struct, frozen=True, gc=False, kw_only=True):
     """Deep looks that have ended since the last snapshot, each in exactly one reading."""
 
     at_s: float
     dumps: tuple[DeepDump, ...] = ()
 
 
-class StackReading(Struct, frozen=True, kw_only=True):
+class StackReading(Struct, frozen=True, gc=False, kw_only=True):
     """Taken since the last snapshot: a sampler, so each dump and profile appears in exactly one reading."""
 
     at_s: float

@@ -18,7 +18,7 @@ AT_LEAST: dict[str, tuple[Severity, ...]] = {
 Answer = Literal["yes", "no", "unknown"]
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Finding(Struct, frozen=True, gc=False, kw_only=True):
     """One symptom on this job. Field names are the JSON contract of `hwtop diagnose`."""
 
     symptom: str
@@ -46,7 +46,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """Symptoms that follow from this one, e.g. "nccl-timeout x63"."""
 
 
-class Episode(Struct, frozen=True, kw_only=True):
+class Episode(Struct, frozen=True, gc=False, kw_only=True):
     """One time that a symptom was up, for the timeline of a session. Times are seconds after hwtop began to watch."""
 
     symptom: str
@@ -62,14 +62,14 @@ class Episode(Struct, frozen=True, kw_only=True):
     """None while it is up."""
 
 
-class Blind(Struct, frozen=True, kw_only=True):
+class Blind(Struct, frozen=True, gc=False, kw_only=True):
     """Something hwtop could not see, and why."""
 
     source: str
     reason: str
 
 
-class Hypothesis(Struct, frozen=True, kw_only=True):
+class Hypothesis(Struct, frozen=True, gc=False, kw_only=True):
     """One of the questions that are asked of every slow job, answered. Field names are the JSON contract of `hwtop diagnose`."""
 
     hypothesis: str

@@ -29,7 +29,7 @@ ThrottleReason = Literal[
 is theirs alone: a limit on current."""
 
 
-class GpuProcess(Struct, frozen=True, kw_only=True):
+class GpuProcess(Struct, frozen=True, gc=False, kw_only=True):
     """A process that holds a context on a GPU."""
 
     pid: int
@@ -47,7 +47,7 @@ class GpuProcess(Struct, frozen=True, kw_only=True):
     (another PID namespace)."""
 
 
-class GpuActivity(Struct, frozen=True, kw_only=True):
+class GpuActivity(Struct, frozen=True, gc=False, kw_only=True):
     """What the units of the chip did, averaged by the hardware between two reads (GPM on Hopper and later)."""
 
     sm_active_pct: float | None = None
@@ -61,7 +61,7 @@ class GpuActivity(Struct, frozen=True, kw_only=True):
     pcie_rx_bytes_per_s: float | None = None
 
 
-class GpuCounters(Struct, frozen=True, kw_only=True):
+class GpuCounters(Struct, frozen=True, gc=False, kw_only=True):
     """What only grows since the driver was loaded. Rates of it are `GpuRates`."""
 
     energy_mj: int | None = None
@@ -76,7 +76,7 @@ class GpuCounters(Struct, frozen=True, kw_only=True):
     nvlink_rx_bytes: int | None = None
 
 
-class MigInstance(Struct, frozen=True, kw_only=True):
+class MigInstance(Struct, frozen=True, gc=False, kw_only=True):
     """A slice of a GPU that is a device of its own to CUDA."""
 
     index: int
@@ -92,7 +92,7 @@ class MigInstance(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class Gpu(Struct, frozen=True, kw_only=True):
+class Gpu(Struct, frozen=True, gc=False, kw_only=True):
     """One device at one time. All levels but `counters`."""
 
     index: int
@@ -180,7 +180,7 @@ class Gpu(Struct, frozen=True, kw_only=True):
     """Field -> why it is None."""
 
 
-class GpuRates(Struct, frozen=True, kw_only=True):
+class GpuRates(Struct, frozen=True, gc=False, kw_only=True):
     """What the counters of one device did over the last interval."""
 
     index: int
@@ -196,7 +196,7 @@ class GpuRates(Struct, frozen=True, kw_only=True):
     nvlink_rx_bytes_per_s: float | None = None
 
 
-class CallCost(Struct, frozen=True, kw_only=True):
+class CallCost(Struct, frozen=True, gc=False, kw_only=True):
     """What one function of the driver's library costs."""
 
     function: str
@@ -205,7 +205,7 @@ class CallCost(Struct, frozen=True, kw_only=True):
     max_ms: float
 
 
-class GpuReading(Struct, frozen=True, kw_only=True):
+class GpuReading(Struct, frozen=True, gc=False, kw_only=True):
     """All devices of all vendors."""
 
     at_s: float

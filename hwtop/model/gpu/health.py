@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class EccErrors(Struct, frozen=True, kw_only=True):
+class EccErrors(Struct, frozen=True, gc=False, kw_only=True):
     """Memory errors that were found. Volatile: since the driver was loaded; aggregate: in the life of the board."""
 
     is_enabled: bool | None = None
@@ -18,7 +18,7 @@ class EccErrors(Struct, frozen=True, kw_only=True):
     dram_uncorrected: int | None = None
 
 
-class RemappedRows(Struct, frozen=True, kw_only=True):
+class RemappedRows(Struct, frozen=True, gc=False, kw_only=True):
     """Rows of HBM that were replaced by spare ones (Ampere and later)."""
 
     corrected: int
@@ -29,7 +29,7 @@ class RemappedRows(Struct, frozen=True, kw_only=True):
     """No spare row was left: the board is to be replaced."""
 
 
-class RetiredPages(Struct, frozen=True, kw_only=True):
+class RetiredPages(Struct, frozen=True, gc=False, kw_only=True):
     """Pages taken out of use (before Ampere)."""
 
     single_bit: int | None
@@ -37,7 +37,7 @@ class RetiredPages(Struct, frozen=True, kw_only=True):
     is_pending: bool | None = None
 
 
-class XidEvent(Struct, frozen=True, kw_only=True):
+class XidEvent(Struct, frozen=True, gc=False, kw_only=True):
     """A fault that the driver reported, by its number in NVIDIA's catalogue."""
 
     code: int

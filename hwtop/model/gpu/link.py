@@ -11,7 +11,7 @@ Path = Literal["SELF", "NVLINK", "PIX", "PXB", "PHB", "NODE", "SYS", "XGMI", "UN
 bridge (PHB), the NUMA node (NODE), between sockets (SYS)."""
 
 
-class NvLink(Struct, frozen=True, kw_only=True):
+class NvLink(Struct, frozen=True, gc=False, kw_only=True):
     """One link of one device. Error counters grow since the driver was loaded."""
 
     link: int
@@ -30,7 +30,7 @@ class NvLink(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class Topology(Struct, frozen=True, kw_only=True):
+class Topology(Struct, frozen=True, gc=False, kw_only=True):
     """The way between any two devices."""
 
     indexes: tuple[int, ...]

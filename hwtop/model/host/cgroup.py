@@ -7,7 +7,7 @@ from msgspec import Struct
 from hwtop.model.host.cpu import Pressure
 
 
-class CpuLimitReading(Struct, frozen=True, kw_only=True):
+class CpuLimitReading(Struct, frozen=True, gc=False, kw_only=True):
     """A CPU limit that only some of the job's processes run under."""
 
     path: str
@@ -17,7 +17,7 @@ class CpuLimitReading(Struct, frozen=True, kw_only=True):
     nr_throttled: int | None = None
 
 
-class CpuLimitRates(Struct, frozen=True, kw_only=True):
+class CpuLimitRates(Struct, frozen=True, gc=False, kw_only=True):
     """The same over one interval."""
 
     path: str
@@ -26,7 +26,7 @@ class CpuLimitRates(Struct, frozen=True, kw_only=True):
     throttled_periods_pct: float | None
 
 
-class CgroupReading(Struct, frozen=True, kw_only=True):
+class CgroupReading(Struct, frozen=True, gc=False, kw_only=True):
     """CPU and memory controller of the target's cgroup, v2 or v1; the tightest limit on the way up counts."""
 
     at_s: float
@@ -53,7 +53,7 @@ class CgroupReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class CgroupRates(Struct, frozen=True, kw_only=True):
+class CgroupRates(Struct, frozen=True, gc=False, kw_only=True):
     """Limits and throttling of the target's cgroup over one interval."""
 
     cpu_quota_cores: float | None

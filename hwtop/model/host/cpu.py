@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class CpuTimes(Struct, frozen=True, kw_only=True):
+class CpuTimes(Struct, frozen=True, gc=False, kw_only=True):
     """Clock ticks since boot, one line of /proc/stat (proc(5)). Guest time is inside `user` and `nice`."""
 
     user: int
@@ -18,7 +18,7 @@ class CpuTimes(Struct, frozen=True, kw_only=True):
     steal: int
 
 
-class PressureLine(Struct, frozen=True, kw_only=True):
+class PressureLine(Struct, frozen=True, gc=False, kw_only=True):
     """One line of a PSI file: share of the time in which tasks were stalled (Documentation/accounting/psi.rst)."""
 
     avg10_pct: float
@@ -27,14 +27,14 @@ class PressureLine(Struct, frozen=True, kw_only=True):
     total_us: int
 
 
-class Pressure(Struct, frozen=True, kw_only=True):
+class Pressure(Struct, frozen=True, gc=False, kw_only=True):
     """PSI of one resource: `some` = at least one task stalled, `full` = all of them."""
 
     some: PressureLine | None = None
     full: PressureLine | None = None
 
 
-class CpuReading(Struct, frozen=True, kw_only=True):
+class CpuReading(Struct, frozen=True, gc=False, kw_only=True):
     """Times, frequencies, load and pressure."""
 
     at_s: float
@@ -57,7 +57,7 @@ class CpuReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class CoreRates(Struct, frozen=True, kw_only=True):
+class CoreRates(Struct, frozen=True, gc=False, kw_only=True):
     """How one core (or all of them together) spent the interval, percent of its time."""
 
     util_pct: float
@@ -69,7 +69,7 @@ class CoreRates(Struct, frozen=True, kw_only=True):
     """Its NUMA node."""
 
 
-class CpuRates(Struct, frozen=True, kw_only=True):
+class CpuRates(Struct, frozen=True, gc=False, kw_only=True):
     """The processor over one interval."""
 
     util_pct: float | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class DiskCounters(Struct, frozen=True, kw_only=True):
+class DiskCounters(Struct, frozen=True, gc=False, kw_only=True):
     """One whole block device (Documentation/admin-guide/iostats.rst). None: not reported on this operating system."""
 
     name: str
@@ -20,7 +20,7 @@ class DiskCounters(Struct, frozen=True, kw_only=True):
     weighted_ms: int | None
 
 
-class MountReading(Struct, frozen=True, kw_only=True):
+class MountReading(Struct, frozen=True, gc=False, kw_only=True):
     """Room on one mounted file system (statvfs), read where it can be abandoned."""
 
     mount_point: str
@@ -35,7 +35,7 @@ class MountReading(Struct, frozen=True, kw_only=True):
     """Why the numbers are missing, e.g. "not answering for 12 s"."""
 
 
-class DiskReading(Struct, frozen=True, kw_only=True):
+class DiskReading(Struct, frozen=True, gc=False, kw_only=True):
     """All whole block devices and the mounts that matter (real file systems and /dev/shm)."""
 
     at_s: float
@@ -44,7 +44,7 @@ class DiskReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class DiskRates(Struct, frozen=True, kw_only=True):
+class DiskRates(Struct, frozen=True, gc=False, kw_only=True):
     """One device over one interval."""
 
     name: str

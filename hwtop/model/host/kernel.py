@@ -9,7 +9,7 @@ LOG_KERN = 0
 never made up by a program that writes to /dev/kmsg."""
 
 
-class KernelLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class KernelLine(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """One record; those that the kernel wrote in pieces are joined."""
 
     text: str
@@ -26,7 +26,7 @@ class KernelLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the driver says it is about: "+pci:0000:18:00.0", "b8:0", "n2" (DEVICE= of dev-kmsg)."""
 
 
-class KernelReading(Struct, frozen=True, kw_only=True):
+class KernelReading(Struct, frozen=True, gc=False, kw_only=True):
     """The new records; each appears in exactly one reading."""
 
     at_s: float

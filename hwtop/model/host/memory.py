@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class MemoryReading(Struct, frozen=True, kw_only=True):
+class MemoryReading(Struct, frozen=True, gc=False, kw_only=True):
     """Levels as free(1) counts them, and the paging counters of /proc/vmstat. What an operating system lacks is None."""
 
     at_s: float
@@ -28,7 +28,7 @@ class MemoryReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class MemoryRates(Struct, frozen=True, kw_only=True):
+class MemoryRates(Struct, frozen=True, gc=False, kw_only=True):
     """Memory now, paging over one interval."""
 
     total_bytes: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class NicCounters(Struct, frozen=True, kw_only=True):
+class NicCounters(Struct, frozen=True, gc=False, kw_only=True):
     """One interface of /proc/net/dev, its link from /sys/class/net."""
 
     name: str
@@ -24,7 +24,7 @@ class NicCounters(Struct, frozen=True, kw_only=True):
     """No device behind it: lo, bridges, veth, tunnels."""
 
 
-class IbPortCounters(Struct, frozen=True, kw_only=True):
+class IbPortCounters(Struct, frozen=True, gc=False, kw_only=True):
     """One InfiniBand or RoCE port of /sys/class/infiniband. Data counters are bytes (the files hold 4-byte words)."""
 
     device: str
@@ -38,7 +38,7 @@ class IbPortCounters(Struct, frozen=True, kw_only=True):
     """symbol_error, link_downed, link_error_recovery, port_rcv_errors, ... as the driver names them."""
 
 
-class NetworkReading(Struct, frozen=True, kw_only=True):
+class NetworkReading(Struct, frozen=True, gc=False, kw_only=True):
     """All interfaces, TCP's segment counters (/proc/net/snmp), InfiniBand ports."""
 
     at_s: float
@@ -49,7 +49,7 @@ class NetworkReading(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-class NicRates(Struct, frozen=True, kw_only=True):
+class NicRates(Struct, frozen=True, gc=False, kw_only=True):
     """One interface over one interval; an InfiniBand port appears as "mlx5_0:1"."""
 
     name: str
@@ -62,7 +62,7 @@ class NicRates(Struct, frozen=True, kw_only=True):
     is_virtual: bool
 
 
-class NetworkRates(Struct, frozen=True, kw_only=True):
+class NetworkRates(Struct, frozen=True, gc=False, kw_only=True):
     """The network over one interval."""
 
     nics: tuple[NicRates, ...]
