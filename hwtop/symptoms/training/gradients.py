@@ -177,8 +177,10 @@ def _skipped(history: History, limits: Limits) -> Observation | None:
     """A count of skipped steps that grows with (nearly) every step."""
     for rank in history.live_ranks:
         counts = history.rank_series(120.0, rank.rank, _skipped_steps)
+        if len(counts) < 2:  # hardly any training reports them
+            continue
         steps = history.rank_series(120.0, rank.rank, _step)
-        if len(counts) < 2 or len(steps) < 2 or steps[0][1] < FIRST_STEPS:
+        if len(steps) < 2 or steps[0][1] < FIRST_STEPS:
             continue
         more, done = counts[-1][1] - counts[0][1], steps[-1][1] - steps[0][1]
         if more >= limits.halvings and more >= limits.skipped_share * done > 0:
