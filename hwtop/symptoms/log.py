@@ -11,7 +11,7 @@ from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, Severity
-from hwtop.symptoms.hang.ranks import check_dead
+from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
 from hwtop.symptoms.log_support import Support, support_of, went_on

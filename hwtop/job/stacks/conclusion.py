@@ -28,6 +28,11 @@ def conclusion(job: Job) -> str:
     return conclude(job.stacks.groups, {rank.rank: rank.workers for rank in job.ranks})
 
 
+def conclusion_after_colon(job: Job) -> str:
+    """To end a sentence with; "" where no stack was read."""
+    return f": {conclusion(job)}" if job.stacks.groups else ""
+
+
 def workers_do(workers: Sequence[Worker], whose: str) -> str:
     """ "its 4 workers are in D state (nfs_wait) on /data (nfs)", "1 of its 2 workers is in decode (data.py:12)": what most of
     those do that have something to do; "" without workers."""

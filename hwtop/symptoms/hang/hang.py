@@ -22,7 +22,7 @@ from hwtop.model.job import Job, StackGroup
 from hwtop.model.liveness import LivenessState
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackFrame
-from hwtop.symptoms.hang.ranks import check_dead
+from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, observed

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from hwtop.job.exit_code import exit_words
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import place
@@ -251,9 +252,4 @@ def _how(events: Sequence[LogEvent], lost: Sequence[tuple[Rank, _Lost]]) -> str:
 def _ended(code: int | None) -> str:
     if code is None:
         return "has ended, exit code unknown"
-    if code >= 0:
-        return f"has ended with exit code {code}"
-    try:
-        return f"was killed by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was killed by signal {-code}"
+    return f"was {exit_words(code)}" if code < 0 else f"has ended with {exit_words(code)}"

@@ -1,0 +1,123 @@
+"""straggler-rank: the others wait for one rank, which hardly waits."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from hwtop.job.hang.liveness import LEVEL, PRIOR_S, SUSPECT, confidence, is_improbable, phi_of_prior
+from hwtop.job.hang.rank_state import slowest, waits
+from hwtop.job.hang.stall import newest_step_s, wait_phi, waited_s
+from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.frames import place
+from hwtop.model.job import Job
+from hwtop.model.rank import PhaseShare, Rank
+from hwtop.symptoms.history import History
+from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
+from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.statistics import proven_confidence, share_at_least
+
+_EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
+
+_LOADS: frozenset[str] = frozenset({"data", "data-main"})
+_LOADING: dict[Cause, str] = {
+    "cpu": "what loads its data keeps a core busy",
+    "io": "what loads its data waits for bytes",
+    "workers": "what loads its data is neither busy nor seen to wait for bytes: it pauses, or loads one thing after the other",
+}
+"""What the loading of a rank does while it waits."""
+
+STRAGGLER = limits_of("straggler-rank")
+
+
+def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation | None:
+    """One rank hardly waits while the others wait for it."""
+    slow = slowest(history.live_ranks, limits.others_wait_share, limits.least_share)
+    if slow is None:
+        return None
+    others = [rank for rank in history.live_ranks if rank is not slow]
+    numbers = [rank.rank for rank in others]
+    typical = median(rank.stack.wait_share or 0.0 for rank in others)
+    samples = min(rank.stack.wait_samples for rank in others)
+    if share_at_least(typical, samples) < limits.others_wait_share:
+        return None
+    work = next((share for share in slow.stack.shares if share.phase not in ("collective", "sync")), None)
+    if work is None or work.phase in _EXPLAINED or slow.state in ("stopped", "starting"):
+        return None
+    if all(wait_phi(rank) >= SUSPECT for rank in others):
+        return _keeps_waiting(slow, others)  # the collective has not returned: missing, or about to come late once
+    return observed(
+        "straggler-rank",
+        confidence=proven_confidence(typical, samples, base=0.6),
+        facts={
+            "rank": slow.rank,
+            "pid": slow.pid,
+            "others": f"{named(numbers)} {do(numbers, 'wait')}",
+            "share": typical,
+            "doing": _doing(slow, work),
+            "computes": work.phase not in _LOADS or None,
+            "loads": _loads(slow) if work.phase in _LOADS else None,
+        },
+        evidence=(
+            f"{named(numbers)} {do(numbers, 'wait')} in collectives in {typical:.0%} of {samples} samples",
+            f"rank {slow.rank} waits in only {slow.stack.wait_share or 0.0:.0%} of {slow.stack.wait_samples} samples",
+            f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
+            *((f"rank {slow.rank}: {_LOADING[cause_of(history, slow)]}",) if work.phase in _LOADS else ()),
+            *_voted(history.job, slow),
+            *(f"its hottest line: {spot.function} ({at(spot)}), {spot.share:.0%}" for spot in slow.stack.hot[:1]),
+        ),
+        ranks=(slow.rank,),
+    )
+
+
+def _loads(slow: Rank) -> str:
+    """The function that its loading is in most of the time."""
+    spot = hot_spot([slow])
+    return f"{spot.function} ({at(spot)})" if spot is not None else "its loader"
+
+
+def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
+    vote = job.stacks.outlier_vote if job is not None else None
+    if vote is None or vote.rank != slow.rank:
+        return ()
+    return (f"in {vote.votes} of {vote.rounds} rounds of stacks it differed while the majority waited",)
+
+
+def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
+    """It computes while the others wait, and their collective has not returned: a long step, or an endless loop that `hang` will
+    tell in time. It is a warning as soon as a rank that stays in one function would be missed."""
+    if is_improbable(slow) or not all(waits(rank) for rank in others) or not slow.stack.hot:
+        return None
+    numbers, spot = [rank.rank for rank in others], slow.stack.hot[0]
+    for_s = min(waited_s(rank) for rank in others)
+    surprise = min(*(wait_phi(rank) for rank in others), phi_of_prior(for_s, PRIOR_S["training", "busy"]))
+    held = slow.stall.held
+    step_s = newest_step_s((slow, *others))
+    usual = next((rank.progress.step_time_s for rank in (slow, *others) if rank.progress.step_time_s is not None), None)
+    return observed(
+        "straggler-rank",
+        severity="warning" if surprise >= LEVEL else "info",
+        facts={
+            "rank": slow.rank,
+            "pid": slow.pid,
+            "waiting": named(numbers),
+            "place": f"{spot.function} ({at(spot)})",
+            "for_s": for_s,
+        },
+        confidence=max(0.6, confidence(surprise)),
+        evidence=(
+            f"{named(numbers)} {do(numbers, 'wait')} in a collective that has not returned for {for_s:.0f} s",
+            f"rank {slow.rank} uses {slow.process.cpu_pct or 0.0:.0f} % of a core"
+            + (f", and has not left {place(held.frame)} for {held.seconds:.0f} s" if held is not None else ""),
+            *(
+                ()
+                if step_s is None
+                else (f"last step {step_s:.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
+            ),
+        ),
+        ranks=(slow.rank,),
+    )
+
+
+def _doing(rank: Rank, work: PhaseShare) -> str:
+    spot = rank.stack.hot[0] if rank.stack.hot else None
+    return f"{work.phase} ({spot.function}, {at(spot)})" if spot else work.phase

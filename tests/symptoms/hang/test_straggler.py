@@ -1,0 +1,70 @@
+"""straggler-rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hwtop.symptoms.hang.straggler import check_straggler
+from tests.symptoms.derived_states import constant, job, rank, shares, spot, worker
+
+SLOW = {"wait_share": 0.05, "phase_shares": shares(forward=0.9, collective=0.05), "hot": (spot("augment"),)}
+NOT_RETURNED = {
+    "wait_share": 1.0,
+    "phase": "collective",
+    "is_waiting": True,
+    "phase_shares": shares(collective=1.0),
+    "same_stack_for_s": 6.0,
+    "log_age_s": 6.0,
+    "step_age_s": 6.0,
+}
+WAITS = {"wait_share": 0.8, "phase_shares": shares(collective=0.8, forward=0.2)}
+
+
+def test_the_rank_that_waits_least_is_the_straggler() -> None:
+    seen = check_straggler(constant(job(rank(0, **WAITS), rank(1, **SLOW), rank(2, **WAITS))))
+    assert seen is not None
+    assert seen.ranks == (1,)
+    assert "ranks 0,2 wait 80% of the time for it" in seen.title
+    assert "augment" in seen.title
+
+
+@pytest.mark.parametrize(
+    ("why", "others", "slow"),
+    [
+        ("all wait alike", WAITS, WAITS),
+        ("the others wait too little to tell", {**WAITS, "wait_share": 0.35}, SLOW),
+        ("too few samples", {**WAITS, "samples": 7}, SLOW),
+        ("it saves a checkpoint", WAITS, {**SLOW, "phase_shares": shares(checkpoint=0.9, forward=0.1)}),
+        ("it evaluates", WAITS, {**SLOW, "phase_shares": shares(eval=0.9, forward=0.1)}),
+        ("the collective has not returned: it may be missing", NOT_RETURNED, {**SLOW, "hot": ()}),
+        ("it is stopped: another symptom", WAITS, {**SLOW, "state": "stopped"}),
+        ("no samples of it", WAITS, {**SLOW, "samples": 0, "wait_share": None}),
+    ],
+)
+def test_no_straggler_when(why: str, others: dict[str, Any], slow: dict[str, Any]) -> None:
+    assert check_straggler(constant(job(rank(0, **others), rank(1, **slow)))) is None, why
+
+
+@pytest.mark.parametrize(("waited_s", "severity"), [(18.0, "info"), (22.0, "warning")])
+def test_a_rank_that_works_on_while_the_collective_does_not_return(waited_s: float, severity: str) -> None:
+    """A long step, or an endless loop: whichever it is, the others wait for this rank."""
+    silent = {"log_age_s": waited_s, "step_age_s": waited_s, "log_interval_s": 0.3, "step_time_s": 0.3}
+    waiting = {**NOT_RETURNED, **silent, "same_stack_for_s": waited_s}
+    loops = {**SLOW, **silent, "phase": "other", "cpu_pct": 99.0, "idle_for_s": 0.0}
+    seen = check_straggler(constant(job(rank(0, **waiting), rank(1, **loops), rank(2, **waiting))))
+    assert seen is not None
+    assert (seen.severity, seen.ranks) == (severity, (1,))
+    assert seen.title == f"Rank 1 has kept ranks 0,2 waiting for {waited_s:.0f} s: it is in augment (data.py:33)"
+    assert f"last step {waited_s:.0f} s ago, usually 0.30 s each" in seen.evidence
+
+
+def test_a_straggler_with_slow_data_is_told_with_its_data() -> None:
+    loads = {"wait_share": 0.05, "phase_shares": shares(data=0.9, forward=0.1), "worker_hot": (spot("read_shard"),)}
+    seen = check_straggler(constant(job(rank(0, **WAITS), rank(1, **loads, workers=(worker(cpu_pct=2.0),)))))
+    assert seen is not None
+    assert "Rank 1 is slow, for its data: rank 0 waits 80% of the time for it" in seen.title
+    assert "read_shard" in seen.title
+    assert any("what loads its data" in line for line in seen.evidence)
+    assert "Swap its GPU" not in " ".join(seen.next_steps)
