@@ -59,7 +59,7 @@ class DataFile(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Worker(Struct, frozen=True, gc=False, kw_only=True):
-    """A data loader worker of a rank."""
+    """A process that a rank started with multiprocessing: most are data loader workers."""
 
     pid: int
     state: str
@@ -80,6 +80,8 @@ class Worker(Struct, frozen=True, gc=False, kw_only=True):
     """As of a rank."""
     call: SystemCall | None = None
     """As of a rank."""
+    is_named_loader: bool = False
+    """torch has named it a worker of its DataLoader."""
 
 
 class Held(Struct, frozen=True, gc=False, kw_only=True):

@@ -12,6 +12,7 @@ from hwtop.derive.logs.log import LogReport
 from hwtop.job.gpu_owner import gpus_of
 from hwtop.job.kernel.wait import wait_kind
 from hwtop.job.kernel.waits_on import waits_on
+from hwtop.job.launch.launcher import is_named_loader
 from hwtop.job.stacks.frames import leaf_of
 from hwtop.job.stacks.samples import StackSamples
 from hwtop.job.stacks.series import GAP_S, StackState
@@ -73,6 +74,7 @@ def _workers(slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> tuple
                 cpu_pct=rates.cpu_pct,
                 rss_bytes=process.rss_bytes,
                 wchan=process.wchan,
+                is_named_loader=is_named_loader(process),
                 call=process.call,
                 read_bytes_per_s=rates.read_bytes_per_s,
                 read_chars_per_s=rates.read_chars_per_s,

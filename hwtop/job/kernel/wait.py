@@ -36,7 +36,8 @@ _WAITS: tuple[tuple[tuple[str, ...], WaitKind | None, str], ...] = (
     (("pipe_write", "anon_pipe_write"), "pipe", "room in a pipe: whoever reads it does not"),
     (("pipe_read", "anon_pipe_read"), "pipe", "bytes from a pipe"),
     (("n_tty_read",), "terminal", "input at a terminal"),
-    (("sk_wait_data", "wait_woken", "unix_stream", "skb_wait", "__skb_wait", "inet_csk"), "network", "a socket"),
+    (("unix_stream",), "pipe", "a socket of another process of this machine"),
+    (("sk_wait_data", "wait_woken", "skb_wait", "__skb_wait", "inet_csk"), "network", "a socket"),
     (("hrtimer_nanosleep", "do_nanosleep", "common_nsleep"), "sleep", "a sleep to end"),
     (("futex",), "lock", "another thread, or a lock (futex)"),
     (("do_wait",), "child", "the end of a child process"),
@@ -89,7 +90,9 @@ def wait_kind(state: str, wchan: str | None, call: SystemCall | None = None) -> 
     if state == "D":
         return "storage" if by_wchan is None else by_wchan[0]
     by_call = _by_call(call)
-    if by_call is not None:
+    if by_call is not None and (
+        by_call[0] != "network" or by_wchan is None
+    ):  # the call does not tell a local socket from TCP
         return by_call[0]
     return None if by_wchan is None else by_wchan[0]
 

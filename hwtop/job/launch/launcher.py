@@ -29,7 +29,9 @@ from hwtop.model.member import HelperKind
 from hwtop.model.process import ProcessInfo
 
 _PYTHON = re.compile(r"(i?python|pypy)\d*(\.\d+)*t?(-config)?$")
-_PYTHON_COMMS = frozenset({"pt_main_thread", "pt_elastic", "pt_data_worker"})
+_LOADER_COMM = "pt_data_worker"
+"""torch names the workers of its DataLoader so."""
+_PYTHON_COMMS = frozenset({"pt_main_thread", "pt_elastic", _LOADER_COMM})
 """Names that torch gives to the main thread of a process."""
 
 _OPTIONS_WITH_VALUE = frozenset({"-X", "-W", "--check-hash-based-pycs"})
@@ -159,9 +161,14 @@ def is_fork_server(process: ProcessInfo) -> bool:
     return _has_code(process, _FORK_SERVER)
 
 
+def is_named_loader(process: ProcessInfo) -> bool:
+    """Whether torch has named it a worker of its DataLoader."""
+    return process.comm == _LOADER_COMM
+
+
 def helper_kind(process: ProcessInfo) -> HelperKind | None:
     """Role of a process that is a helper wherever it stands, else None."""
-    if process.comm == "pt_data_worker":
+    if is_named_loader(process):
         return "loader-worker"
     if any(_has_code(process, text) for text in _TRACKERS):
         return "resource-tracker"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hwtop.job.launch.launcher import (
     helper_kind,
     is_fork_server,
+    is_named_loader,
     is_python,
     is_same_program,
     is_slurmstepd,
@@ -126,7 +127,7 @@ class Tree:
         known = self._families.get(process.pid)
         if known is None:
             programs = tuple(self._programs(process))
-            has_loader_worker = any(program.comm == "pt_data_worker" for program in programs)
+            has_loader_worker = any(map(is_named_loader, programs))
             unread = frozenset(rank.pid for rank in unread_ranks(process, programs))
             known = self._families[process.pid] = Family(programs, has_loader_worker, unread)
         return known

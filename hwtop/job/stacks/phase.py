@@ -96,6 +96,11 @@ def takes_from_loader(stack: ThreadStack) -> bool:
     return found is not None and found.phase in ("data", "data-main")
 
 
+def is_named_for_data(function: str) -> bool:
+    """Its name speaks of data or of how it is prepared. Weak evidence: of what is waited for, not of what takes the time."""
+    return not words(short_name(function)).isdisjoint(concept("data", "item", "prepare", "decode", "reader"))
+
+
 def _is_in_hook(frames: Sequence[StackFrame], reporter: StackFrame | None) -> bool:
     """A function of the user is called from `reporter`, and does not read a value back from the device."""
     inside = takewhile(lambda frame: frame is not reporter, frames)

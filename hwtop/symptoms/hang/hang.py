@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hwtop.job.exit_code import exit_words
 from hwtop.job.hang.collective_timeout import says
 from hwtop.job.hang.liveness import PRIOR_S, STANDSTILL_S, confidence, is_improbable
 from hwtop.job.hang.prompt import prompt_of
@@ -25,8 +26,9 @@ from hwtop.model.stack import StackFrame
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
+from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
-from hwtop.symptoms.text import Fact
+from hwtop.symptoms.text import SHOWN, Fact
 
 _BUSY_PCT = 10.0
 """Of a core: from here on the load of a rank is part of the evidence. Engineering default."""
@@ -207,6 +209,11 @@ def _evidence(history: History, job: Job, cause: HangCause) -> tuple[str, ...]:
         lines.append(parting(job.stacks.groups))
     if job.flight.verdict is not None:
         lines += job.flight.verdict.evidence
+    lines += [
+        f"rank {rank.rank}: its child PID {child.pid} has ended, {exit_words(child.exit_code)}"
+        for rank in ranks
+        for child in failed_children(history, rank)[:SHOWN]
+    ]
     lines += stillness(ranks, cause.still_s, history.now.at_s)
     return (*lines, *((cause.ruled_out,) if len(cause.trail) > 1 else ()))
 

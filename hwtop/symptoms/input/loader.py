@@ -23,6 +23,7 @@ from hwtop.symptoms.input.loading import (
     cause_of,
     has_begun,
     hot_spot,
+    is_loading,
     main_wait,
     state_share,
     thread_spot,
@@ -57,15 +58,16 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
     is_threaded = cause == "cpu" and not starved[0].workers
     spot = (thread_spot(history, starved[0]) if is_threaded else None) or hot_spot(starved)
     what = f"`{spot.function}` ({at(spot)})" if spot else "loading"
+    is_known = is_loading(history, starved[0])
     ranks = tuple(rank.rank for rank in starved)
     return observed(
         f"input-bound-{cause}",
-        severity="warning",
-        facts=_facts(history, starved, share, what),
+        severity="warning" if is_known else "info",
+        facts={**_facts(history, starved, share, what), **_purpose(starved[0], is_known)},
         confidence=proven_confidence(share, samples, base=0.55),
         evidence=(
-            f"{named(ranks)}: in data loading in {share:.0%} of {samples} stack samples each",
-            *_evidence(cause, history, starved, spot),
+            f"{named(ranks)}: {'in data loading' if is_known else 'at a queue or pipe'} in {share:.0%} of {samples} stack samples each",
+            *_evidence(cause, history, starved, spot, is_known),
         ),
         ranks=ranks,
     )
@@ -86,15 +88,16 @@ def _is_starved(rank: Rank, limits: Limits) -> bool:
     )
 
 
-def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSpot | None) -> list[str]:
+def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSpot | None, is_known: bool) -> list[str]:
     lines = []
     rank = ranks[0]
     busy = worker_pct(history, rank)
     if rank.workers:
         states = "".join(sorted(worker.state for worker in rank.workers))
         load = f", each {busy:.0f} % of a core on average" if busy is not None else ""
-        count = f"{len(rank.workers)} loader worker{'' if len(rank.workers) == 1 else 's'}"
-        lines.append(f"rank {rank.rank} has {count} (state {states}){load}")
+        one, many = ("loader worker", "loader workers") if is_known else ("child process", "child processes")
+        count = len(rank.workers)
+        lines.append(f"rank {rank.rank} has {count} {one if count == 1 else many} (state {states}){load}")
     elif cause == "workers" and not waits_at_queue(rank):
         lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
     elif cause == "cpu":
@@ -152,6 +155,17 @@ def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> 
         "free_cores": free,
         "no_core": free is not None and each < 1,
         "cores": capacity.cores(history.now),
+    }
+
+
+def _purpose(rank: Rank, is_known: bool) -> dict[str, Fact]:
+    """Loading, or work of unknown purpose in processes or threads that the rank started."""
+    if is_known:
+        return {"is_known": True}
+    return {
+        "helpers": "child processes" if rank.workers else "threads of its own",
+        "num_workers": None,
+        "no_core": False,
     }
 
 

@@ -14,7 +14,7 @@ from hwtop.job.stacks.code_line import pauses
 from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
-from hwtop.job.stacks.phase import takes_from_loader
+from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
@@ -70,15 +70,25 @@ def at(spot: HotSpot) -> str:
 def has_begun(rank: Rank) -> bool:
     """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too."""
     has_loss = rank.progress.newest is not None and rank.progress.newest.loss is not None
-    return has_loss or is_trainer(rank)
+    return has_loss or share_of(rank, "forward", "backward", "optimizer") > 0 or _takes_from_loader(rank.stack.dump)
 
 
-def is_trainer(rank: Rank) -> bool:
-    """It was seen to train, or to ask a library's loader for a batch: not only to collect what processes of its own have worked out,
-    as an evolution strategy or a search does."""
-    if share_of(rank, "forward", "backward", "optimizer") > 0:
+def is_loading(history: History, rank: Rank) -> bool:
+    """Something shows that what it waits for is data: a library's loader, names, or bytes that are read. Processes and threads that a
+    job starts also simulate, search or serve."""
+    if any(worker.is_named_loader for worker in rank.workers) or share_of(rank, "data-main") > share_of(rank, "data"):
         return True
-    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    if any(_takes_from_loader(dump) for dump in _dumps(history, rank)) or _threads_read(history, rank):
+        return True
+    if wait_share(history, rank, *(BYTES - {"pipe"})) > WORKER_BLOCKED_SHARE:
+        return True
+    functions = [spot.function for spot in rank.stack.worker_hot]
+    functions += [line.function for line in rank.stack.hot_lines if line.phase == "data"]
+    return any(map(is_named_for_data, functions))
+
+
+def _takes_from_loader(dump: StackDump | None) -> bool:
+    thread = training_thread(dump) if dump is not None else None
     return thread is not None and takes_from_loader(thread)
 
 

@@ -7,7 +7,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.cpu import most_runnable
 from hwtop.symptoms.host.pressure import some_pct
-from hwtop.symptoms.input.loading import is_trainer
+from hwtop.symptoms.input.loading import is_loading
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.text import SHOWN
@@ -24,7 +24,7 @@ def waiting_workers(derived: DerivedState) -> float | None:
 def check_oversubscribed(history: History, limits: Limits = WORKERS) -> Observation | None:
     """Far more workers want to run than there are cores. Many that sleep are no fault, whatever torch warns of at the start."""
     cores = capacity.cores(history.now)
-    ranks = [rank for rank in history.live_ranks if rank.workers and is_trainer(rank)]
+    ranks = [rank for rank in history.live_ranks if rank.workers and is_loading(history, rank)]
     count = sum(len(rank.workers) for rank in ranks)
     ready = history.median(limits.window_s, waiting_workers)
     if ready is None or count <= cores or ready < most_runnable(limits, cores):

@@ -1,4 +1,6 @@
-"""dataloader-worker-stuck, dataloader-worker-killed: a loader worker that gives no more batches."""
+"""dataloader-worker-stuck, dataloader-worker-killed: a loader worker that gives no more batches.
+
+Other child processes that a rank waits for are told by `hang`."""
 
 from __future__ import annotations
 
@@ -12,8 +14,10 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import place
 from hwtop.model.log import LogEvent
+from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History
+from hwtop.symptoms.input.loading import is_loading
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact
 
@@ -60,6 +64,8 @@ def _stuck_workers(history: History, rank: Rank, limits: Limits) -> list[Worker]
     need_s = max(limits.still_s, limits.intervals * (rank.log.interval_s or 0.0))
     reported_s = rank.progress.step_age_s if rank.progress.step_age_s is not None else need_s
     if rank.stack.phase != "data" or (rank.stall.same_stack_for_s or 0.0) < need_s or reported_s < need_s:
+        return []
+    if not is_loading(history, rank):
         return []
     return [worker for worker in rank.workers if _is_stuck(history, rank, worker, need_s, limits)]
 
@@ -147,7 +153,12 @@ def check_killed(history: History, limits: Limits = KILLED) -> Observation | Non
     if job is None:
         return None
     events = _telling(job.logs.events)
-    lost = [(rank, gone) for rank in history.live_ranks for gone in _lost(history, rank, limits)]
+    lost = [
+        (rank, gone)
+        for rank in history.live_ranks
+        for gone in _lost(history, rank, limits)
+        if is_loading(history, rank)
+    ]
     if not events and not lost:
         return None
     ranks = {rank.rank for rank, _ in lost} | {event.rank for event in events if event.rank is not None}
@@ -194,21 +205,16 @@ def _lost(history: History, rank: Rank, limits: Limits) -> list[_Lost]:
     still_s = min(rank.stall.same_stack_for_s or 0.0, rank.stall.idle_for_s or 0.0)
     if failed or rank.stack.phase != "data" or still_s < limits.wait_s:
         return failed
-    children = _failed_children(history, rank)
-    if children:
+    if children := [_Lost(row.pid, row.exit_code) for row in failed_children(history, rank)]:
         return children
     silent = [_Lost(worker.pid, None) for worker in ended if worker.exit_code is None]
     return silent + [_Lost(pid, None) for pid in _vanished(history, rank, still_s + limits.wait_s)]
 
 
-def _failed_children(history: History, rank: Rank) -> list[_Lost]:
-    """Zombies that had ended before hwtop came: what they were is no longer told, only how they ended and whose they are."""
+def failed_children(history: History, rank: Rank) -> list[JobProcess]:
+    """Zombies. Of one that ended before hwtop came, what it was is no longer told, only how it ended and whose it is."""
     rows = history.job.processes if history.job is not None else ()
-    return [
-        _Lost(row.pid, row.exit_code)
-        for row in rows
-        if row.ppid == rank.pid and row.state in _ENDED and _is_failure(row.exit_code)
-    ]
+    return [row for row in rows if row.ppid == rank.pid and row.state in _ENDED and _is_failure(row.exit_code)]
 
 
 def _is_failure(code: int | None) -> bool:

@@ -38,6 +38,7 @@ def test_what_a_kernel_function_waits_for(wchan: str | None, meaning: str | None
         ("S", None, SystemCall(name="clock_nanosleep"), "sleep"),
         ("S", "wait_woken", SystemCall(name="read", fd=0, target="/dev/pts/3"), "terminal"),
         ("S", "wait_woken", SystemCall(name="recvfrom", fd=7, target="socket:[1]"), "network"),
+        ("S", "unix_stream_data_wait", SystemCall(name="read", fd=7, target="socket:[1]"), "pipe"),
         ("S", "do_poll", SystemCall(name="poll"), "events"),
         ("S", "some_driver_wait", None, None),
     ],

@@ -65,6 +65,14 @@ def test_workers_in_d_state_are_named() -> None:
     assert any("its 2 workers are in D state (nfs_wait)" in line for line in seen.evidence)
 
 
+def test_how_a_child_ended_that_is_waited_for() -> None:
+    ended = row(7, ppid=1000, role="other", state="Z", command="[python]", exit_code=-9)
+    watched = replace(job(still(0), stack_groups=(stack_group((0,), TRAIN, ACQUIRE),)), processes=(ended,))
+    seen = check_hang(constant(watched))
+    assert seen is not None
+    assert "rank 0: its child PID 7 has ended, killed by SIGKILL" in seen.evidence
+
+
 def test_the_end_of_the_wait_is_told() -> None:
     timeout = CollectiveTimeout(backend="nccl", rank=0, timeout_s=600.0, origin="NCCL's default", waited_s=108.0)
     watched = job(still(0), still(1), stack_groups=(stack_group((0, 1), TRAIN, ALL_REDUCE),), timeout=timeout)

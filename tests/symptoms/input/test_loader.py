@@ -251,6 +251,19 @@ def test_a_data_set_may_be_prepared_before_the_training(fields: dict[str, Any], 
     assert bool(causes(constant(job(one)))) is expected
 
 
+def test_waiting_for_child_processes_of_unknown_purpose_is_no_fault() -> None:
+    """Simulators, actors, a search: a learner may well wait for them most of the time."""
+    one = starved(worker_hot=(spot("simulator"),), stack=dump_of(COLLECTS))
+    seen = check_cause("cpu", constant(job(one)))
+    assert seen is not None
+    assert seen.severity == "info"
+    assert seen.title == (
+        "Rank 0 waits 70% of the time for `simulator` (data.py:33), in child processes; nothing shows that it loads data"
+    )
+    assert "rank 0 has 2 child processes (state RR), each 98 % of a core on average" in seen.evidence
+    assert not any("DataLoader" in step for step in seen.next_steps)
+
+
 def test_nothing_is_said_while_the_job_starts() -> None:
     assert causes(constant(job(starved(state="starting")))) == []
 

@@ -6,20 +6,19 @@ import pytest
 
 from hwtop.model.job import Job
 from hwtop.symptoms.input.worker_count import check_oversubscribed
-from tests.parts import replace
-from tests.symptoms.derived_states import constant, cpu, event, job, rank, shares, worker
+from tests.symptoms.derived_states import constant, cpu, event, job, rank, spot, worker
 
 WARNING = "UserWarning: This DataLoader will create 8 worker processes in total. Our suggested max number of worker in current system is 4"
 
 
-def loading(ranks: int, running: int, sleeping: int = 0) -> Job:
+def loading(ranks: int, running: int, sleeping: int = 0, work: str = "decode") -> Job:
     """`running` and `sleeping` workers for each rank."""
     states = ["R"] * running + ["S"] * sleeping
     crews = [
         tuple(worker(2000 + 100 * number + index, state=state, cpu_pct=30.0) for index, state in enumerate(states))
         for number in range(ranks)
     ]
-    return job(*(rank(number, workers=processes) for number, processes in enumerate(crews)))
+    return job(*(rank(number, workers=processes, worker_hot=(spot(work),)) for number, processes in enumerate(crews)))
 
 
 @pytest.mark.parametrize(
@@ -42,9 +41,8 @@ def test_workers_that_stand_in_line(watched: Job, cores: int, pressure: float | 
 
 def test_processes_of_a_search_are_no_loader_workers() -> None:
     """Of a main process that only starts them: too many of them are what cpu-oversubscribed tells."""
-    (search,) = loading(1, 12).ranks
-    search = replace(search, phase_shares=shares(data=0.98, other=0.02), progress=None)
-    assert check_oversubscribed(constant(job(search), cores=2.0, cpu=cpu(pressure_pct=60.0))) is None
+    search = loading(1, 12, work="trial")
+    assert check_oversubscribed(constant(search, cores=2.0, cpu=cpu(pressure_pct=60.0))) is None
 
 
 def test_what_it_tells() -> None:

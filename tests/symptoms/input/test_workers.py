@@ -10,15 +10,22 @@ from hwtop.model.hang import LockWait, WorkerLock
 from hwtop.model.host.cgroup import CgroupRates
 from hwtop.model.job import Job
 from hwtop.model.rank import DataFile, Rank, Worker
-from hwtop.model.stack import StackFrame
+from hwtop.model.stack import StackDump, StackFrame
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.workers import check_killed, check_stuck
 from tests.parts import replace
+from tests.stack_jobs import stack
 from tests.symptoms.derived_states import constant, derived, event, history, job, rank, row, shares, worker
 
 LOOK_UP = StackFrame(name="look_up", filename="/home/me/data.py", short_filename="data.py", line=31)
+AT_THE_LOADER = StackDump(
+    pid=1000,
+    at_s=30.0,
+    threads=(stack("_try_get_data torch/utils/data/dataloader.py 1310", "main train.py 9"),),
+)
+AT_A_PIPE = replace(AT_THE_LOADER, threads=(stack("recv multiprocessing/connection.py 250", "play train.py 9"),))
 IDLE = StackFrame(
     name="_worker_loop", filename="/t/worker.py", short_filename="torch/utils/data/_utils/worker.py", line=0
 )
@@ -52,6 +59,7 @@ def waiting(*workers: Worker, seconds: float = 20.0, **fields: Any) -> Rank:
         "idle_for_s": seconds,
         "workers": workers,
         "state": "stuck",
+        "stack": AT_THE_LOADER,
     }
     return rank(0, **(known | fields))
 
@@ -142,7 +150,7 @@ def killed(watched: History) -> str | None:
     ],
 )
 def test_how_a_worker_ended(exit_code: int, expected: str | None) -> None:
-    gone = worker(2001, state="Z", exit_code=exit_code, cpu_pct=0.0)
+    gone = worker(2001, state="Z", exit_code=exit_code, cpu_pct=0.0, is_named_loader=True)
     title = killed(constant(job(rank(0, workers=(worker(2000), gone)))))
     assert title == (None if expected is None else f"Loader worker PID 2001 of rank 0 {expected}")
 
@@ -254,3 +262,11 @@ def test_the_crash_that_follows_folds_into_it() -> None:
     found = fold([finding(symptom) for symptom in ("rank-crash", "rank-dead", "hang", "dataloader-worker-killed")])
     assert [each.symptom for each in found] == ["dataloader-worker-killed"]
     assert len(found[0].folded) == 3
+
+
+def test_a_child_that_is_not_seen_to_load_is_no_loader_worker() -> None:
+    """A simulator, an actor: `hang` tells that the rank waits, and how its child ended."""
+    at_a_pipe = replace(waiting(at_work(2000)), stack=replace(waiting().stack, dump=AT_A_PIPE))
+    assert check_stuck(constant(job(at_a_pipe))) is None
+    ended = replace(at_a_pipe, workers=(worker(2000, state="Z", exit_code=-9),))
+    assert killed(constant(job(ended))) is None
