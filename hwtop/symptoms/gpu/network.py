@@ -76,9 +76,9 @@ def _busiest_port(history: History, limits: Limits) -> tuple[str, float, float] 
     """Name, share of its speed, bytes per second of the physical port that is fullest over the window."""
     now = history.now.network
     found = [
-        (nic.name, rate / (nic.link_mbit_per_s * 1e6 / 8), rate)
+        (nic.name, rate / limit, rate)
         for nic in (now.nics if now else ())
-        if nic.link_mbit_per_s
+        if (limit := nic.link_bytes_per_s) is not None
         and not nic.is_virtual
         and (rate := _port_rate(history, nic.name, limits.window_s)) is not None
     ]
