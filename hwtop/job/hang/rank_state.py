@@ -24,7 +24,7 @@ from hwtop.job.hang.liveness import (
     phi,
     silent_s,
 )
-from hwtop.job.stacks.phase import MOSTLY
+from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.liveness import Liveness, LivenessState
 from hwtop.model.rank import Phase, Rank, RankState
 
