@@ -22,6 +22,7 @@ from hwtop.symptoms.gpu.load import AWAY, at_work, gpus_at
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import SHOWN
 
 MEM_UTIL_PCT = 5.0
 TENSOR_PCT = 1.0
@@ -213,7 +214,7 @@ def _evidence(
     lines: list[str] = [
         f"GPU {spin.gpu.index}: {spin.power_w:.0f} W over {window_s:g} s, {spin.share:.0%} of "
         + (f"its median in training ({spin.power_w / spin.share:.0f} W)" if spin.is_own else "its limit")
-        for spin in spins[:4]
+        for spin in spins[:SHOWN]
     ]
     memory = [spin.gpu.mem_util_pct for spin in spins if spin.gpu.mem_util_pct is not None]
     lines += [f"memory in use {max(memory):.0f} % of the time, next to nothing over PCIe"] if memory else []
@@ -221,7 +222,7 @@ def _evidence(
         "NVLink carries nothing" if any(_knows_nvlink(history.now, spin) for spin in spins) else "NVLink: not reported"
     ]
     lines += ["tensor cores and memory rest by the hardware's own counters"] if spins[0].is_measured else []
-    for rank in changes[:4]:
+    for rank in changes[:SHOWN]:
         used = [f"GPU {gpu.index} {gpu.util_pct or 0.0:.0f} % busy" for gpu in gpus_at(history.now, rank)]
         lines.append(f"rank {rank.rank}: {', '.join(used)}, state {rank.state}")
     waiting = [rank.rank for rank in ranks if _waits(rank)]
