@@ -172,9 +172,10 @@ def _observation(
     numbers = tuple(rank.rank for rank in changes)
     share = median(spin.share for spin in spins)
     first = changes[0] if changes else ranks[0]
+    is_silent = newest_step_s(ranks) is not None  # steps were told, and are no longer
     return observed(
         "gpu-busy-low-power",
-        severity="warning" if changes or _is_silent(ranks) or any(_waits(rank) for rank in ranks) else "info",
+        severity="warning" if changes or is_silent or any(_waits(rank) for rank in ranks) else "info",
         facts={
             "gpus": named_gpus(spinning),
             "util_pct": spins[0].gpu.util_pct or 0.0,
@@ -197,11 +198,6 @@ def _confidence(ranks: Sequence[Rank], spins: Sequence[Spin], changes: Sequence[
     known += 0.1 if all(spin.is_measured for spin in spins) else 0.0
     known += 0.15 if any(_waits(rank) for rank in ranks) else 0.0
     return min(MOST_CONFIDENCE, known)
-
-
-def _is_silent(ranks: Sequence[Rank]) -> bool:
-    """Steps were told, and are no longer."""
-    return newest_step_s(ranks) is not None
 
 
 def _waits(rank: Rank) -> bool:
