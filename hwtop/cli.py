@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 from hwtop import __version__
-from hwtop.errors import CannotError, HwtopError
+from hwtop.errors import CannotError, HwtopError, internal_error
 
 COMMANDS = {
     "completion": "Print a shell completion script.",
@@ -110,9 +110,7 @@ def main(args: list[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get("HWTOP_DEBUG"):
             raise
-        mistake = (
-            f"internal error: {type(error).__name__}: {error}. Set HWTOP_DEBUG=1 for a traceback; please report it"
-        )
+        mistake = f"{internal_error(error)}. Set HWTOP_DEBUG=1 for a traceback; please report it"
         _fail(_limit_reached(error) or mistake, 2)
     sys.exit(code if isinstance(code, int) else 0)
 

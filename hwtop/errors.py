@@ -20,3 +20,8 @@ class UsageError(HwtopError):
 
 class CannotError(HwtopError):
     """The input is valid, but cannot be done here: no permission, a missing extra."""
+
+
+def internal_error(error: Exception, where: str | None = None) -> str:
+    """What to report of a mistake of hwtop itself. `where`: the rule or the part of hwtop that failed."""
+    return f"internal error{f' in {where}' if where else ''}: {type(error).__name__}: {error}"

@@ -12,6 +12,7 @@ from hwtop.derive.host.gpu import GpuRater
 from hwtop.derive.host.memory import memory_rates
 from hwtop.derive.host.network import network_rates
 from hwtop.derive.job.tracker import JobTracker
+from hwtop.errors import internal_error
 from hwtop.job.cpu_list import cpus_of
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.frame import DerivedState
@@ -108,7 +109,7 @@ class StateBuilder:
         try:
             return derive()
         except Exception as error:
-            reason = f"internal error in {name}: {type(error).__name__}: {error}"
+            reason = internal_error(error, name)
             self._failures.append(SourceStatus(name="hwtop", status="unavailable", reason=reason))
             return empty
 

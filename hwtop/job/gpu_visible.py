@@ -157,8 +157,7 @@ def _tpu(env: Mapping[str, str], numbers: Mapping[int, int]) -> Visible:
 def _numbers(reported: str) -> list[int]:
     """Up to the first entry that is none."""
     found: list[int] = []
-    for entry in (part.strip() for part in reported.split(",")):
-        number = whole_number(entry)
+    for number in map(whole_number, reported.split(",")):
         if number is None:
             break
         found.append(number)

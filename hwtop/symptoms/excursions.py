@@ -81,7 +81,7 @@ def excursions(values: Sequence[float], spreads: float, above_share: float) -> l
             base.append(value)
             fresh += 1
             if len(base) >= BASE_LEAST and fresh >= _RENEWED:
-                fresh, level = 0, level_of(base, finest)
+                fresh, level = 0, _level_of(base, finest)
                 limit = level.value + max(spreads * level.spread, above_share * abs(level.value))
             continue
         back = back + 1 if value < (level.value + limit) / 2 else 0
@@ -95,7 +95,7 @@ def excursions(values: Sequence[float], spreads: float, above_share: float) -> l
     return found
 
 
-def level_of(values: Collection[float], finest: float) -> Level:
+def _level_of(values: Collection[float], finest: float) -> Level:
     """By the medians of the first and the last third (Tukey's resistant line); until the base is full, by the median of all.
 
     Args:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from hwtop.errors import internal_error
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms.cascade import fold
@@ -112,8 +113,7 @@ class Judge:
         try:
             return rule.look(history)
         except Exception as error:
-            reason = f"internal error in {rule.symptom}: {type(error).__name__}: {error}"
-            self.failures += (Blind(source="hwtop", reason=reason),)
+            self.failures += (Blind(source="hwtop", reason=internal_error(error, rule.symptom)),)
             return None
 
 

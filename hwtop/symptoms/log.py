@@ -18,7 +18,7 @@ from hwtop.symptoms.log_support import Support, support_of, went_on
 from hwtop.symptoms.records import Fatal, records
 from hwtop.symptoms.rule import Observation, observed
 from hwtop.symptoms.severity import SEVERITIES, worst
-from hwtop.symptoms.text import SHOWN_CHARS
+from hwtop.symptoms.text import SHOWN, SHOWN_CHARS
 
 _CONFIDENCE = {"root": 0.95, "confirmation": 0.8}
 """By role of the pattern, where something else shows it too. Engineering default."""
@@ -107,7 +107,7 @@ def check_loss_nan(history: History) -> Observation | None:
         "loss-nan",
         confidence=0.97,
         facts={"loss": str(newest.loss if newest else "nan"), "ranks": named(rank.rank for rank in bad), "step": step},
-        evidence=tuple(f"rank {rank.rank}: {(rank.log.last_line or '')[:SHOWN_CHARS]}" for rank in bad[:4])
+        evidence=tuple(f"rank {rank.rank}: {(rank.log.last_line or '')[:SHOWN_CHARS]}" for rank in bad[:SHOWN])
         + ((f"a bad line: {event.text[:SHOWN_CHARS]}",) if event else ()),
         ranks=tuple(rank.rank for rank in bad),
         log_line=event.text if event else bad[0].log.last_line,

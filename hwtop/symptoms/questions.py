@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from hwtop.errors import internal_error
 from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
 from hwtop.symptoms.history import History
@@ -58,7 +59,7 @@ def _measured(question: _Question, history: History) -> Result:
     try:
         return question.measure(history)
     except Exception as error:
-        return Result("unknown", f"internal error: {type(error).__name__}: {error}")
+        return Result("unknown", internal_error(error))
 
 
 def _answers(symptom: str, question: _Question) -> bool:

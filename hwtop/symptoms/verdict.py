@@ -9,7 +9,7 @@ from hwtop.job.hang.rank_state import share_of, waits
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s, silence_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
-from hwtop.job.stacks.phase import MOSTLY
+from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.frame import DerivedState, StallClass, Verdict
 from hwtop.model.job import Job
 from hwtop.model.rank import Phase, Rank, RankState
@@ -126,10 +126,11 @@ def _overdue(job: Job) -> Verdict | None:
 
 def _silent(job: Job, watched_s: float) -> Verdict | None:
     """No log line where several should have come; who evaluates, saves or starts may be silent for long."""
-    telling = [rank for rank in job.ranks if rank.is_alive and rank.log.age_s is not None and rank.log.interval_s]
+    live = [rank for rank in job.ranks if rank.is_alive]
+    telling = [rank for rank in live if rank.log.age_s is not None and rank.log.interval_s]
     if not telling or any(rank.state in _QUIET for rank in telling):
         return None
-    age_s = silence_s([rank for rank in job.ranks if rank.is_alive])
+    age_s = silence_s(live)
     usual_s = median(rank.log.interval_s or 0.0 for rank in telling)
     if age_s <= SILENT_TIMES * usual_s + SILENT_S:
         return None

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hwtop.job.flight.analysis import verdicts
 from hwtop.job.flight.settings import dump_files, dump_pipe, sentences
 from hwtop.job.hang.liveness import STANDSTILL_S, SUSPECT, phi, silent_s
-from hwtop.job.stacks.frames import training_thread, user_frame
+from hwtop.job.stacks.frames import thread_of, user_frame
 from hwtop.job.whole_number import whole_number
 from hwtop.model.flight import FlightDump, FlightReading, FlightVerdict
 from hwtop.model.job import Job, JobFlight
@@ -132,7 +132,7 @@ def _places(ranks: Sequence[Rank]) -> Mapping[int, StackFrame]:
     """Where the training thread of each rank is in the user's code."""
     found = {}
     for rank in ranks:
-        thread = training_thread(rank.stack.dump) if rank.is_alive and rank.stack.dump is not None else None
+        thread = thread_of(rank) if rank.is_alive else None
         frame = user_frame(thread.frames) if thread is not None else None
         if frame is not None:
             found[rank.rank] = frame

@@ -14,7 +14,7 @@ from math import erfc, exp, log, log10, sqrt
 from statistics import NormalDist, median
 from typing import Literal
 
-from hwtop.job.stacks.frames import called_by_user, is_stdlib_frame, own_frames, short_name, training_thread
+from hwtop.job.stacks.frames import called_by_user, is_stdlib_frame, own_frames, short_name, thread_of
 from hwtop.model.rank import Phase, Rank
 
 ALPHA = 1e-3
@@ -124,6 +124,11 @@ def silent_s(rank: Rank) -> float | None:
     return min((age for age in (rank.progress.step_age_s, rank.log.age_s) if age is not None), default=None)
 
 
+def newest_report_s(ranks: Iterable[Rank]) -> float | None:
+    """Since the newest step or log line of any of these ranks; None where none reports."""
+    return min((age for rank in ranks if (age := silent_s(rank)) is not None), default=None)
+
+
 def rhythm_s(rank: Rank) -> float | None:
     """Usual time between two reports: lines, or steps where those are longer; None where it is not known."""
     return max((each for each in (rank.log.interval_s, rank.progress.step_time_s) if each is not None), default=None)
@@ -182,7 +187,7 @@ def is_idle_loop(rank: Rank) -> bool:
     A wait for loader workers ends in the same `select`, and is none. Nor is the loop of a script that reported steps from within it
     and has been silent for improbably long: there a coroutine waits for another one.
     """
-    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    thread = thread_of(rank)
     if thread is None or rank.stack.phase == "data":
         return False
     frames = own_frames(thread)

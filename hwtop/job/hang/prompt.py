@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hwtop.job.hang.rank_state import is_stuck
-from hwtop.job.stacks.frames import own_frames, training_thread
+from hwtop.job.stacks.frames import own_frames, thread_of
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackFrame
 
@@ -16,7 +16,7 @@ _ASKS = re.compile(r"(?<![.\w])input\(|\bgetpass\(|\bstdin\.(?:read|readline|buf
 def prompt_of(rank: Rank) -> StackFrame | None:
     """The line of Python's main thread that asks; None where it does not, or has not for long enough. The interactive prompts of
     Python and its debugger are no such lines: somebody sits there."""
-    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    thread = thread_of(rank)
     if thread is None or not is_stuck(rank):
         return None
     leaf = next(iter(own_frames(thread)), None)

@@ -20,10 +20,11 @@ from hwtop.job.hang.liveness import (
     has_trained,
     is_idle_loop,
     is_improbable,
+    newest_report_s,
     phi,
     silent_s,
 )
-from hwtop.job.stacks.phase import MOSTLY
+from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.liveness import Liveness, LivenessState
 from hwtop.model.rank import Phase, Rank, RankState
 
@@ -102,8 +103,8 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
 def _missed(ranks: Sequence[Rank]) -> tuple[int, ...]:
     """Who is outside of a wait that others have been in for suspiciously long, while nobody reports anything."""
     waiting = [rank for rank in ranks if rank.is_alive and waits(rank) and phi(rank) >= SUSPECT]
-    ages = [age for rank in ranks if rank.is_alive and (age := silent_s(rank)) is not None]
-    if not waiting or min(ages, default=STANDSTILL_S) < STANDSTILL_S / 2:
+    reported_s = newest_report_s(rank for rank in ranks if rank.is_alive)
+    if not waiting or (reported_s is not None and reported_s < STANDSTILL_S / 2):
         return ()
     return _apart(ranks)
 

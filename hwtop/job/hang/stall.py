@@ -15,16 +15,17 @@ from hwtop.job.hang.liveness import (
     evidence_s,
     has_trained,
     is_idle_loop,
+    is_improbable,
+    newest_report_s,
     phi,
     phi_of_prior,
     phi_of_silence,
     rhythm_s,
-    silent_s,
 )
 from hwtop.job.hang.prompt import prompt_of
 from hwtop.job.hang.rank_state import waits
 from hwtop.job.kernel.wait import waits_for
-from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread
+from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, thread_of
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Phase, Rank
 
@@ -77,8 +78,8 @@ def standstill_phi(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Pa
 
 def silence_s(ranks: Sequence[Rank]) -> float:
     """Since the newest sign of life: a log line, a step, or (without logs) a change of a stack."""
-    ages = [age for rank in ranks if (age := silent_s(rank)) is not None]
-    return min(ages) if ages else gap_s(ranks)
+    reported_s = newest_report_s(ranks)
+    return gap_s(ranks) if reported_s is None else reported_s
 
 
 def gap_s(ranks: Sequence[Rank]) -> float:
@@ -86,13 +87,14 @@ def gap_s(ranks: Sequence[Rank]) -> float:
 
     The one number of all texts that say how long nothing has moved.
     """
-    places = [max(evidence_s(rank, "idle"), evidence_s(rank, "busy")) for rank in ranks]
-    return min((*places, *(age for rank in ranks if (age := silent_s(rank)) is not None)), default=0.0)
+    place_s = min((max(evidence_s(rank, "idle"), evidence_s(rank, "busy")) for rank in ranks), default=0.0)
+    reported_s = newest_report_s(ranks)
+    return place_s if reported_s is None else min(place_s, reported_s)
 
 
 def is_unmoved(ranks: Sequence[Rank]) -> bool:
     """Each of these has shown no progress for improbably long: whatever is proven, they are not well."""
-    return bool(ranks) and all(phi(rank) >= LEVEL for rank in ranks)
+    return bool(ranks) and all(map(is_improbable, ranks))
 
 
 def late_ranks(ranks: Sequence[Rank]) -> list[Rank]:
@@ -160,15 +162,14 @@ def _is_asleep(rank: Rank) -> bool:
 
 def _is_silence_unusual(live: Sequence[Rank]) -> bool:
     """The job reports its steps, and has not for improbably long."""
-    is_known = any(rhythm_s(rank) is not None for rank in live) and any(silent_s(rank) is not None for rank in live)
+    is_known = any(rhythm_s(rank) is not None for rank in live) and newest_report_s(live) is not None
     return is_known and _phi_of_reports(live) >= LEVEL
 
 
 def _phi_of_reports(live: Sequence[Rank]) -> float:
     """Of the time since anybody reported anything."""
-    ages = [age for rank in live if (age := silent_s(rank)) is not None]
-    usual = [known for rank in live if (known := rhythm_s(rank)) is not None]
-    return phi_of_silence(min(ages, default=None), min(usual, default=None))
+    usual_s = min((known for rank in live if (known := rhythm_s(rank)) is not None), default=None)
+    return phi_of_silence(newest_report_s(live), usual_s)
 
 
 def _floor_s(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> float:
@@ -200,7 +201,7 @@ def _expects_an_answer(rank: Rank) -> bool:
     """Of a person, of a server that it asked, or of another process."""
     if prompt_of(rank) is not None or waits_for(rank.process.wchan) is not None:
         return True
-    thread = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    thread = thread_of(rank)
     frames = own_frames(thread) if thread is not None else ()
     inner = [(frame.short_filename, short_name(frame.name)) for frame in called_by_user(frames)]
     return any(file in _OF_A_CLIENT and name not in _OF_A_SERVER for file, name in inner)

@@ -25,7 +25,7 @@ from hwtop.job.hang.stall import (
 )
 from hwtop.job.kernel.wait import waits_for
 from hwtop.job.rank_set import do, named
-from hwtop.job.stacks.frames import training_thread
+from hwtop.job.stacks.frames import thread_of
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Rank
@@ -204,7 +204,7 @@ def _mismatch(scene: _Scene) -> _Answer:
 
 def _lock(scene: _Scene) -> _Answer:
     for rank in scene.changes:
-        main = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+        main = thread_of(rank)
         found = deadlock(rank.stack.dump, main) if rank.stack.dump is not None and main is not None else None
         if found is not None:
             return _Answer(f"rank {rank.rank} {waits_text(found.wait)}", "lock", (rank.rank,))

@@ -40,7 +40,7 @@ class Place(NamedTuple):
     launcher_kind: str | None = None
 
 
-class Family(NamedTuple):
+class _Family(NamedTuple):
     """What a process started: asked of the parent once, not once for each of its children."""
 
     programs: tuple[ProcessInfo, ...]
@@ -65,7 +65,7 @@ class Tree:
         self.depths: dict[int, int] = {}
         self.order = tuple(process for index, top in enumerate(tops) for process in self._walk(top, index))
         self._places: dict[int, Place] = {}
-        self._families: dict[int, Family] = {}
+        self._families: dict[int, _Family] = {}
 
     def places(self) -> dict[int, Place]:
         """Place by PID."""
@@ -123,13 +123,13 @@ class Tree:
             parent = self.by_pid.get(parent.ppid)
         return parent
 
-    def _family(self, process: ProcessInfo) -> Family:
+    def _family(self, process: ProcessInfo) -> _Family:
         known = self._families.get(process.pid)
         if known is None:
             programs = tuple(self._programs(process))
             has_loader_worker = any(map(is_named_loader, programs))
             unread = frozenset(rank.pid for rank in unread_ranks(process, programs))
-            known = self._families[process.pid] = Family(programs, has_loader_worker, unread)
+            known = self._families[process.pid] = _Family(programs, has_loader_worker, unread)
         return known
 
     def _programs(self, process: ProcessInfo) -> Iterator[ProcessInfo]:

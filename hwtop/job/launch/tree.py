@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from msgspec import Struct
+
 from hwtop.job.launch.environment import job_key, local_rank_of, world_size_of
 from hwtop.job.launch.launcher import local_rank_argument
 from hwtop.job.launch.roles import Place, Tree
 from hwtop.job.launch.root import is_slurm_task
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo
+
+
+class _Numbering(Struct, frozen=True):
+    """What the ranks of one reading are numbered by."""
+
+    numbers: dict[int, int]
+    """Rank number by PID."""
+    positions: dict[int, int]
+    """By PID: its place among the ranks of this node."""
+    world_size: int | None
+    """Of those that carry none."""
+    run_id: str | None
+    """Of those that carry none."""
 
 
 def members(
@@ -25,9 +40,8 @@ def members(
     places = tree.places()
     numbers = _numbers(tree, places)
     positions = {pid: index for index, pid in enumerate(sorted(numbers, key=lambda pid: numbers[pid]))}
-    counted = _counted_world_size(tree, places)
-    run_id = _run_id(tree, places)
-    return tuple(_member(tree, process, places, numbers, positions, counted, run_id) for process in tree.order)
+    numbering = _Numbering(numbers, positions, _counted_world_size(tree, places), _run_id(tree, places))
+    return tuple(_member(tree, process, places[process.pid], numbering) for process in tree.order)
 
 
 def _numbers(tree: Tree, places: dict[int, Place]) -> dict[int, int]:
@@ -60,28 +74,18 @@ def _run_id(tree: Tree, places: dict[int, Place]) -> str | None:
     return carried or job_key({}, launcher_pid if launcher_pid is not None else top_pid)
 
 
-def _member(
-    tree: Tree,
-    process: ProcessInfo,
-    places: dict[int, Place],
-    numbers: dict[int, int],
-    positions: dict[int, int],
-    counted_world_size: int | None,
-    run_id: str | None,
-) -> Member:
-    place = places[process.pid]
+def _member(tree: Tree, process: ProcessInfo, place: Place, numbering: _Numbering) -> Member:
     is_task = is_slurm_task(process, tree.by_pid)
     env = process.env or {}
-    is_rank = place.role == "rank"
-    rank = numbers.get(place.rank_pid, place.rank) if place.rank_pid is not None else place.rank
+    rank = numbering.numbers.get(place.rank_pid, place.rank) if place.rank_pid is not None else place.rank
     local_rank = world_size = None
-    if is_rank:
+    if place.role == "rank":
         local_rank = local_rank_of(env, is_task)
         if local_rank is None:
             local_rank = local_rank_argument(process.cmdline or ())
         if local_rank is None:
-            local_rank = _position(process.pid, tree, positions)
-        world_size = world_size_of(env, is_task) or counted_world_size
+            local_rank = _position(process.pid, tree, numbering.positions)
+        world_size = world_size_of(env, is_task) or numbering.world_size
     return Member(
         pid=process.pid,
         ppid=process.ppid,
@@ -91,7 +95,7 @@ def _member(
         local_rank=local_rank,
         world_size=world_size,
         launcher_kind=place.launcher_kind,
-        run_id=job_key(env, None) or run_id,
+        run_id=job_key(env, None) or numbering.run_id,
     )
 
 

@@ -56,9 +56,8 @@ def _own(lines: Sequence[LogLine]) -> set[int]:
     """Places of the lines that a last line vouches for, and its own. What a launcher or a logger puts before each line is as long
     before the last one."""
     own: set[int] = set()
-    earliest = (
-        0  # no report reaches beyond its file, or the last line before: each line is summed once, whatever is forged
-    )
+    # No report reaches beyond its file, or the last line before: each line is summed once, whatever is forged.
+    earliest = 0
     for number, line in enumerate(lines):
         if line.path != lines[earliest].path:
             earliest = number

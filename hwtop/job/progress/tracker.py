@@ -163,15 +163,15 @@ class ProgressTracker:
         """Told times against the clock: are they of one step, or of all since the line before?"""
         if self._steps_a_time > 1 or progress.step_time_s is None or len(self._arrived) < _SURE_LINES:
             return
-        gap_s = median(self._gaps)
-        if median(self._reported) > _IMPOSSIBLE * gap_s:
+        gap_s, reported_s = median(self._gaps), median(self._reported)
+        if reported_s > _IMPOSSIBLE * gap_s:
             self._reader.times_are_elapsed()
             self._reported.clear()
             if self._newest is not None:
                 self._newest = structs.replace(self._newest, step_time_s=None)
             return
         steps = gap_s / median(self._arrived)
-        if steps < 2 or abs(median(self._reported) / gap_s - 1) > _LIKE:
+        if steps < 2 or abs(reported_s / gap_s - 1) > _LIKE:
             return
         self._steps_a_time = steps
         self._reported = deque((each / steps for each in self._reported), maxlen=MEDIAN_STEPS)

@@ -38,12 +38,12 @@ def workers_do(workers: Sequence[Worker], whose: str) -> str:
     those do that have something to do; "" without workers."""
     if not workers:
         return ""
+    all_of_them = f"{whose} {len(workers)} worker{'s' if len(workers) > 1 else ''}"
     busy = [worker for worker in workers if not has_nothing_to_do(worker)]
     if not busy:
-        return f"{whose} {len(workers)} worker{'s wait' if len(workers) > 1 else ' waits'} for work"
+        return f"{all_of_them} {'wait' if len(workers) > 1 else 'waits'} for work"
     doing, count = Counter(_doing(worker) for worker in busy).most_common(1)[0]
-    all_of_them = f"{len(workers)} worker{'s' if len(workers) > 1 else ''}"
-    who = f"{whose} {all_of_them}" if count == len(workers) else f"{count} of {whose} {all_of_them}"
+    who = all_of_them if count == len(workers) else f"{count} of {all_of_them}"
     shown = next(worker for worker in busy if _doing(worker) == doing)
     return f"{who} {'is' if count == 1 else 'are'} {doing}{_on(shown.file) if shown.state == 'D' else ''}"
 

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from msgspec.structs import replace
 
+from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 
 PLUMBING: frozenset[tuple[str, str]] = frozenset(
@@ -132,6 +133,11 @@ def training_thread(dump: StackDump) -> ThreadStack | None:
     if any(frame.short_filename.startswith("ray/") for frame in main.frames) and user_frame(main.frames) is None:
         return next((thread for thread in dump.threads if user_frame(thread.frames)), main)
     return main
+
+
+def thread_of(rank: Rank) -> ThreadStack | None:
+    """The thread that trains in the newest dump of a rank; None where no dump shows one."""
+    return None if rank.stack.dump is None else training_thread(rank.stack.dump)
 
 
 def place(frame: StackFrame) -> str:

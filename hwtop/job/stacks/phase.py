@@ -33,8 +33,6 @@ ones outweighs any other single one. The order of all weights is what the tests 
 defaults."""
 _LEAST = 0.6
 """Below it the phase is unknown. Engineering default."""
-MOSTLY = 0.5
-"""Of the samples: what takes so much of them is what a rank does, and is not one thing among others. Engineering default."""
 _KEPT_FUNCTIONS = 50_000
 """Functions whose meaning is kept."""
 
@@ -73,15 +71,15 @@ def phase_and_frame(stack: ThreadStack, *, has_device: bool = False) -> tuple[Ph
 
 
 def _votes(frames: Sequence[StackFrame], has_device: bool) -> Iterator[_Vote]:
-    whole = _importing(frames) or _outer(frames)
+    whole = _importing(frames) or _outer(frames, has_device)
     if whole is not None:
         yield whole
         return
     for vote in (
-        _queue_wait(frames),
+        _queue_wait(frames, has_device),
         _line(frames, has_device),
         _inner(frames, has_device),
-        _around(frames),
+        _around(frames, has_device),
         _vague(frames),
     ):
         if vote is not None:
@@ -92,7 +90,7 @@ def _votes(frames: Sequence[StackFrame], has_device: bool) -> Iterator[_Vote]:
 
 def takes_from_loader(stack: ThreadStack) -> bool:
     """It asks a library's data loader for a batch: nothing but a training does."""
-    found = _outer(own_frames(stack))
+    found = _outer(own_frames(stack), has_device=False)
     return found is not None and found.phase in ("data", "data-main")
 
 
@@ -130,17 +128,19 @@ def _importing(frames: Sequence[StackFrame]) -> _Vote | None:
     return None
 
 
-def _outer(frames: Sequence[StackFrame]) -> _Vote | None:
+def _outer(frames: Sequence[StackFrame], has_device: bool) -> _Vote | None:
     """The first rule that any frame fits, and the frame nearest the leaf that fits it."""
-    return _first("outer", frames, _OUTER)
+    return _first("outer", frames, has_device, _OUTER)
 
 
-def _around(frames: Sequence[StackFrame]) -> _Vote | None:
-    return _first("around", frames, _AROUND)
+def _around(frames: Sequence[StackFrame], has_device: bool) -> _Vote | None:
+    return _first("around", frames, has_device, _AROUND)
 
 
-def _first(level: Level, frames: Sequence[StackFrame], weight: float) -> _Vote | None:
-    fitting = [(found, depth) for depth, frame in enumerate(frames) if (found := _rule(level, frame)) is not None]
+def _first(level: Level, frames: Sequence[StackFrame], has_device: bool, weight: float) -> _Vote | None:
+    fitting = [
+        (found, depth) for depth, frame in enumerate(frames) if (found := _rule(level, frame, has_device)) is not None
+    ]
     if not fitting:
         return None
     found, depth = min(fitting)
@@ -182,7 +182,7 @@ _known: dict[tuple[Level, str, str, str, bool], int | None] = {}
 """What `_rule` has found: a job's code has few functions, and they come again with every sample."""
 
 
-def _rule(level: Level, frame: StackFrame, has_device: bool = False) -> int | None:
+def _rule(level: Level, frame: StackFrame, has_device: bool) -> int | None:
     """Index of the first rule of this level that the function of `frame` fits."""
     key = (level, frame.name, frame.filename, frame.short_filename, has_device)
     if key not in _known:
@@ -207,7 +207,7 @@ def waits_at_queue(name: str, short_filename: str) -> bool:
     return any(fits(name, short_filename) for fits in queue_waits())
 
 
-def _queue_wait(frames: Sequence[StackFrame]) -> _Vote | None:
+def _queue_wait(frames: Sequence[StackFrame], has_device: bool) -> _Vote | None:
     """A wait on a queue or pipe of Python's own library: what a thread that trains takes from there is its data, unless the function
     that asks is one of an exchange between ranks, or serves commands."""
     index = next(
@@ -223,7 +223,7 @@ def _queue_wait(frames: Sequence[StackFrame]) -> _Vote | None:
     user = next((frame for frame in frames[index + 1 :] if is_user_frame(frame)), None)
     if user is None:
         return None
-    found = _rule("inner", user)
+    found = _rule("inner", user, has_device)
     if found is not None and rules("inner")[found].phase == "collective":
         return _Vote("collective", _DOES, user)
     if words(short_name(user.name)) & concept("exchange", "exchanging", "ask", "value", "settings", "served"):

@@ -17,13 +17,14 @@ from hwtop.job.stacks.flame import flame_roots
 from hwtop.job.stacks.frames import short_name, training_thread
 from hwtop.job.stacks.hot_lines import hot_lines
 from hwtop.job.stacks.in_time import LOOK_EVERY_S, LOOKS, held
-from hwtop.job.stacks.phase import MOSTLY
 from hwtop.job.stacks.series import WINDOW_S, Sample, Series, StackState
 from hwtop.job.stacks.sleep import Sleep, Sleepers
 from hwtop.model.flame import FlameNode
 from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
+MOSTLY = 0.5
+"""Of the samples: what takes so much of them is what a rank does, and is not one thing among others. Engineering default."""
 _SHOWN_HOT_SPOTS = 5
 _KEPT_HALTS = 16
 _SURE_S = 0.5

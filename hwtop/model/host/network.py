@@ -61,6 +61,11 @@ class NicRates(Struct, frozen=True, gc=False, kw_only=True):
     is_up: bool | None
     is_virtual: bool
 
+    @property
+    def link_bytes_per_s(self) -> float | None:
+        """The speed of the link, in one direction; None where it is not known."""
+        return self.link_mbit_per_s * 1e6 / 8 if self.link_mbit_per_s else None
+
 
 class NetworkRates(Struct, frozen=True, gc=False, kw_only=True):
     """The network over one interval."""

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.gpu.health import EccErrors
-from hwtop.model.log import Severity
-from hwtop.symptoms.gpu.words import gpu_facts, named_gpus, not_ours, own_severity, ranks_on
+from hwtop.symptoms.gpu.words import Fault, fault_lines, gpu_facts, named_gpus, not_ours, own_severity, ranks_on
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.severity import SEVERITIES, worst
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.severity import worst
 
 CORRECTED_S = 10.0
 """Shortest time over which a rate of corrected errors is taken. Engineering default."""
@@ -23,14 +19,6 @@ ECC = limits_of("ecc-error")
 
 
 REMAP = limits_of("row-remap-pending")
-
-
-class _Fault(Struct, frozen=True):
-    gpu: int
-    severity: Severity
-    words: str
-    """After "GPU 3: "."""
-    step: str | None = None
 
 
 def check_ecc(history: History, limits: Limits = ECC) -> Observation | None:
@@ -50,11 +38,10 @@ def check_remap(history: History, limits: Limits = REMAP) -> Observation | None:
     return _observation("row-remap-pending", history, faults) if faults else None
 
 
-def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observation:
+def _observation(symptom: str, history: History, faults: list[Fault]) -> Observation:
     level = worst(fault.severity for fault in faults)
     graver = [fault for fault in faults if fault.severity == level]
     reported = {fault.gpu for fault in graver}
-    ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
     gpu = next(gpu for gpu in history.now.gpus if gpu.index == graver[0].gpu)
     others = reported - {graver[0].gpu}
     steps = [*dict.fromkeys(fault.step for fault in graver if fault.step is not None), None, None]
@@ -71,32 +58,31 @@ def _observation(symptom: str, history: History, faults: list[_Fault]) -> Observ
         },
         confidence=0.95,
         evidence=(
-            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:SHOWN]),
-            *((f"and {len(faults) - SHOWN} more",) if len(faults) > SHOWN else ()),
+            *fault_lines(faults),
             *not_ours(history, reported),
         ),
         ranks=ranks_on(history, reported),
     )
 
 
-def _ecc(gpu: Gpu, ecc: EccErrors, history: History, limits: Limits) -> Iterator[_Fault]:
+def _ecc(gpu: Gpu, ecc: EccErrors, history: History, limits: Limits) -> Iterator[Fault]:
     first_s, first = _first(gpu, history)
     seconds = history.now.at_s - first_s
     if ecc.volatile_uncorrected:
         risen = _rise(first.volatile_uncorrected, ecc.volatile_uncorrected)
         words = _count(ecc.volatile_uncorrected, "uncorrected memory error") + _where(ecc)
         if risen:
-            yield _Fault(gpu.index, "critical", f"{words}, {risen} of them in the last {seconds:.0f} s", _RESULTS)
+            yield Fault(gpu.index, "critical", f"{words}, {risen} of them in the last {seconds:.0f} s", _RESULTS)
         else:
-            yield _Fault(gpu.index, "warning", f"{words} since the driver was loaded")
+            yield Fault(gpu.index, "warning", f"{words} since the driver was loaded")
     if (ecc.sram_uncorrected or 0) > limits.sram:
         words = f"{ecc.sram_uncorrected} uncorrected errors in SRAM: more than NVIDIA tolerates"
-        yield _Fault(gpu.index, "warning", words, "Have the GPU replaced (RMA)")
+        yield Fault(gpu.index, "warning", words, "Have the GPU replaced (RMA)")
     corrected = _rise(first.volatile_corrected, ecc.volatile_corrected)
     if seconds >= CORRECTED_S and corrected >= limits.corrected_per_min * seconds / 60:
-        yield _Fault(gpu.index, "info", f"{60 * corrected / seconds:,.0f} corrected memory errors a minute")
+        yield Fault(gpu.index, "info", f"{60 * corrected / seconds:,.0f} corrected memory errors a minute")
     if (ecc.volatile_corrected or 0) > limits.corrected:
-        yield _Fault(
+        yield Fault(
             gpu.index, "warning", f"{ecc.volatile_corrected:,} corrected memory errors since the driver was loaded"
         )
 
@@ -126,7 +112,7 @@ def _where(ecc: EccErrors) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _memory(gpu: Gpu, limits: Limits) -> Iterator[_Fault]:
+def _memory(gpu: Gpu, limits: Limits) -> Iterator[Fault]:
     reset = "Let the job end, then reset the GPU" + (
         f": sudo nvidia-smi --gpu-reset -i {gpu.index}" if gpu.vendor == "nvidia" else ""
     )
@@ -135,19 +121,19 @@ def _memory(gpu: Gpu, limits: Limits) -> Iterator[_Fault]:
         words = (
             f"no spare memory row is left: remapping failed ({rows.uncorrected} rows replaced after uncorrected errors)"
         )
-        yield _Fault(gpu.index, "critical", words, "Take the node out of service and have the GPU replaced (RMA)")
+        yield Fault(gpu.index, "critical", words, "Take the node out of service and have the GPU replaced (RMA)")
     if rows is not None and rows.is_pending:
-        yield _Fault(gpu.index, "warning", "a defective memory row waits for a reset of the GPU to be replaced", reset)
+        yield Fault(gpu.index, "warning", "a defective memory row waits for a reset of the GPU to be replaced", reset)
     if pages is not None and pages.is_pending:
-        yield _Fault(
+        yield Fault(
             gpu.index, "warning", "a defective memory page waits for a reset of the GPU to be taken out of use", reset
         )
     if pages is not None and (retired := (pages.single_bit or 0) + (pages.double_bit or 0)) > limits.retired_pages:
-        yield _Fault(
+        yield Fault(
             gpu.index, "warning", f"{retired} memory pages were taken out of use", "Have the GPU tested and replaced"
         )
     if gpu.recovery_action:
-        yield _Fault(gpu.index, "warning", f"the driver asks for: {gpu.recovery_action}")
+        yield Fault(gpu.index, "warning", f"the driver asks for: {gpu.recovery_action}")
 
 
 def _count(number: int, what: str) -> str:

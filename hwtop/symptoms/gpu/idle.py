@@ -14,8 +14,6 @@ from hwtop.symptoms.input.loading import DATA, at, hot_spot, state_share
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
 
-GPU_IDLE_PCT = 30.0
-"""Mean utilization over the window, below which a GPU is idle. Engineering default."""
 CPU_WANTED_SHARE = 0.8
 """Of the samples on the run queue: as much need for a core as 80 % of one, on a full machine, where no process gets that.
 Engineering default."""

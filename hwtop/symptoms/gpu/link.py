@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from hwtop.job.rank_set import rank_set
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.gpu.link import NvLink
 from hwtop.model.log import Severity
-from hwtop.symptoms.gpu.words import gpu_facts, named_gpus, not_ours, own_severity, peers_of, ranks_on, samples
+from hwtop.symptoms.gpu.words import (
+    Fault,
+    fault_lines,
+    gpu_facts,
+    named_gpus,
+    not_ours,
+    own_severity,
+    peers_of,
+    ranks_on,
+    samples,
+)
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.severity import SEVERITIES, worst
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.severity import worst
 
 WINDOW_S = 60.0
 """Time in which a link is read under load, and in which the fabric manager may complete. Engineering default."""
@@ -32,63 +39,53 @@ PCIE = limits_of("pcie-degraded")
 NVLINK = limits_of("nvlink-errors")
 
 
-class _Fault(Struct, frozen=True):
-    """What is wrong with the links of one GPU."""
-
-    gpu: int
-    severity: Severity
-    words: str
-
-
 def check_pcie(history: History, limits: Limits = PCIE) -> Observation | None:
     """A PCIe link is narrower or slower than it could be while the GPU works, or sends packets again and again."""
     found = [_slow_link(rows, history, limits) for rows in samples(history, WINDOW_S).values()]
     faults = [*(fault for fault in found if fault is not None), *_replays(history, limits)]
     if not faults:
         return None
-    graver = [fault for fault in faults if fault.severity == worst(each.severity for each in faults)]
-    return _observation(
-        history, faults, graver[0].words, 0.9 if graver[0].severity == "warning" else 0.6, "pcie-degraded"
-    )
+    is_warning = worst(fault.severity for fault in faults) == "warning"
+    return _observation("pcie-degraded", history, faults, 0.9 if is_warning else 0.6)
 
 
 def check_nvlink(history: History, limits: Limits = NVLINK) -> Observation | None:
     """A link is down that its peers have, errors are counted, or the driver reports an NVLink fault."""
-    faults: list[_Fault] = []
+    faults: list[Fault] = []
     for gpu in history.now.gpus:
         if gpu.status == "ok":
             found = (_fabric(gpu, history), _down(gpu, history), *_rising(gpu, history, limits), _before(gpu, limits))
             faults += [fault for fault in found if fault is not None]
         codes = [f"Xid {code}" for code in sorted({event.code for event in gpu.xids} & NVLINK_XIDS)]
-        faults += [_Fault(gpu.index, "critical", f"the driver reported {', '.join(codes)}")] if codes else []
-    if not faults:
-        return None
-    graver = [fault for fault in faults if fault.severity == worst(each.severity for each in faults)]
-    return _observation(history, faults, graver[0].words, 0.9, "nvlink-errors")
+        faults += [Fault(gpu.index, "critical", f"the driver reported {', '.join(codes)}")] if codes else []
+    return _observation("nvlink-errors", history, faults, 0.9) if faults else None
 
 
-def _observation(history: History, faults: Sequence[_Fault], what: str, confidence: float, symptom: str) -> Observation:
+def _observation(symptom: str, history: History, faults: Sequence[Fault], confidence: float) -> Observation:
     level = worst(fault.severity for fault in faults)
-    reported = [fault.gpu for fault in faults if fault.severity == level]
-    indexes = [fault.gpu for fault in faults]
-    ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
-    gpu = next(gpu for gpu in history.now.gpus if gpu.index == reported[0])
-    others = set(reported) - {reported[0]}
+    graver = [fault for fault in faults if fault.severity == level]
+    first, reported = graver[0], {fault.gpu for fault in graver}
+    gpu = next(gpu for gpu in history.now.gpus if gpu.index == first.gpu)
+    others = reported - {first.gpu}
     return observed(
         symptom,
         severity=own_severity(history, reported, level),
-        facts={"index": reported[0], "fault": what, "others": named_gpus(others) if others else None, **gpu_facts(gpu)},
+        facts={
+            "index": first.gpu,
+            "fault": first.words,
+            "others": named_gpus(others) if others else None,
+            **gpu_facts(gpu),
+        },
         confidence=confidence,
         evidence=(
-            *(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:SHOWN]),
-            *((f"and {len(faults) - SHOWN} more",) if len(faults) > SHOWN else ()),
-            *not_ours(history, indexes),
+            *fault_lines(faults),
+            *not_ours(history, [fault.gpu for fault in faults]),
         ),
         ranks=ranks_on(history, reported),
     )
 
 
-def _slow_link(rows: Sequence[Gpu], history: History, limits: Limits) -> _Fault | None:
+def _slow_link(rows: Sequence[Gpu], history: History, limits: Limits) -> Fault | None:
     """Judged under load only. Where all GPUs of the kind are alike the board or the host gives no more: that is told, not warned of.
 
     A GPU without memory of its own (GB10, Jetson) shares the host's: its PCIe link is there in name only.
@@ -106,7 +103,7 @@ def _slow_link(rows: Sequence[Gpu], history: History, limits: Limits) -> _Fault 
     faster = [each.index for each in peers if not _is_slow(each)]
     beside = f"; {named_gpus(faster)} {'has' if len(faster) == 1 else 'have'} the full link" if faster else ""
     beside = "; so do its peers: the board or the host may give no more" if is_alike else beside
-    return _Fault(gpu.index, severity, f"PCIe {_link(gpu)} while it works{beside}")
+    return Fault(gpu.index, severity, f"PCIe {_link(gpu)} while it works{beside}")
 
 
 def _link(gpu: Gpu) -> str:
@@ -130,7 +127,7 @@ def _is_slow(gpu: Gpu) -> bool:
     return is_slow or _is_narrow(gpu)
 
 
-def _replays(history: History, limits: Limits) -> list[_Fault]:
+def _replays(history: History, limits: Limits) -> list[Fault]:
     """Counted over two minutes, in both of them: single replays are what the link layer is made for."""
     if not history.covers(REPLAYS_S):
         return []
@@ -143,7 +140,7 @@ def _replays(history: History, limits: Limits) -> list[_Fault]:
             continue
         per_min = (now - first) / (REPLAYS_S / 60)
         severity: Severity = "warning" if per_min > limits.replays_per_min else "info"
-        found.append(_Fault(gpu.index, severity, f"{per_min:.0f} PCIe replays/min ({now:,} in total)"))
+        found.append(Fault(gpu.index, severity, f"{per_min:.0f} PCIe replays/min ({now:,} in total)"))
     return found
 
 
@@ -152,7 +149,7 @@ def _replays_at(derived: DerivedState, index: int) -> int | None:
     return gpu.counters.pcie_replays if gpu is not None and gpu.counters is not None else None
 
 
-def _fabric(gpu: Gpu, history: History) -> _Fault | None:
+def _fabric(gpu: Gpu, history: History) -> Fault | None:
     """What NVSwitches make of the GPUs failed, or has not come up for a whole window: without it no GPU reaches another."""
     if gpu.fabric is None or gpu.fabric == "completed":
         return None
@@ -160,10 +157,10 @@ def _fabric(gpu: Gpu, history: History) -> _Fault | None:
         seen = [each.fabric for derived in history.over(WINDOW_S) for each in derived.gpus if each.index == gpu.index]
         if not history.covers(WINDOW_S) or "completed" in seen:
             return None
-    return _Fault(gpu.index, "warning", f"NVLink fabric {gpu.fabric}: does the fabric manager run?")
+    return Fault(gpu.index, "warning", f"NVLink fabric {gpu.fabric}: does the fabric manager run?")
 
 
-def _down(gpu: Gpu, history: History) -> _Fault | None:
+def _down(gpu: Gpu, history: History) -> Fault | None:
     """Links that others of its kind have, or that it had itself; boards may have links that lead nowhere."""
     down = {link.link for link in gpu.nvlinks or () if link.is_up is False}
     if not down:
@@ -177,7 +174,7 @@ def _down(gpu: Gpu, history: History) -> _Fault | None:
     which = f"{name} {rank_set(down)}" if len(down) < 4 else f"{len(down)} {name}"
     what = "went down" if had else "is down" if len(down) == 1 else "are down"
     beside = f": {up} links up, its peers have {others}" if others > up else f": {up} links up"
-    return _Fault(gpu.index, "critical" if had or up == 0 else "warning", f"{which} {what}{beside}")
+    return Fault(gpu.index, "critical" if had or up == 0 else "warning", f"{which} {what}{beside}")
 
 
 def _link_name(gpu: Gpu) -> str:
@@ -201,7 +198,7 @@ def _first(gpu: Gpu, history: History) -> tuple[float, Gpu] | None:
     return next(((at_s, each) for at_s, each in seen if each.nvlinks), None)
 
 
-def _rising(gpu: Gpu, history: History, limits: Limits) -> list[_Fault]:
+def _rising(gpu: Gpu, history: History, limits: Limits) -> list[Fault]:
     """What was counted while hwtop watched, over all links of a GPU. Names the link with most of it."""
     first = _first(gpu, history) if gpu.nvlinks else None
     if first is None or first[0] >= history.now.at_s:
@@ -221,7 +218,7 @@ def _rising(gpu: Gpu, history: History, limits: Limits) -> list[_Fault]:
         name = f"{_link_name(gpu)} {name if name in ('recovery', 'replay', 'packet') else name.upper()}"
         most = max(rises, key=rises.__getitem__)
         words = f"{total:,} {name} error{'s' if total > 1 else ''} in {seconds:.0f} s, most on link {most}"
-        found.append(_Fault(gpu.index, "critical" if is_fatal else "info", words))
+        found.append(Fault(gpu.index, "critical" if is_fatal else "info", words))
     return found
 
 
@@ -230,7 +227,7 @@ def _rise(before: NvLink | None, now: NvLink, kind: str) -> int:
     return max(0, last - first) if first is not None and last is not None else 0
 
 
-def _before(gpu: Gpu, limits: Limits) -> _Fault | None:
+def _before(gpu: Gpu, limits: Limits) -> Fault | None:
     """What was there already: since the driver was loaded, so nobody knows when."""
     links = gpu.nvlinks or ()
     crc = sum(link.crc_errors or 0 for link in links)
@@ -238,4 +235,4 @@ def _before(gpu: Gpu, limits: Limits) -> _Fault | None:
     if crc < limits.crc_before and not hard:
         return None
     words = f"{crc:,} {_link_name(gpu)} CRC and {hard:,} replay or recovery errors since the driver was loaded"
-    return _Fault(gpu.index, "info", words)
+    return Fault(gpu.index, "info", words)

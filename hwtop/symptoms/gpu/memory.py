@@ -16,6 +16,7 @@ from hwtop.symptoms.host.memory import LEAK_S
 from hwtop.symptoms.host.resources import span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
+from hwtop.symptoms.text import SHOWN
 
 FLUSH_S = 60.0
 """Window in which memory that is given back and taken again is counted. Engineering default."""
@@ -155,7 +156,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
         evidence=tuple(
             f"rank {leak.rank.rank} (PID {leak.rank.pid}) on GPU {leak.gpu.index}: +{leak.gained_bytes / 2**20:.0f} MiB in "
             f"{leak.seconds:.0f} s, in each sixth of that time" + f"; {memory(leak.gpu)}"
-            for leak in leaks[:4]
+            for leak in leaks[:SHOWN]
         ),
         ranks=tuple(sorted({leak.rank.rank for leak in leaks})),
     )

@@ -14,6 +14,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import DATA
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.text import SHOWN
 
 COLLECTIVE_SHARE = 0.3
 """Proven share of the samples in collectives, from which they explain the idle GPU. Engineering default."""
@@ -49,7 +50,7 @@ def check_network(history: History, limits: Limits = NETWORK) -> Observation | N
                     ", ".join(f"{entry.share:.0%} {entry.phase}" for entry in rank.stack.shares[:3])
                     or "no stack is known"
                 )
-                for rank in idle[:4]
+                for rank in idle[:SHOWN]
             ),
         ),
         ranks=tuple(numbers),
@@ -76,9 +77,9 @@ def _busiest_port(history: History, limits: Limits) -> tuple[str, float, float] 
     """Name, share of its speed, bytes per second of the physical port that is fullest over the window."""
     now = history.now.network
     found = [
-        (nic.name, rate / (nic.link_mbit_per_s * 1e6 / 8), rate)
+        (nic.name, rate / limit, rate)
         for nic in (now.nics if now else ())
-        if nic.link_mbit_per_s
+        if (limit := nic.link_bytes_per_s) is not None
         and not nic.is_virtual
         and (rate := _port_rate(history, nic.name, limits.window_s)) is not None
     ]

@@ -22,6 +22,7 @@ from hwtop.symptoms.gpu.load import AWAY, at_work, gpus_at
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import SHOWN
 
 MEM_UTIL_PCT = 5.0
 TENSOR_PCT = 1.0
@@ -171,9 +172,10 @@ def _observation(
     numbers = tuple(rank.rank for rank in changes)
     share = median(spin.share for spin in spins)
     first = changes[0] if changes else ranks[0]
+    is_silent = newest_step_s(ranks) is not None  # steps were told, and are no longer
     return observed(
         "gpu-busy-low-power",
-        severity="warning" if changes or _is_silent(ranks) or any(_waits(rank) for rank in ranks) else "info",
+        severity="warning" if changes or is_silent or any(_waits(rank) for rank in ranks) else "info",
         facts={
             "gpus": named_gpus(spinning),
             "util_pct": spins[0].gpu.util_pct or 0.0,
@@ -198,11 +200,6 @@ def _confidence(ranks: Sequence[Rank], spins: Sequence[Spin], changes: Sequence[
     return min(MOST_CONFIDENCE, known)
 
 
-def _is_silent(ranks: Sequence[Rank]) -> bool:
-    """Steps were told, and are no longer."""
-    return newest_step_s(ranks) is not None
-
-
 def _waits(rank: Rank) -> bool:
     return bool(rank.stack.is_waiting) or rank.state in ("collective-wait", "stuck")
 
@@ -213,7 +210,7 @@ def _evidence(
     lines: list[str] = [
         f"GPU {spin.gpu.index}: {spin.power_w:.0f} W over {window_s:g} s, {spin.share:.0%} of "
         + (f"its median in training ({spin.power_w / spin.share:.0f} W)" if spin.is_own else "its limit")
-        for spin in spins[:4]
+        for spin in spins[:SHOWN]
     ]
     memory = [spin.gpu.mem_util_pct for spin in spins if spin.gpu.mem_util_pct is not None]
     lines += [f"memory in use {max(memory):.0f} % of the time, next to nothing over PCIe"] if memory else []
@@ -221,7 +218,7 @@ def _evidence(
         "NVLink carries nothing" if any(_knows_nvlink(history.now, spin) for spin in spins) else "NVLink: not reported"
     ]
     lines += ["tensor cores and memory rest by the hardware's own counters"] if spins[0].is_measured else []
-    for rank in changes[:4]:
+    for rank in changes[:SHOWN]:
         used = [f"GPU {gpu.index} {gpu.util_pct or 0.0:.0f} % busy" for gpu in gpus_at(history.now, rank)]
         lines.append(f"rank {rank.rank}: {', '.join(used)}, state {rank.state}")
     waiting = [rank.rank for rank in ranks if _waits(rank)]

@@ -28,7 +28,7 @@ from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
-from hwtop.symptoms.text import Fact
+from hwtop.symptoms.text import SHOWN, Fact
 
 LEAST_PCT = 5.0
 """Of a rank without stacks: what uses its GPU less may not train at all. Engineering default."""
@@ -78,7 +78,7 @@ def check_low(history: History, limits: Limits = USE) -> Observation | None:
         severity="warning" if is_proven or why == "neighbour" else "info",
         facts=_facts(hit, why, limits),
         confidence=0.85 if why == "neighbour" else 0.7 if is_proven else 0.5,
-        evidence=tuple(line for low in hit[:4] for line in _evidence(history, low, limits.window_s)),
+        evidence=tuple(line for low in hit[:SHOWN] for line in _evidence(history, low, limits.window_s)),
         ranks=numbers,
     )
 

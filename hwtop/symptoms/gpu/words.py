@@ -5,12 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Severity
 from hwtop.symptoms.history import History
 from hwtop.symptoms.severity import SEVERITIES
-from hwtop.symptoms.text import Fact
+from hwtop.symptoms.text import SHOWN, Fact
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with one GPU or its links."""
+
+    gpu: int
+    severity: Severity
+    words: str
+    """After "GPU 3: "."""
+    step: str | None = None
 
 
 def named_gpus(indexes: Iterable[int]) -> str:
@@ -31,6 +43,14 @@ def own_severity(history: History, indexes: Iterable[int], severity: Severity) -
     if not has_gpus or ranks_on(history, indexes):
         return severity
     return "info" if severity == "info" else SEVERITIES[SEVERITIES.index(severity) + 1]
+
+
+def fault_lines(faults: Sequence[Fault]) -> tuple[str, ...]:
+    """A line of evidence each, the gravest first."""
+    ordered = sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
+    more = len(faults) - SHOWN
+    lines = tuple(f"GPU {fault.gpu}: {fault.words}" for fault in ordered[:SHOWN])
+    return (*lines, f"and {more} more") if more > 0 else lines
 
 
 def not_ours(history: History, indexes: Iterable[int]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
-from hwtop.symptoms.text import SHOWN, Fact
+from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact
 
 _BUSY_PCT = 10.0
 """Of a core: from here on the load of a rank is part of the evidence. Engineering default."""
@@ -194,7 +194,7 @@ def _logged_mismatch(job: Job) -> Observation | None:
         "collective-mismatch",
         confidence=0.95,
         facts={"line": first.text[:160]},
-        evidence=(f"{first.path}: {first.text[:240]}", first.explanation),
+        evidence=(f"{first.path}: {first.text[:SHOWN_CHARS]}", first.explanation),
         ranks=tuple(sorted({event.rank for event in events if event.rank is not None})),
         log_line=first.text,
     )

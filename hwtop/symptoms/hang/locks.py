@@ -13,7 +13,7 @@ from hwtop.job.hang.locks import Deadlock, deadlock, thread_name, waits_text
 from hwtop.job.hang.rank_state import waits
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
-from hwtop.job.stacks.frames import place, training_thread, user_frame
+from hwtop.job.stacks.frames import place, thread_of, user_frame
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.hang.stall import stall_cause
@@ -71,7 +71,7 @@ def check_locks(history: History) -> Observation | None:
 
 
 def _of_rank(history: History, rank: Rank, is_hang: bool) -> _Found | None:
-    main = training_thread(rank.stack.dump) if rank.stack.dump is not None else None
+    main = thread_of(rank)
     if rank.stack.dump is None or main is None or not _is_asleep(rank):
         return None
     return (

@@ -49,10 +49,10 @@ def check_stopped(history: History, limits: Limits = STOPPED) -> Observation | N
 
 def _stopped_again(history: History, limits: Limits) -> Observation | None:
     """Each time it goes on, and is stopped again: so do programs that limit the CPU time of a process."""
-    stops = {rank.rank: _stops(history, rank, limits) for rank in history.live_ranks}
-    ranks = tuple(number for number, (times, _) in stops.items() if times)
-    if not ranks:
+    stops = {rank.rank: found for rank in history.live_ranks if (found := _stops(history, rank, limits)) is not None}
+    if not stops:
         return None
+    ranks = tuple(stops)
     return observed(
         "rank-stopped",
         severity="warning",
@@ -60,18 +60,18 @@ def _stopped_again(history: History, limits: Limits) -> Observation | None:
         facts={
             "ranks": named(ranks).capitalize(),
             "be": do(ranks, "be"),
-            "share": max(stops[number][1] for number in ranks),
+            "share": max(share for _, share in stops.values()),
         },
         evidence=tuple(
-            f"rank {number}: in state T for {stops[number][1]:.0%} of {limits.window_s:g} s, stopped {stops[number][0]} times"
-            for number in ranks
+            f"rank {number}: in state T for {share:.0%} of {limits.window_s:g} s, stopped {times} times"
+            for number, (times, share) in stops.items()
         ),
         ranks=ranks,
     )
 
 
-def _stops(history: History, rank: Rank, limits: Limits) -> tuple[int, float]:
-    """(how many times it was stopped, share of the looks that found it so); (0, 0) where it does not come again and again."""
+def _stops(history: History, rank: Rank, limits: Limits) -> tuple[int, float] | None:
+    """(how many times it was stopped, share of the looks that found it so); None where it does not come again and again."""
     looks = [each.process for _, each in history.of_rank(limits.window_s, rank.rank)]
     stopped = [each.os_state in ("T", "t") for each in looks]
     begins = [
@@ -79,4 +79,4 @@ def _stops(history: History, rank: Rank, limits: Limits) -> tuple[int, float]:
         for index, (before, now) in enumerate(pairwise(stopped), 1)
         if now and (not before or looks[index].cpu_pct)  # with CPU time used it ran in between
     ]
-    return (len(begins), sum(stopped) / len(looks)) if comes_back(begins, len(looks), int(limits.again)) else (0, 0.0)
+    return (len(begins), sum(stopped) / len(looks)) if comes_back(begins, len(looks), int(limits.again)) else None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf
+
 from msgspec import Struct
 
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.resources import CGROUP_MEMORY, MEMORY, SLICE_SHARE, SLICES, Rise, known, rise_of, span
+from hwtop.symptoms.host.resources import MEMORIES, SLICE_SHARE, SLICES, Rise, known, rise_of, span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 MIN_WINDOW_S = 12.0
@@ -34,11 +37,10 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
     if not rises:
         return None
     total = sum(growth.rise.per_s for growth in rises)
-    room = min((outlook.room for _, outlook in known(history, (CGROUP_MEMORY, MEMORY))), default=None)
-    left_s = room / total if room is not None else None
+    room = min((outlook.room for _, outlook in known(history, MEMORIES)), default=inf)
+    left_s = room / total
     worst = max(rises, key=lambda growth: growth.rise.per_s)
-    is_soon = left_s is not None and left_s < 3600 * limits.warning_h
-    left = span(left_s) if left_s is not None and left_s < 48 * 3600 else None
+    is_soon = left_s < 3600 * limits.warning_h
     is_long = worst.rise.seconds >= 0.9 * LEAK_S
     return observed(
         "host-memory-leak",
@@ -47,7 +49,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
             "rank": worst.rank.rank,
             "pid": worst.rank.pid,
             "mb_per_min": worst.rise.per_s * 60 / 1e6,
-            "left": left,
+            "left": span(left_s) if left_s < 48 * 3600 else None,
         },
         confidence=0.9 if is_long else 0.75,
         evidence=(
@@ -56,7 +58,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
                 f"a straight line (R² {growth.rise.fit:.2f}), now {(growth.rank.process.tree_anon_bytes or 0) / 1e9:.2f} GB of its own"
                 for growth in rises
             ),
-            *((f"{room / 1e9:.1f} GB left until the limit",) if room is not None else ()),
+            *((f"{room / 1e9:.1f} GB left until the limit",) if room < inf else ()),
         ),
         ranks=tuple(growth.rank.rank for growth in rises),
     )
@@ -68,9 +70,8 @@ def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | N
     if not _may_have_gained(history, rank, least):
         return None
     points = history.rank_series(LEAK_S, rank.rank, _memory_while_training)
-    points = points[
-        max((i + 1 for i in range(len(points) - 1) if points[i + 1][0] - points[i][0] > GAP_S), default=0) :
-    ]
+    begins = (index for index, (before, now) in enumerate(pairwise(points), 1) if now[0] - before[0] > GAP_S)
+    points = points[max(begins, default=0) :]
     if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S or points[-1][1] - points[0][1] < least:
         return None
     rise = rise_of(points)

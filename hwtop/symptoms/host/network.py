@@ -118,9 +118,9 @@ def _full(history: History, limits: Limits) -> Iterator[_Full]:
     if history.now.network is None or not history.covers(limits.window_s):
         return
     for nic in history.now.network.nics:
-        if nic.is_virtual or not nic.link_mbit_per_s:
+        limit = nic.link_bytes_per_s
+        if nic.is_virtual or limit is None:
             continue
-        limit = nic.link_mbit_per_s * 1e6 / 8
         for direction in ("in", "out"):
             known = [
                 rate

@@ -7,7 +7,7 @@ rank, /dev/shm, disks) ask the same questions. memory-nearly-full and process-li
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -78,9 +78,7 @@ class Outlook(Struct, frozen=True):
     @property
     def left_s(self) -> float:
         """Until the limit is reached, if it goes on as it has; inf where it does not rise or there is no limit."""
-        if self.rise is None or self.limit is None:
-            return float("inf")
-        return self.room / self.rise.per_s
+        return float("inf") if self.rise is None else self.room / self.rise.per_s
 
     @property
     def runs_out(self) -> bool:
@@ -180,24 +178,24 @@ def _open_files(derived: DerivedState) -> dict[Hashable, Amount]:
     }
 
 
-def _space(mount: MountReading) -> dict[Hashable, Amount]:
-    """What root keeps for itself counts as used."""
-    total, used = mount.total_bytes, mount.used_bytes
-    if total and mount.available_bytes is not None:
-        used = total - mount.available_bytes
-    return {mount.mount_point: Amount(used, total)} if total and used is not None else {}
+def _spaces(mounts: Iterable[MountReading]) -> dict[Hashable, Amount]:
+    """Of the file systems whose size and use are known. What root keeps for itself counts as used."""
+    found: dict[Hashable, Amount] = {}
+    for mount in mounts:
+        total, left, used = mount.total_bytes, mount.available_bytes, mount.used_bytes
+        if total and left is not None:
+            used = total - left
+        if total and used is not None:
+            found[mount.mount_point] = Amount(used, total)
+    return found
 
 
 def _shm(derived: DerivedState) -> dict[Hashable, Amount]:
-    return {
-        key: each for mount in derived.mounts if mount.mount_point == "/dev/shm" for key, each in _space(mount).items()
-    }
+    return _spaces(mount for mount in derived.mounts if mount.mount_point == "/dev/shm")
 
 
 def _disks(derived: DerivedState) -> dict[Hashable, Amount]:
-    return {
-        key: each for mount in derived.mounts if mount.fs_type not in MEMORY_FS for key, each in _space(mount).items()
-    }
+    return _spaces(mount for mount in derived.mounts if mount.fs_type not in MEMORY_FS)
 
 
 def _inodes(derived: DerivedState) -> dict[Hashable, Amount]:
@@ -215,6 +213,7 @@ DISK = Resource(name="disk", amounts=_disks)
 INODES = Resource(name="inodes", amounts=_inodes)
 MEMORY = Resource(name="memory", amounts=_memory)
 CGROUP_MEMORY = Resource(name="memory of the cgroup", amounts=_cgroup_memory)
+MEMORIES = (CGROUP_MEMORY, MEMORY)
 CGROUP_PROCESSES = Resource(name="processes and threads of the cgroup", amounts=_cgroup_processes)
 USER_PROCESSES = Resource(name="processes and threads of the user", amounts=_user_processes)
 BESIDE_DISKS = (OPEN_FILES, SHM, MEMORY, CGROUP_MEMORY, CGROUP_PROCESSES, USER_PROCESSES)
@@ -226,7 +225,7 @@ PROCESSES = limits_of("process-limit")
 
 def check_memory(history: History, limits: Limits = FULL) -> Observation | None:
     """Hardly any memory is left, to the machine or to the cgroup."""
-    found = _worst(history, (CGROUP_MEMORY, MEMORY), limits.used_share)
+    found = _worst(history, MEMORIES, limits.used_share)
     if found is None:
         return None
     name, outlook = found

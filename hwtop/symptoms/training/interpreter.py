@@ -13,13 +13,14 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.code_line import collects_garbage, sleeps
 from hwtop.job.stacks.frames import is_stdlib_frame, own_frames, place, training_thread, user_frame
-from hwtop.job.stacks.phase import MOSTLY
+from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import WINDOW_S
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
+from hwtop.symptoms.text import SHOWN
 
 GIL_LOOKS = 4
 """Looks at all threads are seldom (one ends each window of samples); 4 of 4 prove 60 %, 3 of 4 prove 35 % (Wilson).
@@ -96,7 +97,7 @@ def check_gil(history: History, limits: Limits = GIL) -> Observation | None:
         evidence=(
             *(
                 f"rank {each.rank.rank}: in {each.robbed} of {each.looks} samples another thread ran Python while the main thread was ready to"
-                for each in hit[:4]
+                for each in hit[:SHOWN]
             ),
             *((f"thread {worst.thread} is at: {worst.code}",) if worst.code else ()),
             f"rank {worst.rank.rank} has {worst.python_threads} Python threads{_cores(worst.rank)}",
@@ -201,7 +202,7 @@ def check_gc(history: History, limits: Limits = GC) -> Observation | None:
         },
         evidence=tuple(
             f"rank {each.rank}: {part:.0%} of {each.stack.samples} stack samples are at a line that calls gc.collect()"
-            for each, part in hit[:4]
+            for each, part in hit[:SHOWN]
         ),
         ranks=tuple(numbers),
     )

@@ -15,7 +15,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
-from hwtop.symptoms.text import Fact, Facts
+from hwtop.symptoms.text import SHOWN, Fact, Facts
 from hwtop.symptoms.training.overhead import hottest, reported
 
 _FILE_WINDOW_S = 60.0
@@ -145,7 +145,7 @@ def check_recompile(history: History, limits: Limits = COMPILE) -> Observation |
         evidence=(
             *(
                 f"rank {each.rank}: {found.share:.0%} of {found.looks} samples in the compiler"
-                for each, found in hit[:4]
+                for each, found in hit[:SHOWN]
             ),
             *(logged.evidence if logged is not None else ()),
         ),

@@ -142,8 +142,7 @@ def _is_jump(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
     """By medians of its values, so not one bad batch. Much of it stays where it stays for long: chance would not."""
     far = max(limits.spreads * jump.spread, limits.above_share * jump.base)
     if jump.end is None:
-        stretch = block_medians(values[jump.begin :], max(1, jump.length // LEVEL_POINTS))
-        return max(stretch) > jump.base + far and jump.level > jump.base + far / 2
+        return _highest_level(values, jump) > jump.base + far and jump.level > jump.base + far / 2
     is_lasting = jump.length >= LASTS or jump.peak >= limits.certain_times * jump.base
     return jump.level > jump.base + far and is_lasting
 
@@ -192,8 +191,13 @@ def _stands_high(history: History, series: Series, jump: Excursion, limits: Limi
 
 def _is_on_the_way_back(values: Sequence[float], jump: Excursion) -> bool:
     """It has come down by a fifth. What lasts as long as the level before is a new one."""
-    peak = max(block_medians(values[jump.begin :], max(1, jump.length // LEVEL_POINTS)))
-    return jump.level < jump.base + 0.8 * (peak - jump.base) and jump.length < BASE_POINTS
+    rise = _highest_level(values, jump) - jump.base
+    return jump.level < jump.base + 0.8 * rise and jump.length < BASE_POINTS
+
+
+def _highest_level(values: Sequence[float], jump: Excursion) -> float:
+    """Of a jump that goes on: the highest of its medians of a few values each."""
+    return max(block_medians(values[jump.begin :], max(1, jump.length // LEVEL_POINTS)))
 
 
 def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -> Observation:

@@ -14,6 +14,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import has_begun
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
+from hwtop.symptoms.text import SHOWN
 
 LAUNCH_WANTED_SHARE = 0.9
 """Of the samples on a core or on the run queue: on a full machine, the same need as that of a busy core. Engineering
@@ -123,7 +124,7 @@ def check_launch(history: History, limits: Limits = LAUNCH) -> Observation | Non
         evidence=(
             *(
                 f"rank {each.rank}: {_compute(each):.0%} of {each.stack.samples} samples in forward, backward and optimizer"
-                for each, _ in hit[:4]
+                for each, _ in hit[:SHOWN]
             ),
             *(
                 (f"GPU {rank_set(rank.gpus)} takes {power:.0%} of its power limit: small kernels",)
@@ -209,7 +210,7 @@ def _proves(rank: Rank, share: float, phase: Phase) -> bool:
 def _shares(ranks: Sequence[Rank], phase: Phase) -> tuple[str, ...]:
     return tuple(
         f"rank {rank.rank}: {share_of(rank, phase):.0%} of {rank.stack.samples} stack samples in {phase}"
-        for rank in ranks[:4]
+        for rank in ranks[:SHOWN]
     )
 
 

@@ -42,6 +42,10 @@ class Series(Struct, frozen=True):
 
 def series_of(history: History, name: CurveName) -> Series | None:
     """The curve of this quantity that is still told, longest first; None where there is none."""
+    return history.once(_series_of, name)
+
+
+def _series_of(history: History, name: CurveName) -> Series | None:
     curve = curve_of(history, name)
     if curve is None:
         return None
