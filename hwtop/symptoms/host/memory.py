@@ -40,7 +40,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
     room = min((outlook.room for _, outlook in known(history, MEMORIES)), default=inf)
     left_s = room / total
     worst = max(rises, key=lambda growth: growth.rise.per_s)
-    is_soon = left_s < 3600 * limits.warning_h
+    is_soon = left_s < 3600 * limits.warning_h and worst.rise.fit >= limits.straight
     is_long = worst.rise.seconds >= 0.9 * LEAK_S
     return observed(
         "host-memory-leak",

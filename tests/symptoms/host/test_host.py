@@ -102,6 +102,13 @@ def test_a_leak_that_has_days_of_room_is_only_told() -> None:
     assert seen.severity == "info"
 
 
+def test_memory_for_longer_and_longer_inputs_is_only_told() -> None:
+    """It rises less and less: each input that is longer than any before takes more."""
+    seen = check_leak(grows(lambda second: 1e9 + 400e6 * second**0.5))
+    assert seen is not None
+    assert seen.severity == "info"
+
+
 @pytest.mark.parametrize(
     ("why", "bytes_at"),
     [
