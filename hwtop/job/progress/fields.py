@@ -44,10 +44,6 @@ _BREAK = re.compile(r"[|,;{}()<>\t\[\]\"]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za
 """What parts one field from the next."""
 _BOXED = re.compile(r"\[(epoch|step|iter|iteration)\]$", re.IGNORECASE)
 """A key in brackets: `[EPOCH] 1/50`."""
-_FOREIGN_SCRIPT = re.compile("验证|驗證|测试|測試|検証|テスト|검증|테스트|评估|最佳|最终|最終")
-"""Validation, test, best and last."""
-_IN_CHINESE = {"损失": "loss", "学习率": "lr", "迭代": "iteration", "轮": "epoch", "步": "step"}
-"""Words for what is told, where no English one stands beside them."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _LEADING = re.compile(r"^(?:[\d:./]+\s|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace|[iwd])\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""
@@ -120,11 +116,4 @@ def _key(raw: str) -> str:
         key = key[key.rindex("=") + 1 :].partition(" ")[2]  # level=info step=10
     key = _LEADING.sub("", key.strip(" :='\"(<>-*#/.").lower())
     key = spaced(key.replace(".", "/")).strip()
-    return key if key.isascii() else _of_two_scripts(key)
-
-
-def _of_two_scripts(key: str) -> str:
-    """Prints in Chinese, Japanese or Korean: `当前 loss：` is the loss, except beside a word for validation."""
-    if _FOREIGN_SCRIPT.search(key):
-        return f"val {key}"
-    return _NOT_ASCII.sub(" ", key).strip() or next((name for word, name in _IN_CHINESE.items() if word in key), "")
+    return key if key.isascii() else _NOT_ASCII.sub(" ", key).strip()

@@ -75,7 +75,7 @@ _A_LOSS = (
     r"(?:train(?:ing)?[ _/])?(?:[a-z]+_)?(?:loss(?:_\w+)?|bce|mse|mae|nll|ce|xent|l1|l2)\s?[=: ]\s*[-+]?(?:\d|nan|inf)"
 )
 _UNNAMED = re.compile(
-    rf"""^\W{{0,24}}?(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)\W+)?(?:
+    rf"""^\W{{0,24}}?(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)[^\w/]+)?(?:
       \[(?P<epoch>\d+/\d+)\],?\s*\[\s*(?P<batch>\d+(?:/\s*\d+)?)\](?=.*\d)  # DCGAN: [epoch/epochs][batch/batches]
     | \[(?P<ep>\d+),\s*(?P<b>\d+)\](?=\ loss)                            # CIFAR-10 tutorial: [epoch, batch]
     | [sbki](?:\s?[=:]\s?|\s+)(?P<n>\d+(?:/\d+)?)[\s|,:)\]]+(?={_A_LOSS})  # s 70 | loss 0.5

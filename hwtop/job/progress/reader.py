@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from hwtop.job.log.parsed import ParsedLine, parsed_text
 from hwtop.job.progress.elapsed_clock import ElapsedClock
 from hwtop.job.progress.field_units import preference
+from hwtop.job.progress.languages import in_english
 from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
 from hwtop.job.progress.schema import Schema
@@ -63,6 +64,7 @@ class ProgressReader:
 
         Of a line with carriage returns the newest parts are read one after the other: a bar, and what was printed over it.
         """
+        line = in_english(line)
         if _RETURN.search(line.source.text) is None:
             return self._read(line)
         progress = None

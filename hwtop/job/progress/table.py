@@ -18,7 +18,7 @@ _SPACES = re.compile(r"\s{2,}")
 _NUMBER = re.compile(
     r"\s*(?P<value>[+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|nan|inf))(?:/(?P<total>\d+))?\s*$", re.IGNORECASE
 )
-_WORDY = re.compile(r"[A-Za-z#][\w /.#()%:\-]*$")
+_WORDY = re.compile(r"(?:[^\W\d]|#)[\w /.#()%:\-]*$")
 _RATE_CELL = re.compile(r"\s*(?P<key>[A-Za-z/]+/s(?:ec)?): (?P<value>\d+(?:\.\d*)?)")
 """tf_cnn_benchmarks: `images/sec: 123.4 +/- 1.2 (jitter = 3.4)`."""
 
@@ -28,7 +28,7 @@ class Columns:
     """What the cells of each row are."""
 
     separator: str
-    """"|", "," or a tab; two spaces stand for any white space."""
+    """"|", ";", "," or a tab; two spaces stand for any white space."""
     names: tuple[str | None, ...]
     keys: tuple[str, ...]
 
@@ -39,6 +39,8 @@ class Columns:
             cells = text.split(None, len(self.names))[: len(self.names)]  # a bar may follow
         if len(cells) != len(self.names):
             return None
+        if self.separator == ";":  # so that the comma is free to be the decimal point
+            cells = [cell.replace(",", ".") for cell in cells]
         found = Found()
         for name, key, cell in zip(self.names, self.keys, cells, strict=True):
             if name in _COUNTERS and _NUMBER.match(cell) is None:
@@ -55,7 +57,7 @@ def heading(text: str) -> Columns | None:
     lower = text.lower()
     if not any(word in lower for word in ("loss", "gpu_mem")) or not any(word in lower for word in _COUNTER_WORDS):
         return None
-    separator = next((mark for mark in ("|", "\t", ",") if mark in text.strip()), "  ")
+    separator = next((mark for mark in ("|", "\t", ";", ",") if mark in text.strip()), "  ")
     cells = _cells(text, separator)
     if not 2 <= len(cells) <= _READ_CELLS or not all(_WORDY.match(cell.strip()) for cell in cells if cell.strip()):
         return None

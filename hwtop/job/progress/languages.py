@@ -1,0 +1,84 @@
+"""Progress lines in other languages: the field's words of `languages.toml`, read as the English ones. Pure."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from importlib import resources
+
+from hwtop.job.log.parsed import ParsedLine, parsed_text
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_READ_CHARS = 4096
+"""A progress line is not longer."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+_UNSPACED = "一-鿿぀-ヿ가-힣"
+"""Scripts that put no space between words: Chinese, Japanese, Korean."""
+_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?!\d|[.,]\d)")
+_POINT = re.compile(r"\d\.\d")
+
+
+def in_english(line: ParsedLine) -> ParsedLine:
+    """The line with English words for what is told; itself where it holds none of another language."""
+    text = line.text
+    if len(text) > _READ_CHARS or not _may_be_foreign(text):
+        return line
+    translated = _pattern().sub(_english, text)
+    if translated == text:
+        return line
+    if _POINT.search(translated) is None:
+        translated = _COMMA.sub(r"\1.\2", translated)  # most of these languages write the decimal point as a comma
+    return parsed_text(translated)
+
+
+def _may_be_foreign(text: str) -> bool:
+    """Cheap: it is asked of every line."""
+    lower = text.lower()
+    if not text.isascii() and not _first_signs().isdisjoint(lower):
+        return True
+    return not _first_words().isdisjoint(_LETTERS.findall(lower))
+
+
+def _english(found: re.Match[str]) -> str:
+    phrase = found.group("unspaced")
+    if phrase is not None:
+        return f" {_phrases()[phrase]} "
+    return _phrases()[found.group().lower().replace("_", " ")]
+
+
+def _is_unspaced(phrase: str) -> bool:
+    return re.match(f"[{_UNSPACED}]", phrase) is not None
+
+
+@cache
+def _phrases() -> dict[str, str]:
+    """Phrase in lower case -> English."""
+    text = resources.files("hwtop.job.progress").joinpath("languages.toml").read_text(encoding="utf-8")
+    words: dict[str, str] = tomllib.loads(text)
+    return {phrase.strip(): english for english, phrases in words.items() for phrase in phrases.split(",")}
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    """With which phrases begin whose words stand apart."""
+    return frozenset(_LETTERS.findall(phrase)[0] for phrase in _phrases() if not _is_unspaced(phrase))
+
+
+@cache
+def _first_signs() -> frozenset[str]:
+    """With which the others begin."""
+    return frozenset(phrase[0] for phrase in _phrases() if _is_unspaced(phrase))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Longest first. A word ends where letters end: `perda_treino` and `paso1` hold one."""
+    ordered = sorted(_phrases(), key=len, reverse=True)
+    unspaced = "|".join(re.escape(phrase) for phrase in ordered if _is_unspaced(phrase))
+    spaced = "|".join(re.escape(phrase).replace(r"\ ", r"[ _]") for phrase in ordered if not _is_unspaced(phrase))
+    return re.compile(rf"\s?(?P<unspaced>{unspaced})\s?|(?<![^\W\d_])(?:{spaced})(?![^\W\d_])", re.IGNORECASE)

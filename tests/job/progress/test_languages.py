@@ -1,0 +1,64 @@
+"""Progress lines in other languages."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from hwtop.job.log.parsed import parsed_text
+from hwtop.job.progress.languages import in_english
+from hwtop.job.progress.reader import ProgressReader
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "loss", "lr"),
+    [
+        ("paso 120 | pérdida 0.532 | tasa de aprendizaje 1e-4", 120, 0.532, 1e-4),
+        ("passo=40 perda=1.2345 taxa_de_aprendizado=0.001", 40, 1.2345, 1e-3),
+        ("Étape 40/1000, perte : 2,314, taux d'apprentissage : 0,001", 40, 2.314, 1e-3),
+        ("Schritt 40: Verlust 0,532 (Lernrate 0,001)", 40, 0.532, 1e-3),
+        ("Adım 10: kayıp 0.5, öğrenme oranı 0.001", 10, 0.5, 1e-3),
+        ("Шаг 100: потери 0.532, скорость обучения 1e-4", 100, 0.532, 1e-4),
+        ("步数: 100, 损失: 0.5321, 学习率: 0.0001", 100, 0.5321, 1e-4),
+        ("ステップ 100: 損失 0.53, 学習率 1e-4", 100, 0.53, 1e-4),
+        ("스텝 100 손실 0.53 학습률 0.0001", 100, 0.53, 1e-4),
+    ],
+)
+def test_what_lines_in_other_languages_tell(line: str, step: int | None, loss: float | None, lr: float | None) -> None:
+    told = ProgressReader().read(line)
+    found = (None, None, None) if told is None else (told.step, told.loss, told.lr)
+    assert found == (step, loss, lr)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Validierung: Verlust 0.3", "Pérdida de validación: 0.61", "验证损失: 0.7", "検証 損失 0.7", "mejor pérdida: 0.2"],
+)
+def test_a_loss_of_validation_is_none_of_training(line: str) -> None:
+    told = ProgressReader().read(line)
+    assert told is None or told.loss is None
+
+
+def test_a_table_with_semicolons_may_write_decimal_commas() -> None:
+    reader = ProgressReader()
+    assert reader.read("passo;perda;acuracia;norma_grad") is None
+    told = [reader.read(row) for row in ("10;0,53;0,5;1,25", "20;nan;0,5;nan")]
+    assert [row.step for row in told if row is not None] == [10, 20]
+    assert told[0] is not None
+    assert told[0].loss == 0.53
+    assert told[1] is not None
+    assert told[1].loss is not None
+    assert math.isnan(told[1].loss)
+
+
+@pytest.mark.parametrize("text", ["step 10 loss 0.5 lr 1e-4", "loading shard 17 of 200, 1.25 s", "tablas, pasos 3", ""])
+def test_a_line_without_such_a_word_is_left_as_it_is(text: str) -> None:
+    line = parsed_text(text)
+    assert in_english(line) is line
+
+
+def test_an_epoch_of_its_total_is_no_step() -> None:
+    told = ProgressReader().read("epoch 3/10 loss 0.5")
+    assert told is not None
+    assert (told.step, told.epoch, told.total_epochs) == (None, 3.0, 10)
