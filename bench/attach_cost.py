@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pty
 import resource
 import select
 import signal
@@ -24,14 +23,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from fcntl import ioctl
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from termios import TIOCSWINSZ
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
+
+from monitor_cost import on_terminal  # noqa: E402
+
 JOB = Path(__file__).parent / "attach_job.py"
 SETTLE_S = 5.0
 BAR_PCT = 1.0
@@ -84,32 +84,19 @@ def rate(folder: Path, seconds: float) -> float:
 @contextlib.contextmanager
 def watched(pid: int) -> Iterator[int]:
     """The pid of `hwtop PID` on a terminal of 160x50, drained by a child of its own."""
-    master, slave = pty.openpty()
-    ioctl(master, TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
-    hwtop = subprocess.Popen(
-        [sys.executable, "-m", "hwtop", str(pid)],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        cwd=ROOT,
-        env={**os.environ, "TERM": "xterm-256color"},
-        start_new_session=True,
-    )
-    os.close(slave)
-    drawn = 0
-    while drawn < 10_000:
-        if not select.select([master], [], [], 20.0)[0]:
-            sys.exit("hwtop drew nothing")
-        drawn += len(os.read(master, 1 << 16))
-    drain = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield hwtop.pid
-    finally:
-        tell(hwtop.pid, signal.SIGKILL)
-        hwtop.wait()
-        drain.kill()
-        drain.wait()
-        os.close(master)
+    with on_terminal([sys.executable, "-m", "hwtop", str(pid)]) as (hwtop, master):
+        drawn = 0
+        while drawn < 10_000:
+            if not select.select([master], [], [], 20.0)[0]:
+                sys.exit("hwtop drew nothing")
+            drawn += len(os.read(master, 1 << 16))
+        drain = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield hwtop.pid
+        finally:
+            tell(hwtop.pid, signal.SIGKILL)
+            drain.kill()
+            drain.wait()
 
 
 def tell(hwtop: int, what: signal.Signals) -> None:

@@ -10,22 +10,18 @@ calls cost next to nothing, those of a real driver do not.
 from __future__ import annotations
 
 import os
-import pty
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from fcntl import ioctl
 from importlib.util import find_spec
 from pathlib import Path
-from termios import TIOCSWINSZ
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from monitor_cost import drain  # noqa: E402
+from monitor_cost import drain, on_terminal  # noqa: E402
 
 WARM_UP_S = 12.0
 """What is asked once, or every 10 s for the first time, is over by then."""
@@ -65,7 +61,6 @@ def fake_driver(folder: Path) -> dict[str, str]:
     (folder / "pids").write_text("".join(f"rank{rank} {os.getpid()}\n" for rank in range(8)))
     return {
         **os.environ,
-        "TERM": "xterm-256color",
         "PYTHONPATH": str(ROOT),
         "LD_LIBRARY_PATH": str(folder),
         "FAKENVML_SCENARIO": str(scenario),
@@ -76,23 +71,10 @@ def fake_driver(folder: Path) -> dict[str, str]:
 def calls(command: list[str], env: dict[str, str], seconds: float) -> Counter[str]:
     """NVML calls by function that a program with a screen makes in so many seconds."""
     trace = Path(env["LD_LIBRARY_PATH"]) / f"trace-{time.monotonic_ns()}"
-    master, slave = pty.openpty()
-    ioctl(master, TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
-    process = subprocess.Popen(
-        command,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env=env | {"FAKENVML_TRACE": str(trace)},
-        start_new_session=True,
-    )
-    os.close(slave)
-    drain(master, WARM_UP_S)
-    began_s = time.time()
-    drain(master, seconds)
-    process.kill()
-    process.wait()
-    os.close(master)
+    with on_terminal(command, env | {"FAKENVML_TRACE": str(trace)}) as (_, master):
+        drain(master, WARM_UP_S)
+        began_s = time.time()
+        drain(master, seconds)
     lines = [line.split() for line in trace.read_text().splitlines()]
     counts = Counter(words[2] for words in lines if began_s <= float(words[0]) < began_s + seconds)
     counts["nvmlGpmMetricsGet"] //= 2  # noted twice: for the call, and for the GPU of its samples

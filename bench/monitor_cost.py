@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
@@ -42,22 +44,33 @@ def drain(master: int, seconds: float) -> int:
     return count
 
 
-def run(name: str, command: list[str], env: dict[str, str], seconds: float) -> None:
+@contextmanager
+def on_terminal(command: list[str], env: Mapping[str, str] = {}) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A program on a terminal of 160x50, with `env` on top of the environment; and where to read what it draws."""
     master, slave = pty.openpty()
     ioctl(master, TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True)
-    os.close(slave)
-    drain(master, WARM_UP_S)
-    before, began = cpu_s(process.pid), time.monotonic()
-    drawn = drain(master, seconds)
-    spent = time.monotonic() - began
-    used = cpu_s(process.pid) - before
-    rss = next(
-        line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("VmRSS")
+    env = {**os.environ, "TERM": "xterm-256color", **env}
+    process = subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=slave, env=env, cwd=ROOT, start_new_session=True
     )
-    process.kill()
-    process.wait()
-    os.close(master)
+    os.close(slave)
+    try:
+        yield process, master
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def run(name: str, command: list[str], env: dict[str, str], seconds: float) -> None:
+    with on_terminal(command, env) as (process, master):
+        drain(master, WARM_UP_S)
+        before, began = cpu_s(process.pid), time.monotonic()
+        drawn = drain(master, seconds)
+        spent = time.monotonic() - began
+        used = cpu_s(process.pid) - before
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    rss = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     print(
         f"{name:8} CPU {100 * used / spent:5.1f} % of a core   {drawn / spent / 1000:6.1f} kB/s   {rss.split(':')[1].strip()}"
     )
@@ -74,8 +87,6 @@ def main() -> None:
         fake = ROOT / "tests" / "fakenvml"
         subprocess.run(["make", "-s", "-C", str(fake), f"DIR={folder}"], check=True, capture_output=True)
         env = {
-            **os.environ,
-            "TERM": "xterm-256color",
             "LD_LIBRARY_PATH": folder,
             "FAKENVML_SCENARIO": str(fake / "scenarios" / "h100x8-train.scn"),
         }

@@ -99,17 +99,11 @@ def ranks(folder: Path, count: int) -> Source:
             FakeProcess(FIRST_PID + rank, LAUNCHER_PID, "python train.py", env=env, threads=("pt_autograd_0",) * 8)
         )
     write(folder, job)
-    children = " ".join(str(FIRST_PID + rank) for rank in range(count))
-    (folder / str(LAUNCHER_PID) / "task" / str(LAUNCHER_PID) / "children").write_text(children)
     return ProcessSource(LAUNCHER_PID, str(folder), own_pid=0, deadline_s=READ_AT_MOST_S)
 
 
 def write(folder: Path, job: list[FakeProcess]) -> None:
-    proc = FakeProc(folder, [FakeProcess(1, 0, "/sbin/init", comm="systemd")], lists_children=False)
-    for process in job:
-        proc.put(process)
-    for task in folder.glob("*/task/*"):
-        (task / "children").write_text("")
+    FakeProc(folder, [FakeProcess(1, 0, "/sbin/init", comm="systemd"), *job])
 
 
 def cores(folder: Path, count: int) -> Source:

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import pty
 import random
 import statistics
-import struct
-import subprocess
 import sys
 import tempfile
 import time
-from fcntl import ioctl
 from pathlib import Path
-from termios import TIOCSWINSZ
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from monitor_cost import cpu_s, drain  # noqa: E402
+from monitor_cost import cpu_s, drain, on_terminal  # noqa: E402
 
 GROWTH = {"rss_mb": 0.15, "threads": 0.25, "descriptors": 0.25, "cpu_pct": 0.5}
 """Share by which the median of the last minutes may exceed the first ones: the history of ten minutes and frames of the past
@@ -65,17 +60,9 @@ def main() -> None:
 
 def watched(pid: int, minutes: int) -> list[Minute]:
     """What hwtop takes in each minute, on a terminal of its own, while some key is pressed now and then."""
-    master, slave = pty.openpty()
-    ioctl(master, TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
-    command = [sys.executable, "-m", "hwtop", str(pid)]
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    process = subprocess.Popen(
-        command, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=ROOT, start_new_session=True
-    )
-    os.close(slave)
     dice, found = random.Random(1), []
     print(f"{'minute':>6}  {'memory':>8}  {'threads':>7}  {'descriptors':>11}  {'CPU of a core':>13}")
-    try:
+    with on_terminal([sys.executable, "-m", "hwtop", str(pid)]) as (process, master):
         for number in range(1, minutes + 1):
             before_s, began_s = cpu_s(process.pid), time.monotonic()
             for _ in range(6):
@@ -89,10 +76,6 @@ def watched(pid: int, minutes: int) -> list[Minute]:
                 f"{number:>6}  {minute.rss_mb:>5.1f} MB  {minute.threads:>7.0f}  {minute.descriptors:>11.0f}  {minute.cpu_pct:>11.1f} %",
                 flush=True,
             )
-    finally:
-        process.kill()
-        process.wait()
-        os.close(master)
     return found
 
 

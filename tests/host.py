@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +37,11 @@ TWO_SOCKETS_LINKS = {
     "veth1a2b3c4": Link(True, 10000),
 }
 """The kernel answers ioctls for these, which no tree can hold."""
+
+
+def room(files: int = 200) -> os.statvfs_result:
+    """What statvfs answers: 1000 blocks of 4096 bytes, 400 of them free, 350 for users; 150 files are free."""
+    return os.statvfs_result((4096, 4096, 1000, 400, 350, files, 150, 150, 0, 255))
 
 
 class RecordedSystem:

@@ -15,6 +15,7 @@ from hwtop.ui.keys.action import Action
 from hwtop.ui.pages import actions
 from hwtop.ui.pages.registry import NAMES, current
 from hwtop.ui.view import View
+from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, beside
 from hwtop.ui.widgets.text import cells, tail, wrap
@@ -78,7 +79,7 @@ def draw(view: View | None, size: tuple[int, int], typed: str = "", scroll: int 
     head = _head(typed, found, inner(width))
     note = Line("Esc", "key").add(" clears" if typed else " closes", "label")
     if most:
-        note = Line("↓ ↑", "key").add(f" {scroll + 1}–{end} of {len(lines)}  ", "label").extend(note)
+        note = Line("↓ ↑", "key").add(f" {table.part(range(scroll, end), len(lines))}  ", "label").extend(note)
     body = beside([(part, column) for part in columns], _GAP)
     height = min(size[1], rows + 3)
     return Help(box([head, *body], width, height, Line("Help", "title"), note), width, height, most)

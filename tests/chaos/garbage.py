@@ -8,8 +8,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-WHOLE = (0, -1, 1, 2**31, 2**62, -(2**62))
-REAL = (0.0, -1.0, 1e15, -1e15, 1e-300)
+NUMBERS: dict[type, tuple[Any, ...]] = {
+    int: (0, -1, 1, 2**31, 2**62, -(2**62)),
+    float: (0.0, -1.0, 1e15, -1e15, 1e-300),
+}
 """Finite: no source makes infinity or NaN of what it reads."""
 TEXTS = (
     "",
@@ -21,6 +23,8 @@ TEXTS = (
     "a\nb\x00\x7f\x9b",
     "/" * 2000,
 )
+_FREE = frozenset({"command", "comm", "text", "name", "wchan", "user", "reason", "model_name", "target", "mount_point"})
+"""Fields in which any text may stand."""
 _KEPT = frozenset({"at_s", "time_s"})
 """When a reading was taken is hwtop's own clock."""
 
@@ -38,19 +42,17 @@ def garbled(value: Any, dice: random.Random, share: float) -> Any:
         return {key: garbled(each, dice, share) for key, each in value.items()}
     if isinstance(value, bool) or value is None or dice.random() >= share:
         return value
-    options: dict[type, tuple[Any, ...]] = {int: WHOLE, float: REAL}
-    return dice.choice(options.get(type(value), (value,)))
+    return dice.choice(NUMBERS.get(type(value), (value,)))
 
 
 def hostile(value: Any, dice: random.Random, share: float) -> Any:
     """`value` with texts replaced, where any text may stand."""
     if isinstance(value, Struct):
-        free = {"command", "comm", "text", "name", "wchan", "user", "reason", "model_name", "target", "mount_point"}
         return replace(
             value,
             **{
                 name: dice.choice(TEXTS)
-                if name in free and isinstance(now, str) and dice.random() < share
+                if name in _FREE and isinstance(now, str) and dice.random() < share
                 else hostile(now, dice, share)
                 for name in value.__struct_fields__
                 if (now := getattr(value, name)) is not None

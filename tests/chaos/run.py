@@ -13,7 +13,6 @@ import asyncio
 import faulthandler
 import os
 import random
-import sys
 import threading
 import time
 from collections import Counter
@@ -214,7 +213,6 @@ def main() -> None:
     print(f"{frames} frames; {', '.join(f'{count} {kind}' for kind, count in source.troubles.most_common())}")
     for reason, count in watched.internal.most_common(20):
         print(f"shown as a reason {count:5} times: {reason}")
-    sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,10 +43,15 @@ class FakeProc:
         (root / "stat").write_text("cpu 1 1 1 1\nbtime 1700000000\n")
         (root / "uptime").write_text("10000.00 20000.00\n")
         for process in processes:
-            self.put(process)
+            self._write(process)
+        self._write_children()
 
     def put(self, process: FakeProcess) -> None:
         """Add a process, or change one."""
+        self._write(process)
+        self._write_children()
+
+    def _write(self, process: FakeProcess) -> None:
         self._processes[process.pid] = process
         folder = self.root / str(process.pid)
         folder.mkdir(exist_ok=True)
@@ -66,7 +72,6 @@ class FakeProc:
             task = folder / "task" / str(process.pid + index * 100_000)
             task.mkdir(parents=True, exist_ok=True)
             (task / "stat").write_text(_stat(process, int(task.name), comm))
-        self._write_children()
 
     def remove(self, pid: int) -> None:
         """The process ends; its children go to process 1."""
@@ -97,10 +102,12 @@ class FakeProc:
     def _write_children(self) -> None:
         if not self._lists_children:
             return
+        children: defaultdict[int, list[str]] = defaultdict(list)
+        for process in self._processes.values():
+            children[process.ppid].append(str(process.pid))
         for pid in self._processes:
-            children = " ".join(str(p.pid) for p in self._processes.values() if p.ppid == pid)
             for task in (self.root / str(pid) / "task").iterdir():
-                (task / "children").write_text(children if task.name == str(pid) else "")
+                (task / "children").write_text(" ".join(children[pid]) if task.name == str(pid) else "")
 
 
 def replay_recorded(root: Path, recording: Path = RECORDED_TORCHRUN) -> None:

@@ -78,16 +78,16 @@ def _no_constant(name: str) -> None:
 
 
 @cache
-def moments(recording: str = "healthy") -> tuple[Snapshot, Snapshot]:
+def moments() -> tuple[Snapshot, Snapshot]:
     """Two snapshots of a recorded job, one after the other."""
-    first, second = load(recording)[20:22]
+    first, second = load("healthy")[20:22]
     return first, second
 
 
-def assembled(*changed: dict[str, Any], recording: str = "healthy") -> None:
+def assembled(*changed: dict[str, Any]) -> None:
     """All rules and the JSON of snapshots that hold these readings in place of the recorded ones: the first, then the second."""
     assembler = Assembler()
-    for moment, fields in zip(moments(recording), (*changed, changed[-1]), strict=False):
+    for moment, fields in zip(moments(), (*changed, changed[-1]), strict=False):
         readings = {name: _timed(reading, moment.at_s) for name, reading in fields.items()}
         frame = assembler.advance(replace(moment, **readings))
         broken = [source.reason for source in frame.derived.sources if source.name == "hwtop"]

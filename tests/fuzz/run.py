@@ -40,14 +40,14 @@ class SlowError(AssertionError):
 
 
 @contextmanager
-def cpu_limit(seconds: float = CPU_S) -> Iterator[None]:
-    """Raises SlowError in the main thread once the process has used so much CPU time."""
+def cpu_limit() -> Iterator[None]:
+    """Raises SlowError in the main thread once the process has used `CPU_S`."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        raise SlowError(f"more than {seconds:g} s of CPU time")
+        raise SlowError(f"more than {CPU_S:g} s of CPU time")
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, CPU_S)
     try:
         yield
     finally:
@@ -56,13 +56,12 @@ def cpu_limit(seconds: float = CPU_S) -> Iterator[None]:
 
 
 @contextmanager
-def memory_limit(most_bytes: int = MOST_MEMORY_BYTES) -> Iterator[None]:
+def memory_limit() -> Iterator[None]:
     """A list without an end fails with a MemoryError."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as file:
-        most_bytes += (
-            int(file.read().split()[0]) * resource.getpagesize()
-        )  # a process that has imported torch has several GB
+        taken = int(file.read().split()[0]) * resource.getpagesize()  # several GB where torch is imported
+    most_bytes = taken + MOST_MEMORY_BYTES
     within = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
     resource.setrlimit(resource.RLIMIT_AS, (within, hard))
     try:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-from collections.abc import Callable
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from hwtop.model.plan import SamplingPlan
 from tests.collectors.fake_proc import FakeProc, FakeProcess
 from tests.fuzz.claims import assembled
 from tests.fuzz.target import Samples, Target
-from tests.host import HOST, Clock, RecordedSystem
+from tests.host import HOST, Clock, RecordedSystem, room
 from tests.kernel_lines import DATA as KERNEL
 from tests.kernel_lines import raw_records
 
@@ -74,14 +73,10 @@ def _host_sources(root: Path, clock: Clock) -> list[Source]:
     return [
         CpuSource(proc=proc, sys=sys, now=clock, system=system),
         MemorySource(proc=proc, now=clock, system=system),
-        DiskSource(proc=proc, sys=sys, now=clock, system=system, statvfs=_statvfs),
+        DiskSource(proc=proc, sys=sys, now=clock, system=system, statvfs=lambda _path: room()),
         NetworkSource(proc=proc, sys=sys, now=clock, system=system),
         CgroupSource(proc=proc, sys=sys, now=clock, pid=pid),
     ]
-
-
-def _statvfs(_path: str) -> os.statvfs_result:
-    return os.statvfs_result((4096, 4096, 1000, 400, 350, 200, 150, 150, 0, 255))
 
 
 def _reading(source: Source) -> Any:
@@ -112,8 +107,6 @@ def _processes(folder: Path) -> FakeProc:
 
 
 def _process_files() -> Samples:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         root = _processes(Path(folder)).root / str(_RANK_PID)
         return {
@@ -132,7 +125,10 @@ def _check_process(variant: str, data: bytes, folder: Path) -> None:
         _processes(root)
     spoilt = root / str(_RANK_PID) / variant
     before = spoilt.read_bytes()
-    job: Callable[[], ProcessSource] = lambda: ProcessSource(_LAUNCHER_PID, str(root), own_pid=0)  # noqa: E731
+
+    def job() -> ProcessSource:
+        return ProcessSource(_LAUNCHER_PID, str(root), own_pid=0)
+
     known = job()
     first = known.read()
     try:

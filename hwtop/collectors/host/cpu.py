@@ -146,9 +146,8 @@ class CpuSource:
             return
         self._mhz_at_s = at_s
         try:
-            found = [each.current if each.current > 0 else None for each in self._system.cpu_freq(percpu=True)][
-                :core_count
-            ]
+            clocks = self._system.cpu_freq(percpu=True)[:core_count]
+            found = [clock.current if clock.current > 0 else None for clock in clocks]
         except (OSError, RuntimeError, ValueError) as error:
             found, self._mhz_reason = [], reason_of(error)
         else:

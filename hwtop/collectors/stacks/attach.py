@@ -39,27 +39,26 @@ class SudoPySpy:
 
     def look(self, pid: int) -> DumpResult:
         """As PySpy."""
-        refusal = self._sudo.refusal() or self._find()
-        if self._spy is None or refusal is not None:
-            assert refusal is not None
-            dump = StackDump(pid=pid, at_s=self._now(), error=refusal.error, advice=refusal.advice)
-            return DumpResult(dump, 0.0, refusal)
-        found = self._spy.look(pid)
+        spy = self._sudo.refusal() or self._opened()
+        if isinstance(spy, Explained):
+            dump = StackDump(pid=pid, at_s=self._now(), error=spy.error, advice=spy.advice)
+            return DumpResult(dump, 0.0, spy)
+        found = spy.look(pid)
         if found.failure is not None and found.failure.cause == "no-sudo":
             self._sudo.refused(found.failure)
         return found
 
-    def _find(self) -> Explained | None:
-        """Look for a program that root may run, the first time that sudo is open; why there is none."""
+    def _opened(self) -> PySpy | Explained:
+        """With a program that root may run, looked for the first time that sudo is open; or why there is none."""
         if self._spy is not None:
-            return None
+            return self._spy
         own, *arguments = self._command if self._command is not None else [find_pyspy() or "py-spy"]
         program = self._sudo.program(own)
         if program is None:
             return not_roots(own)
         prefix, deadline_s = self._sudo.prefix(self._deadline_s), self._deadline_s + 1.0
         self._spy = PySpy([program, *arguments], prefix=prefix, proc=self._proc, deadline_s=deadline_s, now=self._now)
-        return None
+        return self._spy
 
 
 class _Footing(Struct, frozen=True):

@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import get_args
 
 from hwtop.collectors.child import Children
 from hwtop.collectors.process.files import read_threads
@@ -82,7 +83,7 @@ class DeepSource:
         if request is None or request.number <= self._served:
             return
         self._served = request.number
-        if request.kind in ("flight-pipe", "sudo"):  # served by their own sources
+        if request.kind not in get_args(DeepKind):  # served by other sources
             return
         with self._changed:
             self._asked.append(request)

@@ -79,7 +79,7 @@ class LogsPage(Page):
     }
     main = ("logs",)
     scrolling = ("logs",)
-    variants = {"logs": PagePanel(logs.draw, click=_mark)}
+    variants = {"logs": replace(panels["logs"], draw=logs.draw, click=_mark)}
     actions = (
         Action("search", "S,f3", "search", "Search for a word in the logs", elsewhere="logs"),
         Action("next-flagged", "n", "next flagged", "Next match or flagged log line", elsewhere="logs"),

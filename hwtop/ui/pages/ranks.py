@@ -114,8 +114,8 @@ class RanksPage(Page):
     main = ("ranks", "rank-map")
     companions = (Companion("stack", "logs"),)
     variants = {
-        "ranks": PagePanel(partial(ranks.draw, is_own=True), click=_in_own_table, wheel=rank_moves.stepped),
-        "rank-map": PagePanel(partial(rank_map.draw, is_own=True), click=_in_map, wheel=rank_moves.stepped),
+        "ranks": replace(panels["ranks"], draw=partial(ranks.draw, is_own=True), click=_in_own_table),
+        "rank-map": replace(panels["rank-map"], draw=partial(rank_map.draw, is_own=True)),
     }
     keys = {**tabular.keys(RANKS), "tag": _tag}
     lists = frozenset({"left", "right", "filter"})
@@ -125,7 +125,7 @@ class RanksPage(Page):
         room = bottom - top
         has_legend = bool(view.job and view.job.ranks)
         if not rank_map.is_wanted(view, room - rank_card.LEAST - has_legend):
-            rows = max(3, min(ranks.wanted(view, 0) + has_legend, room - rank_card.LEAST))
+            rows = max(3, min(ranks.lines_wanted(view) + has_legend, room - rank_card.LEAST))
             return stack([("ranks", rows)], top, width) | one_rank(Place(0, top + rows, width, room - rows))
         cells, rows = rank_map.wanted(view, width, room - rank_card.LEAST - _DIFFER_LEAST)
         if width - cells < _DIFFER_WIDE:

@@ -15,9 +15,10 @@ def is_open(view: View) -> bool:
     return any(refusal.needs_consent for refusal in job.stacks.refusals)
 
 
-def offer(view: View) -> list[Line]:
-    """The key that asks; nothing where there is nothing to ask."""
+def offer(view: View, indent: int) -> list[Line]:
+    """The key that asks, `indent` cells in; nothing where there is nothing to ask."""
     if not is_open(view):
         return []
     key = key_names.first("deep", view.keymap)
-    return [Line("→ ", "accent").add(key, "key").add(" asks whether to read them as root with sudo -n", "accent")]
+    asks = " asks whether to read them as root with sudo -n"
+    return [Line(" " * indent).add("→ ", "accent").add(key, "key").add(asks, "accent")]

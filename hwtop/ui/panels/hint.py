@@ -54,7 +54,7 @@ def _lines(view: View, width: int) -> list[Line]:
     error, advice = said
     warning = wrapped((" ▲ ", "warn"), error, "warn", width - 1)
     lines = [*warning, *wrapped((" → ", "accent"), advice, "accent", width - 1)]
-    offered = [Line(" ").extend(line) for line in consent.offer(view)]
+    offered = consent.offer(view, 1)
     return [line.fitted(width) for line in (*lines[: _MOST_ROWS - len(offered)], *offered)]
 
 

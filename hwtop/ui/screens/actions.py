@@ -96,7 +96,9 @@ class JobActions:
             if isinstance(value, DeepDump):
                 self._show(value, job)
             elif value == "sudo":
-                self._ask("Read stacks as root?", _SUDO_WORDS, "use sudo -n", partial(self._allow_sudo, process.pid))
+                self._ask(
+                    "Read stacks as root?", _SUDO_WORDS, "use sudo -n", partial(self._allow_sudo, process.pid, view)
+                )
             elif value is not None:
                 choice = next(choice for choice in menu.choices if choice.value == value)
                 self._ask(
@@ -138,22 +140,16 @@ class JobActions:
         else:
             self._look(note=f"reading PID {request.pid} … {units.duration(max(0.0, waited_s))}")
 
-    def _allow_sudo(self, pid: int, is_yes: bool | None) -> None:
+    def _allow_sudo(self, pid: int, view: View, is_yes: bool | None) -> None:
+        self._look(is_sudo_answered=True)
         if is_yes:
-            request = Request(number=next(self._options.numbers), kind="sudo", pid=pid)
-            note = "stacks are read as root from now on, if sudo asks for no password"
-            self._look(is_sudo_answered=True, request=request, note=note)
-        else:
-            self._look(is_sudo_answered=True)
+            self._request("sudo", pid, view)
 
     def _request(self, kind: RequestKind, pid: int, view: View) -> None:
         request = Request(number=next(self._options.numbers), kind=kind, pid=pid)
-        if kind == "flight-pipe":
-            note = "the ranks are asked for their Flight Recorder dumps: what they say appears on the stacks page"
-        else:
+        if kind not in _NOTES:
             self._waiting = (request, view.frame.derived.at_s)
-            note = f"reading PID {pid} …"
-        self._look(request=request, note=note)
+        self._look(request=request, note=_NOTES.get(kind, f"reading PID {pid} …"))
 
     def _show(self, dump: DeepDump, job: Job) -> None:
         process = next((item for item in job.processes if item.pid == dump.pid), None)
@@ -170,6 +166,11 @@ _SUDO_WORDS = (
     Line("It runs py-spy as root with sudo -n, for all processes of the job, until hwtop exits.", "warn"),
     Line("sudo asks for no password: where it needs one, it refuses. This is asked once a session.", "text"),
 )
+_NOTES: dict[RequestKind, str] = {
+    "flight-pipe": "the ranks are asked for their Flight Recorder dumps: what they say appears on the stacks page",
+    "sudo": "stacks are read as root from now on, if sudo asks for no password",
+}
+"""Of requests that no `DeepDump` answers."""
 _KINDS = {"native": "C and Python stacks", "pystack": "Native stacks (pystack)", "faulthandler": "faulthandler"}
 
 

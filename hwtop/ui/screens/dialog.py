@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from hwtop.ui import menu
 from hwtop.ui.menu import Choice, Menu
 from hwtop.ui.screens.type_ahead import handed_on, obey
+from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
@@ -162,18 +163,15 @@ class TextScreen(Dialog[None]):
     def lines(self, width: int, height: int) -> tuple[list[Line], int, int]:
         """As much of the text as fits, from where the person has scrolled to."""
         room = max(1, height - 2)
-        self._first = max(0, min(self._first, len(self._text) - room))
-        shown = self._text[self._first : self._first + room]
+        shown = table.window(len(self._text), room, self._first)
+        self._first = shown.start
         note = Line("copied  ", "good") if self._is_copied else Line()
-        if len(self._text) > room:
-            note.add(f"{self._first + 1}–{self._first + len(shown)} of {len(self._text)}  ", "accent")
+        if len(shown) < len(self._text):
+            note.add(f"{table.part(shown, len(self._text))}  ", "accent")
         for key, word in (("y", "copy"), ("Esc", "close")):
             note.add(key, "key").add(f" {word}  ", "label")
-        return (
-            box([_from(line, self._left) for line in shown], width, height, Line(self._title, "title"), note),
-            width,
-            height,
-        )
+        lines = [_from(line, self._left) for line in self._text[shown.start : shown.stop]]
+        return box(lines, width, height, Line(self._title, "title"), note), width, height
 
     def action_scroll_lines(self, rows: int) -> None:
         """Further down or up."""

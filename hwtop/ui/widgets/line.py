@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from hwtop.ui.widgets.text import ELLIPSIS, cells, fit, visible, wrap
+from hwtop.ui.widgets.text import ELLIPSIS, cells, elide_middle, fit, visible, wrap
 
 Span = tuple[str, str]
+_WORDS_OF = re.compile(r"\s*\S+|\s+$")
 
 
 class Line:
@@ -112,6 +114,23 @@ def wrapped(mark: tuple[str, str], text: str, role: str, width: int) -> Iterator
     """`text` in rows of `width` cells: behind a mark and its role the first one, the others as far in."""
     for number, piece in enumerate(wrap(text, max(8, width - len(mark[0])))):
         yield Line(" " * len(mark[0]) if number else mark[0], mark[1]).add(piece, role)
+
+
+def broken(line: Line, width: int, indent: int) -> list[Line]:
+    """The line in as many as it needs, broken between words; `indent`: cells before the text from the second on."""
+    if line.width <= width:
+        return [line]
+    lines, room = [Line()], width
+    for text, role in line.spans:
+        for piece in _WORDS_OF.findall(text):
+            size = cells(piece)
+            if size > room and lines[-1].width > indent:
+                lines.append(Line(" " * indent))
+                room, piece = width - indent, piece.lstrip()
+                size = cells(piece)
+            lines[-1].add(piece if size <= room else elide_middle(piece, max(1, room)), role)
+            room = width - lines[-1].width
+    return lines
 
 
 def change(old: Line, new: Line) -> tuple[int, int] | None:

@@ -100,6 +100,11 @@ def part(shown: range, count: int) -> str:
     return f"{shown.start + 1}–{shown.stop} of {count}"
 
 
+def note(shown: range, count: int, whole: Line) -> Line:
+    """Which rows of `count` are shown; `whole` where that is all of them."""
+    return Line(part(shown, count), "accent") if len(shown) < count else whole
+
+
 def _needed(columns: Sequence[Column[Row]]) -> int:
     return sum(column.width for column in columns) + GAP * max(0, len(columns) - 1)
 

@@ -11,14 +11,7 @@ import pytest
 from hwtop.collectors.host.disk import MOUNTS_AT_MOST, MOUNTS_EVERY_S, DiskSource
 from hwtop.model.host.disk import DiskCounters, DiskReading, MountReading
 from hwtop.model.plan import SamplingPlan
-from tests.host import Clock, MacSystem, RecordedSystem, proc, sys, write_tree
-
-
-def room(
-    blocks: int = 1000, free: int = 400, available: int = 350, files: int = 200, files_free: int = 150
-) -> os.statvfs_result:
-    """What statvfs answers, blocks of 4096 bytes."""
-    return os.statvfs_result((4096, 4096, blocks, free, available, files, files_free, files_free, 0, 255))
+from tests.host import Clock, MacSystem, RecordedSystem, proc, room, sys, write_tree
 
 
 class Statvfs:

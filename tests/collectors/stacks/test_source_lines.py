@@ -18,8 +18,6 @@ from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from tests.collectors.file_owners import OWNER, FileOwners
 from tests.stack_jobs import until
 
-LONG_AGO_S = 1_000_000_000
-
 
 def frame(filename: str, line: int, name: str = "train") -> StackFrame:
     return StackFrame(name=name, filename=filename, short_filename=Path(filename).name, line=line)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hwtop.ui.widgets.bar import bar
-from hwtop.ui.widgets.line import Line, beside
-from hwtop.ui.widgets.text import cells, elide_middle
+from hwtop.ui.widgets.line import Line, beside, broken
 
 LABEL = 15
 """Cells of a label."""
 _BAR_LEAST, _BAR_MOST = 8, 24
 _WORDS = 22
 """Cells beside a bar."""
-_WORDS_OF = re.compile(r"\s*\S+|\s+$")
 GAP = 3
 """Cells between columns."""
 
@@ -37,25 +34,8 @@ class Block:
 
 def block(title: str, lines: Iterable[Line], width: int, indent: int = LABEL) -> Block:
     """Lines without text are left out, too long ones go on below their text; it is ill where one is in a colour of warning."""
-    kept = tuple(part for line in lines if line.width for part in wrapped(line, width, indent))
+    kept = tuple(part for line in lines if line.width for part in broken(line, width, indent))
     return Block(title, kept, any(role in ("warn", "bad") for line in kept for _, role in line.spans))
-
-
-def wrapped(line: Line, width: int, indent: int = LABEL) -> list[Line]:
-    """The line in as many as it needs, broken between words; `indent`: cells before the text from the second on."""
-    if line.width <= width:
-        return [line]
-    lines, room = [Line()], width
-    for text, role in line.spans:
-        for piece in _WORDS_OF.findall(text):
-            size = cells(piece)
-            if size > room and lines[-1].width > indent:
-                lines.append(Line(" " * indent))
-                room, piece = width - indent, piece.lstrip()
-                size = cells(piece)
-            lines[-1].add(piece if size <= room else elide_middle(piece, max(1, room)), role)
-            room = width - lines[-1].width
-    return lines
 
 
 def fact(label: str, text: str = "", role: str = "text") -> Line:

@@ -34,11 +34,11 @@ def draw(view: View, width: int, height: int) -> list[Line]:
             [Line("◌ ", "dim").add(gpu_view.none_reason(view), "dim")], width, height, Line("GPU", "title"), Line()
         )
     lines = _lines(view, row, inner(width), height - 2)
-    shown = table.window(len(lines), height - 2, view.scroll if _is_alone(view) else 0)
-    note = Line() if _is_alone(view) else Line(key_names.first("choose", view.keymap), "key").add(" all of it", "label")
-    if _is_alone(view) and len(shown) < len(lines):
-        note = Line(table.part(shown, len(lines)), "accent")
-    return box(lines[shown.start :], width, height, _title(row), note)
+    if not _is_alone(view):
+        key = Line(key_names.first("choose", view.keymap), "key").add(" all of it", "label")
+        return box(lines, width, height, _title(row), key)
+    shown = table.window(len(lines), height - 2, view.scroll)
+    return box(lines[shown.start :], width, height, _title(row), table.note(shown, len(lines), Line()))
 
 
 def hidden(view: View, width: int, height: int) -> int:

@@ -43,7 +43,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     rows = _rows(view)
     shown = _shown(rows, height)
     lines = _drawn(rows, shown, inner(width), has_cursor=True)
-    note = Line(table.part(shown, len(rows)), "accent") if len(shown) < len(rows) else Line()
+    note = table.note(shown, len(rows), Line())
     return box(lines or [_nobody(view)], width, height, Line("Processes on GPUs", "title"), note)
 
 

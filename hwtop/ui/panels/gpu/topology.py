@@ -138,8 +138,7 @@ def _matrix(view: View, topology: Topology, width: int, height: int) -> tuple[li
         if has_cpus:
             line.add(" " * _GAP).extend(Line((gpu.cpus if gpu else None) or units.UNKNOWN, "dim").fitted(cpus))
         lines.append(line)
-    note = Line(table.part(shown, len(topology.indexes)), "accent")
-    return lines, note if len(shown) < len(topology.indexes) else Line()
+    return lines, table.note(shown, len(topology.indexes), Line())
 
 
 def _legend(topology: Topology, width: int) -> list[Line]:

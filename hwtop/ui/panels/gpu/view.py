@@ -40,8 +40,12 @@ class GpuRow(DeviceRow):
 @once
 def kept(view: View) -> tuple[Gpu, ...]:
     """The devices in the order of the frame; on the GPU page those that its filter lets through."""
-    found = query(view)
-    return tuple(row.gpu for row in device_rows(view.frame.derived) if found.lets(row))
+    return tuple(row.gpu for row in _kept_rows(view))
+
+
+@once
+def _kept_rows(view: View) -> tuple[DeviceRow, ...]:
+    return tuple(filter(query(view).lets, device_rows(view.frame.derived)))
 
 
 @once
@@ -60,7 +64,6 @@ def _text(row: DeviceRow) -> str:
 def rows(view: View, samples: int = 0) -> list[GpuRow]:
     """The devices of `kept`, each with its newest `samples` of utilization."""
     past = past_utils(view.frame, samples)
-    shown = {gpu.index for gpu in kept(view)}
     here = selected(view)
     return [
         GpuRow(
@@ -70,8 +73,7 @@ def rows(view: View, samples: int = 0) -> list[GpuRow]:
             is_selected=here is not None and row.gpu.index == here.index,
             is_of_rank=view.rank is not None and row.gpu.index in view.rank.gpus,
         )
-        for row in device_rows(view.frame.derived)
-        if row.gpu.index in shown
+        for row in _kept_rows(view)
     ]
 
 

@@ -56,10 +56,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     """As far down as the person has scrolled."""
     lines, heading = _lines(view, inner(width))
     shown = table.window(len(lines), height - 2, view.scroll)
-    note = Line(key_names.first("clear", view.keymap), "key").add(" back", "label")
-    if len(shown) < len(lines):
-        note = Line(table.part(shown, len(lines)), "accent")
-    return box(lines[shown.start :], width, height, heading, note)
+    key = Line(key_names.first("clear", view.keymap), "key").add(" back", "label")
+    return box(lines[shown.start :], width, height, heading, table.note(shown, len(lines), key))
 
 
 def hidden(view: View, width: int, height: int) -> int:

@@ -61,9 +61,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines.append(Line("▸" + line.text[1:], "cursor") if index == cursor else line)
     room = height - 2 - len(about)
     lines += [Line()] * (room - len(lines))
-    note = Line(f"{len(processes)} processes", "dim")
-    if len(rows) < len(listed):
-        note = Line(table.part(rows, len(listed)), "accent")
+    note = table.note(rows, len(listed), Line(f"{len(processes)} processes", "dim"))
     return box(lines + about, width, height, title, note)
 
 

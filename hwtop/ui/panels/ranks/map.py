@@ -10,7 +10,6 @@ from hwtop.model.rank import Rank
 from hwtop.ui import marks
 from hwtop.ui.panels.ranks import table as ranks_panel
 from hwtop.ui.panels.ranks import view as rank_view
-from hwtop.ui.panels.ranks.state import RANKS
 from hwtop.ui.tables import tags
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -48,7 +47,7 @@ class Grid:
 def is_wanted(view: View, rows: int) -> bool:
     """Whether a line for each rank would not fit into `rows` rows."""
     count = len(rank_view.ordered(view))
-    return count > _FEWEST and ranks_panel.wanted(view, 0) > rows
+    return count > _FEWEST and ranks_panel.lines_wanted(view) > rows
 
 
 def grid(view: View, width: int, rows: int) -> Grid:
@@ -159,15 +158,10 @@ def _visible(view: View, form: Grid, rows: int) -> range:
     return table.around(-(-len(ranks) // form.columns), rows, at // form.columns)
 
 
-def _is_plain(view: View) -> bool:
-    """Whether the ranks stand by their numbers, all of them."""
-    return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not view.filter_of(RANKS.name)
-
-
 def _row(view: View, form: Grid, number: int) -> Line:
     ranks = rank_view.ordered(view)[number * form.columns : (number + 1) * form.columns]
     # Out of the order of their numbers a row has no name; its place has.
-    name = str(ranks[0].rank) if _is_plain(view) else f"#{number * form.columns + 1}"
+    name = str(ranks[0].rank) if rank_view.is_plain(view) else f"#{number * form.columns + 1}"
     line = Line(name.rjust(form.label - 1), "label").add(" ")
     for index, rank in enumerate(ranks):
         glyph, role = marks.RANK_STATE[rank.state]

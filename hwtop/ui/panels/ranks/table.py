@@ -10,7 +10,6 @@ from hwtop.fields import rank as fields
 from hwtop.fields import units
 from hwtop.fields.field import Field
 from hwtop.fields.rank import RANK, RankRow
-from hwtop.fields.rank import rows as rank_rows
 from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
 from hwtop.ui import marks
@@ -43,13 +42,17 @@ class Row(RankRow):
 
 def wanted(view: View, width: int) -> int:
     """Rows for one line a rank, with titles and frame; where there are bars, with their legend."""
-    ranks = rank_view.ordered(view)
-    return 3 + max(1, len(ranks)) + (bool(ranks) and _has_bars(view, width))
+    return lines_wanted(view) + (bool(rank_view.ordered(view)) and _has_bars(view, width))
+
+
+def lines_wanted(view: View) -> int:
+    """Rows without the legend."""
+    return 3 + max(1, len(rank_view.ordered(view)))
 
 
 def least(view: View) -> int:
     """Rows for the titles and three ranks."""
-    return min(6, wanted(view, 0))
+    return min(6, lines_wanted(view))
 
 
 def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[Line]:
@@ -75,6 +78,7 @@ def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[L
     return box(lines, width, height, title, note)
 
 
+@once
 def _chosen(view: View, width: int) -> list[tuple[Column[Row], int]]:
     """Those of all ranks, so that a filter moves none."""
     has_gpus = any(rank.gpus for rank in (view.job.ranks if view.job else ()))
@@ -137,17 +141,12 @@ def none(view: View) -> Line:
 def row_of(view: View, rank: Rank, why: str = "") -> Row:
     """The row of one rank."""
     return Row(
-        **vars(_by_number(view)[rank.rank]),
+        **vars(rank_view.by_number(view)[rank.rank]),
         blame=_blame(view).get(rank.rank),
         is_selected=rank.rank == view.selected,
         tag=tags.glyph_of_rank(view, rank),
         why=why,
     )
-
-
-@once
-def _by_number(view: View) -> dict[int, RankRow]:
-    return {row.rank.rank: row for row in rank_rows(view.frame.derived)}
 
 
 @once

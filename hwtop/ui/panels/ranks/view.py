@@ -26,9 +26,19 @@ _BEHIND = 2
 @once
 def ordered(view: View) -> tuple[Rank, ...]:
     """The job's ranks: on the ranks page in its order, as far as its filter lets them through, on others by number."""
-    found = query(view)
-    rows = (row for row in rank_rows(view.frame.derived) if found.lets(row))
+    rows = filter(query(view).lets, by_number(view).values())
     return tuple(row.rank for row in RANKS.arranged(view, rows))
+
+
+def is_plain(view: View) -> bool:
+    """Whether the ranks stand by their numbers, all of them."""
+    return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not view.filter_of(RANKS.name)
+
+
+@once
+def by_number(view: View) -> dict[int, RankRow]:
+    """Number -> the rank with what its fields need to know of the rest of the job."""
+    return {row.rank.rank: row for row in rank_rows(view.frame.derived)}
 
 
 @once

@@ -39,19 +39,14 @@ def wanted(view: View, width: int) -> int:
 
 def least(view: View, width: int) -> int:
     """Rows without the settings of the Flight Recorder."""
-    return 2 + len(_lines(view, inner(width))) + len(consent.offer(view))
+    return 2 + len(_lines(view, inner(width)))
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The sentence about the ranks, what the Flight Recorder says, why a stack is missing, and how the recorder is set."""
     note = Line(key_names.first("copy", view.keymap), "key").add(" copies", "label")
     room = inner(width)
-    lines = [
-        *_lines(view, room),
-        *(Line("  ").extend(line) for line in consent.offer(view)),
-        *_settings(view.job, room),
-    ]
-    return box(lines, width, height, Line("Conclusion", "title"), note)
+    return box([*_lines(view, room), *_settings(view.job, room)], width, height, Line("Conclusion", "title"), note)
 
 
 @once
@@ -59,7 +54,12 @@ def _lines(view: View, width: int) -> list[Line]:
     job = view.job
     if job is None:
         return [Line("◌ no job", "dim")]
-    return [*wrapped(_mark(view, job), _sentence(job), "strong", width), *_flight(job, width), *_more(job, width)]
+    return [
+        *wrapped(_mark(view, job), _sentence(job), "strong", width),
+        *_flight(job, width),
+        *_more(job, width),
+        *consent.offer(view, 2),
+    ]
 
 
 def _settings(job: Job | None, width: int) -> list[Line]:

@@ -145,7 +145,7 @@ def _why_empty(view: View, width: int) -> list[Line]:
     for reason, advice in dict.fromkeys(reasons):
         lines += [Line("  ").add(piece, "text") for piece in wrap(reason, max(8, width - 2))]
         lines += [Line("  → ", "accent").add(piece, "accent") for piece in wrap(advice, max(8, width - 4))]
-    return [*lines, *(Line("  ").extend(line) for line in consent.offer(view))]
+    return [*lines, *consent.offer(view, 2)]
 
 
 def _depth(nodes: Sequence[FlameNode]) -> int:

@@ -31,10 +31,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines = _lines(rank, inner(width), view.frame.derived.at_s)
     shown = table.window(len(lines), height - 2, view.scroll)
     title = Line(f"Stack of rank {rank.rank}", "title").add(f"  PID {rank.pid}", "dim")
-    note = Line(key_names.several(("up", "down"), view.keymap), "key").add(" another rank", "label")
-    if len(shown) < len(lines):
-        note = Line(table.part(shown, len(lines)), "accent")
-    return box(lines[shown.start :], width, height, title, note)
+    keys = Line(key_names.several(("up", "down"), view.keymap), "key").add(" another rank", "label")
+    return box(lines[shown.start :], width, height, title, table.note(shown, len(lines), keys))
 
 
 def wanted(view: View, width: int) -> int:

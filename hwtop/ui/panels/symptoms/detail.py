@@ -10,7 +10,6 @@ from hwtop.model.symptom import Finding
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
-from hwtop.ui.panels.gpu.block import wrapped
 from hwtop.ui.panels.symptoms import questions as hypotheses
 from hwtop.ui.panels.symptoms import timeline as symptom_timeline
 from hwtop.ui.panels.symptoms import view as symptom_view
@@ -18,7 +17,7 @@ from hwtop.ui.panels.symptoms.view import Section
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, broken
 
 LEAST = 12
 """Rows for title, two facts and the first steps."""
@@ -59,11 +58,9 @@ def hidden_of_all(view: View, width: int, height: int) -> int:
 def _boxed(view: View, lines: list[Line], width: int, height: int) -> list[Line]:
     shown = table.window(len(lines), height - 2, view.scroll)
     finding = symptom_view.selected(view)
-    note = hypotheses.tally(view) if finding is None else Line()
-    if len(shown) < len(lines):
-        note = Line(table.part(shown, len(lines)), "accent")
-        if shown.stop < len(lines):
-            note.add("  ").add(key_names.first("page-down", view.keymap), "key").add(" more", "label")
+    note = table.note(shown, len(lines), hypotheses.tally(view) if finding is None else Line())
+    if shown.stop < len(lines):
+        note.add("  ").add(key_names.first("page-down", view.keymap), "key").add(" more", "label")
     if finding is None:
         return box(lines[shown.start :], width, height, Line("Symptoms", "title"), note)
     border = "border-hot" if finding.severity == "critical" else "border"
@@ -94,21 +91,21 @@ def _calm(view: View, room: int) -> list[Line]:
     """Why there is nothing here, in words."""
     watched = units.duration(round(view.frame.watched_s))
     if view.job is None:
-        return wrapped(Line("● ", "info").add("watching the machine; no job is attached"), room, 2)
+        return broken(Line("● ", "info").add("watching the machine; no job is attached"), room, 2)
     if view.frame.verdict.level in ("ok", "ended"):
         line = (
             Line("✔ ", "good").add(f"nothing proven in {watched}", "strong").add("; here is what was checked", "text")
         )
     else:
         line = Line("◌ ", "dim").add(f"nothing proven so far in {watched}; here is what was checked", "text")
-    return wrapped(line, room, 2)
+    return broken(line, room, 2)
 
 
 def _story(view: View, finding: Finding, room: int) -> list[Line]:
     glyph, word, role = marks.SEVERITY[finding.severity]
     mark = f"{glyph} {word}  "
-    lines = wrapped(Line(mark, role).add(finding.title, "strong"), room, len(mark))
-    lines += wrapped(Line("  ").add(" · ".join(symptom_view.facts(view.frame, finding)), "label"), room, 2)
+    lines = broken(Line(mark, role).add(finding.title, "strong"), room, len(mark))
+    lines += broken(Line("  ").add(" · ".join(symptom_view.facts(view.frame, finding)), "label"), room, 2)
     for section in symptom_view.sections(finding):
         lines += [Line(), *_section(section, room)]
     if times := tuple(symptom_view.times(view.frame, finding)):
@@ -126,7 +123,7 @@ def _section(section: Section, room: int) -> Iterator[Line]:
         is_first = number == 1 and indent == _TITLED
         head = Line(section.title if is_first else "", "label").fitted(indent)
         head.add(mark, "accent" if section.is_numbered else "dim")
-        yield from wrapped(head.extend(_sentence(text, section)), room, indent + len(mark))
+        yield from broken(head.extend(_sentence(text, section)), room, indent + len(mark))
 
 
 def _sentence(text: str, section: Section) -> Line:

@@ -15,7 +15,7 @@ from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.panels.ranks.table import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.text import elide_clauses, elide_end, wrap
 
 _DETAILS = 9
@@ -156,11 +156,8 @@ def _cut(card: list[_Detail], count: int) -> list[_Detail]:
 
 
 def _wrapped(mark: str, mark_role: str, text: str, role: str, width: int, order: int) -> list[_Detail]:
-    indent = 4
-    return [
-        _Detail(order, Line(" " * indent if number else f"  {mark} ", mark_role).add(piece, role), is_start=not number)
-        for number, piece in enumerate(wrap(text, max(8, width - indent - 2)))
-    ]
+    lines = wrapped((f"  {mark} ", mark_role), text, role, width - 2)
+    return [_Detail(order, line, is_start=not number) for number, line in enumerate(lines)]
 
 
 def _calm(view: View, width: int) -> Line:
