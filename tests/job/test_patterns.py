@@ -257,6 +257,13 @@ def test_patterns_of_the_user_come_first() -> None:
             '[[pattern]]\nid="x"\nliterals=["a"]\nregex="("\nseverity="info"\nrole="root"\nexplanation="e"',
             "invalid regex",
         ),
+        pytest.param(
+            '[[pattern]]\nid="x"\nliterals=["a"]\nregex="a{'
+            + "9" * 5000
+            + '}"\nseverity="info"\nrole="root"\nexplanation="e"',
+            "invalid regex",
+            id="a count of thousands of digits",
+        ),
         ('[[pattern]]\nid="x"\nliterals=["a"]\nseverity="bad"\nrole="root"\nexplanation="e"', "bad"),
     ],
 )

@@ -241,5 +241,6 @@ def _compiled(regex: str | None, key: str, where: str) -> re.Pattern[str] | None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # "possible nested set" would be printed over the screen
             return None if regex is None else re.compile(regex, re.IGNORECASE)
-    except (re.error, OverflowError, RecursionError) as error:
+    # OverflowError and ValueError: a count that is too large, or of thousands of digits
+    except (re.error, OverflowError, RecursionError, ValueError) as error:
         raise UsageError(f"{where}: invalid regex in `{key}`: {error}") from error
