@@ -125,7 +125,9 @@ def cpu_full(history: History) -> Result:
     util = 100 * (1 - free / cores)
     throttled = history.mean(WINDOW_S, lambda derived: derived.cgroup.throttled_periods_pct if derived.cgroup else None)
     limit = f", CPU limit reached in {throttled:.0f} % of the periods" if throttled is not None else ""
-    text = f"{util:.0f} % of {cores:g} core{'s' if cores != 1 else ''} busy{limit}"
+    taken = capacity.taken(history)
+    others = f", {taken[0]:.1f} by programs outside the job" if taken is not None else ""
+    text = f"{util:.0f} % of {cores:g} core{'s' if cores != 1 else ''} busy{others}{limit}"
     return Result("no" if util < CORES_FREE_PCT and (throttled or 0.0) < 1.0 else "unknown", text)
 
 

@@ -7,12 +7,15 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from hwtop.errors import internal_error
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.gpu.words import fit_to_vendors
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host import capacity
 from hwtop.symptoms.records import records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
@@ -20,6 +23,8 @@ from hwtop.symptoms.severity import SEVERITIES
 from hwtop.symptoms.text import filled_all
 
 _PID = re.compile(r"\bPID\b")
+LESS_SURE = 0.75
+"""Times its confidence: a finding that programs outside the job may explain. Engineering default."""
 _KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
 
@@ -117,6 +122,12 @@ class Judge:
             return None
 
 
+def _less_sure(seen: Observation, outside: float, cores: float) -> Observation:
+    """Of ranks that do not get the cores that they may use: other programs may be why."""
+    reason = f"programs outside the job use {outside:.1f} of the {cores:g} cores that its ranks may use: they may be the reason"
+    return replace(seen, confidence=LESS_SURE * seen.confidence, evidence=(*seen.evidence, reason))
+
+
 def _pid_of(seen: Observation, history: History) -> int | None:
     """The process that a step is best tried on: the first rank that the finding names, else the one that is watched."""
     job = history.job
@@ -127,6 +138,8 @@ def _pid_of(seen: Observation, history: History) -> int | None:
 
 def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) -> Finding:
     seen, record = watch.observation, records().get(rule.symptom)
+    if record is not None and record.needs_cpu and (taken := capacity.taken(history)) is not None:
+        seen = _less_sure(seen, *taken)
     pid = _pid_of(seen, history)
     facts = {"pid": "PID" if pid is None else pid, **seen.facts}
 

@@ -16,7 +16,7 @@ from hwtop.symptoms.records import members, records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
 from tests.parts import replace
-from tests.symptoms.derived_states import derived, gpu, job, rank
+from tests.symptoms.derived_states import constant, cpu, derived, gpu, job, rank, row
 
 SEEN = Observation(severity="warning", confidence=0.8, title="t", evidence=("e",), next_steps=("n",))
 
@@ -233,3 +233,19 @@ def test_findings_name_nvidias_tools_only_where_a_gpu_is_nvidias(rule: Rule) -> 
     if rule.symptom not in ("xid", "driver-mismatch"):  # which only NVIDIA has
         assert advice("amd", "intel").strip()
     assert not re.search("nvidia|dcgmi", advice("amd", "intel"))
+
+
+@pytest.mark.parametrize(
+    ("symptom", "outside", "confidence"),
+    [("straggler-rank", 3.0, 0.6), ("straggler-rank", 0.1, 0.8), ("rank-dead", 3.0, 0.8)],
+)
+def test_a_finding_is_less_sure_while_other_programs_take_the_cores(
+    symptom: str, outside: float, confidence: float
+) -> None:
+    rule = Rule(symptom=symptom, category="stability", threshold="-", raise_s=0.0, clear_s=1.0, check=lambda _: SEEN)
+    watched = replace(job(rank(0)), processes=(row(1000, cpu_pct=390.0 - 100 * outside),))
+    full = constant(watched, cpu=cpu(98.0), cores=4.0)
+    (finding,) = Judge([rule]).advance(full, 5.0)
+    assert finding.confidence == confidence
+    said = "programs outside the job use" in finding.evidence[-1]
+    assert said is (confidence < SEEN.confidence)

@@ -8,6 +8,13 @@ from hwtop.job.cpu_list import cpus_of
 from hwtop.model.frame import DerivedState
 from hwtop.symptoms.history import History
 
+WINDOW_S = 10.0
+"""Of the means over what others take. Engineering default."""
+FULL_SHARE = 0.85
+"""Of the cores in use: hardly one is left. Engineering default."""
+OUTSIDE_SHARE = 0.25
+"""Of the cores that the ranks may use: with so many taken by other programs these may be the reason. Engineering default."""
+
 
 def allowed(derived: DerivedState) -> frozenset[int]:
     """Cores that any rank that lives may run on; empty where that is not known."""
@@ -34,14 +41,32 @@ def free(history: History, window_s: float) -> float | None:
     return fmean(known) if known else None
 
 
-def _free(derived: DerivedState) -> float | None:
+def taken(history: History) -> tuple[float, float] | None:
+    """(cores that processes outside the job use, of so many that its ranks may use) where these leave hardly any; else None."""
+    may = len(allowed(history.now)) or history.now.cores
+    idle, own = history.mean(WINDOW_S, _idle), history.mean(WINDOW_S, used)
+    if idle is None or own is None:
+        return None
+    outside = may - idle - own
+    is_scarce = idle <= (1 - FULL_SHARE) * may and outside >= OUTSIDE_SHARE * may
+    return (outside, may) if is_scarce else None
+
+
+def _idle(derived: DerivedState) -> float | None:
+    """Cores that the ranks may use and nobody does."""
     cpu, may = derived.cpu, allowed(derived)
     if cpu is None or cpu.util_pct is None:
         return None
     idle = [1 - core.util_pct / 100 for core in cpu.cores if core.number in may]
     if may and len(idle) < len(may) < cpu.count:
         return None  # of some cores that it may use the load is not known
-    whole = sum(idle) if may and len(idle) == len(may) else cpu.count * (1 - cpu.util_pct / 100)
+    return sum(idle) if may and len(idle) == len(may) else cpu.count * (1 - cpu.util_pct / 100)
+
+
+def _free(derived: DerivedState) -> float | None:
+    whole = _idle(derived)
+    if whole is None:
+        return None
     quota = derived.cgroup.cpu_quota_cores if derived.cgroup is not None else None
     own = used(derived)
     left = whole if quota is None or own is None else min(whole, quota - own)

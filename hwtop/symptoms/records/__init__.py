@@ -23,6 +23,7 @@
     explains = ["..."]           symptoms that follow from this one: the same, written at the cause
     stall = "..."                class of the verdict
     questions = ["memory"]       the questions that a finding answers with yes
+    needs_cpu = true             less sure, and said so, while programs outside the job take the cores of its ranks
     colours = [{field = "...", warning = "pages_per_s"}]   numbers on the screen that take their colour from a limit
 
     [swapping.limits.pages_per_s]   a number that can be set
@@ -162,6 +163,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     explains: tuple[str, ...] = ()
     stall: StallClass | None = None
     questions: tuple[Question, ...] = ()
+    needs_cpu: bool = False
     colours: tuple[Colour, ...] = ()
     limits: dict[str, Limit] = {}
     limits_of: str | None = None

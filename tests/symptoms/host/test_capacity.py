@@ -55,3 +55,18 @@ def test_a_cpu_limit_leaves_what_the_job_has_not_used_of_it() -> None:
 
 def test_nothing_is_free_where_nothing_is_known() -> None:
     assert capacity.free(constant(job(rank(0)), cpu=None), 10.0) is None
+
+
+@pytest.mark.parametrize(
+    ("why", "machine", "own_pct", "expected"),
+    [
+        ("others fill three of four cores", cores(100, 100, 100, 90), 95.0, 2.95),
+        ("the job itself fills them", cores(100, 100, 100, 90), 385.0, None),
+        ("cores are free", cores(100, 100, 20, 10), 95.0, None),
+        ("not read", None, 95.0, None),
+    ],
+)
+def test_what_others_take(why: str, machine: CpuRates | None, own_pct: float, expected: float | None) -> None:
+    watched = replace(job(rank(0)), processes=(row(1000, cpu_pct=own_pct),))
+    taken = capacity.taken(constant(watched, cpu=machine, cores=4.0))
+    assert (None if taken is None else round(taken[0], 2)) == expected, why
