@@ -66,6 +66,8 @@ def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
         cut = elide_clauses(sentence, width)
         head, _, tail = cut.partition("… ")
         assert cells(cut) <= width
-        assert sentence.startswith(f"{head} ")
+        assert sentence.startswith((f"{head} ", f"{head}:"))
         assert sentence.endswith(f" {tail}")
+    hang = "Rank 1 is missing from the collective for 20 s: ranks 0,2-3 wait in all_reduce (train.py:231), rank 1 is in flush (log.py:9)"
+    assert elide_clauses(hang, 84) == "Rank 1 is missing from the collective for 20 s… rank 1 is in flush (log.py:9)"
     assert elide_clauses("x" * 90, 20) == "xxxxxxxxxx…xxxxxxxxx"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from itertools import accumulate, takewhile
 
 from rich.cells import cell_len, set_cell_size
 
@@ -52,6 +54,8 @@ _ASCII = str.maketrans(
 )
 
 
+_MARKS = ":;,"
+_CLAUSE_END = re.compile(rf"(?<=[{_MARKS}]) ")
 _SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 """Choose between two looks of a character; terminals do not agree on how wide that makes it."""
 
@@ -150,20 +154,18 @@ def elide_path(path: str, width: int) -> str:
 
 
 def elide_clauses(text: str, width: int) -> str:
-    """`text` in at most `width` cells. Its last clause stays whole where it leaves room for a beginning: a sentence
-    that names many and then the odd one must not lose the odd one."""
+    """`text` in at most `width` cells. Its last clause stays whole where it leaves room for a beginning: a sentence that names many and
+    then the odd one must not lose the odd one. The beginning ends with a clause where one fits, else with a word."""
     if cells(text) <= width:
         return text
-    head, comma, last = text.rpartition(", ")
+    *clauses, last = _CLAUSE_END.split(text)
     room = width - cells(last) - 2
-    if not comma or room < max(8, width // 4):
+    if not clauses or room < max(8, width // 4):
         return _elide_words(text, width)
-    if cells(head) <= room:
-        return f"{head}, {last}"
-    kept = set_cell_size(head, room - 1)
-    if not kept.endswith(" ") and not head[len(kept) :].startswith(" "):
-        kept = kept.rpartition(" ")[0] or kept
-    return f"{kept.rstrip()}{ELLIPSIS} {last}"
+    whole = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses, "{} {}".format)))
+    words = takewhile(lambda head: cells(head) <= room, accumulate(clauses[0].split(), "{} {}".format))
+    kept = whole[-1] if whole else max(words, default=elide_end(clauses[0], room), key=len)
+    return f"{kept.rstrip(_MARKS + ELLIPSIS)}{ELLIPSIS} {last}"
 
 
 def _elide_words(text: str, width: int) -> str:
