@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hwtop.job.exit_code import exit_words
 from hwtop.job.hang.collective_timeout import says
-from hwtop.job.hang.liveness import PRIOR_S, STANDSTILL_S, confidence, is_improbable
+from hwtop.job.hang.liveness import PRIOR_S, STANDSTILL_S, confidence, is_improbable, newest_report_s
 from hwtop.job.hang.prompt import prompt_of
 from hwtop.job.hang.rank_state import waits
 from hwtop.job.hang.tree import HangCause, collective_groups
@@ -26,6 +26,7 @@ from hwtop.model.stack import StackFrame
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host.resources import span
 from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact
@@ -55,7 +56,7 @@ def check_hang(history: History, limits: Limits = HANG) -> Observation | None:
     return observed(
         "hang",
         confidence=min(0.9, confidence(cause.phi)),
-        facts=_facts(job, ranks, cause),
+        facts=_facts(history, job, cause),
         evidence=(
             *_evidence(history, job, cause),
             *(f"rank {rank.rank} (PID {rank.pid}): {_state(rank)}" for rank in ranks[:_SHOWN_RANKS] if not waits(rank)),
@@ -74,7 +75,7 @@ def check_mismatch(history: History, limits: Limits = HANG) -> Observation | Non
         return _logged_mismatch(job)
     groups = collective_groups(job)
     sites = " and ".join(dict.fromkeys(_site(group) for group in groups[:2]))
-    facts = _facts(job, history.live_ranks, cause)
+    facts = _facts(history, job, cause)
     return observed(
         "collective-mismatch",
         confidence=_sure(job, cause, 0.9),
@@ -94,7 +95,7 @@ def check_missing(history: History, limits: Limits = HANG) -> Observation | None
         "rank-missing-from-collective",
         confidence=_sure(job, cause, 0.93),
         facts={
-            **_facts(job, ranks, cause),
+            **_facts(history, job, cause),
             "culprits": named(cause.culprits).capitalize(),
             "be": do(cause.culprits, "be"),
         },
@@ -246,6 +247,9 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
         if rank.rank not in culprits:
             continue
         lines.append(f"rank {rank.rank} (PID {rank.pid}) never reached the collective: {_state(rank)}")
+        if rank.log.last_line:
+            age = f" ({span(rank.log.age_s)} ago)" if rank.log.age_s is not None else ""
+            lines.append(f"its last log line{age}: {rank.log.last_line[:SHOWN_CHARS]}")
         if rank.workers:
             lines.append(f"rank {rank.rank}: {workers_do(rank.workers, 'its')}")
     return tuple(lines)
@@ -267,10 +271,20 @@ def _site(group: StackGroup) -> str:
     return "an unknown place" if frame is None else place(frame)
 
 
-def _facts(job: Job, ranks: Sequence[Rank], cause: HangCause) -> dict[str, Fact]:
+def _for_time(history: History, cause: HangCause) -> str:
+    """For how long there was no progress: "20 s"; "7 min (watched 16 s)" where the reports of the job had ended before hwtop came."""
+    silent_s = newest_report_s(history.live_ranks) or 0.0
+    has_moved = cause.still_s + STANDSTILL_S < history.watched_s
+    if has_moved or silent_s - cause.still_s < STANDSTILL_S:
+        return span(cause.still_s)
+    return f"{span(silent_s)} (watched {span(cause.still_s)})"
+
+
+def _facts(history: History, job: Job, cause: HangCause) -> dict[str, Fact]:
+    ranks = history.live_ranks
     first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
     return {
-        "still_s": cause.still_s,
+        "for_time": _for_time(history, cause),
         "conclusion": conclusion(job),
         "asks": _asks(ranks) or None,
         "rank": first.rank,

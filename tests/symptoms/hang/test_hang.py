@@ -36,7 +36,8 @@ LOCKED: dict[str, Any] = {"phase": "other", "is_waiting": False, "wchan": "futex
 
 
 def test_one_rank_outside_the_collective_is_named_with_both_call_sites() -> None:
-    watched = job(still(0), still(1, **LOCKED), still(2), still(3), stack_groups=(WAITING, ELSEWHERE))
+    culprit = still(1, last_line="flushing metrics", **LOCKED)
+    watched = job(still(0), culprit, still(2), still(3), stack_groups=(WAITING, ELSEWHERE))
     seen = check_missing(constant(watched))
     assert seen is not None
     assert seen.ranks == (1,)
@@ -46,9 +47,22 @@ def test_one_rank_outside_the_collective_is_named_with_both_call_sites() -> None
     )
     assert any("rank 1 (PID 1001) never reached the collective" in line for line in seen.evidence)
     assert any("futex_do_wait" in line for line in seen.evidence)
+    assert "its last log line (20 s ago): flushing metrics" in seen.evidence
     assert any(line.startswith("ruled out: no rank dead") for line in seen.evidence)
     assert seen.next_steps[0].startswith("hwtop stacks 1001")
     assert check_hang(constant(watched)) is None, "one root"
+
+
+@pytest.mark.parametrize(
+    ("silent_s", "said"),
+    [(20.0, "for 20 s:"), (417.0, "for 7 min (watched 20 s):"), (1200.0, "for 20 min (watched 20 s):")],
+)
+def test_a_standstill_from_before_the_watch_is_told_with_both_times(silent_s: float, said: str) -> None:
+    late = {"step_age_s": silent_s, "log_age_s": silent_s}
+    watched = job(still(0, **late), still(1, **LOCKED, **late), still(2, **late), stack_groups=(WAITING, ELSEWHERE))
+    seen = check_missing(constant(watched, 20))
+    assert seen is not None
+    assert said in seen.title
 
 
 def test_workers_in_d_state_are_named() -> None:
