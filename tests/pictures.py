@@ -17,7 +17,8 @@ from PIL import Image
 from hwtop.ui import themes
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.pages.registry import NAMES as PAGES
-from hwtop.ui.pictures.screenshot import drawing, png, svg
+from hwtop.ui.pictures.painted import png
+from hwtop.ui.pictures.screenshot import drawing, svg
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from tests import screens

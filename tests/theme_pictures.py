@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 from hwtop.ui import themes
-from hwtop.ui.pictures.screenshot import png, svg
+from hwtop.ui.pictures.painted import png
+from hwtop.ui.pictures.screenshot import svg
 from hwtop.ui.view import View
 from tests.recording import replay
 from tests.ui.colour_vision import KINDS, seen

@@ -19,7 +19,7 @@ from hwtop.errors import CannotError, HwtopError
 if TYPE_CHECKING:
     from hwtop.config.file import Changes
     from hwtop.config.settings import Value
-    from hwtop.ui.options import Saved, ScreenOptions
+    from hwtop.ui.options import PictureSaved, Saved, ScreenOptions
 
 _FLAGS: dict[str, tuple[str, str, Callable[[Any], Value]]] = {
     "interval": ("interval", "--interval", lambda seconds: f"{seconds:g}s"),
@@ -92,6 +92,7 @@ def opening(ctx: click.Context) -> Opening:
         panels=config.panels,
         keymap=keymap(config.keys),
         levels=levels.chosen(config.symptoms.thresholds),
+        save_picture=save_picture,
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
     return Opening(options, given["interval"], not given["no_mouse"], config.symptoms, config.baselines.learn)
@@ -105,6 +106,27 @@ def _given(ctx: click.Context) -> Mapping[tuple[str, ...], tuple[str, Value]]:
         for parameter, (name, flag, written) in _FLAGS.items()
         if ctx.get_parameter_source(parameter) is typed
     }
+
+
+def save_picture(name: str, svg: str, saved: PictureSaved) -> None:
+    """Writes NAME.png and NAME.svg into the home directory, in a thread: drawing takes a moment, and the home may be on a dead server."""
+    place = Path(f"~/{name}.png")
+
+    def work() -> None:
+        from hwtop import atomic_file
+        from hwtop.ui.pictures.painted import png
+
+        try:
+            file = place.expanduser()
+            atomic_file.write(file, png(svg))
+            atomic_file.write(file.with_suffix(".svg"), svg.encode())
+        except Exception as error:  # a full disk, no home directory, any failure of a file system
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            saved(CannotError(f"cannot write {place}: {reason}; the picture is not saved"))
+        else:
+            saved(file)
+
+    threading.Thread(target=work, name="hwtop-picture", daemon=True).start()
 
 
 def _saver(place: Path) -> Callable[[Changes, Saved], None]:

@@ -81,7 +81,7 @@ def command(
     from hwtop.ui import themes
     from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions
-    from hwtop.ui.pictures import screenshot
+    from hwtop.ui.pictures import painted, screenshot
 
     config = settings_of(ctx)
     options = ScreenOptions(
@@ -94,7 +94,7 @@ def command(
         content = screenshot.text(view, size, ascii=is_ascii).encode()
     else:
         drawn = screenshot.svg(view, size, theme=theme)
-        content = drawn.encode() if kind == ".svg" else screenshot.png(drawn)
+        content = drawn.encode() if kind == ".svg" else painted.png(drawn)
     try:
         output.write_bytes(content)
     except OSError as error:

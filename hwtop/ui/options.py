@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -50,6 +51,10 @@ Changes = Mapping[Path, Any]
 """Path of a setting -> its new value; None takes an entry out of a table."""
 Saved = Callable[[Config | HwtopError], None]
 """Told what the file says now, or why it could not be written; from any thread."""
+PictureSaved = Callable[[pathlib.Path | HwtopError], None]
+"""Told where the PNG is (the SVG is beside it), or why nothing could be written; from any thread."""
+SavePicture = Callable[[str, str, PictureSaved], None]
+"""Takes the name without suffix, the SVG and who is to be told. Does not block and does not raise."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,8 @@ class ScreenOptions:
     """Keys of the person's own: id of an action -> its keys (see `keymap`)."""
     levels: Levels = field(default_factory=built_in)
     """From where on numbers have the colour of a warning."""
+    save_picture: SavePicture | None = None
+    """None: a picture cannot be saved from here."""
     settings: SettingsFile | None = None
     """None: there is no file that could be changed from here."""
     call: Call | None = None

@@ -132,7 +132,7 @@ def test_the_verdict_keeps_its_head_and_the_culprit() -> None:
     frame = frames.hang()
     frame = replace(frame, verdict=replace(frame.verdict, text=sentence))
     band = text(frame, (80, 24)).splitlines()[0]
-    assert band == " ✖ CRITICAL  Stuck for 68 s: ranks… rank 5 is in flush_metrics (faults.py:49)"
+    assert band == " ✖ CRITICAL  Stuck for 68 s… rank 5 is in flush_metrics (faults.py:49)"
     assert sentence in text(frame, (160, 50)).splitlines()[0]
 
 

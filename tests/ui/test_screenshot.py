@@ -6,7 +6,7 @@ import pytest
 
 from hwtop.errors import UsageError
 from hwtop.ui import themes
-from hwtop.ui.pictures import screenshot
+from hwtop.ui.pictures import painted, screenshot
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
@@ -35,7 +35,7 @@ def test_frames_and_trends_are_shapes_so_no_font_is_needed_for_them() -> None:
 
 
 def test_png() -> None:
-    data = screenshot.png(screenshot.svg(View(frame=frames.healthy()), (80, 24)))
+    data = painted.png(screenshot.svg(View(frame=frames.healthy()), (80, 24)))
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     assert len(data) > 20_000  # an empty picture, as one without fonts, has a few kilobytes
 

@@ -15,7 +15,7 @@ from hwtop.errors import UsageError
 from hwtop.ui import themes
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
-from hwtop.ui.pictures.screenshot import paints
+from hwtop.ui.pictures.painted import paints
 from hwtop.ui.pictures.svg import Paint
 from hwtop.ui.themes import borrowed
 from hwtop.ui.themes.contrast import MARK, TEXT, blend, contrast, legible, luminance

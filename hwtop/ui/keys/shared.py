@@ -143,6 +143,14 @@ CHANGING = frozenset(action.id for action in CHANGES)
 
 PICTURE: tuple[Action, ...] = (
     Action("copy", "y", "copy", "Copy the conclusion of this page (OSC 52)", screen="copy", works_without_job=True),
+    Action(
+        "picture",
+        "s",
+        "picture",
+        "Save a screenshot in the home directory: PNG and SVG",
+        screen="save_picture",
+        works_without_job=True,
+    ),
     Action("order", "o", "sort", "Sort by the next column; on curves: next source"),
     Action("reverse", "O", "reverse", "Reverse the sort order"),
     Action("filter", "slash,f4", "filter", "Filter the rows while you type", home="logs", elsewhere="logs"),

@@ -25,7 +25,7 @@ class StacksPage(Page):
 
     name = "stacks"
     title = "Stacks"
-    tab = Action("stacks", "3,b,s", "stacks", "Where in its code each rank is")
+    tab = Action("stacks", "3,b", "stacks", "Where in its code each rank is")
     panels = {
         "conclusion": PagePanel(conclusion.draw, wheel=rank_moves.stepped),
         "stack-tree": PagePanel(stack_tree.draw, click=_in_tree, wheel=rank_moves.stepped),

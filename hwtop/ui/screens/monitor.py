@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from textual import events
 from textual.errors import NoWidget
+from textual.message import Message
 
+from hwtop.errors import HwtopError
 from hwtop.model.frame import Frame
 from hwtop.ui.input import keyboard
 from hwtop.ui.input import mouse as mouse_moves
@@ -20,6 +23,8 @@ from hwtop.ui.palette import Entry
 from hwtop.ui.panels import hint, picker, picture_time
 from hwtop.ui.panels.logs.state import SEARCH
 from hwtop.ui.panels.processes.state import ProcessesState
+from hwtop.ui.pictures import shot
+from hwtop.ui.pictures.painted import paints
 from hwtop.ui.reducers import interval
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.screens.actions import JobActions
@@ -34,6 +39,13 @@ from hwtop.ui.widgets.text import visible
 
 class MonitorScreen(PictureScreen):
     """The keys and the mouse: each makes a new View."""
+
+    class PictureSaved(Message):
+        """A picture was written, or could not be."""
+
+        def __init__(self, result: Path | HwtopError) -> None:
+            self.result = result
+            super().__init__()
 
     BINDINGS = [binding(action) for action in actions.every() if action not in (*shared.APP, shared.INTERRUPT)]
 
@@ -112,6 +124,31 @@ class MonitorScreen(PictureScreen):
             first, *more = [visible(line) for line in text.splitlines()] or [""]  # a shell obeys what is pasted into it
             self.app.copy_to_clipboard("\n".join((first, *more)))
             self._look(note=f"copied: {first}" + (f" (and {len(more)} more lines)" if more else ""))
+
+    def action_save_picture(self) -> None:
+        """Save what is on the screen, and say where."""
+        save, view = self._options.save_picture, self.view
+        if view is None:
+            return
+        if save is None:
+            self._look(
+                note="a picture cannot be saved from here: hwtop screenshot PID -o FILE.png does it on the machine itself"
+            )
+            return
+        drawn = shot.svg(view, (self.app.size.width, self.app.size.height), paints(self._panels["verdict"]))
+        self._look(note="saving a picture …")
+        save(shot.name(view), drawn, self._picture_saved)
+
+    def _picture_saved(self, result: Path | HwtopError) -> None:
+        self.post_message(self.PictureSaved(result))
+
+    def on_monitor_screen_picture_saved(self, event: PictureSaved) -> None:
+        """Say where it is, or why it could not be written."""
+        if isinstance(event.result, HwtopError):
+            self._look(note=str(event.result))
+            return
+        self.app.copy_to_clipboard(str(event.result))
+        self._look(note=f"saved, and its path sent to the clipboard: {visible(str(event.result))} and .svg")
 
     def action_choose(self) -> None:
         """Attach to the job under the cursor, or show closer what this page has selected."""
