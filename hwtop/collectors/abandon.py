@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_Work = SimpleQueue[tuple[Callable[[], None], threading.Event]]
+
+_idle: list[_Work] = []
+"""Of each thread that waits for work: to start one takes longer than most calls. One that does not return is not among them."""
+
 
 class Abandonable(Generic[T]):
-    """One slot: calls `function` in a daemon thread and keeps its newest result.
+    """One slot: calls `function` in a daemon thread, which is then free for other slots, and keeps its newest result.
 
     While one call is out, no second one is started, however often `poll` is called: a dead mount costs one thread, not one
     thread a tick. A daemon thread never keeps the interpreter alive.
@@ -20,7 +26,7 @@ class Abandonable(Generic[T]):
         self._name = name
         self._function = function
         self._now = now
-        self._thread: threading.Thread | None = None
+        self._is_out = False
         self._done = threading.Event()
         self._started_at_s = 0.0
         self._result: T | None = None
@@ -34,31 +40,49 @@ class Abandonable(Generic[T]):
             RuntimeError: no thread can be started.
             Exception: whatever `function` raised.
         """
-        if self._thread is None:
+        if not self._is_out:
             self._start()
         if not self._done.wait(deadline_s):
             raise TimeoutError(f"not answering for {self.out_for_s():.0f} s")
-        self._thread = None
+        self._is_out = False
         if self._error is not None:
             raise self._error
         return self._result  # type: ignore[return-value]
 
     def out_for_s(self) -> float:
         """How long the current call has been out; 0 when none is."""
-        return 0.0 if self._thread is None else self._now() - self._started_at_s
+        return self._now() - self._started_at_s if self._is_out else 0.0
 
     def _start(self) -> None:
         self._done.clear()
         self._result, self._error = None, None
         self._started_at_s = self._now()
-        thread = threading.Thread(target=self._run, name=f"hwtop-{self._name}", daemon=True)
-        thread.start()
-        self._thread = thread  # not before: where no thread can be started, the next call tries again
+        _run(self._call, self._done)
+        self._is_out = True  # not before: where no thread can be started, the next call tries again
 
-    def _run(self) -> None:
+    def _call(self) -> None:
+        threading.current_thread().name = f"hwtop-{self._name}"
         try:
             self._result = self._function()
         except Exception as error:  # any failure is the caller's to report
             self._error = error
-        finally:
-            self._done.set()
+
+
+def _run(call: Callable[[], None], done: threading.Event) -> None:
+    """In an idle thread, or in a new one."""
+    try:
+        work = _idle.pop()
+    except IndexError:
+        work = SimpleQueue()
+        threading.Thread(target=_serve, args=(work,), name="hwtop-idle", daemon=True).start()
+    work.put((call, done))
+
+
+def _serve(work: _Work) -> None:
+    while True:
+        call, done = work.get()
+        call()
+        threading.current_thread().name = "hwtop-idle"
+        _idle.append(work)  # first: who has the result may have the next call
+        done.set()
+        del call, done  # nothing is kept while it waits

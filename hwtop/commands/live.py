@@ -138,6 +138,7 @@ def run(
     """
     from hwtop.feed.address_space import check_address_space
     from hwtop.feed.call import Caller
+    from hwtop.feed.heap import share_heap
     from hwtop.ui import themes
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.terminal import terminal
@@ -147,6 +148,7 @@ def run(
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
     check_address_space()
+    share_heap()
     terminal.check()
     themes.check(opening.options.theme)
     options = replace(terminal.fitted(offered(opening.options)), is_first=first_run.is_first())

@@ -7,26 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from hwtop.collectors.flight.source import FlightSource
 from hwtop.collectors.gpu.nvidia.vendor import GpuNvidiaSource
 from hwtop.collectors.gpu.source import GpuSource
-from hwtop.collectors.host.cgroup import CgroupSource
 from hwtop.collectors.host.cpu import CpuSource
 from hwtop.collectors.host.disk import DiskSource
 from hwtop.collectors.host.memory import MemorySource
 from hwtop.collectors.host.network import NetworkSource
-from hwtop.collectors.kernel.source import KernelLogSource
-from hwtop.collectors.logs.source import LogSource
-from hwtop.collectors.metrics.heartbeat import HeartbeatSource
-from hwtop.collectors.metrics.source import MetricsSource
 from hwtop.collectors.process.candidates import CandidateSource
-from hwtop.collectors.process.detail import DetailSource
-from hwtop.collectors.process.source import ProcessSource
-from hwtop.collectors.process.sudo import Sudo
 from hwtop.collectors.sampler import Sampler
 from hwtop.collectors.source import Source
-from hwtop.collectors.stacks.deep_look import DeepSource
-from hwtop.collectors.stacks.source import StackSource
 from hwtop.model.plan import SamplingPlan
 from hwtop.model.snapshot import Snapshot
 
@@ -110,7 +99,19 @@ def machine_sources(gpus: tuple[int, ...] | None, *, costs: bool = False) -> lis
 
 
 def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct: float) -> list[Source]:
-    """Sources of the watched job."""
+    """Sources of the watched job; imported only for one."""
+    from hwtop.collectors.flight.source import FlightSource
+    from hwtop.collectors.host.cgroup import CgroupSource
+    from hwtop.collectors.kernel.source import KernelLogSource
+    from hwtop.collectors.logs.source import LogSource
+    from hwtop.collectors.metrics.heartbeat import HeartbeatSource
+    from hwtop.collectors.metrics.source import MetricsSource
+    from hwtop.collectors.process.detail import DetailSource
+    from hwtop.collectors.process.source import ProcessSource
+    from hwtop.collectors.process.sudo import Sudo
+    from hwtop.collectors.stacks.deep_look import DeepSource
+    from hwtop.collectors.stacks.source import StackSource
+
     sudo = Sudo()
     return [
         CgroupSource(pid=target_pid),

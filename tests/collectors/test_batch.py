@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from hwtop.collectors import abandon
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 
@@ -59,12 +60,12 @@ def test_a_key_that_fails_is_a_reason_and_the_others_go_on() -> None:
 
 
 def test_where_no_thread_can_be_started_the_next_call_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: threading.Thread) -> None:
+    def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     call = Abandonable("test", lambda: 7, time.monotonic)
     with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", refuse)
+        patch.setattr(abandon, "_run", refuse)
         with pytest.raises(RuntimeError):
             call.poll(1.0)
     assert call.poll(30.0) == 7

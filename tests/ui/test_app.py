@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual import events
 from textual._compositor import LayoutUpdate
-from textual.geometry import Region
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
@@ -482,25 +481,6 @@ def test_the_flame_zooms_with_enter_and_back_with_escape() -> None:
         assert (view_of(app).state(FlameState).way, view_of(app).selected, app.is_running) == ((), None, True)
 
     drive(act, frames.healthy())
-
-
-def test_a_moved_selection_repaints_few_rows() -> None:
-    painted: list[int] = []
-
-    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("2", "right")
-        panel = app.screen.query_one("#rank-map", Panel)
-        refresh = panel.refresh
-
-        def remember(*regions: Region, **how: bool) -> Panel:
-            painted.extend(region.width * region.height for region in regions)
-            return refresh(*regions, **how)
-
-        panel.refresh = remember  # type: ignore[method-assign]
-        await pilot.press("right")
-
-    drive(act, crowds.sick(512), size=(200, 60))
-    assert 0 < sum(painted) <= 8
 
 
 def test_a_click_on_the_map_selects_a_rank_and_between_cells_none() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.bar import bar, stacked
 from hwtop.ui.widgets.box import box
-from hwtop.ui.widgets.line import Line, change
+from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
 from hwtop.ui.widgets.trend import blocks, trend
 
@@ -70,16 +70,3 @@ def test_box_is_as_large_as_asked_and_drops_the_note_first() -> None:
     assert [line.width for line in lines] == [16] * 4
     assert lines[0].text == "╭─ Title ──────╮"
     assert lines[1].text == "│ content tha… │"
-
-
-def test_only_what_changed_is_sent() -> None:
-    old = Line("rank 0  ", "label").add("   12%  steady  ", "text").add("7", "dim")
-    new = Line("rank 0  ", "label").add("   13%  steady  ", "text").add("8", "dim")
-    assert change(old, old) is None
-    assert change(old, new) == (12, 13)
-    assert change(Line("abc", "text"), Line("abc", "bad")) == (0, 3)
-
-
-def test_cells_of_wide_characters_are_counted_as_cells() -> None:
-    assert change(Line("語語 a"), Line("語語 b")) == (5, 1)
-    assert change(Line("x語 a"), Line("xab a")) == (0, 5)

@@ -11,7 +11,6 @@ A request runs code in the job's process, on a thread of the server, so ask rare
 from __future__ import annotations
 
 import contextlib
-import http.client
 import ipaddress
 import json
 import os
@@ -19,6 +18,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from hwtop.collectors.process.listening_socket import (
@@ -30,6 +30,9 @@ from hwtop.collectors.process.listening_socket import (
     unix_listeners,
 )
 from hwtop.collectors.process.target_state import read_state
+
+if TYPE_CHECKING:
+    import http.client
 
 THREAD_NAME = "pt_workerserver"
 """Name of the server's threads."""
@@ -97,6 +100,8 @@ class DebugServer:
         return self._request("POST", f"/handler/{handler}{query}", deadline_s)
 
     def _request(self, method: str, path: str, deadline_s: float) -> bytes:
+        import http.client  # 10 ms, for the few jobs that have such a server
+
         ends_s = time.monotonic() + deadline_s
         connection = http.client.HTTPConnection("localhost")
         try:

@@ -95,12 +95,12 @@ class _File(Struct, forbid_unknown_fields=True):
 
 
 class Pattern(Struct, frozen=True, kw_only=True):
-    """One compiled pattern."""
+    """One pattern. Its regexes are compiled for the first line that has one of its literals: most never are."""
 
     id: str
     literals: tuple[str, ...]
-    regex: re.Pattern[str] | None
-    unless: re.Pattern[str] | None
+    regex_text: str | None = None
+    unless_text: str | None = None
     severity: Severity
     role: Role
     explanation: str
@@ -110,6 +110,16 @@ class Pattern(Struct, frozen=True, kw_only=True):
     expressions: tuple[bytes, ...] = ()
     origin: str = ""
     """The file that it was read from: a bare name for those that come with hwtop."""
+
+    @property
+    def regex(self) -> re.Pattern[str] | None:
+        """What decides; None where a literal is enough."""
+        return _compiled(self.regex_text)
+
+    @property
+    def unless(self) -> re.Pattern[str] | None:
+        """What must not be found."""
+        return _compiled(self.unless_text)
 
     @property
     def is_own(self) -> bool:
@@ -155,8 +165,8 @@ class Registry(Struct, frozen=True):
         return tuple(dict.fromkeys(literal for pattern in self.patterns for literal in pattern.literals))
 
 
-def parse_file(text: str, name: str) -> Registry:
-    """The patterns of one file.
+def parse_file(text: str, name: str, *, is_tested: bool = False) -> Registry:
+    """The patterns of one file. `is_tested`: all of its regexes are known to compile.
 
     Raises:
         UsageError: not TOML, an unknown key or value, a regex that does not compile; the message names file and pattern.
@@ -166,7 +176,7 @@ def parse_file(text: str, name: str) -> Registry:
         file = msgspec.convert(data, _File)
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise UsageError(f"{name}: {error}; {_HELP}") from error
-    patterns = tuple(_pattern(number, raw, name) for number, raw in enumerate(file.pattern, start=1))
+    patterns = tuple(_pattern(number, raw, name, is_tested) for number, raw in enumerate(file.pattern, start=1))
     xids = {
         entry.code: XidMeaning(
             entry.meaning, entry.severity, entry.role, entry.blame, entry.action, entry.fatal_severity
@@ -196,22 +206,24 @@ def builtin() -> Registry:
 @cache
 def builtin_file(name: str) -> Registry:
     """The patterns of one of the files that come with hwtop."""
-    return parse_file((resources.files(__package__ or "") / name).read_text(encoding="utf-8"), name)
+    return parse_file((resources.files(__package__ or "") / name).read_text(encoding="utf-8"), name, is_tested=True)
 
 
-def _pattern(number: int, raw: dict[str, Any], name: str) -> Pattern:
+def _pattern(number: int, raw: dict[str, Any], name: str, is_tested: bool) -> Pattern:
     where = f'{name}: pattern {number} "{raw.get("id", "without id")}"'
     try:
         entry = msgspec.convert(raw, _Entry)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {error}; {_HELP}") from error
     _check(entry, where)
+    if not is_tested:
+        _check_regexes(entry, where)
     return Pattern(
         origin=name,
         id=entry.id,
         literals=tuple(entry.literals),
-        regex=_compiled(entry.regex, "regex", where),
-        unless=_compiled(entry.unless, "unless", where),
+        regex_text=entry.regex,
+        unless_text=entry.unless,
         severity=entry.severity,
         role=entry.role,
         explanation=entry.explanation,
@@ -236,11 +248,19 @@ def _check(entry: _Entry, where: str) -> None:
         raise UsageError(f"{where}: `explanation` is required: say what the line means")
 
 
-def _compiled(regex: str | None, key: str, where: str) -> re.Pattern[str] | None:
+def _check_regexes(entry: _Entry, where: str) -> None:
+    key = "regex"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # "possible nested set" would be printed over the screen
-            return None if regex is None else re.compile(regex, re.IGNORECASE)
+        _compiled(entry.regex)
+        key = "unless"
+        _compiled(entry.unless)
     # OverflowError and ValueError: a count that is too large, or of thousands of digits
     except (re.error, OverflowError, RecursionError, ValueError) as error:
         raise UsageError(f"{where}: invalid regex in `{key}`: {error}") from error
+
+
+@cache
+def _compiled(regex: str | None) -> re.Pattern[str] | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # "possible nested set" would be printed over the screen
+        return None if regex is None else re.compile(regex, re.IGNORECASE)

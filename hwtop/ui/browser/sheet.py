@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 
-from hwtop.ui.terminal.diff_writer import Cell, Style, pieces
+from hwtop.ui.terminal.diff_writer import Cell, Piece, Style
 from hwtop.ui.themes import browser
 from hwtop.ui.widgets.text import cells
 
@@ -37,9 +37,9 @@ class Sheet:
         self._rows = [[_BLANK] * width for _ in range(height)]
         self._changed = set(range(height))
 
-    def draw(self, data: str) -> None:
-        """Take in what the toolkit sends to a terminal. What does more than to draw has no meaning here."""
-        for row, column, text, style in pieces(data) or ():
+    def draw(self, drawn: list[Piece]) -> None:
+        """Take these in."""
+        for row, column, text, style in drawn:
             if 0 < row <= self.height:
                 self._put(row - 1, column - 1, text, style)
 

@@ -14,6 +14,7 @@ from textual.keys import _character_to_key
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.browser.sheet import Sheet
 from hwtop.ui.options import ScreenOptions, Start
+from hwtop.ui.terminal.diff_writer import Piece, pieces
 
 MouseAct = Literal["down", "move", "up", "wheel-down", "wheel-up"]
 _MOUSE: dict[MouseAct, type[events.MouseEvent]] = {
@@ -72,9 +73,9 @@ class TabApp(HwtopApp):
         """One that draws on the sheet."""
         return TabDriver
 
-    def drawn(self, data: str) -> None:
+    def drawn(self, drawn: list[Piece]) -> None:
         """Take in what would go to a terminal."""
-        self.sheet.draw(data)
+        self.sheet.draw(drawn)
         self._changed()
 
     def copy_to_clipboard(self, text: str) -> None:
@@ -118,8 +119,12 @@ class TabDriver(Driver):
     """Stands where the terminal would."""
 
     def write(self, data: str) -> None:
-        """Draw `data`."""
-        cast("TabApp", self._app).drawn(data)
+        """Draw `data`. What does more than to draw has no meaning here."""
+        self.draw(pieces(data) or [])
+
+    def draw(self, drawn: list[Piece]) -> None:
+        """Draw these."""
+        cast("TabApp", self._app).drawn(drawn)
 
     def start_application_mode(self) -> None:
         """Tell the first size."""

@@ -18,8 +18,11 @@ from hwtop.ui.panels import hint
 from hwtop.ui.reducers import processes
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings import adoption
+from hwtop.ui.terminal.diff_writer import Piece
+from hwtop.ui.terminal.driver import DrawsPieces
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
+from hwtop.ui.widgets.place import Place
 
 
 class PictureScreen(Screen[None]):
@@ -84,11 +87,14 @@ class PictureScreen(Screen[None]):
             # What is hidden while it holds the mouse never hears that it is let go.
             self._panels["time-bar"].release_mouse()
         with self.app.batch_update():
-            for name, panel in self._panels.items():
-                place = places.get(name)
-                panel.place(Region(place.x, place.y, place.width, place.height) if place else None)
-                if place:
-                    panel.show(drawn(self.view, name, places))
+            moved = [panel.place(_region(places.get(name))) for name, panel in self._panels.items()]
+            # The toolkit finds out what stands where. While nothing moves, that is known.
+            driver = self.app._driver if self.is_current and not any(moved) else None  # noqa: SLF001  # nothing public draws cells
+            pieces: list[Piece] | None = [] if isinstance(driver, DrawsPieces) else None
+            for name in places:
+                self._panels[name].show(drawn(self.view, name, places), pieces)
+            if pieces and isinstance(driver, DrawsPieces):
+                driver.draw(pieces)
 
     def tell(self, note: str) -> None:
         """Say this at the bottom until the next key."""
@@ -113,3 +119,7 @@ class PictureScreen(Screen[None]):
         """Behind the keys that wait already: where drawing takes longer than a key held down repeats, it is done once for some."""
         if self._is_due:
             self.redraw()
+
+
+def _region(place: Place | None) -> Region | None:
+    return Region(place.x, place.y, place.width, place.height) if place else None

@@ -12,14 +12,14 @@ import os
 import threading
 from collections.abc import Callable
 from io import TextIOWrapper
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from hwtop.ui.messages import LineFree
-from hwtop.ui.terminal.diff_writer import DiffWriter, pieces
+from hwtop.ui.terminal.diff_writer import DiffWriter, Piece, pieces
 
 LINE_BYTES_S = 125_000
 """1 Mbit/s. So long as pictures take on such a line the next one waits, also where the line is faster."""
@@ -56,6 +56,14 @@ class Outlet:
         self._flushed(len(texts), len(data))
 
 
+@runtime_checkable
+class DrawsPieces(Protocol):
+    """A driver that draws cells without the toolkit working out sequences for them."""
+
+    def draw(self, drawn: list[Piece]) -> None:
+        """Show these; all other cells stay."""
+
+
 class DiffDriver(LinuxDriver):
     """The toolkit's driver, with fewer bytes and without a backlog."""
 
@@ -64,7 +72,7 @@ class DiffDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._diff = DiffWriter()
-        self._is_synchronized = False
+        self._can_synchronize = False
         self._waiting = 0
         self._is_left_out = False
         if self._file is not None:
@@ -72,16 +80,22 @@ class DiffDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """Send `data`. Never waits: a picture is left out while the line is not free."""
-        if data in (SYNC_START, SYNC_END):
-            self._is_synchronized = data == SYNC_START
-        elif (drawn := pieces(data)) is None:
-            self._diff.forget()
-            if self._waiting < _MOST_WAITING or not data.startswith(("\a", "\x1b]")):
-                self._send(data)
-        elif self._waiting:
+        if data in (SYNC_START, SYNC_END):  # `draw` sends them with a picture
+            self._can_synchronize = True
+            return
+        if (drawn := pieces(data)) is not None:
+            self.draw(drawn)
+            return
+        self._diff.forget()
+        if self._waiting < _MOST_WAITING or not data.startswith(("\a", "\x1b]")):
+            self._send(data)
+
+    def draw(self, drawn: list[Piece]) -> None:
+        """Send a picture, in one go where the terminal can, or leave it out while the line is not free."""
+        if self._waiting:
             self._is_left_out = True
         elif text := self._diff(drawn):
-            self._send(f"{SYNC_START}{text}{SYNC_END}" if self._is_synchronized else text)
+            self._send(f"{SYNC_START}{text}{SYNC_END}" if self._can_synchronize else text)
 
     def forget(self) -> None:
         """Something else may have written to the terminal: send all cells from now on."""

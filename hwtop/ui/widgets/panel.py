@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import zip_longest
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.css.styles import RenderStyles
@@ -9,8 +12,11 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from hwtop.ui.widgets.line import Line, Span, change
-from hwtop.ui.widgets.text import to_ascii
+from hwtop.ui.terminal.diff_writer import Piece
+from hwtop.ui.terminal.diff_writer import Style as TerminalStyle
+from hwtop.ui.terminal.diff_writer import pieces as pieces_of
+from hwtop.ui.widgets.line import Line, Span
+from hwtop.ui.widgets.text import cells, to_ascii
 
 ROLES = (
     "text",
@@ -78,6 +84,7 @@ class Panel(Widget):
         self._drawn_width = 0
         self._styles: dict[str, Style] = {}
         """By role."""
+        self._terminal_styles: dict[str, TerminalStyle] = {}
 
     def get_component_styles(self, *names: str) -> RenderStyles:
         """The looks of roles. They are the app's: working out all of them for each panel is most of what a start takes."""
@@ -87,6 +94,7 @@ class Panel(Widget):
         """Draw anew: the theme may be another one."""
         super().notify_style_update()
         self._styles.clear()
+        self._terminal_styles.clear()
         self.redraw()
 
     def redraw(self) -> None:
@@ -94,30 +102,29 @@ class Panel(Widget):
         self._strips.clear()
         self.refresh()
 
-    def place(self, region: Region | None) -> None:
-        """Stand at `region` of the screen, or nowhere. Costs nothing when it is there already."""
+    def place(self, region: Region | None) -> bool:
+        """Stand at `region` of the screen, or nowhere; whether it stood elsewhere. Costs nothing when it is there already."""
         if region == self._place:
-            return
+            return False
         self._place = region
         self.display = region is not None
         if region is not None:
             self.styles.offset = (region.x, region.y)
             self.styles.width = region.width
             self.styles.height = region.height
+        return True
 
-    def show(self, lines: list[Line]) -> None:
-        """Show `lines`, each as wide as the panel."""
+    def show(self, lines: list[Line], pieces: list[Piece] | None = None) -> None:
+        """Show `lines`, each as wide as the panel. With `pieces` the spans that differ are added there, for whoever draws them;
+        without, the toolkit is asked to draw their rows."""
         before, self.lines = self.lines, lines
-        if len(before) != len(lines):
-            self.redraw()
-            return
-        changed = []
-        for y, (old, new) in enumerate(zip(before, lines, strict=True)):
-            if (found := change(old, new)) is not None:
-                self._strips.pop(y, None)
-                changed.append(Region(found[0], y, found[1], 1))
-        if changed:
-            self.refresh(*changed)
+        changed = [y for y, (old, new) in enumerate(zip_longest(before, lines)) if old != new]
+        for y in changed:
+            self._strips.pop(y, None)
+            if pieces is not None:
+                pieces += self._pieces(y, _row(before, y), _row(lines, y))
+        if changed and pieces is None:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """These cells of the panel. It has no border, padding or opacity, so nothing of the toolkit's box is worked out."""
@@ -129,15 +136,22 @@ class Panel(Widget):
     def render_line(self, y: int) -> Strip:
         """Row `y` of the panel."""
         width = self.size.width
-        line = self.lines[y] if y < len(self.lines) else Line()
-        segments = [
-            Segment(to_ascii(text) if self.is_ascii else text, self._style(role))
-            for text, role in _joined(line.fitted(width).spans)
-        ]
-        strip = Strip(segments, width)
-        for each in self.get_line_filters():
-            strip = strip.apply_filter(each, self.background_colors[1])
-        return strip
+        spans = _joined(_row(self.lines, y).fitted(width).spans)
+        return Strip([Segment(self._text(text), self._style(role)) for text, role in spans], width)
+
+    def _pieces(self, y: int, old: Line, new: Line) -> Iterator[Piece]:
+        """The spans of `new` that do not stand in `old`; all of them where a wide character moves what terminals show behind it."""
+        if self._place is None or y >= self._place.height:
+            return
+        is_wide = any(line.width != len(line.text) for line in (old, new))
+        same = frozenset() if is_wide else frozenset(_placed(old.fitted(self._place.width)))
+        for span in _placed(new.fitted(self._place.width)):
+            if span not in same:
+                column, text, role = span
+                yield self._place.y + y + 1, self._place.x + column + 1, self._text(text), self._terminal_style(role)
+
+    def _text(self, text: str) -> str:
+        return to_ascii(text) if self.is_ascii else text
 
     def _strip(self, y: int) -> Strip:
         if y not in self._strips:
@@ -146,8 +160,29 @@ class Panel(Widget):
 
     def _style(self, role: str) -> Style:
         if role not in self._styles:
-            self._styles[role] = self.get_component_rich_style(f"panel--{role}")
+            strip = Strip([Segment(" ", self.get_component_rich_style(f"panel--{role}"))])
+            for each in self.get_line_filters():
+                strip = strip.apply_filter(each, self.background_colors[1])
+            self._styles[role] = next(iter(strip)).style or Style()
         return self._styles[role]
+
+    def _terminal_style(self, role: str) -> TerminalStyle:
+        if role not in self._terminal_styles:
+            cell = Strip([Segment("x", self._style(role))]).render(self.app.console)
+            self._terminal_styles[role] = next(style for *_, style in pieces_of(f"\x1b[1;1H{cell}") or [])
+        return self._terminal_styles[role]
+
+
+def _row(lines: list[Line], y: int) -> Line:
+    return lines[y] if y < len(lines) else Line()
+
+
+def _placed(line: Line) -> Iterator[tuple[int, str, str]]:
+    """Its spans, each with its column."""
+    column = 0
+    for text, role in line.spans:
+        yield column, text, role
+        column += cells(text)
 
 
 def _joined(spans: list[Span]) -> list[Span]:
