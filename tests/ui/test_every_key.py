@@ -78,6 +78,7 @@ CASES: dict[str, Case] = {
     "signal": Case(shows="Send a signal"),
     "deep": Case(("3",), "Look deeper"),
     "copy": Case(shows="copied: "),
+    "picture": Case(shows="hwtop screenshot"),
     "order": Case(("2",), hides="by number"),
     "reverse": Case(("2",), "rank↓"),
     "log-scale": Case(("5",), "Loss  log scale"),
