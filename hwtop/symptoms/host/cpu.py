@@ -9,8 +9,10 @@ from statistics import fmean
 from msgspec import Struct
 
 from hwtop.job.cpu_list import cpus_of
+from hwtop.job.hang.liveness import RUNS_PCT
 from hwtop.job.rank_set import named
 from hwtop.model.frame import DerivedState
+from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
@@ -30,9 +32,13 @@ def most_runnable(limits: Limits, cores: float) -> float:
 
 
 def runnable(derived: DerivedState) -> float | None:
-    """Threads of the job's ranks and workers in state R at this moment."""
+    """Threads of the job in state R at this moment, whatever process they are of: trials of a search are no ranks."""
     job = derived.job
-    return None if job is None or not job.ranks else float(sum(rank.process.runnable_threads for rank in job.ranks))
+    return None if job is None or not job.ranks else float(sum(map(_running, job.processes)))
+
+
+def _running(process: JobProcess) -> int:
+    return process.thread_states.get("R", 0)
 
 
 def check_oversubscribed(history: History, limits: Limits = CORES) -> Observation | None:
@@ -90,7 +96,7 @@ def _crowded(history: History, limits: Limits) -> Observation | None:
             "wanted": None if set(worst.delays_pct) == {None} else worst.wanted,
             "each": max(1, count // len(numbers)),
             "cores": count,
-            "ranks": len(numbers),
+            "sharing": f"{len(numbers)} rank{'' if len(numbers) == 1 else 's'}",
             "first_pid": worst.ranks[0].pid,
         },
         evidence=(
@@ -157,15 +163,21 @@ def _too_many_threads(history: History, limits: Limits) -> Observation | None:
     pressure = history.mean(limits.window_s, some_pct("cpu"))
     if pressure is not None and pressure < limits.pressure_pct:
         return None
-    ranks = [rank for rank in job.ranks if rank.is_alive]
-    each = max(1, int(cores // max(1, len(ranks))))
+    busy = sorted((each for each in job.processes if _running(each)), key=_running, reverse=True)
+    ranks = [rank.rank for rank in job.ranks if rank.is_alive and (rank.process.tree_cpu_pct or 0.0) >= RUNS_PCT]
+    count = len(ranks) or len(busy)
     load = history.now.cpu.load[0] if history.now.cpu else None
     return observed(
         "cpu-oversubscribed",
         confidence=0.9 if pressure is not None else 0.7,
-        facts={"threads": threads, "cores": cores, "each": each, "ranks": len(ranks)},
+        facts={
+            "threads": threads,
+            "cores": cores,
+            "each": max(1, int(cores // max(1, count))),
+            "sharing": f"{count} {'rank' if ranks else 'process'}{'' if count == 1 else 's' if ranks else 'es'}",
+        },
         evidence=(
-            f"{threads:.0f} runnable threads in {len(ranks)} ranks and their workers (median over {limits.window_s:g} s), {cores:g} cores",
+            f"{threads:.0f} runnable threads in {len(busy)} processes of the job (median over {limits.window_s:g} s), {cores:g} cores",
             *(
                 (f"CPU pressure: some task waited for a core {pressure:.0f} % of the time",)
                 if pressure is not None
@@ -173,11 +185,11 @@ def _too_many_threads(history: History, limits: Limits) -> Observation | None:
             ),
             *((f"load average {load:.1f}",) if load is not None else ()),
             *(
-                f"rank {rank.rank} (PID {rank.pid}) has {rank.process.thread_count} threads, {rank.process.runnable_threads} runnable now"
-                for rank in ranks[:2]
+                f"PID {each.pid} ({each.role if each.rank is None else f'rank {each.rank}'}) has {each.thread_count} threads, {_running(each)} runnable now"
+                for each in busy[:SHOWN]
             ),
         ),
-        ranks=tuple(rank.rank for rank in ranks),
+        ranks=tuple(ranks),
     )
 
 

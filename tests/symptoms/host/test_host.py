@@ -17,7 +17,7 @@ from hwtop.symptoms.host.memory import check_leak
 from hwtop.symptoms.host.shm import check_shm
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from tests.parts import replace
-from tests.symptoms.derived_states import constant, cpu, derived, event, history, job, memory, rank
+from tests.symptoms.derived_states import constant, cpu, derived, event, history, job, memory, rank, row
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,22 @@ from tests.symptoms.derived_states import constant, cpu, derived, event, history
     ],
 )
 def test_oversubscribed(threads: int, cores: float, pressure_pct: float | None, expected: bool) -> None:
-    watched = job(rank(0, runnable_threads=threads))
+    watched = replace(job(rank(0)), processes=(row(thread_states={"R": threads, "S": 3}),))
     seen = check_oversubscribed(constant(watched, cores=cores, cpu=cpu(99.0, pressure_pct)))
     assert (seen is not None) is expected
     if seen is not None:
         assert f"{threads} runnable threads of the job on {cores:g} cores" in seen.title
+
+
+def test_processes_that_are_no_ranks_count_too() -> None:
+    """A search starts its trials, and only waits for them."""
+    trials = tuple(row(2000 + index, role="other", rank=None, thread_states={"R": 3}) for index in range(4))
+    watched = replace(job(rank(0)), processes=(row(thread_states={"S": 1}), *trials))
+    seen = check_oversubscribed(constant(watched, cores=2.0, cpu=cpu(99.0, 60.0)))
+    assert seen is not None
+    assert seen.title == "CPU oversubscribed: 12 runnable threads of the job on 2 cores"
+    assert any("OMP_NUM_THREADS=1" in step and "4 processes" in step for step in seen.next_steps)
+    assert seen.ranks == ()
 
 
 def bound(number: int, cpus: str | None, cpu_pct: float, delay_pct: float | None) -> Rank:
