@@ -11,6 +11,8 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
 _URGENT_S = 30.0
 """A rise that was seen for so long is trusted to reach the limit. Engineering default."""
+_MANY = 4
+"""Times `gained`, along a straight line: who opens so many and closes none never will. Engineering default."""
 _OWN = ("rank", "loader-worker")
 """Whose leak is the job's own: a server that it talks to holds the other end of each connection that is not closed."""
 
@@ -29,10 +31,16 @@ class _Open(Struct, frozen=True):
         rise = self.files.rise
         return rise is not None and rise.gained >= limits.gained and rise.seconds >= LEAST_S
 
-    def is_soon(self, limits: Limits) -> bool:
+    def is_serious(self, limits: Limits) -> bool:
         left_s, rise = self.files.left_s, self.files.rise
         is_urgent = rise is not None and left_s < 60 * limits.urgent_min and rise.seconds >= _URGENT_S
-        return is_urgent or (self.files.share >= limits.used_share and left_s < 3600 * limits.warning_h)
+        is_steady = (
+            rise is not None
+            and rise.seconds >= _URGENT_S
+            and rise.fit >= limits.straight
+            and rise.gained >= _MANY * limits.gained
+        )
+        return is_urgent or is_steady or (self.files.share >= limits.used_share and left_s < 3600 * limits.warning_h)
 
 
 def check_fd_leak(history: History, limits: Limits = FILES) -> Observation | None:
@@ -49,7 +57,7 @@ def check_fd_leak(history: History, limits: Limits = FILES) -> Observation | Non
     worst = min(hit, key=lambda each: (each.process.role not in _OWN, not each.is_full(limits), each.files.left_s))
     process, files = worst.process, worst.files
     is_full, rise = worst.is_full(limits), files.rise if worst.leaks(limits) else None
-    is_soon = rise is not None and worst.is_soon(limits)
+    is_serious = rise is not None and worst.is_serious(limits)
     who = (
         f"rank {process.rank}"
         if process.rank is not None and process.role == "rank"
@@ -58,7 +66,7 @@ def check_fd_leak(history: History, limits: Limits = FILES) -> Observation | Non
     limit = f" of {process.fd_limit} allowed" if process.fd_limit is not None else ""
     return observed(
         "fd-leak",
-        severity="warning" if is_full or is_soon else "info",
+        severity="warning" if is_full or is_serious else "info",
         facts={
             "who": who[0].upper() + who[1:],
             "count": process.fd_count if is_full else None,
@@ -71,7 +79,7 @@ def check_fd_leak(history: History, limits: Limits = FILES) -> Observation | Non
             f"PID {process.pid}: {f'+{rise.gained:.0f} in {rise.seconds:.0f} s, ' if rise else ''}now {process.fd_count}{limit}",
             *(
                 (f"the limit is reached in {span(files.left_s)}: then every open() and every new batch fails",)
-                if is_soon
+                if is_serious and files.left_s < 48 * 3600
                 else ()
             ),
         ),

@@ -253,7 +253,8 @@ def process(count: int, limit: int | None = 1024) -> JobProcess:
         (lambda second: 40 + 6 * second, 1024, "warning"),
         (lambda second: 40 + 2 * second, 1_048_576, "info"),  # the limit is days away
         (lambda second: 40 + 60 * second, 30_000, "warning"),  # little is used, but it is gone in minutes
-        (lambda second: 40 + 60 * second, 50_000, "info"),
+        (lambda second: 40 + 9 * second, 1_048_576, "warning"),  # hundreds, and none is ever closed
+        (lambda second: 40 + int(500 * (second / 60) ** 0.5), 1_048_576, "info"),  # shards that are opened once
     ],
 )
 def test_open_files_that_rise_on_a_line_are_a_leak(count: Any, limit: int, expected: str | None) -> None:
