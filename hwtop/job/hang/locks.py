@@ -58,8 +58,9 @@ def deadlock(dump: StackDump, main: ThreadStack) -> Deadlock | None:
     waits = {id(thread): found for thread in dump.threads if (found := lock_wait(thread)) is not None}
     others = [thread for thread in dump.threads if thread != main and thread.frames]
     if wait.kind != "process-lock" and all(id(thread) in waits for thread in others):
-        if others or wait.kind == "lock":
-            return Deadlock(kind="orphan", wait=wait, others=tuple(_waits(waits[id(thread)]) for thread in others))
+        parties = [thread for thread in others if user_frame(own_frames(thread)) is not None]
+        if parties or wait.kind == "lock":  # a library's own idle threads would not set the user's event either
+            return Deadlock(kind="orphan", wait=wait, others=tuple(_waits(waits[id(thread)]) for thread in parties))
         return None
     return Deadlock(kind="held", wait=wait, others=tuple(_both(thread) for thread in chain)) if chain else None
 

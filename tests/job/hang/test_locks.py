@@ -129,6 +129,13 @@ def test_nobody_runs_that_could_release_it() -> None:
     assert found.others == ("thread feeder waits for a queue (train.py:60 feed)",)
 
 
+def test_idle_threads_of_a_library_make_no_deadlock_of_a_wait() -> None:
+    """An event that nobody sets: the rank is missing, which `rank-missing-from-collective` reports."""
+    main = thread(COND_WAIT, lib("Event.wait", "threading.py"), own("flush_metrics"))
+    feeder = thread(COND_WAIT, lib("Queue._feed", "multiprocessing/queues.py"), name="QueueFeederThread")
+    assert deadlock(dump(main, feeder), main) is None
+
+
 def test_a_thread_that_works_may_still_wake_it() -> None:
     main = thread(COND_WAIT, lib("Queue.get", "queue.py"), own("next_batch"))
     feeder = thread(own("decode"), name="feeder", is_active=True)
