@@ -98,8 +98,6 @@ def _clear(view: View, _: PlacesOf) -> View:
 
 def _filter(view: View, _: PlacesOf) -> View:
     """What is typed next is the filter of this page; pages without rows lead to the logs."""
-    if view.is_picking:
-        return view
     if not current(view).has("filter"):
         view = registry.turned(view, actions.by_id()["filter"].elsewhere)
     return replace(view, typing=current(view).subject(view))

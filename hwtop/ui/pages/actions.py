@@ -86,7 +86,7 @@ def is_possible(action: Action, view: View) -> bool:
     if not is_offered(action, view):
         return False
     if view.is_picking:
-        return action.works_without_job
+        return action.works_without_job or current(view).has(action.id)
     return view.page in (homes(action) or NAMES) or bool(action.elsewhere) or action.is_global
 
 

@@ -9,6 +9,7 @@ from hwtop.ui.pages.page import Cell, Page, PagePanel, PlacesOf, Size
 from hwtop.ui.panels import picker
 from hwtop.ui.panels.gpu import lines as gpu
 from hwtop.ui.panels.host import cpu, disk, memory, network
+from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
 from hwtop.ui.widgets.place import Place, row, stack
 
@@ -31,6 +32,8 @@ class PickerPage(Page):
     title = ""
     panels = {"picker": PagePanel(picker.draw, click=_in_list)}
     main = ("picker",)
+    lists = frozenset({"filter"})
+    filter_example = "train.py training ada"
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         """The list gets what it wants, the GPUs a line each where they have room, the host what is left."""
@@ -61,6 +64,15 @@ class PickerPage(Page):
         """The same."""
         return self.move(view, 0, rows, places)
 
-    def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
+    def hits(self, view: View) -> Hits:
+        """Of all processes that were found."""
+        return Hits(len(picker.candidates(view)), len(view.frame.derived.candidates or ()), "")
+
+    def restarted(self, view: View) -> View:
+        """From the first one."""
+        return view.with_state(picker.PickerState())
+
+    def offers(self, view: View) -> Sequence[Offer]:
         """Its keys in the footer."""
-        return (("choose",), "attach"), (("down", "up"), "choose")
+        back: tuple[Offer, ...] = ((("clear",), "no filter"),) if self.is_filtered(view) else ()
+        return *back, (("choose",), "attach"), (("down", "up"), "choose"), (("filter",), "filter")

@@ -8,6 +8,7 @@ from hwtop.fields import units
 from hwtop.model.process import JobCandidate
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
+from hwtop.ui.tables.filter import matches, reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -17,6 +18,8 @@ from hwtop.ui.widgets.text import wrap
 
 _ORDER = {"training": 0, "python": 1}
 _FRAME = 2
+SUBJECT = "picker"
+"""Whose filter is typed."""
 _LIST_LEAST = 3
 """Rows of the list: titles and two jobs."""
 _TRY = (
@@ -37,15 +40,21 @@ class PickerState:
 
 @once
 def candidates(view: View) -> list[JobCandidate]:
-    """What can be picked, training jobs first, else in the order of the scan."""
-    return sorted(view.frame.derived.candidates or (), key=lambda candidate: _ORDER.get(candidate.kind, 2))
+    """What can be picked and has every word of the filter, training jobs first, else in the order of the scan."""
+    words = view.filter_of(SUBJECT).split()
+    found = [each for each in view.frame.derived.candidates or () if all(matches(word, _text(each)) for word in words)]
+    return sorted(found, key=lambda candidate: _ORDER.get(candidate.kind, 2))
+
+
+def _text(candidate: JobCandidate) -> str:
+    return f"{candidate.pid} {candidate.kind} {candidate.user} {candidate.title}"
 
 
 def wanted(view: View, width: int) -> int:
     """Rows for all jobs and all that is said of them, frame included."""
     found = candidates(view)
     if not found:
-        return _FRAME + len(_nothing(width))
+        return _FRAME + len(_none(view, width))
     return _FRAME + 1 + len(found) + 1 + len(_below(view, found, inner(width)))
 
 
@@ -55,7 +64,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     found = candidates(view)
     room = inner(width)
     if not found:
-        return box(_nothing(width), width, height, title, Line())
+        return box(_none(view, width), width, height, title, _filtered(view, found))
     columns = table.chosen(_columns(), room - 2)
     cursor = min(view.state(PickerState).cursor, len(found) - 1)
     below = _below(view, found, room)[: max(1, height - _FRAME - _LIST_LEAST - 1)]
@@ -67,6 +76,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines += [Line()] * (height - _FRAME - len(below) - len(lines))
     jobs = sum(candidate.kind == "training" for candidate in found)
     note = Line(f"{jobs} training job{'' if jobs == 1 else 's'}", "accent" if jobs else "dim")
+    note.extend(_filtered(view, found))
     if len(shown) < len(found):
         note.add(" ─ ", "border").add(table.part(shown, len(found)), "accent")
     return box([*lines, *below], width, height, title, note)
@@ -107,6 +117,17 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
     if not any(job.kind == "training" for job in found):
         first.append(Line("No training job among them: ", "text").add("hwtop demo", "accent").add(" tries one", "text"))
     return first
+
+
+def _filtered(view: View, found: list[JobCandidate]) -> Line:
+    return reported(view.filter_of(SUBJECT), len(found), len(view.frame.derived.candidates or ()), "processes")
+
+
+def _none(view: View, width: int) -> list[Line]:
+    if not view.frame.derived.candidates:
+        return _nothing(width)
+    clear = Line(key_names.first("clear", view.keymap), "key")
+    return [Line("No process has all these words.", "strong"), clear.add(" clears the filter", "text")]
 
 
 def _nothing(width: int) -> list[Line]:
