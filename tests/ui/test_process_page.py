@@ -326,13 +326,16 @@ def test_other_targets_and_signals() -> None:
         assert "the whole job, through its launcher" in text_of(app)
         await pilot.press("down", "enter", "down", "enter")
         await pilot.press("k", "left", "end", "enter", "y")
+        await pilot.press("k", "up", "enter", "escape")  # behind the first one is the last
+        await pilot.press("k", "up", "down", "enter", "y")
 
     given = frame()
     assert given.derived.job is not None
     everyone = [item.pid for item in given.derived.job.processes]
     drive(act, given, send=post)
     sent = [(order.signal, [each.pid for each in order.targets]) for order in post.orders]
-    assert sent == [("SIGINT", [LAUNCHER]), ("SIGKILL", everyone)]
+    assert sent[:2] == [("SIGINT", [LAUNCHER]), ("SIGKILL", everyone)]
+    assert [name for name, _ in sent[2:]] == ["SIGTERM"], "up and down again: the first one"
 
 
 def test_a_refusal_is_told_with_what_would_do_it() -> None:

@@ -92,8 +92,10 @@ class MenuScreen(Dialog[T | None], Generic[T]):
         return menu.draw(self._menu, self._cursor, width, height), width, height
 
     def action_move(self, step: int) -> None:
-        """Another choice."""
-        self._cursor = max(0, min(len(self._menu.choices) - 1, self._cursor + step))
+        """Another choice; a single step behind the last one leads to the first, but not from No to Yes."""
+        count, there = max(1, len(self._menu.choices)), self._cursor + step
+        wraps = abs(step) == 1 and count > 2
+        self._cursor = there % count if wraps else max(0, min(count - 1, there))
         self.redraw()
 
     def action_turn(self, step: int) -> None:
