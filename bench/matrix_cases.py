@@ -27,7 +27,6 @@ STYLES = (
         also=("gil-contention",),
     ),
     Case("iterable_http", "input-bound-io", (0,), launch="python", seconds=24),
-    Case("actors", "input-bound-cpu", ready="update 3", launch="python", seconds=24, cores=HEAVY),
     Case("tracker_slow", "logging-overhead", (0,), ready=r"step=10\b", launch="python"),
     Case("worker_cache", "host-memory-leak", (0,), launch="python", seconds=30),
     Case("open_files", "fd-leak", (0,), launch="python", seconds=40),
@@ -73,6 +72,7 @@ DEVICES = (
 )  # fmt: skip
 SUSPICIOUS = (
     Case("lightning_healthy", None, ready="", seconds=35, launch="python", cores=BUSY / 2),
+    Case("healthy_actors", None, ready="update 3", launch="python", seconds=24, cores=HEAVY),
     Case("healthy_gpu_phases", None, seconds=50, has_device=True),
     Case("healthy_words", None, seconds=25, launch="python"),
     Case("healthy_prepare", None, ready="Preparing", seconds=45, cores=BUSY),

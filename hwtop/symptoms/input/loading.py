@@ -84,6 +84,8 @@ def is_loading(history: History, rank: Rank) -> bool:
         return True
     functions = [spot.function for spot in rank.stack.worker_hot]
     functions += [line.function for line in rank.stack.hot_lines if line.phase == "data"]
+    if not rank.workers and (spot := thread_spot(history, rank)) is not None:
+        functions.append(spot.function)
     return any(map(is_named_for_data, functions))
 
 

@@ -15,6 +15,7 @@ from hwtop.symptoms.gpu.idle import check_gpu_idle
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loader import check_cause
 from hwtop.symptoms.input.loading import Cause, hot_spot
+from tests.parts import replace
 from tests.stack_jobs import stack
 from tests.symptoms.derived_states import constant, cpu, job, rank, shares, spot, worker
 
@@ -262,6 +263,17 @@ def test_waiting_for_child_processes_of_unknown_purpose_is_no_fault() -> None:
     )
     assert "rank 0 has 2 child processes (state RR), each 98 % of a core on average" in seen.evidence
     assert not any("DataLoader" in step for step in seen.next_steps)
+
+
+@pytest.mark.parametrize(("function", "expected"), [("tokenize", "warning"), ("play", "info")])
+def test_what_a_thread_of_the_rank_is_named_for_counts_as_well(function: str, expected: str) -> None:
+    waits = stack("get queue.py 171", "main train.py 9")
+    busy = replace(stack(f"{function} train.py 30", "run train.py 40"), is_active=True)
+    dumps = StackDump(pid=1000, at_s=30.0, threads=(waits, busy))
+    one = starved(workers=(), worker_hot=(), stack=dumps, hot=(spot("main"),))
+    seen = check_cause("workers", constant(job(one))) or check_cause("cpu", constant(job(one)))
+    assert seen is not None
+    assert seen.severity == expected
 
 
 def test_nothing_is_said_while_the_job_starts() -> None:

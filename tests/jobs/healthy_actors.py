@@ -1,6 +1,7 @@
-"""Fault: a learner that waits most of the time for two actor processes, which step their worlds on the CPU (no torch).
+"""Healthy: a learner that waits most of the time for two actor processes, which step their worlds on the CPU (no torch). Two jobs of
+this kind, by people who had not read the rules, were healthy; that the learner waits is an info finding.
 
-Symptom: input-bound-cpu. Start: python.
+Symptom: none. Start: python.
 """
 
 import multiprocessing as mp
