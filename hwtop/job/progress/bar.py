@@ -88,7 +88,7 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
     speed = next(filter(None, speeds), None)
     units = (bar.group("unit"), bar.group("unit2"), bar.group("unit3"), bar.group("unit4"), bar.group("unit5"))
     unit = next(filter(None, units), "").strip()
-    if _OF_OTHER.search(desc) or _OF_TRAINING.search(desc) is None or _UNIT_OF_OTHER.fullmatch(unit):
+    if _OF_OTHER.search(desc) or _UNIT_OF_OTHER.fullmatch(unit) or not _is_of_training(desc, bar.group("post") or ""):
         return OTHER_BAR
     found = found_in(f"{desc} , {bar.group('post') or ''} , {text[bar.end() :]}")
     if row := _YOLO.match(desc):
@@ -100,6 +100,11 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
     if speed not in (None, "?"):
         _take_rate(found, float(speed), unit)
     return _with_counts(bar, found)
+
+
+def _is_of_training(desc: str, post: str) -> bool:
+    """It is named so, or tells a loss: people name their bars as they like."""
+    return _OF_TRAINING.search(desc) is not None or "loss" in found_in(post).values
 
 
 def _take_row(found: Found, row: re.Match[str]) -> None:

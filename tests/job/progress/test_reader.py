@@ -109,6 +109,19 @@ def test_matlabs_heading_of_one_line() -> None:
     assert rows == [None, Progress(epoch=2, step=50, loss=1.25, lr=0.001)]
 
 
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [
+        ("diffusion:   0%|          | 1003/500000 [00:52<8:33:59, 16.18it/s, loss=0.4795]", 1003),
+        ("diffusion:   0%|          | 1003/500000 [00:52<8:33:59, 16.18it/s]", None),  # of what, nobody knows
+        ("Validating:  20%|##        | 10/50 [00:52<8:33:59, 16.18it/s, loss=0.4795]", None),
+    ],
+)
+def test_a_bar_that_tells_a_loss_is_of_training_whatever_its_name(line: str, step: int | None) -> None:
+    told = ProgressReader().read(line)
+    assert (None if told is None else told.step) == step
+
+
 def test_a_bar_without_a_name_behind_one_that_told_a_loss() -> None:
     rows = read(
         "100%|##########| 190/190 [03:08<00:00,  1.01it/s, train_loss=0.75]",
