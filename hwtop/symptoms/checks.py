@@ -17,11 +17,11 @@ from hwtop.model.rank import Phase, Rank
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
+from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
 from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.host.resources import BESIDE_DISKS, LEAST_S, known
 from hwtop.symptoms.host.resources import WINDOW_S as RISES_S
-from hwtop.symptoms.input.loading import WINDOW_S
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.runs.earlier import against_earlier, earlier_words
 from hwtop.symptoms.statistics import share_at_most
@@ -36,8 +36,6 @@ LARGE_SHARE = 0.30
 """A phase that takes so much of the samples of most ranks makes the job slow. Engineering default."""
 MIN_SAMPLES = 20
 """Stack samples of each rank for a share of a phase: the answer "no" needs more than a finding. Engineering default."""
-CORES_FREE_PCT = 85.0
-"""Of the cores that the ranks may use: with less in use they are not full. Engineering default."""
 STALLED_PCT = 10.0
 """Of the time with a task stalled for I/O: less slows no step. Engineering default."""
 LINK_SHARE = 0.5
@@ -125,10 +123,10 @@ def cpu_full(history: History) -> Result:
     util = 100 * (1 - free / cores)
     throttled = history.mean(WINDOW_S, lambda derived: derived.cgroup.throttled_periods_pct if derived.cgroup else None)
     limit = f", CPU limit reached in {throttled:.0f} % of the periods" if throttled is not None else ""
-    taken = capacity.taken(history)
+    taken = history.once(capacity.taken)
     others = f", {taken[0]:.1f} by programs outside the job" if taken is not None else ""
     text = f"{util:.0f} % of {cores:g} core{'s' if cores != 1 else ''} busy{others}{limit}"
-    return Result("no" if util < CORES_FREE_PCT and (throttled or 0.0) < 1.0 else "unknown", text)
+    return Result("no" if util < 100 * FULL_SHARE and (throttled or 0.0) < 1.0 else "unknown", text)
 
 
 def disk_slow(history: History) -> Result:

@@ -138,7 +138,7 @@ def _pid_of(seen: Observation, history: History) -> int | None:
 
 def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) -> Finding:
     seen, record = watch.observation, records().get(rule.symptom)
-    if record is not None and record.needs_cpu and (taken := capacity.taken(history)) is not None:
+    if record is not None and record.needs_cpu and (taken := history.once(capacity.taken)) is not None:
         seen = _less_sure(seen, *taken)
     pid = _pid_of(seen, history)
     facts = {"pid": "PID" if pid is None else pid, **seen.facts}

@@ -14,7 +14,7 @@ from hwtop.errors import internal_error
 from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import WINDOW_S
+from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
 from hwtop.symptoms.records import Question, records
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.training.answers import not_learning
@@ -101,7 +101,7 @@ QUESTIONS = (
     _Question(
         id="cpu",
         hypothesis="Is the CPU oversubscribed or limited?",
-        check=f"busy cores over {WINDOW_S:.0f} s, free under {measures.CORES_FREE_PCT:.0f} %; periods at the CPU limit",
+        check=f"busy cores over {WINDOW_S:.0f} s, free under {100 * FULL_SHARE:.0f} %; periods at the CPU limit",
         measure=measures.cpu_full,
     ),
     _Question(

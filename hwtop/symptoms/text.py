@@ -25,6 +25,18 @@ SHOWN_CHARS = 240
 """Of a line of a log that is quoted."""
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """ "1 rank", "4 ranks"; `many` where it is not `one` with an s."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def span(seconds: float) -> str:
+    """A time as people say it: "59 s", "7 min", "2.5 h"."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def filled(text: Text, facts: Facts) -> str | None:
     """With the facts in place of the placeholders; None where one is missing."""
     for each in _alternatives(text):

@@ -13,10 +13,9 @@ from hwtop.symptoms.gpu.load import at_work, rank_bytes
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.memory import LEAK_S
-from hwtop.symptoms.host.resources import span
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, span
 
 FLUSH_S = 60.0
 """Window in which memory that is given back and taken again is counted. Engineering default."""

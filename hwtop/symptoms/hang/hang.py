@@ -26,10 +26,9 @@ from hwtop.model.stack import StackFrame
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.resources import span
 from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
-from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact
+from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact, span
 
 _BUSY_PCT = 10.0
 """Of a core: from here on the load of a rank is part of the evidence. Engineering default."""

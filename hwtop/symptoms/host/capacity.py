@@ -9,7 +9,7 @@ from hwtop.model.frame import DerivedState
 from hwtop.symptoms.history import History
 
 WINDOW_S = 10.0
-"""Of the means over what others take. Engineering default."""
+"""Of the means over workers, threads, cores and GPUs that answer what is busy now. Engineering default."""
 FULL_SHARE = 0.85
 """Of the cores in use: hardly one is left. Engineering default."""
 OUTSIDE_SHARE = 0.25

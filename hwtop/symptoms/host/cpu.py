@@ -18,7 +18,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, counted
 
 CORES = limits_of("cpu-oversubscribed")
 STEAL = limits_of("cpu-steal")
@@ -96,7 +96,7 @@ def _crowded(history: History, limits: Limits) -> Observation | None:
             "wanted": None if set(worst.delays_pct) == {None} else worst.wanted,
             "each": max(1, count // len(numbers)),
             "cores": count,
-            "sharing": f"{len(numbers)} rank{'' if len(numbers) == 1 else 's'}",
+            "sharing": counted(len(numbers), "rank"),
             "first_pid": worst.ranks[0].pid,
         },
         evidence=(
@@ -174,7 +174,7 @@ def _too_many_threads(history: History, limits: Limits) -> Observation | None:
             "threads": threads,
             "cores": cores,
             "each": max(1, int(cores // max(1, count))),
-            "sharing": f"{count} {'rank' if ranks else 'process'}{'' if count == 1 else 's' if ranks else 'es'}",
+            "sharing": counted(count, "rank") if ranks else counted(count, "process", "processes"),
         },
         evidence=(
             f"{threads:.0f} runnable threads in {len(busy)} processes of the job (median over {limits.window_s:g} s), {cores:g} cores",

@@ -10,8 +10,9 @@ from msgspec import Struct
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.resources import MEMORIES, SLICE_SHARE, SLICES, Rise, known, rise_of, span
+from hwtop.symptoms.host.resources import MEMORIES, SLICE_SHARE, SLICES, Rise, known, rise_of
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import span
 
 MIN_WINDOW_S = 12.0
 """Shortest window of a rise: start-up and caches rise as well. Engineering default."""

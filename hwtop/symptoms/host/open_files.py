@@ -6,8 +6,9 @@ from msgspec import Struct
 
 from hwtop.model.member import JobProcess
 from hwtop.symptoms.history import History
-from hwtop.symptoms.host.resources import LEAST_S, OPEN_FILES, Outlook, outlooks, span
+from hwtop.symptoms.host.resources import LEAST_S, OPEN_FILES, Outlook, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import span
 
 _URGENT_S = 30.0
 """A rise that was seen for so long is trusted to reach the limit. Engineering default."""

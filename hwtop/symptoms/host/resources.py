@@ -17,6 +17,7 @@ from hwtop.model.host.disk import MountReading
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import line_fit
+from hwtop.symptoms.text import span
 
 FIT = 0.9
 """R squared of the straight line of a rise. Engineering default."""
@@ -121,13 +122,6 @@ def outlooks(history: History, resource: Resource, window_s: float = WINDOW_S) -
             if whose in points:
                 points[whose].append((derived.at_s, amount.used))
     return {whose: Outlook(each.used, each.limit, rise_of(points.get(whose, ()))) for whose, each in now.items()}
-
-
-def span(seconds: float) -> str:
-    """A time to come, as people say it."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _gains(points: Sequence[tuple[float, float]]) -> list[float]:

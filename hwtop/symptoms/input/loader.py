@@ -13,10 +13,10 @@ from hwtop.job.stacks.code_line import collects_garbage
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
+from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import (
     DATA,
-    WINDOW_S,
     WORKER_BLOCKED_SHARE,
     Cause,
     at,
@@ -33,7 +33,7 @@ from hwtop.symptoms.input.loading import (
 )
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
-from hwtop.symptoms.text import Fact
+from hwtop.symptoms.text import Fact, counted
 
 _IN_WORDS: dict[WaitKind, str] = {
     "storage": "storage",
@@ -95,9 +95,9 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     if rank.workers:
         states = "".join(sorted(worker.state for worker in rank.workers))
         load = f", each {busy:.0f} % of a core on average" if busy is not None else ""
-        one, many = ("loader worker", "loader workers") if is_known else ("child process", "child processes")
         count = len(rank.workers)
-        lines.append(f"rank {rank.rank} has {count} {one if count == 1 else many} (state {states}){load}")
+        crew = counted(count, "loader worker") if is_known else counted(count, "child process", "child processes")
+        lines.append(f"rank {rank.rank} has {crew} (state {states}){load}")
     elif cause == "workers" and not waits_at_queue(rank):
         lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
     elif cause == "cpu":

@@ -18,6 +18,7 @@ from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.rule import limits_of
 
 DATA = limits_of("input-bound-cpu")
@@ -28,8 +29,6 @@ WORKER_RUNNABLE_SHARE = 0.5
 default."""
 WORKER_BLOCKED_SHARE = 0.3
 """Of the samples of the loader workers in D state. Engineering default."""
-WINDOW_S = 10.0
-"""Of the means over workers, threads, cores and GPUs that answer what is busy now. Engineering default."""
 THREAD_WINDOW_S = 60.0
 """Time in which all threads are sampled: seldom, one sample ends each window. Engineering default."""
 MIN_LOOKS = 3

@@ -10,7 +10,7 @@ from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import is_loading
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, counted
 
 WORKERS = limits_of("dataloader-oversubscribed")
 
@@ -23,11 +23,12 @@ def waiting_workers(derived: DerivedState) -> float | None:
 
 def check_oversubscribed(history: History, limits: Limits = WORKERS) -> Observation | None:
     """Far more workers want to run than there are cores. Many that sleep are no fault, whatever torch warns of at the start."""
-    cores = capacity.cores(history.now)
+    cores, ready = capacity.cores(history.now), history.median(limits.window_s, waiting_workers)
+    if ready is None or ready < most_runnable(limits, cores):
+        return None
     ranks = [rank for rank in history.live_ranks if rank.workers and is_loading(history, rank)]
     count = sum(len(rank.workers) for rank in ranks)
-    ready = history.median(limits.window_s, waiting_workers)
-    if ready is None or count <= cores or ready < most_runnable(limits, cores):
+    if count <= cores:
         return None
     pressure = history.mean(limits.window_s, some_pct("cpu"))
     if pressure is not None and pressure < limits.pressure_pct:
@@ -40,7 +41,7 @@ def check_oversubscribed(history: History, limits: Limits = WORKERS) -> Observat
         confidence=0.9 if pressure is not None else 0.7,
         facts={
             "count": count,
-            "of": f"{len(ranks)} rank{'s' if len(ranks) > 1 else ''}",
+            "of": counted(len(ranks), "rank"),
             "ranks": len(ranks),
             "cores": cores,
             "ready": ready,

@@ -17,7 +17,7 @@ from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.rank import Phase, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import WINDOW_S
+from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import SHOWN
