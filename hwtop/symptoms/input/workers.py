@@ -156,8 +156,8 @@ def check_killed(history: History, limits: Limits = KILLED) -> Observation | Non
     lost = [
         (rank, gone)
         for rank in history.live_ranks
-        for gone in _lost(history, rank, limits)
-        if is_loading(history, rank)
+        if (ended := _lost(history, rank, limits)) and is_loading(history, rank)
+        for gone in ended
     ]
     if not events and not lost:
         return None

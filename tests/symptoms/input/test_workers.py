@@ -10,7 +10,7 @@ from hwtop.model.hang import LockWait, WorkerLock
 from hwtop.model.host.cgroup import CgroupRates
 from hwtop.model.job import Job
 from hwtop.model.rank import DataFile, Rank, Worker
-from hwtop.model.stack import StackDump, StackFrame
+from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
@@ -18,14 +18,11 @@ from hwtop.symptoms.input.workers import check_killed, check_stuck
 from tests.parts import replace
 from tests.stack_jobs import stack
 from tests.symptoms.derived_states import constant, derived, event, history, job, rank, row, shares, worker
+from tests.symptoms.input.test_loader import TAKES_A_BATCH, dump_of
 
 LOOK_UP = StackFrame(name="look_up", filename="/home/me/data.py", short_filename="data.py", line=31)
-AT_THE_LOADER = StackDump(
-    pid=1000,
-    at_s=30.0,
-    threads=(stack("_try_get_data torch/utils/data/dataloader.py 1310", "main train.py 9"),),
-)
-AT_A_PIPE = replace(AT_THE_LOADER, threads=(stack("recv multiprocessing/connection.py 250", "play train.py 9"),))
+AT_THE_LOADER = dump_of(TAKES_A_BATCH)
+AT_A_PIPE = dump_of(stack("recv multiprocessing/connection.py 250", "play train.py 9"))
 IDLE = StackFrame(
     name="_worker_loop", filename="/t/worker.py", short_filename="torch/utils/data/_utils/worker.py", line=0
 )
