@@ -19,6 +19,8 @@ class CurvePoint(Struct, frozen=True, gc=False):
     """May be nan or inf."""
     is_past: bool = False
     """Written before hwtop attached: `at_s` is not when it was told."""
+    is_exact: bool = False
+    """A value of 0 is 0: it is not written in digits that would round a small value to it."""
     written_s: float | None = None
     """When its line says that it was written, in seconds since the start of the year by the clock of the line."""
 

@@ -49,7 +49,14 @@ class CurveBook:
                 continue
             unit = (progress.throughput_unit or "") if name == "throughput" else ""
             is_mean = name in (progress.means or ()) or (name == "loss" and _is_of_epoch(progress))
-            point = CurvePoint(step=step, at_s=line.at_s, value=value, is_past=line.is_past, written_s=written_s)
+            point = CurvePoint(
+                step=step,
+                at_s=line.at_s,
+                value=value,
+                is_past=line.is_past,
+                is_exact=name == "lr" and bool(progress.lr_is_zero),
+                written_s=written_s,
+            )
             self._books[name].take(reporter, unit, point, is_mean)
         if written_s is None or step is None or progress.step is None:
             return

@@ -144,5 +144,5 @@ class _Heart:
             self._add(focused.name, step, beat.at_s, value * focused.factor, is_past)
 
     def _add(self, name: CurveName, step: int | None, at_s: float, value: float, is_past: bool) -> None:
-        point = CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past)
+        point = CurvePoint(step=step, at_s=at_s, value=value, is_past=is_past, is_exact=True)
         self._series.setdefault(name, CurveSeries()).add(point)

@@ -106,7 +106,8 @@ class _FileBook:
         axis = _whole(point.epoch)
         if point.step is not None:  # a batch that starts over with each epoch goes on
             axis = self._counts.setdefault(point.name, StepCount()).take(point.step, None, point.epoch, None)
-        reported = CurvePoint(step=axis, at_s=point.at_s, value=point.value, is_past=point.is_past)
+        is_exact = self.file is not None and self.file.kind != "csv"  # its writer chose the digits
+        reported = CurvePoint(step=axis, at_s=point.at_s, value=point.value, is_past=point.is_past, is_exact=is_exact)
         self._series.setdefault(point.name, CurveSeries()).add(reported)
         self._measure(reported, point.name)
         changes: dict[str, object] = {point.name: point.value}

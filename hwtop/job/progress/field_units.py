@@ -65,6 +65,11 @@ class Field(Struct, frozen=True):
     """Digits behind the point, so how precise it is; None where there is an exponent."""
 
     @property
+    def is_exact(self) -> bool:
+        """Not written with a fixed number of digits: nothing was rounded to 0 in "0.000e+00", "0.0" and "0", but may be in "0.0000"."""
+        return self.decimals is None or self.decimals <= 1
+
+    @property
     def precision(self) -> float:
         """Largest relative error of a rounded value; infinite where that is not known."""
         return 0.5 * 10.0**-self.decimals / abs(self.value) if self.decimals and self.value else math.inf

@@ -60,6 +60,8 @@ class Found:
         self.throughputs: set[str] = set()
         """Units of those that the line itself calls its throughput."""
         self.means: list[str] = []
+        self.lr_is_zero: bool | None = None
+        """True: the learning rate is 0, and no small one that was rounded."""
         self._weak: dict[str, str] = {}
         """Quantity -> the key it was told by, where another one counts more."""
         self.some_losses: list[float | None] = []
@@ -142,6 +144,7 @@ class Found:
             loss_scale=values.get("loss_scale"),
             skipped_steps=whole(values.get("skipped")),
             data_time_s=values.get("data_time") if step_time_s is not None else None,
+            lr_is_zero=self.lr_is_zero,
         )
         if progress == Progress():
             return None
@@ -202,6 +205,8 @@ def _take(found: Found, field: Field, previous: str) -> str:
     if name == "step_time" and name not in found.values:
         found.is_per_step = is_per_step
     found.take(name, value, field.total, plain_key(field.key))
+    if name == "lr" and value == 0 and field.is_exact:
+        found.lr_is_zero = True
     return name
 
 

@@ -25,8 +25,8 @@ LR_HIGH = 0.5
 EQUAL_DIGITS = 4
 """Losses that agree in four digits or more: batches differ, so the number is not of this model. Engineering default."""
 ZERO_ALWAYS_POINTS = 100
-"""A learning rate that was never another than 0: many a loss rests a while before it begins to fall. Engineering
-default."""
+"""A learning rate that was never another than 0 in the digits written: many a loss rests a while before it begins to
+fall. Engineering default."""
 NEARLY_DONE = 0.98
 """Of the planned steps: a schedule may end at 0. Engineering default."""
 FALLS = 50
@@ -159,11 +159,11 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
     ]
     if since.step is None:  # lines that were read at once have one time: those before must not count
         reported = reported[-zeros:]
-    is_whole_run = zeros == len(lr.points)
-    least = ZERO_ALWAYS_POINTS if is_whole_run else needed
-    if len(reported) < least or (
-        _may_move(reported) if is_whole_run else _falls(reported) or would_round_to_zero(lr.values[:-zeros])
-    ):
+    is_whole_run, is_exact = zeros == len(lr.points), lr.points[-1].is_exact
+    least = ZERO_ALWAYS_POINTS if is_whole_run and not is_exact else needed
+    if len(reported) < least or _falls(reported):
+        return None
+    if not is_exact and (_may_move(reported) if is_whole_run else would_round_to_zero(lr.values[:-zeros])):
         return None
     highest = max(lr.values)
     return observed(

@@ -306,6 +306,21 @@ def test_a_learning_rate_of_zero(
     assert (seen.severity if seen else None) == expected
 
 
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
+        (noisy([2.0] * ZEROS, 0.2), True),
+        (STILL[: ZEROS - 1], False),
+        ([2.0 - 0.05 * step for step in range(ZEROS)], False),
+    ],
+)
+def test_a_zero_that_is_no_rounded_value_needs_no_loss_that_rests(loss: list[float], expected: bool) -> None:
+    rates = curve("lr", [0.0] * len(loss))
+    exact = replace(rates, points=tuple(replace(point, is_exact=True) for point in rates.points))
+    assert (check_lr(watched(exact, curve("loss", loss))) is not None) is expected
+    assert check_lr(watched(rates, curve("loss", loss))) is None
+
+
 def test_losses_read_together_with_the_first_zero_do_not_count_as_after_it() -> None:
     falling = [3.0 - step / 200 for step in range(200)]
 
