@@ -69,6 +69,11 @@ class ProcessInfo(Struct, frozen=True, gc=False, kw_only=True):
     """In which the main thread is blocked; None while it runs, where reading it is not permitted, and for calls of no interest."""
     run_delay_ns: int | None = None
     """For which the main thread was ready to run and had no core, since it started (/proc/PID/schedstat)."""
+    asleep_since_s: float | None = None
+    """Its main thread slept when it was first read, had not run since then (monotonic clock), and has not run yet; None where it has,
+    or the kernel does not report it."""
+    idle_since_s: float | None = None
+    """The same of all its threads that compute, at that first reading."""
     voluntary_switches: int | None = None
     involuntary_switches: int | None = None
     tracer_pid: int | None = None

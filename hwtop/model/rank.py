@@ -193,6 +193,9 @@ class RankLog(Struct, frozen=True, gc=False, kw_only=True):
     """Since the last write."""
     interval_s: float | None = None
     """Learned time between two progress lines."""
+    mean_interval_s: float | None = None
+    """The same of those that were there before hwtop came: the life of the job until the last one over their number, so start-up is in
+    it."""
     last_line: str | None = None
     """Newest of its log; of one that is gone, the exception in the error file that torchrun gave it."""
 

@@ -33,6 +33,7 @@ from hwtop.collectors.process.files import (
 )
 from hwtop.collectors.process.listening_socket import tcp_peer
 from hwtop.collectors.process.ray_log import reported_ranks
+from hwtop.collectors.process.rest import Rest, read_rest
 from hwtop.job.launch.environment import kept
 from hwtop.job.secrets import masked_arguments
 from hwtop.model.process import OpenFile, ProcessInfo, SystemCall, ThreadInfo
@@ -63,10 +64,13 @@ class ProcessEntry:
         """Raises OSError when there is no such process."""
         self.pid = pid
         self.ticks_per_s = ticks_per_s
+        self._proc = proc
         self._directory = f"{proc}/{pid}"
         self.stat: Stat = read_stat(self._directory)
         self._status: Status | None = None
         self._wchan: str | None = None
+        self._rest: tuple[Rest | None, int | None] | None = None
+        """At the first look, with the context switches so far: of interest as long as they do not grow."""
         self._run_delay_ns: int | None = None
         self._call: SystemCall | None = None
         self._socket: tuple[str | None, str | None] = None, None
@@ -120,6 +124,9 @@ class ProcessEntry:
         try:
             self._status = read_status(self._directory)
             self._threads = self._read_threads()
+            if self._rest is None:
+                rest = read_rest(self._proc, self.pid, self._threads, self.ticks_per_s)
+                self._rest = rest, self._status.switches
             self._run_delay_ns = read_run_delay(self._directory)
             self._wchan = read_wchan(self._directory)
             for name in ("status", "wchan"):
@@ -236,6 +243,9 @@ class ProcessEntry:
     def info(self, unidentified: str | None = None, unmeasured: str | None = None) -> ProcessInfo:
         """As struct. `unidentified` and `unmeasured` say why `identify` and `measure` did not finish."""
         stat, status, io = self.stat, self._status, self._io
+        rest, switches = self._rest or (None, None)
+        if rest is None or status is None or status.switches != switches:
+            rest = None
         return ProcessInfo(
             pid=self.pid,
             ppid=stat.ppid,
@@ -253,6 +263,8 @@ class ProcessEntry:
             wchan=self._wchan,
             call=self._call,
             run_delay_ns=self._run_delay_ns,
+            asleep_since_s=rest.main_since_s if rest else None,
+            idle_since_s=rest.all_since_s if rest else None,
             voluntary_switches=status.voluntary_switches if status else None,
             involuntary_switches=status.involuntary_switches if status else None,
             tracer_pid=status.tracer_pid if status else None,

@@ -76,6 +76,13 @@ class Status(NamedTuple):
     allowed_cpus: str | None
     ns_pids: tuple[int, ...]
 
+    @property
+    def switches(self) -> int | None:
+        """All context switches of the main thread."""
+        if self.voluntary_switches is None or self.involuntary_switches is None:
+            return None
+        return self.voluntary_switches + self.involuntary_switches
+
 
 class Io(NamedTuple):
     """/proc/PID/io, bytes."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.hang.collective_timeout import timeout_of
-from hwtop.job.hang.liveness import RUNS_PCT
+from hwtop.job.hang.liveness import RUNS_PCT, rhythm_s
 from hwtop.job.hang.locks import lock_wait
 from hwtop.job.hang.rank_state import rank_state, settled
 from hwtop.job.hang.rendezvous import address_of, endpoint_of, nodes_of
@@ -17,7 +17,7 @@ from hwtop.job.stacks.samples import StackSamples
 from hwtop.model.hang import BlockedThread, Rendezvous, WorkerLock
 from hwtop.model.job import Job
 from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo
-from hwtop.model.rank import Rank
+from hwtop.model.rank import Rank, RankStall
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackDump
 
@@ -34,6 +34,8 @@ class HangWatch:
     """Takes in every process reading and every job, in order; answers with the job completed."""
 
     def __init__(self) -> None:
+        self._began_s: float | None = None
+        """The first reading."""
         self._asleep: dict[tuple[int, int], _Sleep] = {}
         self._helped_s: dict[int, float] = {}
         """Rank -> when a process that it started, loader workers aside, last worked."""
@@ -43,6 +45,7 @@ class HangWatch:
 
         As the kernel's own hung task detector does (kernel/hung_task.c), D state counts only without a context switch.
         """
+        self._began_s = reading.at_s if self._began_s is None else self._began_s
         asleep: dict[tuple[int, int], _Sleep] = {}
         for process in reading.processes:
             for thread in process.threads:
@@ -61,9 +64,11 @@ class HangWatch:
             return job
         processes = {process.pid: process for process in reading.processes}
         for row in job.processes:
-            if row.rank is not None and row.role not in ("rank", "loader-worker") and (row.cpu_pct or 0.0) >= RUNS_PCT:
-                self._helped_s[row.rank] = reading.at_s
-        ranks = settled([self._rank(rank, processes, samples, reading.at_s) for rank in job.ranks])
+            if row.rank is not None and row.role not in ("rank", "loader-worker"):
+                self._see_helper(row.rank, row.cpu_pct, processes[row.pid], reading.at_s)
+        has_rhythm = any(rhythm_s(rank) is not None for rank in job.ranks)
+        since_s = 0.0 if has_rhythm else self._began_s or 0.0
+        ranks = settled([self._rank(rank, processes, samples, reading.at_s, since_s) for rank in job.ranks])
         threads = {pid: [thread.comm for thread in process.threads] for pid, process in processes.items()}
         dumps = snapshot.flight.dumps if snapshot.flight else ()
         return replace(
@@ -73,7 +78,16 @@ class HangWatch:
             rendezvous=self._rendezvous(replace(job, ranks=ranks), processes, snapshot, samples),
         )
 
-    def _rank(self, rank: Rank, processes: Mapping[int, ProcessInfo], samples: StackSamples, at_s: float) -> Rank:
+    def _see_helper(self, rank: int, cpu_pct: float | None, process: ProcessInfo, at_s: float) -> None:
+        """What it did before the first reading is not known where the kernel does not tell."""
+        worked_s = at_s if (cpu_pct or 0.0) >= RUNS_PCT else process.idle_since_s or self._began_s
+        if worked_s is not None:
+            self._helped_s[rank] = max(worked_s, self._helped_s.get(rank, worked_s))
+
+    def _rank(
+        self, rank: Rank, processes: Mapping[int, ProcessInfo], samples: StackSamples, at_s: float, since_s: float
+    ) -> Rank:
+        """`since_s`: rest before that does not count."""
         if not rank.is_alive:
             return replace(rank, state=rank_state(rank))
         helped_s = self._helped_s.get(rank.rank)
@@ -90,6 +104,7 @@ class HangWatch:
                 worker_locks=_worker_locks(rank, samples),
             ),
         )
+        rank = replace(rank, stall=_counted(rank.stall, at_s, since_s))
         return replace(rank, state=rank_state(rank))
 
     def _blocked(self, rank: Rank, processes: Mapping[int, ProcessInfo], at_s: float) -> BlockedThread | None:
@@ -157,6 +172,22 @@ class HangWatch:
             here=1,
             address=endpoint_of(launcher.command),
         )
+
+
+def _counted(stall: RankStall, at_s: float, since_s: float) -> RankStall:
+    """Rest from before the first reading counts only where a rhythm is known that makes it unusual."""
+
+    def most(seconds: float | None) -> float | None:
+        return None if seconds is None else min(seconds, at_s - since_s)
+
+    return replace(
+        stall,
+        asleep_since_s=None if stall.asleep_since_s is None else max(stall.asleep_since_s, since_s),
+        asleep_for_s=most(stall.asleep_for_s),
+        idle_for_s=most(stall.idle_for_s),
+        same_stack_for_s=most(stall.same_stack_for_s),
+        same_function_for_s=most(stall.same_function_for_s),
+    )
 
 
 def _work(process: ProcessInfo, thread: ThreadInfo) -> int:

@@ -36,9 +36,17 @@ class RankSlot:
         self.gpus: tuple[int, ...] = ()
         """Last known ones: a lost GPU no longer tells who was on it."""
         self.stopped_since_s: float | None = None
-        self.idle_since_s: float | None = None
+        self._seen_idle_since_s: float | None = None
         self._idle_cpu_s = 0.0
+        self._idle_before_s: float | None = None
+        """Since when nothing of it had run when it was first seen; None where that is not known, or it has worked since."""
         self._seen_at_s: float | None = None
+
+    @property
+    def idle_since_s(self) -> float | None:
+        """Since when it has done nothing; None while it works."""
+        since_s, before_s = self._seen_idle_since_s, self._idle_before_s
+        return since_s if since_s is None or before_s is None else min(since_s, before_s)
 
     def update(self, processes: RankProcesses, at_s: float) -> None:
         """The rank was seen in this reading."""
@@ -70,12 +78,18 @@ class RankSlot:
         last_s, self._seen_at_s = self._seen_at_s, at_s
         if last_s is None or len(known) < len(everyone) or moves:
             self._be_busy()
+            self._idle_before_s = self._rested_since_s() if last_s is None else None
             return
-        if self.idle_since_s is None:
-            self.idle_since_s = last_s
+        if self._seen_idle_since_s is None:
+            self._seen_idle_since_s = last_s
         self._idle_cpu_s += sum(known) / 100 * (at_s - last_s)
-        if self._idle_cpu_s > _IDLE_SLACK_S + RUNS_PCT / 100 * (at_s - self.idle_since_s):
+        if self._idle_cpu_s > _IDLE_SLACK_S + RUNS_PCT / 100 * (at_s - self._seen_idle_since_s):
             self._be_busy()
 
     def _be_busy(self) -> None:
-        self.idle_since_s, self._idle_cpu_s = None, 0.0
+        self._seen_idle_since_s, self._idle_before_s, self._idle_cpu_s = None, None, 0.0
+
+    def _rested_since_s(self) -> float | None:
+        everyone = (self.processes.process, *(worker for worker, _ in self.processes.workers))
+        known = [process.idle_since_s for process in everyone if process.idle_since_s is not None]
+        return max(known) if len(known) == len(everyone) else None

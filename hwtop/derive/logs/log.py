@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.derive.logs.curves import CurveBook
-from hwtop.derive.logs.stream import LogStreams
+from hwtop.derive.logs.stream import LogStream, LogStreams
 from hwtop.derive.logs.surroundings import Surroundings
 from hwtop.derive.logs.writer import of_job
 from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
@@ -28,6 +28,8 @@ _KEPT_EVENTS = 500
 _OVERCOME_STEPS = 3
 """A past error that the same file follows up with this many steps did not end that run: it is history. Engineering
 default."""
+_RHYTHM_STEPS = 5
+"""Steps that show how often they come. Engineering default."""
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
@@ -52,6 +54,7 @@ class LogBook:
         self._matcher = Matcher(patterns)
         self._streams = LogStreams()
         self._read_at_s = 0.0
+        self._job_age_s: float | None = None
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
         self._curves = CurveBook()
         self._surroundings = Surroundings()
@@ -92,7 +95,7 @@ class LogBook:
         `rank_of` maps the PIDs of ranks to their numbers; `job_age_s`: since the job began.
         """
         self.files = reading.files
-        self._read_at_s = reading.at_s
+        self._read_at_s, self._job_age_s = reading.at_s, job_age_s
         every = [parsed(line) for line in reading.lines]
         shown = [line.source if line.rank is None else replace(line.source, rank=line.rank) for line in every]
         self._lines.extend(shown)
@@ -106,9 +109,12 @@ class LogBook:
             blamed = self._blamed(event, ranks_of, rank_of)
             self._reported.append(_Reported(replace(event, rank=blamed, writer=writer)))
         earlier = superseded(file.path for file in reading.files)
-        for line in (*lines.unknown, *lines.of_job):
+        for line in lines.unknown:
             if line.path not in earlier:
                 self._take(line, ranks_of)
+        for line in lines.of_job:
+            if line.path not in earlier and (stream := self._take(line, ranks_of)) is not None:
+                stream.past_steps += line.source.is_past
 
     def of_rank(self, rank: int, ranks_of: Mapping[str, Sequence[int]], at_s: float) -> LogReport:
         """What is known of this rank at `at_s`."""
@@ -127,6 +133,7 @@ class LogBook:
             path=best.path if best else next(iter([*paths, *(stream.path for stream in streams)]), None),
             age_s=age_s,
             interval_s=best.log_interval_s if best else None,
+            mean_interval_s=self._mean_interval_s(best) if best else None,
             last_line=next((stream.last_line for stream in (best, *streams) if stream and stream.last_line), None),
         )
         if best is None:
@@ -140,6 +147,13 @@ class LogBook:
         )
         return LogReport(log=log, progress=progress)
 
+    def _mean_interval_s(self, stream: LogStream) -> float | None:
+        """The life of the job until the last line of the file, over its lines with a step."""
+        age_s = next((file.age_s for file in self.files if file.path == stream.path), None)
+        if age_s is None or self._job_age_s is None or not stream.is_past or stream.past_steps < _RHYTHM_STEPS:
+            return None
+        return max(0.0, self._job_age_s - age_s) / stream.past_steps
+
     def _blamed(self, event: LogEvent, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> int | None:
         """The rank that the line is about: it says so, names its PID, or stands in that rank's log."""
         pid = event.groups.get("pid") or event.groups.get("exit_pid")
@@ -152,7 +166,8 @@ class LogBook:
             return rank_of[int(pid)]
         return self._owner(event.path, ranks_of)
 
-    def _take(self, parsed_line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> None:
+    def _take(self, parsed_line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> LogStream | None:
+        """The stream, where the line tells a new step."""
         line = parsed_line.source
         rank = parsed_line.rank if parsed_line.rank is not None else self._owner(line.path, ranks_of)
         stream = self._streams.of(line.path, rank)
@@ -164,6 +179,7 @@ class LogBook:
                 self._curves.take_arrival(stream.key, stream.measured)
         if is_step and (line.is_past or attempt_of(line.path) is not None):
             self._overcome(line)
+        return stream if is_step else None
 
     def _step_elsewhere(self, rank: int | None) -> int | None:
         """The newest step that the rank told in another file: bars go to its stderr, losses to its stdout."""

@@ -22,6 +22,8 @@ class LogStream:
         self.last_line: str | None = None
         self.is_past = False
         """Its newest step was there before hwtop came."""
+        self.past_steps = 0
+        """Lines with a new step that the job wrote before hwtop came."""
         self._tracker = ProgressTracker()
 
     @property

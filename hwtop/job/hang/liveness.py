@@ -131,7 +131,8 @@ def newest_report_s(ranks: Iterable[Rank]) -> float | None:
 
 def rhythm_s(rank: Rank) -> float | None:
     """Usual time between two reports: lines, or steps where those are longer; None where it is not known."""
-    return max((each for each in (rank.log.interval_s, rank.progress.step_time_s) if each is not None), default=None)
+    lines_s = rank.log.mean_interval_s if rank.log.interval_s is None else rank.log.interval_s
+    return max((each for each in (lines_s, rank.progress.step_time_s) if each is not None), default=None)
 
 
 def evidence_s(rank: Rank, activity: Activity) -> float:

@@ -14,7 +14,8 @@ _KEPT = 20
 
 
 class Sleep(Struct, frozen=True):
-    """In every reading from `since_s` to `seen_s` the thread slept, and it was not switched in between."""
+    """In every reading from `since_s` to `seen_s` the thread slept, and it was not switched in between; `since_s` may be before the
+    first reading, where the kernel remembers it."""
 
     since_s: float
     seen_s: float
@@ -41,7 +42,11 @@ class Sleepers:
             if process.state not in _ASLEEP or switches is None:
                 continue
             known = before.get(process.pid)
-            since_s = known.since_s if known is not None and known.switches == switches else reading.at_s
+            since_s = reading.at_s
+            if known is not None and known.switches == switches:
+                since_s = known.since_s
+            elif process.asleep_since_s is not None:
+                since_s = min(since_s, process.asleep_since_s)
             self._sleeps[process.pid] = Sleep(since_s, reading.at_s, switches)
         for pid, sleep in before.items():
             now = self._sleeps.get(pid)

@@ -28,7 +28,7 @@ from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
-from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact, span
+from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact, counted, span
 
 _BUSY_PCT = 10.0
 """Of a core: from here on the load of a rank is part of the evidence. Engineering default."""
@@ -108,7 +108,10 @@ def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str,
     looks = min((rank.stack.samples for rank in ranks), default=0)
     is_same = all((rank.stall.same_stack_for_s or 0.0) >= still_s for rank in ranks)
     what = "'s stack has changed" if is_same else " has left the function that it is in"
-    lines = [f"no live rank{what} for {still_s:.0f} s ({len(ranks)} ranks, {looks} samples of each)"]
+    seen = (
+        f"{counted(len(ranks), 'rank')}, {counted(looks, 'sample')} of each" if looks else counted(len(ranks), "rank")
+    )
+    lines = [f"no live rank{what} for {still_s:.0f} s ({seen})"]
     idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
     if idle and min(idle) >= STANDSTILL_S:
         lines.append(
