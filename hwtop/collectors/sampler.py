@@ -13,6 +13,7 @@ import psutil
 from hwtop.collectors.source import Source
 from hwtop.collectors.source_runner import SourceRunner
 from hwtop.model.plan import SamplingPlan
+from hwtop.model.signal import SentSignal
 from hwtop.model.snapshot import OwnCost, Snapshot
 
 _EVENTS = frozenset({"stacks", "deep", "logs", "kernel", "metrics", "heartbeat"})
@@ -41,6 +42,8 @@ class Sampler:
         self._runners = [SourceRunner(source, self._finished, now) for source in sources]
         self._host = host
         self.interval_s = interval_s
+        self.sent_signals: tuple[SentSignal, ...] = ()
+        """Those of the Snapshots to come; replaced, so any thread may set it."""
         self._own_cost = own_cost or (lambda: read_own_cost(now()))
 
     def tick(self, planned_at_s: float | None = None) -> Snapshot:
@@ -62,6 +65,7 @@ class Sampler:
             cost_ms=(self._now() - started_s) * 1000,
             own=self._own_cost(),
             sources=tuple(runner.status() for runner in self._runners),
+            sent_signals=self.sent_signals,
             **fields,
         )
 

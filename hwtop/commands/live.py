@@ -24,12 +24,11 @@ from hwtop.errors import CannotError
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
     from hwtop.model.plan import UserFocus
-    from hwtop.ui.options import ScreenOptions
+    from hwtop.model.signal import SignalAnswer, SignalOrder
+    from hwtop.ui.options import ScreenOptions, Send
 
 _LEAVE_S = 2.0
 """How long a screen whose terminal is gone may take to exit."""
-_ONCE_S = 3.0
-"""`--once` watches this long: enough for rates and the first stacks."""
 
 
 class Watching:
@@ -72,6 +71,16 @@ class Watching:
         """Sample at this interval from now on, also the next job."""
         self._interval_s = self._source.interval_s = seconds
 
+    def send(self, order: SignalOrder) -> tuple[SignalAnswer, ...]:
+        """Send the signal, and let the frames know: what it does to the job is no finding."""
+        from hwtop.collectors.process.signals import send
+
+        answers = send(order)
+        reached = tuple(answer.pid for answer in answers if answer.error is None)
+        if reached:
+            self._source.signalled(order.signal, reached)
+        return answers
+
     def stop(self) -> None:
         """Stop publishing; does not wait."""
         self._feed.stop()
@@ -96,7 +105,9 @@ class Watching:
 @target
 @reading
 @screen.flags
-@click.option("-1", "--once", is_flag=True, help="Print the screen as text and exit.")
+@click.option(
+    "-1", "--once", is_flag=True, help="Print the screen as text and exit: after the first verdict, 11 s at most."
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -151,8 +162,8 @@ def run(
     share_heap()
     terminal.check()
     themes.check(opening.options.theme)
-    options = replace(terminal.fitted(offered(opening.options)), is_first=first_run.is_first())
     watching = Watching(target_pid, opening.interval_s, log_globs, gpus, opening.symptoms, opening.learns)
+    options = replace(terminal.fitted(offered(opening.options, watching.send)), is_first=first_run.is_first())
     failures: list[str] = []
     app = HwtopApp(watching.start, options=replace(options, call=Caller(options.alerts, failures.append)))
 
@@ -178,9 +189,8 @@ def run(
                 print(f"hwtop: {failure}", flush=True)
 
 
-def offered(options: ScreenOptions) -> ScreenOptions:
+def offered(options: ScreenOptions, send: Send) -> ScreenOptions:
     """`options` with the actions that change the job, unless they are read-only."""
-    from hwtop.collectors.process.signals import send
     from hwtop.collectors.stacks.deep_look import find_pystack
 
     return options if options.is_readonly else replace(options, send=send, has_pystack=find_pystack() is not None)
@@ -212,13 +222,16 @@ def print_once(
     import shutil
 
     from hwtop.commands.screenshot import LARGEST
-    from hwtop.feed.watch import last_frame, watch
+    from hwtop.feed.watch import VERDICT_S, first_verdict, watch
     from hwtop.job.log.own_report import signed
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot
 
     themes.check(options.theme)
-    frame = last_frame(watch(target_pid, seconds=_ONCE_S, log_globs=logs, gpus=gpus, symptoms=symptoms))
+    with contextlib.closing(
+        watch(target_pid, seconds=VERDICT_S, log_globs=logs, gpus=gpus, symptoms=symptoms)
+    ) as coming:
+        frame = first_verdict(coming)
     width, height = shutil.get_terminal_size((120, 40))
     size = (min(width, LARGEST[0]), min(max(height, 40), LARGEST[1]))
     print(signed(screenshot.text(options.opened(frame), size, ascii=options.is_ascii) + "\n"), end="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,11 @@ class Size(ParamType[tuple[int, int]]):
 )
 @click.option("--size", type=Size(), default="120x40", show_default=True, help="Size of the screen in characters.")
 @click.option(
-    "--for", "seconds", type=Seconds(1, 3600), default="5s", show_default=True, help="How long to watch before."
+    "--for",
+    "seconds",
+    type=Seconds(1, 3600),
+    default=None,
+    help="How long to watch before.  [default: until the first verdict, 11 s at most]",
 )
 @click.option("--page", type=click.Choice(NAMES), default="overview", show_default=True, help="Page to show.")
 @click.option(
@@ -65,7 +70,7 @@ def command(
     gpus: tuple[int, ...] | None,
     output: Path,
     size: tuple[int, int],
-    seconds: float,
+    seconds: float | None,
     page: str,
     theme: str,
     is_ascii: bool,
@@ -76,7 +81,7 @@ def command(
         raise UsageError(f"unknown format of {str(output)!r}: use a name that ends in .svg, .png or .txt")
     target_pid = resolve_target(pid, pid_option, name, required=True)
 
-    from hwtop.feed.watch import last_frame, watch
+    from hwtop.feed.watch import VERDICT_S, first_verdict, last_frame, watch
     from hwtop.fields import levels
     from hwtop.ui import themes
     from hwtop.ui.keys.keymap import keymap
@@ -88,7 +93,9 @@ def command(
         panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
     )
     themes.check(theme)  # before the wait, not after it
-    frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus, symptoms=config.symptoms))
+    most_s = VERDICT_S if seconds is None else seconds
+    with closing(watch(target_pid, seconds=most_s, log_globs=logs, gpus=gpus, symptoms=config.symptoms)) as coming:
+        frame = first_verdict(coming) if seconds is None else last_frame(coming)
     view = replace(options.opened(frame), page=page)
     if kind == ".txt":
         content = screenshot.text(view, size, ascii=is_ascii).encode()

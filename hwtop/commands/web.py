@@ -85,9 +85,9 @@ def command(
         keymap=keymap(config.keys),
         levels=levels.chosen(config.symptoms.thresholds),
     )
-    options = replace(live.offered(options), call=Caller(config.alerts, _complain))
     target_pid = resolve_target(pid, pid_option, name, required=False)
     watching = live.Watching(target_pid, interval, logs, gpus, config.symptoms, config.baselines.learn)
+    options = replace(live.offered(options, watching.send), call=Caller(config.alerts, _complain))
     with listen(_LOOPBACK[host], port) as listening:
         serve(watching, options, listening, is_opened=is_opened)
 

@@ -17,6 +17,7 @@ from hwtop.collectors.process.candidates import CandidateSource
 from hwtop.collectors.sampler import Sampler
 from hwtop.collectors.source import Source
 from hwtop.model.plan import SamplingPlan
+from hwtop.model.signal import SentSignal
 from hwtop.model.snapshot import Snapshot
 
 _FIRST_TICKS_S = 0.4
@@ -84,6 +85,10 @@ class LiveSource:
     def set_plan(self, plan: SamplingPlan) -> None:
         """Sample by `plan` from now on."""
         self._sampler.set_plan(plan)
+
+    def signalled(self, name: str, pids: tuple[int, ...]) -> None:
+        """The user has sent this signal to these processes of the job, through hwtop."""
+        self._sampler.sent_signals += (SentSignal(signal=name, pids=pids, at_s=self._now()),)
 
     def close(self) -> None:
         """End the iteration and release the source threads."""

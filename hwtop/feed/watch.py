@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.address_space import check_address_space
@@ -11,9 +11,14 @@ from hwtop.feed.feed import frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
+from hwtop.symptoms.verdict import EARLY_S
 
 LAST_WORDS_S = 5.0
 """How long a job is still watched after its end: its launcher writes the summary last."""
+VERDICT_S = EARLY_S + 1.0
+"""Long enough for a verdict without a finding."""
+_FIRST_STACKS_S = 3.0
+"""Enough for rates and the first stacks."""
 HEADLESS_STACK_BUDGET_PCT = 4.0
 """Share of one core for stacks in a short run: 20 s need 20 samples per rank now, not over a minute."""
 
@@ -29,7 +34,7 @@ def watch(
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
     stack_budget_pct: float = HEADLESS_STACK_BUDGET_PCT,
-) -> Iterator[Frame]:
+) -> Generator[Frame, None, None]:
     """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended.
 
     Raises:
@@ -53,6 +58,15 @@ def watch(
                 return
     finally:
         source.close()
+
+
+def first_verdict(frames_to_come: Iterator[Frame]) -> Frame:
+    """The first frame that has rates and stacks, and a finding of warning or above or enough time for none; else the last one."""
+    for frame in frames_to_come:
+        is_found = any(finding.severity != "info" for finding in frame.findings)
+        if frame.watched_s >= _FIRST_STACKS_S and (is_found or frame.derived.job is None):
+            break
+    return frame
 
 
 def last_frame(frames_to_come: Iterator[Frame]) -> Frame:

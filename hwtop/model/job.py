@@ -14,6 +14,7 @@ from hwtop.model.metrics import MetricsFile, MetricsTarget
 from hwtop.model.plan import FlightTarget, LogTarget
 from hwtop.model.process import ProcessDetail
 from hwtop.model.rank import Phase, Rank
+from hwtop.model.signal import SentSignal
 from hwtop.model.stack import DeepDump, Refusal, StackFrame
 
 
@@ -132,3 +133,5 @@ class Job(Struct, frozen=True, gc=False, kw_only=True):
     rendezvous: Rendezvous | None = None
     detail: ProcessDetail | None = None
     """Of the process that a person looks at."""
+    sent_signals: tuple[SentSignal, ...] = ()
+    """As of the Snapshot."""

@@ -21,6 +21,16 @@ class SignalOrder(Struct, frozen=True, gc=False, kw_only=True):
     targets: tuple[SignalTarget, ...]
 
 
+class SentSignal(Struct, frozen=True, gc=False, kw_only=True):
+    """One that was sent."""
+
+    signal: str
+    pids: tuple[int, ...]
+    """Who got it."""
+    at_s: float
+    """On the monotonic clock."""
+
+
 class SignalAnswer(Struct, frozen=True, gc=False, kw_only=True):
     """How it went with one process."""
 

@@ -18,6 +18,7 @@ from hwtop.model.host.network import NetworkReading
 from hwtop.model.log import LogReading
 from hwtop.model.metrics import MetricsReading
 from hwtop.model.process import CandidateReading, ProcessDetail, ProcessReading
+from hwtop.model.signal import SentSignal
 from hwtop.model.stack import DeepReading, StackReading
 
 SourceState = Literal["ok", "stale", "unavailable"]
@@ -78,3 +79,5 @@ class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
     metrics: MetricsReading | None = field(default=None, name="witness")
     """Metrics files. Stored as "witness", as the first recordings have it."""
     heartbeat: HeartbeatReading | None = None
+    sent_signals: tuple[SentSignal, ...] = ()
+    """All that the user has sent to the job through hwtop so far, oldest first."""

@@ -7,13 +7,20 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.symptom import Blind
 
+ANSWERED_S = 3.0
+"""By then each source has answered once, and the logs of the job have been found. Engineering default."""
 
-def blind_spots(derived: DerivedState) -> tuple[Blind, ...]:
-    """Sources that do not answer, stacks and logs that cannot be read, GPUs that are gone. Each reason once."""
+
+def blind_spots(derived: DerivedState, watched_s: float = ANSWERED_S) -> tuple[Blind, ...]:
+    """Sources that do not answer, stacks and logs that cannot be read, GPUs that are gone. Each reason once.
+
+    Nothing is called silent, or not found, before it had time to answer: `watched_s`, of the whole watch.
+    """
+    is_due = watched_s >= ANSWERED_S
     spots = [
         Blind(source=source.name, reason=source.reason or "no reading")
         for source in derived.sources
-        if source.status != "ok"
+        if source.status != "ok" and (is_due or "not answering" not in (source.reason or ""))
     ]
     spots += [
         Blind(source=f"gpu {gpu.index}", reason=gpu.reason or gpu.status) for gpu in derived.gpus if gpu.status != "ok"
@@ -35,7 +42,8 @@ def blind_spots(derived: DerivedState) -> tuple[Blind, ...]:
             for file in job.metrics.files
             if file.reason is not None
         ]
-        if not any(file.reason is None or file.size_bytes is not None for file in job.logs.files) and not job.has_ended:
+        has_log = any(file.reason is None or file.size_bytes is not None for file in job.logs.files)
+        if not has_log and not job.has_ended and is_due:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
         if job.logs.kernel_lost_lines:
             lost = f"{job.logs.kernel_lost_lines} records were overwritten before they could be read"

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from hwtop.errors import internal_error
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
+from hwtop.symptoms import own_signal
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.gpu.words import fit_to_vendors
 from hwtop.symptoms.history import History
@@ -54,6 +55,8 @@ class Judge:
         self._quiet = frozenset(quiet)
         self._watched: dict[str, _Watch] = {}
         self._cleared: deque[Episode] = deque(maxlen=_KEPT_EPISODES)
+        self.before_signal: str | None = None
+        """The worst finding when the user sent the signal that acts on the job now; None where there was none."""
         self.failures: tuple[Blind, ...] = ()
         """Rules that failed at the newest moment: a mistake in one must not end the watch."""
 
@@ -73,7 +76,10 @@ class Judge:
                 severity = self._severity(rule.symptom, watch.observation)
                 findings.append(_finding(rule, watch, severity, history))
         findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))  # stable: the rules' own order within
-        return fold(findings)
+        folded = fold(findings)
+        if own_signal.acting(history.job) is None:
+            self.before_signal = next((finding.title for finding in folded if finding.severity != "info"), None)
+        return folded
 
     def episodes(self) -> tuple[Episode, ...]:
         """When symptoms were raised and cleared so far, in the order in which they were raised; those still up included."""
@@ -99,6 +105,8 @@ class Judge:
     def _observe(self, rule: Rule, history: History, now_s: float, watched_s: float) -> _Watch | None:
         observation = self._check(rule, history)
         watch = self._watched.get(rule.symptom)
+        if watch is None and rule.category == "stability" and own_signal.acting(history.job) is not None:
+            return None  # the user did it
         if observation is None:
             if watch is not None and (not watch.is_raised or now_s - watch.seen_s >= rule.clear_s):
                 del self._watched[rule.symptom]

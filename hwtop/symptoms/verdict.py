@@ -8,12 +8,14 @@ from statistics import median
 from hwtop.job.hang.rank_state import share_of, waits
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s, silence_s
 from hwtop.job.rank_set import do, named
-from hwtop.job.stacks.conclusion import conclusion
+from hwtop.job.stacks.conclusion import conclusion, conclusion_after_colon
 from hwtop.job.stacks.samples import MOSTLY
-from hwtop.model.frame import DerivedState, StallClass, Verdict
+from hwtop.model.frame import DerivedState, StallClass, Verdict, VerdictLevel
 from hwtop.model.job import Job
 from hwtop.model.rank import Phase, Rank, RankState
 from hwtop.model.symptom import Finding
+from hwtop.symptoms import own_signal
+from hwtop.symptoms.blind import ANSWERED_S
 from hwtop.symptoms.records import records
 
 EARLY_S = 10.0
@@ -29,8 +31,16 @@ _BESIDE: dict[Phase, str] = {"compile": "compiles", "checkpoint": "saves", "logg
 _QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
 
 
-def verdict_of(derived: DerivedState, findings: Sequence[Finding], watched_s: float) -> Verdict:
-    """The first finding that matters, or what is known to go well."""
+def verdict_of(
+    derived: DerivedState, findings: Sequence[Finding], watched_s: float, before_signal: str | None = None
+) -> Verdict:
+    """The first finding that matters, or what is known to go well; first of all, what the user did to the job.
+
+    `before_signal`: the worst finding before that.
+    """
+    if (sent := own_signal.acting(derived.job)) is not None and derived.job is not None:
+        level: VerdictLevel = "ended" if derived.job.has_ended else "info"
+        return Verdict(level=level, text=own_signal.sentence(sent, derived, before_signal))
     serious = [finding for finding in findings if finding.severity != "info"]
     if serious:
         more = len(serious) - 1
@@ -60,7 +70,7 @@ def verdict_of(derived: DerivedState, findings: Sequence[Finding], watched_s: fl
     if findings:
         return Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {findings[0].title}")
     return _suspected(job, watched_s) or Verdict(
-        level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job)}"
+        level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job, watched_s)}"
     )
 
 
@@ -88,7 +98,7 @@ def _without_job(derived: DerivedState) -> Verdict:
 def _suspected(job: Job, watched_s: float) -> Verdict | None:
     """Nothing is proven, but too little was seen to call it well, or what the ranks do does not look well."""
     if watched_s < EARLY_S:
-        return Verdict(level="unknown", text=f"Too early for a verdict after {watched_s:.0f} s{_pace(job)}")
+        return Verdict(level="unknown", text=f"Too early for a verdict after {watched_s:.0f} s{_pace(job, watched_s)}")
     live = [rank for rank in job.ranks if rank.is_alive]
     if is_unmoved(live):
         text = (
@@ -120,7 +130,7 @@ def _overdue(job: Job) -> Verdict | None:
     times = [rank.progress.step_time_s for rank in late if rank.progress.step_time_s is not None]
     usual = f", usually {median(times):.3g} s" if times else ""
     who = named(rank.rank for rank in late)
-    text = f"No step of {who} for {age_s:.0f} s{usual}: now in {late[0].stack.phase}"
+    text = f"No step of {who} for {age_s:.0f} s{usual}{conclusion_after_colon(job)}"
     return Verdict(level="info", text=text)
 
 
@@ -135,10 +145,11 @@ def _silent(job: Job, watched_s: float) -> Verdict | None:
     if age_s <= SILENT_TIMES * usual_s + SILENT_S:
         return None
     text = f"Nothing proven wrong in {watched_s:.0f} s; no log line for {age_s:.0f} s, usually every {usual_s:.2g} s"
+    text += conclusion_after_colon(job)
     return Verdict(level="info", text=text)
 
 
-def _pace(job: Job) -> str:
+def _pace(job: Job, watched_s: float) -> str:
     steps = [
         rank.progress.newest.step
         for rank in job.ranks
@@ -148,7 +159,7 @@ def _pace(job: Job) -> str:
     parts = [f"step {max(steps)}"] if steps else []
     if times:
         parts.append(f"{median(times):.3g} s/step")
-    if not parts and not any(rank.progress.newest for rank in job.ranks):
+    if not parts and not any(rank.progress.newest for rank in job.ranks) and watched_s >= ANSWERED_S:
         return "; no step or loss in a log"
     return ": " + ", ".join(parts) if parts else ""
 

@@ -35,6 +35,6 @@ def first_verdict(pid: int) -> tuple[FlightVerdict | None, Job | None]:
     for frame in frames:
         last = frame.derived.job
         if last is not None and last.flight.verdict is not None and "save_checkpoint" in last.flight.verdict.text:
-            frames.close()  # type: ignore[attr-defined]  # watch() is a generator
+            frames.close()
             return last.flight.verdict, last
     return None, last

@@ -193,6 +193,7 @@ class JobTracker:
             place=self._place,
             restarts=max((n for c in crews if (n := restarts_of(c.process.env or {})) is not None), default=None),
             detail=snapshot.detail,
+            sent_signals=snapshot.sent_signals,
         )
 
     def _rank(self, number: int, slot: RankSlot, snapshot: Snapshot) -> Rank:
