@@ -11,6 +11,7 @@ from hwtop.fields import units
 from hwtop.fields.field import Column, Field, Sort, Subject
 from hwtop.fields.level import Level
 from hwtop.fields.process import STATES
+from hwtop.job.hang.rank_state import share_of
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Phase, Rank, RankState
 from hwtop.symptoms.verdict import SILENT_S, SILENT_TIMES
@@ -185,6 +186,15 @@ WAIT: Field[RankRow] = Field(
     sort=Sort(words="least waiting first", turned="most waiting first", is_rising=True),
     columns={"ranks": (Column(width=4, priority=3),)},
 )
+DATA: Field[RankRow] = Field(
+    id="rank.data_pct",
+    about="samples in which it waited for data, or loaded it itself",
+    kind="percent",
+    value=lambda row: 100 * share_of(row.rank, "data", "data-main") if row.rank.stack.shares else None,
+    name="data",
+    sort=Sort(words="most data loading first", turned="least data loading first"),
+    columns={"ranks": (Column(width=4, priority=7),)},
+)
 CPU: Field[RankRow] = Field(
     id="rank.cpu_pct",
     about="CPU of the rank and its workers; 100 = one core",
@@ -264,6 +274,7 @@ RANK = Subject(
         PHASE,
         PHASES,
         WAIT,
+        DATA,
         CPU,
         MEMORY,
         WORKERS,

@@ -191,6 +191,8 @@ class RankLog(Struct, frozen=True, gc=False, kw_only=True):
     path: str | None = None
     age_s: float | None = None
     """Since the last write."""
+    news_age_s: float | None = None
+    """Since the last line that shows progress, where others come at their own pace, whatever the training does ("uptime 26s")."""
     interval_s: float | None = None
     """Learned time between two progress lines."""
     mean_interval_s: float | None = None

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -26,6 +27,8 @@ from hwtop.symptoms.text import filled_all
 _PID = re.compile(r"\bPID\b")
 LESS_SURE = 0.75
 """Times its confidence: a finding that programs outside the job may explain. Engineering default."""
+_RETURNS = 3
+"""So often: a fault that comes back is there in between as well, though each time the job recovers. Engineering default."""
 _KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
 
@@ -40,6 +43,9 @@ class _Watch:
     first_seen_s: float
     raised_s: float | None = None
     """Seconds after the watch began; None until it is raised."""
+
+    returned: int = 0
+    """How often it was raised so far, where it comes again and again."""
 
     @property
     def is_raised(self) -> bool:
@@ -108,7 +114,8 @@ class Judge:
         if watch is None and rule.category == "stability" and own_signal.acting(history.job) is not None:
             return None  # the user did it
         if observation is None:
-            if watch is not None and (not watch.is_raised or now_s - watch.seen_s >= rule.clear_s):
+            clear_s = max(rule.clear_s, self._returns_within_s(rule.symptom, watch))
+            if watch is not None and (not watch.is_raised or now_s - watch.seen_s >= clear_s):
                 del self._watched[rule.symptom]
                 if (episode := self._episode(rule.symptom, watch, watched_s)) is not None:
                     self._cleared.append(episode)
@@ -117,10 +124,23 @@ class Judge:
         if watch is None:
             watch = _Watch(since_s=now_s, seen_s=now_s, observation=observation, first_seen_s=watched_s)
             self._watched[rule.symptom] = watch
-        watch.seen_s, watch.observation = now_s, observation
+        watch.seen_s = now_s
+        if not (self._returns_within_s(rule.symptom, watch) and _is_graver(watch.observation, observation)):
+            watch.observation = observation
         if not watch.is_raised and now_s - watch.since_s >= rule.raise_s:
             watch.raised_s = watched_s
         return watch
+
+    def _returns_within_s(self, symptom: str, watch: _Watch | None) -> float:
+        """What the log has told `_RETURNS` times comes again: how long to wait for it before it is called over. 0: it does not."""
+        if watch is None or watch.raised_s is None or (record := records().get(symptom)) is None or not record.log_line:
+            return 0.0
+        earlier = [each.raised_s for each in self._cleared if each.symptom == symptom and each.severity != "info"]
+        raised = [*earlier, watch.raised_s]
+        if len(raised) < _RETURNS:
+            return 0.0
+        watch.returned = len(raised)
+        return _RETURNS * max(later - before for before, later in pairwise(raised[-_RETURNS:]))
 
     def _check(self, rule: Rule, history: History) -> Observation | None:
         try:
@@ -128,6 +148,10 @@ class Judge:
         except Exception as error:
             self.failures += (Blind(source="hwtop", reason=internal_error(error, rule.symptom)),)
             return None
+
+
+def _is_graver(first: Observation, second: Observation) -> bool:
+    return SEVERITIES.index(first.severity) < SEVERITIES.index(second.severity)
 
 
 def _less_sure(seen: Observation, outside: float, cores: float) -> Observation:
@@ -154,13 +178,16 @@ def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) ->
     def fit(lines: Sequence[str]) -> tuple[str, ...]:
         return fit_to_vendors(lines, history.now.gpus)
 
+    evidence = tuple(line for line in seen.evidence if line != seen.title) or seen.evidence
+    if watch.returned:
+        evidence += (f"it has come back: {watch.returned} times so far",)
     return Finding(
         symptom=rule.symptom,
         severity=severity,
         confidence=round(seen.confidence, 2),
         category=rule.category,
         title=seen.title,
-        evidence=tuple(line for line in seen.evidence if line != seen.title) or seen.evidence,
+        evidence=evidence,
         next_steps=fit(tuple(_PID.sub(str(facts["pid"]), line) for line in seen.next_steps)),
         ranks=seen.ranks,
         first_seen_s=round(watch.first_seen_s, 1),

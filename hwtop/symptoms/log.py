@@ -13,6 +13,7 @@ from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, Severity
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host.storage import may_be_full
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
 from hwtop.symptoms.log_support import Support, support_of, went_on
 from hwtop.symptoms.records import Fatal, records
@@ -32,7 +33,7 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
     events: list[LogEvent] = []
     beside: list[LogEvent] = []
     for event in (*job.logs.events, *job.logs.unproven_events):
-        if event.pattern == symptom:
+        if _kind(event, history) == symptom:
             (events if _counts(job, event) else beside).append(event)
     is_summary = symptom == "rank-crash" and not any(event.role == "root" for event in events)
     if is_summary and check_dead(history) is not None:
@@ -58,6 +59,13 @@ def check_pattern(symptom: str, history: History) -> Observation | None:
         or tuple(sorted({event.rank for event in _causes(telling) if event.rank is not None})),
         log_line=first.text,
     )
+
+
+def _kind(event: LogEvent, history: History) -> str:
+    """Its symptom. A file that could not be written whole shows a full disk only where one may be full: else a limit of the size of
+    files, or the storage itself, has cut it off."""
+    is_cut = event.pattern == "disk-full" and "partial" in event.groups
+    return "checkpoint-error" if is_cut and not may_be_full(history.now.mounts) else event.pattern
 
 
 def severity_of(event: LogEvent, history: History) -> Severity:

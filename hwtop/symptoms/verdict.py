@@ -130,7 +130,8 @@ def _overdue(job: Job) -> Verdict | None:
     times = [rank.progress.step_time_s for rank in late if rank.progress.step_time_s is not None]
     usual = f", usually {median(times):.3g} s" if times else ""
     who = named(rank.rank for rank in late)
-    text = f"No step of {who} for {age_s:.0f} s{usual}{conclusion_after_colon(job)}"
+    where = conclusion_after_colon(job) or f": now in {late[0].stack.phase}"
+    text = f"No step of {who} for {age_s:.0f} s{usual}{where}"
     return Verdict(level="info", text=text)
 
 

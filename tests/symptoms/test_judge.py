@@ -21,10 +21,10 @@ from tests.symptoms.derived_states import constant, cpu, derived, gpu, job, rank
 SEEN = Observation(severity="warning", confidence=0.8, title="t", evidence=("e",), next_steps=("n",))
 
 
-def judged(pattern: str, *, raise_s: float, clear_s: float) -> str:
+def judged(pattern: str, *, raise_s: float, clear_s: float, symptom: str = "hang") -> str:
     """One character a second: "x" where the rule sees something; "!" where the symptom is raised."""
     rule = Rule(
-        symptom="hang",
+        symptom=symptom,
         category="stability",
         threshold="-",
         raise_s=raise_s,
@@ -51,6 +51,13 @@ def test_a_short_gap_does_not_clear() -> None:
 
 def test_zero_raises_at_once() -> None:
     assert judged(".x.", raise_s=0.0, clear_s=9.0) == ".!!"
+
+
+def test_what_the_log_tells_again_and_again_stays_until_it_has_been_away_for_long() -> None:
+    twice, thrice = "x...x...........", "x...x...x...................x"
+    assert judged(twice, raise_s=0.0, clear_s=2.0, symptom="segfault") == "!!..!!.........."
+    assert judged(thrice, raise_s=0.0, clear_s=2.0, symptom="segfault") == "!!..!!..!!!!!!!!!!!!........!"
+    assert judged(thrice, raise_s=0.0, clear_s=2.0) == "!!..!!..!!..................!", "a state is what it is now"
 
 
 def test_first_seen_is_when_it_began() -> None:

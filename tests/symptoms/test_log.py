@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.host.disk import MountReading
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
@@ -160,3 +161,14 @@ def test_what_comes_again_and_again_is_no_mention() -> None:
 
     assert [repeated("disk-full", times) for times in (1, 2, 3)] == ["info", "info", "critical"]
     assert [repeated("cuda-oom", times) for times in (2, 8)] == ["info", "info"]
+
+
+@pytest.mark.parametrize(
+    ("left_bytes", "symptom"), [(500_000_000, "disk-full"), (50_000_000_000, "checkpoint-error"), (None, "disk-full")]
+)
+def test_a_file_that_was_cut_shows_a_full_disk_only_where_one_may_be_full(left_bytes: int | None, symptom: str) -> None:
+    mount = MountReading(mount_point="/", device="/dev/vda", fs_type="ext4", available_bytes=left_bytes)
+    cut = event("disk-full", groups={"partial": "unexpected pos 490176 vs 490068"}, level="error", at_s=5.0)
+    history = History([derived(8.0, job(rank(0), events=(cut,)), mounts=(mount,))])
+    found = [each for each in ("disk-full", "checkpoint-error") if check_pattern(each, history) is not None]
+    assert found == [symptom]

@@ -122,8 +122,12 @@ class LogBook:
         shared = [stream for stream in self._streams.of_rank(None) if self._speaks_for(stream.path, rank, ranks_of)]
         streams = [*self._streams.of_rank(rank), *shared]
         wanted = {*paths, *(stream.path for stream in streams)}
-        ages = [file.age_s for file in self.files if file.path in wanted and file.age_s is not None]
-        age_s = min(ages) + max(0.0, at_s - self._read_at_s) if ages else None
+        since_s = max(0.0, at_s - self._read_at_s)
+        ages = {
+            file.path: file.age_s + since_s for file in self.files if file.path in wanted and file.age_s is not None
+        }
+        age_s = min(ages.values(), default=None)
+        news = {stream.path: at_s - stream.news_at_s for stream in streams if stream.news_at_s is not None}
         best = max(
             (stream for stream in streams if stream.last_step_at_s is not None),
             key=lambda stream: stream.last_step_at_s or 0.0,
@@ -132,6 +136,7 @@ class LogBook:
         log = RankLog(
             path=best.path if best else next(iter([*paths, *(stream.path for stream in streams)]), None),
             age_s=age_s,
+            news_age_s=min((ages | news).values()) if news else None,
             interval_s=best.log_interval_s if best else None,
             mean_interval_s=self._mean_interval_s(best) if best else None,
             last_line=next((stream.last_line for stream in (best, *streams) if stream and stream.last_line), None),

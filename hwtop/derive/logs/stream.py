@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hwtop.derive.logs.ticking import TickingLines
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.progress.tracker import Measured, ProgressTracker
 from hwtop.model.log import Progress
@@ -24,6 +25,10 @@ class LogStream:
         """Its newest step was there before hwtop came."""
         self.past_steps = 0
         """Lines with a new step that the job wrote before hwtop came."""
+        self.news_at_s: float | None = None
+        """When the newest line was read that shows progress; None where all of them do."""
+        self._newest_news_s: float | None = None
+        self._ticking = TickingLines()
         self._tracker = ProgressTracker()
 
     @property
@@ -68,9 +73,19 @@ class LogStream:
         before = self.newest.step if self.newest else None
         progress = self._tracker.add(line)
         is_step = progress is not None and progress.step is not None and progress.step != before
+        self._see_news(line, is_step=is_step)
         if is_step:
             self.is_past = line.source.is_past
         return progress, is_step
+
+    def _see_news(self, line: ParsedLine, *, is_step: bool) -> None:
+        if is_step:
+            self._ticking.step()
+        is_news = is_step or not self._ticking.ticks(line.said)
+        if is_news:
+            self._newest_news_s, self.news_at_s = line.source.at_s, None
+        elif self._newest_news_s is not None:
+            self.news_at_s = self._newest_news_s
 
     def step_age_s(self, at_s: float, file_age_s: float | None) -> float | None:
         """How old its newest step is; at least, of one that was there when hwtop came: as old as the last write, and as that reading."""

@@ -121,7 +121,8 @@ def confidence(surprise: float) -> float:
 
 def silent_s(rank: Rank) -> float | None:
     """Since its newest step or log line; None where nothing is reported."""
-    return min((age for age in (rank.progress.step_age_s, rank.log.age_s) if age is not None), default=None)
+    log_s = rank.log.age_s if rank.log.news_age_s is None else rank.log.news_age_s
+    return min((age for age in (rank.progress.step_age_s, log_s) if age is not None), default=None)
 
 
 def newest_report_s(ranks: Iterable[Rank]) -> float | None:
@@ -131,8 +132,12 @@ def newest_report_s(ranks: Iterable[Rank]) -> float | None:
 
 def rhythm_s(rank: Rank) -> float | None:
     """Usual time between two reports: lines, or steps where those are longer; None where it is not known."""
-    lines_s = rank.log.mean_interval_s if rank.log.interval_s is None else rank.log.interval_s
-    return max((each for each in (lines_s, rank.progress.step_time_s) if each is not None), default=None)
+    return max((each for each in (_interval_s(rank), rank.progress.step_time_s) if each is not None), default=None)
+
+
+def _interval_s(rank: Rank) -> float | None:
+    """Usual time between two lines with a step."""
+    return rank.log.mean_interval_s if rank.log.interval_s is None else rank.log.interval_s
 
 
 def evidence_s(rank: Rank, activity: Activity) -> float:
@@ -220,9 +225,10 @@ def usual_checkpoint_s(rank: Rank) -> float | None:
 
 def _is_silent_for_long(rank: Rank) -> bool:
     """By its own rhythm; where that is not known, as if it moved."""
-    if rank.log.interval_s is None:
+    usual_s = _interval_s(rank)
+    if usual_s is None:
         return phi(rank, ("moving",)) >= LEVEL
-    return phi_of_silence(silent_s(rank), rank.log.interval_s) >= LEVEL
+    return phi_of_silence(silent_s(rank), usual_s) >= LEVEL
 
 
 def _phi_of(rank: Rank, activity: Activity, stage: Stage, floor_s: float, is_missed: bool) -> float:
@@ -231,6 +237,8 @@ def _phi_of(rank: Rank, activity: Activity, stage: Stage, floor_s: float, is_mis
     prior_s = max(PRIOR_S[stage, activity], floor_s)
     varies = activity == "busy" and not is_missed
     surprise = min(phi_of_prior(gap_s, prior_s), phi_of_silence(told_s, rhythm_s(rank), varies=varies))
+    if activity == "idle" and not is_blocked(rank):  # a job that has slept for so long before may do so again
+        surprise = min(surprise, phi_of_silence(gap_s, rank.stall.woken_every_s))
     if rank.stack.phase == "checkpoint" and not is_blocked(rank):
         surprise = min(surprise, phi_of_silence(rank.stack.phase_for_s, usual_checkpoint_s(rank)))
     return surprise

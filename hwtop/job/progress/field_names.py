@@ -114,7 +114,7 @@ _LOSS_OF_PART = re.compile(
 )
 _OTHER_LOSS = re.compile(r"(?:.*[ /])?(?:best|min|max|last|prev\w*|old|target|delta|baseline)[ /].*")
 _LOSS_BY_NAME = re.compile(
-    r"(?:.*[ /])?(?:bce|mse|rmse|mae|l1|l2|smooth l1|huber|ctc|nce|info ?nce|nelbo|neg elbo|negative elbo|recon|dsm|bpb|bpd|bits/dim)"
+    r"(?:.*[ /])?(?:ce|xent|nll|cross ?entropy|log ?loss|bce|mse|rmse|mae|l1|l2|smooth l1|huber|ctc|nce|info ?nce|nelbo|neg elbo|negative elbo|recon|dsm|bpb|bpd|bits/dim)"
 )
 """What a training may minimise. Not what may be a score that rises (elbo, dice) nor a term of others (kl)."""
 

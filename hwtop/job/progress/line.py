@@ -16,7 +16,7 @@ from hwtop.model.log import Progress
 
 _READ_CHARS = 4096
 """A progress line is not longer; of what is, the start is looked at."""
-_KEYS = ("loss", "step", "episode", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "s/s")  # fmt: skip
+_KEYS = ("loss", "step", "episode", "round", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "s/s")  # fmt: skip
 _FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn|\d+[ |:,]+(?:mse|bce|nll)\b)|.*%\|")
 _SHORT = re.compile(r"(?:^|[\s\]])(?:it|ep?|s|b|k|i)(?:\s?[=:]\s?|\s+)\d")
 HEAD = 80

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from msgspec import Struct
@@ -56,6 +56,12 @@ def check_saturated(history: History, limits: Limits = DISK) -> Observation | No
         ),
         ranks=tuple(waiting),
     )
+
+
+def may_be_full(mounts: Sequence[MountReading]) -> bool:
+    """One of them has hardly any room left, or nothing is known of them."""
+    known = [mount for mount in mounts if mount.available_bytes is not None]
+    return not known or any((mount.available_bytes or 0) < ROOM.scarce_gb * 1e9 for mount in known)
 
 
 def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | None:

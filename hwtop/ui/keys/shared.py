@@ -123,7 +123,7 @@ CHANGES: tuple[Action, ...] = (
         "signal",
         "k,f9",
         "signal",
-        "Signal a process, a rank or the job; asks first",
+        "Signal (kill, stop) a process, a rank or the job; asks first",
         screen="signal",
         is_global=True,
         changes_job=True,

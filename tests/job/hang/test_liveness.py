@@ -81,6 +81,18 @@ def test_an_endless_loop_without_a_log_is_seen_by_who_misses_it() -> None:
     assert not is_standing_still([spins])
 
 
+@pytest.mark.parametrize(("earlier_s", "expected"), [(17.0, False), (4.0, True), (None, True)])
+def test_a_pause_as_long_as_an_earlier_one_is_usual(earlier_s: float | None, expected: bool) -> None:
+    pauses = still(0, 15.0, phase="other", is_waiting=False, asleep_for_s=15.0, woken_every_s=earlier_s)
+    assert is_standing_still([pauses]) is expected
+
+
+def test_lines_that_come_at_their_own_pace_are_no_report() -> None:
+    ticks: dict[str, Any] = {"phase": "other", "is_waiting": False, "log_age_s": 1.0, "step_age_s": 30.0}
+    assert not is_standing_still([still(0, 30.0, **ticks)])
+    assert is_standing_still([still(0, 30.0, **ticks, news_age_s=30.0)])
+
+
 def test_a_collective_that_returned_is_no_missing_rank() -> None:
     long = {"step_age_s": 7.0, "log_age_s": 7.0}
     assert wait_phi(still(0, 7.0, asleep_for_s=7.0, **long)) >= SUSPECT

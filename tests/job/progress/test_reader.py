@@ -35,6 +35,12 @@ def test_numbers_without_a_heading_mean_nothing() -> None:
     assert read("0,10,2.5,3.5,0.001") == [None]
 
 
+@pytest.mark.parametrize("name", ["weighted_xent", "token_nll", "soft_ce"])
+def test_an_objective_with_words_before_it_is_the_loss_of_a_round(name: str) -> None:
+    (progress,) = read(f"round    440   labelled  13400   {name} 0.6044   took 0.173s")
+    assert progress == Progress(step=440, loss=0.6044, step_time_s=0.173)
+
+
 def test_fastai() -> None:
     rows = read(
         "epoch     train_loss  valid_loss  accuracy  time    ", "0         0.125000    0.250000    0.91      00:12     "
