@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _STEADY = 3
-"""So often with a step since the one before: a form of line that does not come without steps. Engineering default."""
+"""So often with a step since the previous one: a form of line that does not come without steps. Engineering default."""
 _KEPT_FORMS = 64
 """Forms of lines that are remembered of one file."""
 
