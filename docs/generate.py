@@ -25,6 +25,9 @@ from hwtop.fields.field import Field
 from hwtop.fields.level import ANY
 from hwtop.fields.levels import built_in
 from hwtop.fields.registry import SUBJECTS
+from hwtop.preflight.check import Family
+from hwtop.preflight.registry import FAMILIES
+from hwtop.preflight.visibility import VISIBILITY
 from hwtop.report.markdown import diagnosis
 from hwtop.ui.keys.names import shown
 from hwtop.ui.pages.actions import defaults, every, homes
@@ -251,11 +254,19 @@ def rounds() -> str:
     return "\n".join(lines)
 
 
+def checks(families: Iterable[Family]) -> str:
+    """Every check, by family, and when it warns or fails."""
+    rows = [f"| {family.title} | `{check.id}` | {_cell(check.about)} |" for family in families for check in family.checks]
+    return "\n".join(["| Family | Check | Warns or fails when |", "| --- | --- | --- |", *rows])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "rounds": rounds,
     "diagnose-hang": partial(diagnosed, "hang"),
     "diagnose-healthy": partial(diagnosed, "healthy"),
     "words": wording,
+    "checks": partial(checks, FAMILIES),
+    "sight": partial(checks, (VISIBILITY,)),
 }
 """Name between the marks -> the text."""
 

@@ -1,0 +1,40 @@
+"""`hwtop preflight`: checks before a run."""
+
+from __future__ import annotations
+
+import click
+
+from hwtop.commands.checks import Form, report
+from hwtop.commands.options import resolve_target
+from hwtop.errors import UsageError
+
+
+@click.command()
+@click.option("--for", "subject", metavar="PID", help="Any process of a job that runs.")
+@click.option("--python", metavar="PATH", help="Interpreter of the training.  [default: python3 in PATH]")
+@click.option(
+    "--fast/--full",
+    "is_fast",
+    default=False,
+    help="Leave out what writes or starts another interpreter.  [default: full]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@click.pass_context
+def command(
+    ctx: click.Context, subject: str | None, python: str | None, is_fast: bool, as_json: bool, markdown: bool
+) -> None:
+    """Check this machine before a run: GPUs, driver, links, memory, limits, storage, network, torch.
+
+    torch is tried in its own interpreter, as a child with a deadline. Nothing is left on disk.
+
+    Exit code: 0 neither warnings nor failures, 1 warnings, 2 failures (or not possible, with the reason).
+    """
+    from hwtop.preflight.machine import Machine
+    from hwtop.preflight.registry import chosen
+
+    if as_json and markdown:
+        raise UsageError("--json and --markdown cannot be combined: choose one")
+    form: Form = "json" if as_json else "markdown" if markdown else "text"
+    machine = Machine(pid=resolve_target(subject, None, None, required=False), python=python)
+    report(ctx, chosen(is_fast=is_fast), machine, form)
