@@ -139,9 +139,10 @@ def _agree(machine: Machine) -> Outcome:
     if not found["has_gpu"]:
         return skipped("no GPU to compare with the CPU")
     for index, difference in enumerate(found["difference"]):
-        if not difference <= MOST_DIFFERENCE:  # also NaN
+        if difference is None or difference > MOST_DIFFERENCE:
+            much = "are not numbers" if difference is None else f"differ from those of the CPU by {difference:.2g}"
             return failed(
-                f"GPU {index}: gradients differ from those of the CPU by {difference:.2g}",
+                f"GPU {index}: gradients {much}",
                 f"Take GPU {index} out of the job and test it: dcgmi diag -r 3 -i {index}",
             )
     return passed(f"loss and gradients agree with those of the CPU within {max(found['difference']):.1g}")

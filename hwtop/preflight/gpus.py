@@ -13,12 +13,13 @@ from hwtop.job.launch.environment import slurm_job_of
 from hwtop.job.patterns.kernel import kernel_registry
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.whole_number import whole_number
-from hwtop.model.gpu.device import Gpu
+from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.model.log import LogLine
 from hwtop.preflight.check import Check, Family, Outcome, failed, passed, skipped, warned
 from hwtop.preflight.machine import Machine, NotReadError
 from hwtop.preflight.symptoms import absent
 from hwtop.symptoms.gpu.words import named_gpus
+from hwtop.symptoms.gpu.zombie import GONE
 
 HOT_C = 20.0
 """An idle GPU that is so much hotter than the median of its peers has a cooling problem. Engineering default."""
@@ -26,6 +27,7 @@ HELD_SHARE = 0.05
 """Of its memory: a GPU of which more is in use is not free. Engineering default."""
 _HELD_DOWN = frozenset({"hw_slowdown", "hw_thermal", "hw_power_brake", "sw_thermal"})
 """Throttle reasons that an idle GPU never has."""
+_SHOWN_PIDS = 8
 _HIDES_ALL = "CUDA_VISIBLE_DEVICES hides all GPUs"
 
 
@@ -160,14 +162,18 @@ def _mode(machine: Machine) -> Outcome:
 
 
 def _free(machine: Machine) -> Outcome:
+    if machine.is_job:
+        return skipped("the job runs and uses its GPUs")
+    taken: dict[int, list[GpuProcess]] = {}
     for gpu in machine.gpus:
-        others = [entry for entry in gpu.processes or () if entry.pid != machine.pid]
-        held = sum(entry.mem_bytes or 0 for entry in others)
-        if others and gpu.mem_total_bytes and held > HELD_SHARE * gpu.mem_total_bytes:
-            pids = ", ".join(str(entry.pid) for entry in others[:4])
-            words = f"GPU {gpu.index}: {held / 2**30:.1f} GiB in use by PID {pids}"
-            return warned(words, f"ps -o pid,user,etime,args -p {pids.replace(' ', '')}")
-    return passed("no other process uses these GPUs")
+        others = [entry for entry in gpu.processes or () if entry.state not in GONE]
+        if gpu.mem_total_bytes and sum(entry.mem_bytes or 0 for entry in others) > HELD_SHARE * gpu.mem_total_bytes:
+            taken[gpu.index] = others
+    if not taken:
+        return passed("no process uses these GPUs")
+    pids = list(dict.fromkeys(str(entry.pid) for others in taken.values() for entry in others))[:_SHOWN_PIDS]
+    remedy = f"ps -o pid,user,etime,args -p {','.join(pids)}"
+    return warned(f"{named_gpus(taken)} in use by PID {', '.join(pids)}", remedy)
 
 
 def _heat(machine: Machine) -> Outcome:

@@ -46,12 +46,12 @@ def _memory_limit(machine: Machine) -> Outcome:
     memory, cgroup = machine.given("memory", machine.state.memory), machine.state.cgroup
     limit = cgroup.mem_limit_bytes if cgroup is not None else None
     total = min(memory.total_bytes, limit) if limit is not None else memory.total_bytes
-    device = sum(gpu.mem_total_bytes or 0 for gpu in machine.state.gpus)
+    device = max((gpu.mem_total_bytes or 0 for gpu in machine.state.gpus), default=0)
     whose = "limit of the cgroup" if limit is not None and limit < memory.total_bytes else "memory of the machine"
     words = f"{total / 2**30:.0f} GiB: {whose}"
     if device > total:
-        words += f"; less than the {device / 2**30:.0f} GiB of the GPUs"
-        return warned(words, "Ask for more memory (Slurm: --mem=0): checkpoints are gathered in host memory")
+        words += f"; less than the {device / 2**30:.0f} GiB of one GPU"
+        return warned(words, "Ask for more memory (Slurm: --mem=0): what fills a GPU passes through host memory")
     return passed(words)
 
 
@@ -96,11 +96,10 @@ def _locked_memory(machine: Machine) -> Outcome:
 
 def _cores(machine: Machine) -> Outcome:
     """Affinity and quota together: a quota below the affinity throttles."""
-    cpu = machine.given("cpu", machine.state.cpu)
     online = len(machine.given("cpu", machine.snapshots[-1].cpu).cores)
     allowed = len(os.sched_getaffinity(machine.pid))
     quota = machine.state.cgroup.cpu_quota_cores if machine.state.cgroup is not None else None
-    words = f"{allowed} of {online} cores, {cpu.util_pct:.0f} % busy now"
+    words = f"{allowed} of {online} cores"
     if quota is not None and quota < allowed:
         remedy = "Ask for as many CPUs as the run has threads and workers (Docker: --cpus, Kubernetes: limits.cpu)"
         return warned(
@@ -173,7 +172,7 @@ HOST = Family(
                 "memory-nearly-full", lambda machine: machine.given("memory", machine.state.memory), "memory is free"
             ),
         ),
-        Check(id="memory-limit", about="Less memory than all GPUs have together", look=_memory_limit),
+        Check(id="memory-limit", about="Less memory than one GPU has", look=_memory_limit),
         Check(id="swap", about="Much of the swap space is in use before the run", look=_swap),
         Check(id="shared-memory", about="/dev/shm is small or full", look=_shm),
         Check(id="open-files", about="A low limit on open files", look=_open_files),

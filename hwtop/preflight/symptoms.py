@@ -29,7 +29,9 @@ def absent(symptom: str, needs: Callable[[Machine], object], good: str) -> Calla
         if seen is None or seen.severity not in _STATUS:
             return passed(good)
         return Outcome(
-            _STATUS[seen.severity], "; ".join((seen.title, *seen.evidence)), next(iter(seen.next_steps), None)
+            _STATUS[seen.severity],
+            "; ".join(dict.fromkeys((seen.title, *seen.evidence))),
+            next(iter(seen.next_steps), None),
         )
 
     return look

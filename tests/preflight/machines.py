@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,7 +84,7 @@ def memory(**values: int) -> MemoryReading:
 
 def link(path: Path, target: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    os.symlink(target, path)
+    path.symlink_to(target)
 
 
 def h100(index: int, **values: object) -> Gpu:

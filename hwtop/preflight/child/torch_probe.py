@@ -7,6 +7,7 @@ line, and ends it at a deadline. It writes no file.
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import shutil
@@ -144,7 +145,7 @@ def copy() -> dict[str, Any]:
 
 
 def agree() -> dict[str, Any]:
-    """Largest relative difference of loss and gradients between each GPU and the CPU, in float32."""
+    """Largest relative difference of loss and gradients between each GPU and the CPU, in float32; None where one is no number."""
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -153,7 +154,8 @@ def agree() -> dict[str, Any]:
     for device in every_device():
         found = gradients(device)
         pairs = list(zip(wanted, found))  # noqa: B905 (Python 3.9)
-        worst.append(max(float((one - other.cpu()).abs().max() / one.abs().max()) for one, other in pairs))
+        differences = [float((one - other.cpu()).abs().max() / one.abs().max()) for one, other in pairs]
+        worst.append(max(differences) if all(map(math.isfinite, differences)) else None)
     return {"difference": worst, "has_gpu": torch.cuda.is_available()}
 
 
