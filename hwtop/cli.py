@@ -25,6 +25,7 @@ COMMANDS = {
     "patterns": "List, show and test log patterns, built-in and your own.",
     "scan": "Search log files for known errors and progress.",
     "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",
+    "prepare": "Print what to switch on before a run so that a hang can be diagnosed.",
     "preflight": "Check this machine and a training script before a run.",
     "snapshot": "Read all metrics once and print them.",
     "symptoms": "List all symptoms with their thresholds.",

@@ -10,7 +10,9 @@ from hwtop.errors import UsageError
 
 
 @click.command()
-@click.option("--for", "subject", metavar="PID", help="Any process of a job that runs.")
+@click.option(
+    "--for", "subject", metavar="SCRIPT_OR_PID", help="The training script, or any process of a job that runs."
+)
 @click.option("--python", metavar="PATH", help="Interpreter of the training.  [default: python3 in PATH]")
 @click.option(
     "--fast/--full",
@@ -24,17 +26,23 @@ from hwtop.errors import UsageError
 def command(
     ctx: click.Context, subject: str | None, python: str | None, is_fast: bool, as_json: bool, markdown: bool
 ) -> None:
-    """Check this machine before a run: GPUs, driver, links, memory, limits, storage, network, torch.
+    """Check this machine before a run: GPUs, driver, links, memory, limits, storage, network, torch, and the script.
 
-    torch is tried in its own interpreter, as a child with a deadline. Nothing is left on disk.
+    The script is only read, never run. torch is tried in its own interpreter, as a child with a deadline. Nothing is left on disk.
 
     Exit code: 0 neither warnings nor failures, 1 warnings, 2 failures (or not possible, with the reason).
     """
+    from pathlib import Path
+
     from hwtop.preflight.machine import Machine
     from hwtop.preflight.registry import chosen
 
     if as_json and markdown:
         raise UsageError("--json and --markdown cannot be combined: choose one")
     form: Form = "json" if as_json else "markdown" if markdown else "text"
-    machine = Machine(pid=resolve_target(subject, None, None, required=False), python=python)
+    script = Path(subject) if subject is not None and subject.endswith(".py") else None
+    if script is not None and not script.is_file():
+        raise UsageError(f"no such file: {script}")
+    pid = None if script is not None else resolve_target(subject, None, None, required=False)
+    machine = Machine(pid=pid, python=python, script=script)
     report(ctx, chosen(is_fast=is_fast), machine, form)

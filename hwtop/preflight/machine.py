@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
+from pathlib import Path
 from sys import executable
 from typing import TypeVar
 
@@ -31,6 +32,7 @@ from hwtop.model.plan import SamplingPlan
 from hwtop.model.process import ProcessDetail
 from hwtop.model.snapshot import Snapshot
 from hwtop.preflight.probe import STEP_S, FrameworkProbe
+from hwtop.preflight.script.source import Script, planned_workers
 from hwtop.symptoms.history import History
 
 _INTERVAL_S = 0.4
@@ -60,17 +62,17 @@ class Machine:
         proc: str = "/proc",
         sys: str = "/sys",
         python: str | None = None,
-        workers: int | None = None,
+        script: Path | None = None,
         step_s: float = STEP_S,
         snapshots: Sequence[Snapshot] | None = None,
     ) -> None:
-        """`python` is the interpreter of the training, and `workers` how many loader workers it is to have; `step_s` is the
+        """`python` is the interpreter of the training, `script` its file; `step_s` is the
         deadline of each step of the framework. `env` replaces the environment, `snapshots` what the collectors read.
         """
         self.pid = os.getpid() if pid is None else pid
         self.is_job = pid is not None
         self.proc, self.sys = proc, sys
-        self._python, self._workers, self._step_s = python, workers, step_s
+        self._python, self._script, self._step_s = python, script, step_s
         self._env = env
         self._snapshots = snapshots
 
@@ -111,19 +113,35 @@ class Machine:
             return self._python
         if not self.is_job:
             return shutil.which("python3") or executable
-        program = next(iter(read_cmdline(f"{self.proc}/{self.pid}")), "")
-        found = shutil.which(program, path=self.env.get("PATH"))
+        found = shutil.which(next(iter(self._cmdline), ""), path=self.env.get("PATH"))
         if found is None or not os.path.basename(found).startswith("python"):
             raise NotReadError(f"the interpreter of PID {self.pid} is not known: name it with --python PATH")
+        if os.stat(f"{self.proc}/{self.pid}").st_uid != os.geteuid():  # what somebody else has installed is not run
+            raise NotReadError(f"PID {self.pid} belongs to another user: name the interpreter with --python PATH")
         return found
+
+    @cached_property
+    def script(self) -> Script:
+        """The training script: the file that was given, else the one that the process was started with.
+
+        Raises:
+            NotReadError: there is none, or it is no Python.
+        """
+        path = self._script or self._script_of_process()
+        try:
+            return Script(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, SyntaxError) as error:
+            raise NotReadError(f"{path}: {error}") from error
 
     @cached_property
     def framework(self) -> FrameworkProbe:
         """torch, tried by that interpreter."""
-        cores = len(os.sched_getaffinity(self.pid))
-        return FrameworkProbe(
-            self.python, min(_WORKERS, cores) if self._workers is None else self._workers, self._step_s
-        )
+        try:
+            planned = planned_workers(self.script)
+        except NotReadError:
+            planned = None
+        workers = min(_WORKERS, len(os.sched_getaffinity(self.pid))) if planned is None else planned
+        return FrameworkProbe(self.python, workers, self._step_s)
 
     def close(self) -> None:
         """End the child."""
@@ -189,6 +207,16 @@ class Machine:
         readings = [snapshot.kernel for snapshot in self.snapshots if snapshot.kernel is not None]
         self.given("kernel", readings or None)
         return tuple(line for reading in readings for line in reading.lines)
+
+    @cached_property
+    def _cmdline(self) -> tuple[str, ...]:
+        return read_cmdline(f"{self.proc}/{self.pid}")
+
+    def _script_of_process(self) -> Path:
+        name = next((word for word in self._cmdline if word.endswith(".py")), None) if self.is_job else None
+        if name is None:
+            raise NotReadError("no script given: --for SCRIPT")
+        return Path(os.readlink(f"{self.proc}/{self.pid}/cwd"), name)
 
     def _sources(self) -> list[Source]:
         proc, sys = self.proc, self.sys

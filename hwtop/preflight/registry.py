@@ -8,9 +8,10 @@ from hwtop.preflight.gpus import GPUS
 from hwtop.preflight.host import HOST
 from hwtop.preflight.links import LINKS
 from hwtop.preflight.network import NETWORK
+from hwtop.preflight.script.advice import SCRIPT
 from hwtop.preflight.storage import STORAGE
 
-FAMILIES: tuple[Family, ...] = (GPUS, LINKS, HOST, STORAGE, NETWORK, FRAMEWORK)
+FAMILIES: tuple[Family, ...] = (GPUS, LINKS, HOST, STORAGE, NETWORK, FRAMEWORK, SCRIPT)
 
 
 def chosen(*, is_fast: bool) -> tuple[Check, ...]:

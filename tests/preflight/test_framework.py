@@ -146,7 +146,7 @@ def test_without_torch_the_checks_are_skipped(made: Made) -> None:
 
 @pytest.mark.real
 def test_torch_on_the_cpu() -> None:
-    torch = machine(options={"python": sys.executable, "workers": 2})
+    torch = machine(options={"python": sys.executable})
     try:
         found = {check.id: ask(FRAMEWORK, check.id, torch) for check in FRAMEWORK.checks}
     finally:
