@@ -10,7 +10,7 @@ from typing import Any
 
 from hwtop.preflight.check import Check, Family, Outcome, failed, passed, skipped, warned
 from hwtop.preflight.machine import Machine, NotReadError
-from hwtop.preflight.probe import STEP_S
+from hwtop.preflight.probe import QUIET_STEPS, STEP_S, Step
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -84,8 +84,7 @@ def _devices(machine: Machine) -> Outcome:
 
 
 def _reduce(machine: Machine) -> Outcome:
-    found = machine.framework.step("reduce")
-    _values(machine, "import")
+    found = _step(machine, "reduce")
     if found.error is not None:
         return failed(
             f"all_reduce on this machine: {found.error}",
@@ -150,13 +149,12 @@ def _agree(machine: Machine) -> Outcome:
 
 def _toolchain(machine: Machine) -> Outcome:
     found = _values(machine, "toolchain")
-    has_gpu = _values(machine, "devices")["available"]
     lacking = [
         name
         for name, is_there in (
             ("a C++ compiler", found["compiler"]),
             ("Python.h (python3-dev)", found["headers"]),
-            ("triton", found["triton"] or not has_gpu),
+            ("triton", found["triton"] or not machine.state.gpus),
         )
         if not is_there
     ]
@@ -168,8 +166,7 @@ def _toolchain(machine: Machine) -> Outcome:
 
 
 def _workers(machine: Machine) -> Outcome:
-    found = machine.framework.step("workers")
-    _values(machine, "import")
+    found = _step(machine, "workers")
     if found.error is not None:
         return failed(
             f"loader workers do not start: {found.error}", "df -h /dev/shm; ulimit -n -u; then num_workers=0 to compare"
@@ -185,12 +182,26 @@ def _values(machine: Machine, name: str) -> Mapping[str, Any]:
     """What a step gave.
 
     Raises:
-        NotReadError: torch is not there, or the step failed.
+        NotReadError: torch is not there, the step is not run, or it failed.
     """
-    for step in (machine.framework.step("import"), machine.framework.step(name)):
-        if step.error is not None:
-            raise NotReadError(step.error)
-    return machine.framework.step(name).values
+    found = _step(machine, name)
+    if found.error is not None:
+        raise NotReadError(found.error)
+    return found.values
+
+
+def _step(machine: Machine, name: str) -> Step:
+    """The answer to a step, whatever it is.
+
+    Raises:
+        NotReadError: torch is not there, or the step would disturb what runs.
+    """
+    loaded = machine.framework.step("import")
+    if loaded.error is not None:
+        raise NotReadError(loaded.error)
+    if name not in QUIET_STEPS and machine.in_use is not None:
+        raise NotReadError(machine.in_use)
+    return machine.framework.step(name)
 
 
 def _chip(name: str) -> dict[str, Any] | None:

@@ -13,18 +13,15 @@ from hwtop.job.launch.environment import slurm_job_of
 from hwtop.job.patterns.kernel import kernel_registry
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.whole_number import whole_number
-from hwtop.model.gpu.device import Gpu, GpuProcess
+from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import LogLine
 from hwtop.preflight.check import Check, Family, Outcome, failed, passed, skipped, warned
 from hwtop.preflight.machine import Machine, NotReadError
 from hwtop.preflight.symptoms import absent
 from hwtop.symptoms.gpu.words import named_gpus
-from hwtop.symptoms.gpu.zombie import GONE
 
 HOT_C = 20.0
 """An idle GPU that is so much hotter than the median of its peers has a cooling problem. Engineering default."""
-HELD_SHARE = 0.05
-"""Of its memory: a GPU of which more is in use is not free. Engineering default."""
 _HELD_DOWN = frozenset({"hw_slowdown", "hw_thermal", "hw_power_brake", "sw_thermal"})
 """Throttle reasons that an idle GPU never has."""
 _SHOWN_PIDS = 8
@@ -164,16 +161,17 @@ def _mode(machine: Machine) -> Outcome:
 def _free(machine: Machine) -> Outcome:
     if machine.is_job:
         return skipped("the job runs and uses its GPUs")
-    taken: dict[int, list[GpuProcess]] = {}
-    for gpu in machine.gpus:
-        others = [entry for entry in gpu.processes or () if entry.state not in GONE]
-        if gpu.mem_total_bytes and sum(entry.mem_bytes or 0 for entry in others) > HELD_SHARE * gpu.mem_total_bytes:
-            taken[gpu.index] = others
-    if not taken:
-        return passed("no process uses these GPUs")
-    pids = list(dict.fromkeys(str(entry.pid) for others in taken.values() for entry in others))[:_SHOWN_PIDS]
-    remedy = f"ps -o pid,user,etime,args -p {','.join(pids)}"
-    return warned(f"{named_gpus(taken)} in use by PID {', '.join(pids)}", remedy)
+    known = named_gpus(gpu.index for gpu in machine.gpus)
+    if not machine.taken:
+        return passed(f"no process computes on {known}")
+    pids = [str(entry.pid) for others in machine.taken.values() for entry in others][:_SHOWN_PIDS]
+    if not pids:
+        return warned(
+            f"{named_gpus(machine.taken)}: memory in use, processes not reported", "nvidia-smi   # on the host"
+        )
+    return warned(
+        f"{named_gpus(machine.taken)} in use by PID {', '.join(pids)}", f"ps -o pid,user,etime,args -p {','.join(pids)}"
+    )
 
 
 def _heat(machine: Machine) -> Outcome:

@@ -25,9 +25,7 @@ RESERVED_SHARE = 0.1
 _OWN_GOVERNORS = frozenset({"intel_pstate", "amd-pstate-epp", "amd_pstate_epp"})
 """Drivers whose "powersave" is the usual one, which raises the frequency with the load (Documentation/admin-guide/pm)."""
 _UNSYNCHRONISED = 5
-"""TIME_ERROR of adjtimex(2)."""
-_TIMEX_BYTES = 256
-"""struct timex takes 208."""
+"""TIME_ERROR. Source: adjtimex(2)."""
 
 
 def _swap(machine: Machine) -> Outcome:
@@ -97,7 +95,7 @@ def _locked_memory(machine: Machine) -> Outcome:
 def _cores(machine: Machine) -> Outcome:
     """Affinity and quota together: a quota below the affinity throttles."""
     online = len(machine.given("cpu", machine.snapshots[-1].cpu).cores)
-    allowed = len(os.sched_getaffinity(machine.pid))
+    allowed = len(machine.cores)
     quota = machine.state.cgroup.cpu_quota_cores if machine.state.cgroup is not None else None
     words = f"{allowed} of {online} cores"
     if quota is not None and quota < allowed:
@@ -147,9 +145,9 @@ def _huge_pages(machine: Machine) -> Outcome:
 
 
 def _clock(machine: Machine) -> Outcome:
-    """adjtimex(2) with no mode only reads. A single node has nothing to be compared with."""
+    """adjtimex(2) with no mode only reads; its struct takes 208 bytes. A single node has nothing to be compared with."""
     try:
-        state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
+        state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.create_string_buffer(256))
     except AttributeError:
         return skipped("the kernel's clock state is not readable on this operating system")
     if state == _UNSYNCHRONISED and not machine.has_several_nodes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from hwtop.job.cpu_list import cpus_of
 from hwtop.preflight.check import Check, Family, Outcome, passed, skipped, warned
 from hwtop.preflight.machine import Machine
@@ -66,8 +64,7 @@ def _numa(machine: Machine) -> Outcome:
     near = {gpu.index: cpus_of(gpu.cpus) for gpu in machine.gpus if gpu.cpus}
     if not near:
         return skipped("cores near to the GPUs not reported")
-    allowed = os.sched_getaffinity(machine.pid)
-    far = [index for index, cpus in near.items() if cpus and cpus.isdisjoint(allowed)]
+    far = [index for index, cpus in near.items() if cpus and cpus.isdisjoint(machine.cores)]
     if far:
         words = f"the run may not use any core near to {named_gpus(far)}: copies to them cross sockets"
         return warned(words, "numactl --show; ask Slurm for --gpu-bind=closest, or start with numactl --cpunodebind")

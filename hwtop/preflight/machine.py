@@ -26,22 +26,26 @@ from hwtop.collectors.source import Source
 from hwtop.derive.state import StateBuilder
 from hwtop.job.whole_number import whole_number
 from hwtop.model.frame import DerivedState
-from hwtop.model.gpu.device import Gpu
+from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.model.host.kernel import KernelLine
 from hwtop.model.plan import SamplingPlan
 from hwtop.model.process import ProcessDetail
 from hwtop.model.snapshot import Snapshot
 from hwtop.preflight.probe import STEP_S, FrameworkProbe
 from hwtop.preflight.script.source import Script, planned_workers
+from hwtop.symptoms.gpu.words import named_gpus
+from hwtop.symptoms.gpu.zombie import GONE
 from hwtop.symptoms.history import History
 
-_INTERVAL_S = 0.4
+HELD_SHARE = 0.05
+"""Of its memory: a GPU of which more is in use is not free. Engineering default."""
+_READ_EVERY_S = 0.4
 """Between two readings: what NVML averages over, and the rates of the rules, need more than one."""
-_READINGS = 3
-_PATIENCE_S = 2.0
+_READ_TIMES = 3
+_READ_PATIENCE_S = 2.0
 """How long sources may take to answer for the first time."""
 _WORKERS = 4
-"""Loader workers to start where the script does not say how many."""
+"""Loader workers to start where the script does not say how many. Engineering default."""
 _LATE = "not answering"
 """In the reason of a source that is still out."""
 T = TypeVar("T")
@@ -121,6 +125,31 @@ class Machine:
         return found
 
     @cached_property
+    def cores(self) -> frozenset[int]:
+        """Numbers of the cores that the run may use; all of them where the operating system has no affinity."""
+        if not hasattr(os, "sched_getaffinity"):
+            return frozenset(range(os.cpu_count() or 1))
+        return frozenset(os.sched_getaffinity(self.pid))
+
+    @cached_property
+    def taken(self) -> dict[int, tuple[GpuProcess, ...]]:
+        """GPUs that somebody computes on -> who; nobody where the driver lists no processes, but much of the memory is in use."""
+        found = {}
+        for gpu in self.state.gpus:
+            alive = tuple(each for each in gpu.processes or () if each.kind == "compute" and each.state not in GONE)
+            is_held = gpu.processes is None and (gpu.mem_used_bytes or 0) > HELD_SHARE * (gpu.mem_total_bytes or 0)
+            if alive or is_held:
+                found[gpu.index] = alive
+        return found
+
+    @property
+    def in_use(self) -> str | None:
+        """Why nothing is computed here: it would slow down, or end, what runs."""
+        if self.is_job:
+            return "a job runs: nothing is computed or written beside it"
+        return f"{named_gpus(self.taken)} in use: nothing is computed beside it" if self.taken else None
+
+    @cached_property
     def script(self) -> Script:
         """The training script: the file that was given, else the one that the process was started with.
 
@@ -140,8 +169,8 @@ class Machine:
             planned = planned_workers(self.script)
         except NotReadError:
             planned = None
-        workers = min(_WORKERS, len(os.sched_getaffinity(self.pid))) if planned is None else planned
-        return FrameworkProbe(self.python, workers, self._step_s)
+        workers = min(_WORKERS, len(self.cores)) if planned is None else planned
+        return FrameworkProbe(self.python, workers, self._step_s, is_idle=self.in_use is None)
 
     def close(self) -> None:
         """End the child."""
@@ -153,7 +182,7 @@ class Machine:
         """A few readings of everything, oldest first. A source that does not answer costs its own part."""
         if self._snapshots is not None:
             return self._snapshots
-        sampler = Sampler(self._sources(), host=os.uname().nodename, interval_s=_INTERVAL_S)
+        sampler = Sampler(self._sources(), host=os.uname().nodename, interval_s=_READ_EVERY_S)
         try:
             return tuple(_sampled(sampler))
         finally:
@@ -233,11 +262,11 @@ class Machine:
 
 def _sampled(sampler: Sampler) -> Iterator[Snapshot]:
     """Readings until all sources have answered, or their time is over."""
-    until_s = time.monotonic() + _PATIENCE_S
+    until_s = time.monotonic() + _READ_PATIENCE_S
     for number in count(1):
         snapshot = sampler.tick()
         yield snapshot
         is_late = any(_LATE in (each.reason or "") for each in snapshot.sources)
-        if number >= _READINGS and not (is_late and time.monotonic() < until_s):
+        if number >= _READ_TIMES and not (is_late and time.monotonic() < until_s):
             return
-        time.sleep(_INTERVAL_S)
+        time.sleep(_READ_EVERY_S)

@@ -14,6 +14,7 @@ from hwtop.preflight.check import Check, Family, Outcome, failed, passed, skippe
 from hwtop.preflight.machine import Machine
 
 _CONNECTS_S = 3.0
+"""A host that answers does so within it. Engineering default."""
 _LOOPBACK = ("127.", "::1")
 _CHOICES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _EXCLUDES = "^"

@@ -18,7 +18,12 @@ from msgspec import Struct
 
 _SCRIPT = Path(__file__).parent / "child" / "torch_probe.py"
 STEP_S = 90.0
-"""For each step: importing torch from a cold file server takes a minute."""
+"""For each step: importing torch from a cold file server takes a minute. Engineering default."""
+
+
+QUIET_STEPS = ("import", "toolchain")
+ALL_STEPS = ("import", "reduce", "devices", "toolchain", "matmul", "copy", "agree", "workers")
+"""In the order in which they are run: the ranks of the first collective start before there is a CUDA context."""
 
 
 class Step(Struct, frozen=True):
@@ -32,8 +37,9 @@ class Step(Struct, frozen=True):
 class FrameworkProbe:
     """One run of the child. Steps are asked for in any order, and wait until the child has come so far."""
 
-    def __init__(self, python: str, workers: int, deadline_s: float = STEP_S) -> None:
-        self._command = (python, str(_SCRIPT), str(workers))
+    def __init__(self, python: str, workers: int, deadline_s: float = STEP_S, *, is_idle: bool = True) -> None:
+        """`is_idle`: nobody else computes here. Otherwise only the steps that use neither GPUs nor cores are run."""
+        self._command = (python, str(_SCRIPT), str(workers), *(ALL_STEPS if is_idle else QUIET_STEPS))
         self._deadline_s = deadline_s
         self._child: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the probe)

@@ -69,6 +69,8 @@ def _kind(machine: Machine) -> Outcome:
 
 
 def _write(machine: Machine) -> Outcome:
+    if machine.is_job:
+        raise NotReadError(machine.in_use)
     by_device: dict[int, tuple[str, Path]] = {}
     for name, path in folders(machine).items():
         by_device.setdefault(path.stat().st_dev, (name, path))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,12 +17,13 @@ from hwtop.collectors.stacks.pyspy_errors import circumstance, explain, no_binar
 from hwtop.preflight.check import Check, Family, Outcome, passed, skipped, warned
 from hwtop.preflight.machine import Machine
 
-_SYS_PTRACE: Final = 1 << 19
-"""Of the capability mask (capabilities(7))."""
-_DENIED: Final = "Permission denied (os error 13)"
+_SYS_PTRACE = 1 << 19
+"""Of the capability mask. Source: capabilities(7)."""
+_DENIED = "Permission denied (os error 13)"
 """What py-spy prints where the kernel refuses."""
-_SLURM_ANSWERS_S: Final = 5.0
-_AS_ROOT: Final = 'sudo "$(command -v hwtop)" PID'
+_SLURM_ANSWERS_S = 5.0
+"""Its commands wait much longer for a controller that is down. Engineering default."""
+_AS_ROOT = 'sudo "$(command -v hwtop)" PID'
 
 
 def _stacks(machine: Machine) -> Outcome:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.model.gpu.device import Gpu
+from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.preflight.framework import FRAMEWORK
 from hwtop.preflight.machine import Machine
 from tests.preflight.machines import ask, h100, machine
@@ -142,6 +142,16 @@ def test_without_torch_the_checks_are_skipped(made: Made) -> None:
     bare = made(printing(**{"import": "ModuleNotFoundError: No module named 'torch'"}))
     assert {ask(FRAMEWORK, check.id, bare).status for check in FRAMEWORK.checks} == {"skip"}
     assert "--python PATH" in ask(FRAMEWORK, "torch-import", bare).reason
+
+
+def test_nothing_is_computed_beside_a_job(made: Made, tmp_path: Path) -> None:
+    taken = (h100(0), h100(1, processes=(GpuProcess(pid=4242, mem_bytes=1 << 30),)))
+    busy = made(f"echo $@ > {tmp_path}/arguments\n" + printing(), taken)
+    found = {check.id: ask(FRAMEWORK, check.id, busy) for check in FRAMEWORK.checks}
+    passing = {name for name, outcome in found.items() if outcome.status == "pass"}
+    assert passing == {"torch-import", "torch-driver", "torch-compile"}
+    assert found["torch-matmul"].reason == "GPU 1 in use: nothing is computed beside it"
+    assert (tmp_path / "arguments").read_text().split()[2:] == ["import", "toolchain"]
 
 
 @pytest.mark.real

@@ -53,7 +53,7 @@ RAISES = [
         "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\nscaler = torch.amp.GradScaler()\nscaler.scale(loss).backward()",
     ),
     ("script-clipping", "scaler = torch.amp.GradScaler()\nmodel = nn.LSTM(8, 8)"),
-    ("script-data-parallel", "model = nn.DataParallel(model)"),
+    ("script-data-parallel", "model = nn.DataParallel(model)\nmodel(x).backward()"),
     ("script-collective", "if dist.get_rank() == 0: dist.barrier()"),
     ("script-collective", "if rank == 0 and epoch > 3: dist.all_reduce(x)"),
     ("script-collective", "if is_main_process(): dist.broadcast(x, 0)"),
@@ -68,6 +68,7 @@ QUIET = [
     ("script-sampler", "sampler = DistributedSampler(data)" + _EPOCHS.format(each="sampler.set_epoch(epoch)")),
     ("script-sampler", "sampler = DistributedSampler(data, shuffle=False)" + _EPOCHS.format(each="pass")),
     ("script-sampler", "sampler = DistributedSampler(data)\nfor b in loader: model(b).backward()"),
+    ("script-sampler", "val_sampler = DistributedSampler(valset)" + _EPOCHS.format(each="pass")),
     ("script-sampler", "import lightning\nsampler = DistributedSampler(data)" + _EPOCHS.format(each="pass")),
     ("script-workers", "DataLoader(data, num_workers=1)"),
     ("script-workers", "DataLoader(data, num_workers=os.cpu_count())"),
@@ -85,6 +86,8 @@ QUIET = [
     ("script-clipping", "scaler = torch.amp.GradScaler()\nmodel = nn.Conv2d(3, 8, 3)"),
     ("script-clipping", "nn.utils.clip_grad_norm_(model.parameters(), 1.0)"),
     ("script-data-parallel", "model = nn.parallel.DistributedDataParallel(model)"),
+    ("script-data-parallel", "model = nn.DataParallel(model)\nmodel(x)"),
+    ("script-data-parallel", "model = DDP(model) if many else nn.DataParallel(model)\nmodel(x).backward()"),
     ("script-data-parallel", "plain = isinstance(model, nn.DataParallel)"),
     ("script-collective", "dist.barrier()\nif dist.get_rank() == 0: print(1)"),
     ("script-collective", "if args.local_rank != -1: dist.barrier()"),
@@ -164,7 +167,7 @@ def test_a_script_is_never_run_and_may_be_no_python(tmp_path: Path) -> None:
 
 
 def test_the_script_of_a_process_is_found(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(_HEAD + "model = nn.DataParallel(model)")
+    (tmp_path / "train.py").write_text(_HEAD + "nn.DataParallel(model)(x).backward()")
     folder = tmp_path / "proc" / "77"
     folder.mkdir(parents=True)
     (folder / "cmdline").write_bytes(b"python\0-u\0train.py\0--lr\0")

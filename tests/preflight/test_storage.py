@@ -55,6 +55,10 @@ def test_writing_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_nothing_is_written_beside_a_job(tmp_path: Path) -> None:
+    assert ask(STORAGE, "folder-write", machine(tmp_path, options={"pid": 77})).status == "skip"
+
+
 def test_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-import os
+import re
 
 from hwtop.job.whole_number import whole_number
 from hwtop.preflight.machine import Machine
 from hwtop.preflight.script.hint import Found, hint
-from hwtop.preflight.script.source import LOOPS, Script, constant, has_more, keyword
+from hwtop.preflight.script.source import LOOPS, Script, constant, has_more, keyword, words
 
 _SETS_THE_EPOCH = ("lightning", "pytorch_lightning", "accelerate", "transformers", "fastai", "ignite")
 """Their trainers call set_epoch."""
+_NOT_TRAINED = re.compile(r"val|test|eval")
+"""In names of data that is only evaluated: its order does not matter."""
 
 
 def _sampler(script: Script, _: Machine) -> Found:
@@ -19,7 +21,9 @@ def _sampler(script: Script, _: Machine) -> Found:
     if script.imports(*_SETS_THE_EPOCH) or script.calls("set_epoch") or not _has_epochs(script):
         return
     for call in script.calls("DistributedSampler"):
-        if constant(keyword(call, "shuffle")) is not False and not has_more(call):
+        around = next((each for each, _ in script.above(call) if isinstance(each, ast.stmt)), call)
+        is_other = constant(keyword(call, "shuffle")) is False or any(map(_NOT_TRAINED.search, words(around)))
+        if not is_other and not has_more(call):
             yield call.lineno, "DistributedSampler without set_epoch: each epoch has the same order"
 
 
@@ -38,7 +42,7 @@ def _is_in_loop(script: Script, node: ast.AST) -> bool:
 
 
 def _workers(script: Script, machine: Machine) -> Found:
-    cores = len(os.sched_getaffinity(machine.pid))
+    cores = len(machine.cores)
     ranks = whole_number(machine.env.get("LOCAL_WORLD_SIZE")) or max(1, len(machine.state.gpus))
     for call in script.calls("DataLoader"):
         count = constant(keyword(call, "num_workers"))

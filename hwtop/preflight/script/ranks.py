@@ -48,8 +48,8 @@ _NUMBERED = re.compile(r"epoch|step|iter")
 
 
 def _data_parallel(script: Script, _: Machine) -> Found:
-    if script.calls("DistributedDataParallel"):  # then the other is for a start without a launcher
-        return
+    if re.search(r"DDP|DistributedDataParallel", script.text) or not script.calls("backward"):
+        return  # the other is for a start without a launcher; or nothing is trained
     for call in script.calls("torch.nn.DataParallel", "torch.nn.parallel.DataParallel"):
         yield call.lineno, "DataParallel: one process and one interpreter lock for all GPUs"
 

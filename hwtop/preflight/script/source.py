@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Final
 
-LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
-FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Script:
