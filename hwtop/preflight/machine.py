@@ -146,8 +146,8 @@ class Machine:
     def in_use(self) -> str | None:
         """Why nothing is computed here: it would slow down, or end, what runs."""
         if self.is_job:
-            return "a job runs: nothing is computed or written beside it"
-        return f"{named_gpus(self.taken)} in use: nothing is computed beside it" if self.taken else None
+            return "a job runs: nothing is computed or written meanwhile"
+        return f"{named_gpus(self.taken)} in use: nothing is computed meanwhile" if self.taken else None
 
     @cached_property
     def script(self) -> Script:

@@ -150,7 +150,7 @@ def test_nothing_is_computed_beside_a_job(made: Made, tmp_path: Path) -> None:
     found = {check.id: ask(FRAMEWORK, check.id, busy) for check in FRAMEWORK.checks}
     passing = {name for name, outcome in found.items() if outcome.status == "pass"}
     assert passing == {"torch-import", "torch-driver", "torch-compile"}
-    assert found["torch-matmul"].reason == "GPU 1 in use: nothing is computed beside it"
+    assert found["torch-matmul"].reason == "GPU 1 in use: nothing is computed meanwhile"
     assert (tmp_path / "arguments").read_text().split()[2:] == ["import", "toolchain"]
 
 
