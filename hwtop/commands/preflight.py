@@ -40,9 +40,10 @@ def command(
     if as_json and markdown:
         raise UsageError("--json and --markdown cannot be combined: choose one")
     form: Form = "json" if as_json else "markdown" if markdown else "text"
-    script = Path(subject) if subject is not None and subject.endswith(".py") else None
+    is_job = subject is not None and (subject.isdigit() or subject.startswith("slurm:"))
+    pid = resolve_target(subject, None, None, required=True) if is_job else None
+    script = None if subject is None or is_job else Path(subject)
     if script is not None and not script.is_file():
-        raise UsageError(f"no such file: {script}")
-    pid = None if script is not None else resolve_target(subject, None, None, required=False)
+        raise UsageError(f"no such file: {script}; --for takes a training script or a PID")
     machine = Machine(pid=pid, python=python, script=script)
     report(ctx, chosen(is_fast=is_fast), machine, form)

@@ -16,28 +16,32 @@ from hwtop.job.whole_number import whole_number
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import LogLine
 from hwtop.preflight.check import Check, Family, Outcome, failed, passed, skipped, warned
-from hwtop.preflight.machine import Machine, NotReadError
+from hwtop.preflight.machine import Machine
 from hwtop.preflight.symptoms import absent
+from hwtop.symptoms.gpu.driver import MISMATCH
 from hwtop.symptoms.gpu.words import named_gpus
 
 HOT_C = 20.0
 """An idle GPU that is so much hotter than the median of its peers has a cooling problem. Engineering default."""
 _HELD_DOWN = frozenset({"hw_slowdown", "hw_thermal", "hw_power_brake", "sw_thermal"})
-"""Throttle reasons that an idle GPU never has."""
+"""Throttle reasons that a healthy GPU never has."""
+_DRIVER_LOG = "sudo dmesg -T | grep -E 'NVRM|Xid'"
 _SHOWN_PIDS = 8
-_HIDES_ALL = "CUDA_VISIBLE_DEVICES hides all GPUs"
 
 
 def _count(machine: Machine) -> Outcome:
     silent = [gpu for gpu in machine.state.gpus if gpu.status != "ok"]
     if silent:
-        return failed(_each(f"GPU {gpu.index}: {gpu.reason}" for gpu in silent), "sudo dmesg -T | grep -E 'NVRM|Xid'")
+        return failed("; ".join(f"GPU {gpu.index}: {gpu.reason}" for gpu in silent), _DRIVER_LOG)
+    reason = machine.unavailable("gpu")
+    if reason is not None and not reason.startswith("no "):
+        return failed(reason, _DRIVER_LOG)
     count = len(machine.gpus)
     for source, expected in _expected(machine):
         if count < expected:
             return failed(
                 f"{count} GPUs answer, {source} promises {expected}",
-                "nvidia-smi -L; sudo dmesg -T | grep -E 'NVRM|Xid'",
+                f"nvidia-smi -L; {_DRIVER_LOG}",
             )
     models = Counter(gpu.name for gpu in machine.gpus)
     return passed(", ".join(f"{number} x {name}" for name, number in models.items()))
@@ -69,7 +73,7 @@ def _visible(machine: Machine) -> Outcome:
             "nvidia-smi -L   # the numbers that exist",
         )
     if not seen.indexes:
-        return failed(f"{_HIDES_ALL}: {given!r}", "unset CUDA_VISIBLE_DEVICES")
+        return failed(f"CUDA_VISIBLE_DEVICES={given} hides all GPUs", "unset CUDA_VISIBLE_DEVICES")
     return passed(f"{named_gpus(index for index in seen.indexes if index is not None)} visible to CUDA")
 
 
@@ -77,15 +81,17 @@ def _xids(machine: Machine) -> Outcome:
     lines = [LogLine(path=PATH, line_no=None, text=line.text, at_s=line.at_s) for line in machine.kernel_lines]
     registry = kernel_registry()
     codes = Counter(event.xid for event in Matcher(registry, repeat_limit=None).match(lines) if event.xid is not None)
-    grave = [code for code in codes if code in registry.xids and registry.xids[code].blame != "application"]
+    known = {code: registry.xids[code] for code in sorted(codes) if code in registry.xids}
+    grave = {code: xid for code, xid in known.items() if xid.blame != "application" and xid.severity != "info"}
     if not grave:
         return passed(
-            f"{codes.total()} Xid in the kernel log, all caused by programs" if codes else "no Xid in the kernel log"
+            f"{codes.total()} Xid in the kernel log, none of hardware or driver"
+            if codes
+            else "no Xid in the kernel log"
         )
-    worst = min(grave, key=lambda code: registry.xids[code].severity)
-    meaning = registry.xids[worst]
-    words = _each(f"Xid {code} ({registry.xids[code].meaning}): {codes[code]} times" for code in sorted(grave))
-    return (failed if meaning.severity == "critical" else warned)(words, meaning.action)
+    words = "; ".join(f"Xid {code} ({xid.meaning}): {codes[code]} times" for code, xid in grave.items())
+    critical = next((xid for xid in grave.values() if xid.severity == "critical"), None)
+    return warned(words, next(iter(grave.values())).action) if critical is None else failed(words, critical.action)
 
 
 def _ecc_mode(machine: Machine) -> Outcome:
@@ -116,7 +122,7 @@ def _clocks(machine: Machine) -> Outcome:
     for index, reasons in held.items():
         if reasons:
             return warned(
-                f"GPU {index} is throttled before the run: {', '.join(sorted(reasons))}",
+                f"GPU {index} is throttled: {', '.join(sorted(reasons))}",
                 f"nvidia-smi -q -i {index} -d PERFORMANCE,TEMPERATURE,POWER",
             )
     for gpu in machine.gpus:
@@ -193,16 +199,10 @@ def _temps(gpus: list[Gpu]) -> list[float]:
     return [gpu.temp_c for gpu in gpus if gpu.temp_c is not None]
 
 
-def _each(words: Iterator[str]) -> str:
-    return "; ".join(words)
-
-
 def _driver(machine: Machine) -> object:
-    """What the driver says, also where it answers for no GPU."""
-    reason = machine.unavailable("gpu")
-    if reason is not None and reason.startswith("no "):
-        raise NotReadError(reason)
-    return reason
+    """A mismatch keeps all GPUs from answering; any other reason for that is none."""
+    reasons = (machine.unavailable("gpu"), *(gpu.reason for gpu in machine.state.gpus))
+    return any(MISMATCH.search(reason or "") for reason in reasons) or machine.gpus
 
 
 def _any(machine: Machine) -> object:
@@ -236,7 +236,7 @@ GPUS = Family(
         Check(id="gpu-power-limit", about="A power limit below the default or that of its peers", look=_power),
         Check(
             id="gpu-clocks",
-            about="A GPU is throttled while idle, or its clocks are locked below those of its peers",
+            about="A GPU is throttled by heat or by its power supply, or its clocks are locked below those of its peers",
             look=_clocks,
         ),
         Check(id="gpu-persistence", about="Persistence mode is off", look=_persistence),

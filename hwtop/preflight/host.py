@@ -85,7 +85,7 @@ def _locked_memory(machine: Machine) -> Outcome:
     if not network.ib_ports:
         return skipped(f"locked memory: {limit}; no RDMA port needs more")
     if limit != "unlimited":
-        return failed(
+        return (failed if machine.has_several_nodes else warned)(
             f"locked memory is limited to {limit}: NCCL cannot register memory with the RDMA ports",
             "ulimit -l unlimited (Slurm: PropagateResourceLimitsExcept=MEMLOCK; Docker: --ulimit memlock=-1)",
         )
@@ -105,7 +105,7 @@ def _cores(machine: Machine) -> Outcome:
         )
     tasks = whole_number(machine.env.get("SLURM_NTASKS_PER_NODE", "").split("(")[0]) or 1
     gpus = len(machine.state.gpus)
-    if gpus > allowed * tasks:
+    if gpus > allowed * tasks and not machine.is_job:
         return warned(
             f"{words}; fewer than one for each of {gpus} GPUs",
             "Ask Slurm for more: --cpus-per-gpu=8, or check taskset and numactl",

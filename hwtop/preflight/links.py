@@ -60,8 +60,13 @@ def _topology(machine: Machine) -> Outcome:
 
 
 def _numa(machine: Machine) -> Outcome:
-    """Cores that the run may use must include some near to each GPU."""
-    near = {gpu.index: cpus_of(gpu.cpus) for gpu in machine.gpus if gpu.cpus}
+    """Cores that the run may use must include some near to each GPU; of a job's process, near to its own."""
+    own = [
+        gpu
+        for gpu in machine.gpus
+        if not machine.is_job or any(entry.pid == machine.pid for entry in gpu.processes or ())
+    ]
+    near = {gpu.index: cpus_of(gpu.cpus) for gpu in own if gpu.cpus}
     if not near:
         return skipped("cores near to the GPUs not reported")
     far = [index for index, cpus in near.items() if cpus and cpus.isdisjoint(machine.cores)]

@@ -70,8 +70,8 @@ class Machine:
         step_s: float = STEP_S,
         snapshots: Sequence[Snapshot] | None = None,
     ) -> None:
-        """`python` is the interpreter of the training, `script` its file; `step_s` is the
-        deadline of each step of the framework. `env` replaces the environment, `snapshots` what the collectors read.
+        """`python` is the interpreter of the training, `script` its file; `step_s` is the deadline of each step of the framework.
+        `env` replaces the environment, `snapshots` what the collectors read.
         """
         self.pid = os.getpid() if pid is None else pid
         self.is_job = pid is not None

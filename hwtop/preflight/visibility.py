@@ -91,17 +91,14 @@ def _kernel_log(machine: Machine) -> Outcome:
     if reason is None:
         return passed("the kernel log: OOM kills, Xid and I/O errors")
     why, _, remedy = reason.partition(": ")
-    return warned(f"no kernel log: {why}", remedy)
+    return warned(f"no kernel log: {why}", remedy or "Run hwtop as root")
 
 
 def _gpus(machine: Machine) -> Outcome:
-    hidden = [gpu for gpu in machine.state.gpus if gpu.status != "ok"]
-    if hidden:
-        reasons = dict.fromkeys(gpu.reason or gpu.status for gpu in hidden)
-        return warned(
-            f"{len(hidden)} of {len(machine.state.gpus)} GPUs: {'; '.join(reasons)}",
-            "nvidia-smi -q; sudo dmesg | grep NVRM",
-        )
+    hidden = [f"GPU {gpu.index}: {gpu.reason}" for gpu in machine.state.gpus if gpu.status != "ok"]
+    reason = machine.unavailable("gpu")
+    if hidden or (reason is not None and not reason.startswith("no ")):
+        return warned("; ".join(hidden) or reason or "", "nvidia-smi -q; sudo dmesg | grep NVRM")
     count = len(machine.gpus)
     return passed(f"{count} GPU{'' if count == 1 else 's'}")
 

@@ -42,10 +42,10 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
         lines.append(f"## {title}" if markdown else f"{title}:")
         lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
     text = "\n".join(lines).rstrip() + "\n"
-    return _inert(text) if markdown else text
+    return inert(text) if markdown else text
 
 
-def _inert(markdown: str) -> str:
+def inert(markdown: str) -> str:
     """Without HTML, links and images: the report itself has none, so all of them come from the machine."""
     return markdown.replace("<", "&lt;").replace("](", "]\\(").replace("![", "!\\[")
 

@@ -9,6 +9,7 @@ from hwtop import __version__
 from hwtop.job.log.text import visible
 from hwtop.preflight.check import CheckResult, Status
 from hwtop.report.json_report import plain
+from hwtop.report.markdown import inert
 
 _ORDER: tuple[Status, ...] = ("fail", "warn", "pass", "skip")
 
@@ -39,8 +40,8 @@ def checks_markdown(found: Sequence[CheckResult]) -> str:
     lines += ["| Status | Check | Reason | Remedy | Seconds |", "| --- | --- | --- | --- | --- |"]
     for result in _sorted(found):
         cells = (result.status.upper(), result.id, result.reason, result.remedy or "", f"{result.took_s:.1f}")
-        lines.append(f"| {' | '.join(_cell(visible(cell)) for cell in cells)} |")
-    return "\n".join([*lines, ""])
+        lines.append(f"| {' | '.join(visible(cell).replace('|', '&#124;') for cell in cells)} |")
+    return inert("\n".join([*lines, ""]))
 
 
 def _sorted(found: Sequence[CheckResult]) -> list[CheckResult]:
@@ -50,7 +51,3 @@ def _sorted(found: Sequence[CheckResult]) -> list[CheckResult]:
 def _counts(found: Sequence[CheckResult]) -> str:
     counts = {status: sum(result.status == status for result in found) for status in _ORDER}
     return ", ".join(f"{count} {status.upper()}" for status, count in counts.items())
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")

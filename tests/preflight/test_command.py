@@ -80,7 +80,7 @@ def test_text_and_markdown_begin_with_what_failed() -> None:
     text = checks_text(found)
     assert [line.split()[0] for line in text.splitlines() if line] == ["FAIL", "WARN", "->", "PASS", "SKIP", "1"]
     assert "-> do it" in text
-    assert "| WARN | warn | a \\| b | do it | 0.1 |" in checks_markdown(found)
+    assert "| WARN | warn | a &#124; b | do it | 0.1 |" in checks_markdown(found)
 
 
 def test_fast_prints_the_contract_and_leaves_nothing(tmp_path: Path) -> None:

@@ -108,7 +108,14 @@ def test_visible_devices(value: str, status: Status) -> None:
 
 def test_driver_and_library_differ() -> None:
     mismatch = machine(refused={"gpu": "NVIDIA driver/library version mismatch: the driver was upgraded"})
-    assert ask(GPUS, "gpu-driver", mismatch).status != "pass"
+    assert ask(GPUS, "gpu-driver", mismatch).status == "warn"
+    assert ask(GPUS, "gpu-count", mismatch).status == "fail"
+
+
+def test_a_driver_that_hangs_is_a_failure() -> None:
+    hung = machine(refused={"gpu": "NVIDIA driver not answering: nvmlInit has not returned for 3 s"})
+    assert ask(GPUS, "gpu-count", hung).status == "fail"
+    assert {ask(GPUS, check.id, hung).status for check in GPUS.checks if check.id != "gpu-count"} == {"skip"}
 
 
 def test_xid_of_hardware_counts_and_those_of_programs_do_not() -> None:

@@ -100,7 +100,9 @@ def test_locked_memory_matters_with_rdma_only(tmp_path: Path) -> None:
     )
     plain, rdma = NetworkReading(at_s=1.0, nics=()), NetworkReading(at_s=1.0, nics=(), ib_ports=(port,))
     assert ask(HOST, "locked-memory", limits(tmp_path, locked="65536", network=plain)).status == "skip"
-    assert ask(HOST, "locked-memory", limits(tmp_path, locked="65536", network=rdma)).status == "fail"
+    assert ask(HOST, "locked-memory", limits(tmp_path, locked="65536", network=rdma)).status == "warn"
+    several = limits(tmp_path, locked="65536", network=rdma, env={"SLURM_NNODES": "2"})
+    assert ask(HOST, "locked-memory", several).status == "fail"
     assert ask(HOST, "locked-memory", limits(tmp_path, network=rdma)).status == "pass"
 
 

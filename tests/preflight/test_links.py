@@ -7,7 +7,7 @@ import os
 import pytest
 from msgspec.structs import replace
 
-from hwtop.model.gpu.device import GpuReading
+from hwtop.model.gpu.device import GpuProcess, GpuReading
 from hwtop.model.gpu.link import Path, Topology
 from hwtop.preflight.links import LINKS
 from tests.gpu_frames import links
@@ -40,6 +40,13 @@ def test_one_link_is_wrong(check: str, values: dict[str, object], words: str) ->
     found = ask(LINKS, check, machine(gpus=(h100(0, **good), h100(1, **{**good, **values}))))
     assert found.status == "warn"
     assert words in found.reason
+
+
+def test_a_rank_needs_cores_near_to_its_own_gpu_only() -> None:
+    own = f"0-{max(os.sched_getaffinity(0))}"
+    mine, far = h100(0, cpus=own, processes=(GpuProcess(pid=os.getpid(), mem_bytes=1),)), h100(1, cpus="4000-4001")
+    assert ask(LINKS, "gpu-numa", machine(gpus=(mine, far))).status == "warn"
+    assert ask(LINKS, "gpu-numa", machine(gpus=(mine, far), options={"pid": os.getpid()})).status == "pass"
 
 
 @pytest.mark.parametrize(("far", "status"), [("NVLINK", "pass"), ("SYS", "warn")])

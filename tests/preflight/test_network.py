@@ -22,13 +22,13 @@ def nic(name: str, **values: Any) -> NicCounters:
     return NicCounters(name=name, **{**zero, "is_up": True, **values})
 
 
-def port(number: int, state: str = "4: ACTIVE", rate: float = 400.0) -> IbPortCounters:
+def port(number: int, state: str = "4: ACTIVE", phys_state: str = "LinkUp") -> IbPortCounters:
     return IbPortCounters(
         device=f"mlx5_{number}",
         port=1,
         state=state,
-        phys_state="LinkUp",
-        rate_gbit_per_s=rate,
+        phys_state=phys_state,
+        rate_gbit_per_s=400.0,
         rx_bytes=0,
         tx_bytes=0,
         errors={},
@@ -102,8 +102,12 @@ def test_a_chosen_interface(chosen: str, status: str, tmp_path: Path) -> None:
 
 def test_interfaces_that_differ_in_mtu(tmp_path: Path) -> None:
     files = {"sys/class/net/eth0/mtu": "9000\n", "sys/class/net/eth1/mtu": "1500\n"}
-    reading = NetworkReading(at_s=1.0, nics=(nic("eth0"), nic("eth1")))
-    assert "eth1: 1500" in ask(NETWORK, "interfaces", machine(tmp_path, files, network=reading)).reason
+    reading = NetworkReading(
+        at_s=1.0, nics=(nic("eth0", link_mbit_per_s=100_000), nic("eth1", link_mbit_per_s=100_000))
+    )
+    assert "eth1 1500" in ask(NETWORK, "interfaces", machine(tmp_path, files, network=reading)).reason
+    slower = NetworkReading(at_s=1.0, nics=(nic("eth0", link_mbit_per_s=100_000), nic("eth1", link_mbit_per_s=1000)))
+    assert ask(NETWORK, "interfaces", machine(tmp_path, files, network=slower)).status == "pass"
 
 
 @pytest.mark.parametrize(
@@ -111,9 +115,9 @@ def test_interfaces_that_differ_in_mtu(tmp_path: Path) -> None:
     [
         ((), "skip"),
         ((port(0), port(1)), "pass"),
-        ((port(0), port(1, "1: DOWN")), "warn"),
-        ((port(0, "1: DOWN"),), "fail"),
-        ((port(0), port(1, rate=200.0)), "warn"),
+        ((port(0), port(1, "1: DOWN", "Polling")), "pass"),
+        ((port(0), port(1, "2: INIT")), "warn"),
+        ((port(0, "1: DOWN", "Polling"),), "warn"),
     ],
 )
 def test_rdma_ports(ports: tuple[IbPortCounters, ...], status: str) -> None:

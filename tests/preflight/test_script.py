@@ -113,6 +113,7 @@ QUIET = [
     ("script-timeout", _DDP),
     ("script-threads", "os.environ['OMP_NUM_THREADS'] = '4'\ntorch.multiprocessing.spawn(run)\n" + _DDP),
     ("script-threads", "torch.multiprocessing.spawn(run)"),
+    ("script-flight-recorder", 'dist.init_process_group(backend="gloo")'),
     ("script-flight-recorder", "os.environ['TORCH_FR_BUFFER_SIZE'] = '2000'\n" + _DDP),
 ]
 

@@ -100,6 +100,8 @@ def test_gpus_that_do_not_answer_and_fields_that_are_refused() -> None:
     assert ask(VISIBILITY, "see-gpus", machine(gpus=(_H100, silent))).status == "warn"
     assert ask(VISIBILITY, "see-gpus", machine(gpus=(_H100,))).status == "pass"
     assert ask(VISIBILITY, "see-gpus", machine(refused={"gpu": "no NVIDIA driver"})).reason == "no NVIDIA driver"
+    hung = machine(refused={"gpu": "NVIDIA driver not answering: nvmlInit has not returned for 3 s"})
+    assert ask(VISIBILITY, "see-gpus", hung).status == "warn"
     refused = replace(_H100, missing={"activity": "permission denied", "fan_pct": "not supported by this GPU"})
     found = ask(VISIBILITY, "see-gpu-fields", machine(gpus=(refused,)))
     assert (found.status, found.reason) == ("warn", "permission denied: activity")

@@ -43,7 +43,9 @@ def _is_in_loop(script: Script, node: ast.AST) -> bool:
 
 def _workers(script: Script, machine: Machine) -> Found:
     cores = len(machine.cores)
-    ranks = whole_number(machine.env.get("LOCAL_WORLD_SIZE")) or max(1, len(machine.state.gpus))
+    ranks = (
+        1 if machine.is_job else whole_number(machine.env.get("LOCAL_WORLD_SIZE")) or max(1, len(machine.state.gpus))
+    )
     for call in script.calls("DataLoader"):
         count = constant(keyword(call, "num_workers"))
         if isinstance(count, int) and count > 1 and count * ranks > cores:
