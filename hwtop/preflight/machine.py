@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,6 +124,17 @@ class Machine:
         if os.stat(f"{self.proc}/{self.pid}").st_uid != os.geteuid():  # what somebody else has installed is not run
             raise NotReadError(f"PID {self.pid} belongs to another user: name the interpreter with --python PATH")
         return found
+
+    @cached_property
+    def torch_version(self) -> tuple[int, ...] | None:
+        """That of the installed torch, from the name of its metadata next to the interpreter; None where there is none."""
+        try:
+            folder = Path(self.python).parent.parent
+        except NotReadError:
+            return None
+        found = sorted(folder.glob("lib/python3*/site-packages/torch-*.dist-info"))
+        numbers = re.findall(r"\d+", found[-1].name.removeprefix("torch-")) if found else []
+        return tuple(map(int, numbers[:2])) or None
 
     @cached_property
     def cores(self) -> frozenset[int]:

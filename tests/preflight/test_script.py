@@ -31,10 +31,15 @@ for epoch in range(3):
 _DDP = 'dist.init_process_group("nccl")\n'
 
 
-def found(check: str, body: str, folder: Path, env: dict[str, str] | None = None) -> tuple[str, str]:
+def found(
+    check: str, body: str, folder: Path, env: dict[str, str] | None = None, torch: str = "2.8.0"
+) -> tuple[str, str]:
     script = folder / "train.py"
+    folder.mkdir(exist_ok=True)
     script.write_text(_HEAD + body)
-    outcome = ask(SCRIPT, check, machine(env=env, options={"script": script}))
+    (folder / f"lib/python3.12/site-packages/torch-{torch}.dist-info").mkdir(parents=True, exist_ok=True)
+    options = {"script": script, "python": str(folder / "bin" / "python")}
+    outcome = ask(SCRIPT, check, machine(env=env, options=options))
     return outcome.status, outcome.reason
 
 
@@ -139,6 +144,7 @@ def test_every_hint_has_a_pair() -> None:
 
 def test_what_the_environment_says_counts(tmp_path: Path) -> None:
     assert found("script-flight-recorder", _DDP, tmp_path, {"TORCH_FR_BUFFER_SIZE": "2000"})[0] == "pass"
+    assert found("script-flight-recorder", _DDP, tmp_path / "new", torch="2.11.0+cu128")[0] == "pass"
     spawned = "torch.multiprocessing.spawn(run)\n" + _DDP
     assert found("script-threads", spawned, tmp_path, {"OMP_NUM_THREADS": "4"})[0] == "pass"
     assert found("script-timeout", _DDP, tmp_path, {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "0"})[0] == "warn"

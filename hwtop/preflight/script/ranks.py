@@ -42,6 +42,8 @@ _SAVED_BY_ONE = re.compile(r"(?:on|only)_(?:main|master)|(?:main|master)_only|ra
 _REMOVES = ("remove", "unlink", "rmtree", "replace", "rename")
 LONG_HOURS = 1.0
 """A timeout above it keeps a hung job for as long. The defaults are 10 min (NCCL) and 30 min (gloo). Engineering default."""
+RECORDS_FROM = (2, 11)
+"""The torch from which on the Flight Recorder is on by itself. Source: torch/csrc/distributed/c10d/FlightRecorder.hpp."""
 _HOURS_UNITS: dict[str | None, float] = {"days": 24.0, "hours": 1.0, "minutes": 1 / 60, "seconds": 1 / 3600}
 _TIMES_OUT = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 _NUMBERED = re.compile(r"epoch|step|iter")
@@ -178,13 +180,15 @@ def _threads(script: Script, machine: Machine) -> Found:
 
 
 def _flight_recorder(script: Script, machine: Machine) -> Found:
+    if (machine.torch_version or ()) >= RECORDS_FROM:
+        return
     switch = switches()["flight-recorder"]
     if any(name in script.text for name in switch.switched_by) or switch.state(machine.env) == "on":
         return
     for call in script.calls("init_process_group"):
         if constant(keyword(call, "backend") or next(iter(call.args), None)) == "gloo":
             continue  # it writes no dumps
-        yield call.lineno, "no Flight Recorder: a hang will not name the missing rank (torch 2.11 and newer have it on)"
+        yield call.lineno, "no Flight Recorder: a hang will not name the missing rank"
 
 
 def _is_distributed(script: Script) -> bool:
