@@ -25,6 +25,10 @@ from hwtop.fields.field import Field
 from hwtop.fields.level import ANY
 from hwtop.fields.levels import built_in
 from hwtop.fields.registry import SUBJECTS
+from hwtop.job.switches import switches
+from hwtop.preflight.check import Family
+from hwtop.preflight.registry import FAMILIES
+from hwtop.preflight.visibility import VISIBILITY
 from hwtop.report.markdown import diagnosis
 from hwtop.ui.keys.names import shown
 from hwtop.ui.pages.actions import defaults, every, homes
@@ -251,11 +255,31 @@ def rounds() -> str:
     return "\n".join(lines)
 
 
+def checks(families: Iterable[Family]) -> str:
+    """Every check, by family, and when it warns or fails."""
+    rows = [
+        f"| {family.title} | `{check.id}` | {_cell(check.about)} |" for family in families for check in family.checks
+    ]
+    return "\n".join(["| Family | Check | Warns or fails when |", "| --- | --- | --- |", *rows])
+
+
+def prepared() -> str:
+    """Every switch of `hwtop prepare`."""
+    rows = [
+        f"| {switch.title} | {_cell(switch.benefit)} | {_cell(switch.cost)} | {switch.since} | {_codes(switch.switched_by)} |"
+        for switch in switches().values()
+    ]
+    return "\n".join(["| Switch | Benefit | Cost | From | Variable |", "| --- | --- | --- | --- | --- |", *rows])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "rounds": rounds,
     "diagnose-hang": partial(diagnosed, "hang"),
     "diagnose-healthy": partial(diagnosed, "healthy"),
     "words": wording,
+    "switches": prepared,
+    "checks": partial(checks, FAMILIES),
+    "sight": partial(checks, (VISIBILITY,)),
 }
 """Name between the marks -> the text."""
 

@@ -37,13 +37,15 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
     if frame.episodes:
         lines += [*_timeline(frame.episodes, markdown), ""]
     if frame.blind:
-        lines.append("## Not visible" if markdown else "Not visible:")
+        pid = "" if job is None else f" {job.target_pid}"
+        title = f"Not visible (`hwtop doctor{pid}` prints how to change that)"
+        lines.append(f"## {title}" if markdown else f"{title}:")
         lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
     text = "\n".join(lines).rstrip() + "\n"
-    return _inert(text) if markdown else text
+    return inert(text) if markdown else text
 
 
-def _inert(markdown: str) -> str:
+def inert(markdown: str) -> str:
     """Without HTML, links and images: the report itself has none, so all of them come from the machine."""
     return markdown.replace("<", "&lt;").replace("](", "]\\(").replace("![", "!\\[")
 

@@ -42,7 +42,7 @@ def offered(env: dict[str, str], *words: str) -> list[str]:
 
 
 def test_bash_completes_commands_flags_and_values(env: dict[str, str]) -> None:
-    assert offered(env, "d") == ["demo", "diagnose"]
+    assert offered(env, "d") == ["demo", "diagnose", "doctor"]
     assert {"--theme", "--readonly", "--interval"} <= set(offered(env, "--"))
     assert offered(env, "--theme", "col") == ["colour-blind"]
     assert offered(env, "config", "") == ["check", "init", "show"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from hwtop.symptoms.records import records
 from tests.docs.user_texts import ROOT
 
-FOLDERS = ("symptoms", "job/hang", "job/stacks", "job/progress", "derive")
+FOLDERS = ("symptoms", "job/hang", "job/stacks", "job/progress", "derive", "preflight")
 """Of hwtop/, those that judge."""
 _BOUND = {"KEPT", "READ", "SHOWN", "UNIT", "UNITS"}
 _SOURCE = re.compile(r"(?P<meaning>.*?)\s*(?P<source>Engineering defaults?|Source: .+?)\.", re.DOTALL)

@@ -27,7 +27,7 @@ Next steps:
 
 - rank 0: data 6 %, forward 30 %, backward 55 %, optimizer 0 %, collective 5 %, checkpoint 0 % (60 samples)
 
-## Not visible
+## Not visible (`hwtop doctor 41000` prints how to change that)
 - gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
 """
 
@@ -51,7 +51,7 @@ rank    pid   step  s/step       phase            state  CPU %
 
 - rank 0: data 6 %, forward 30 %, backward 55 %, optimizer 0 %, collective 5 %, checkpoint 0 % (60 samples)
 
-Not visible:
+Not visible (`hwtop doctor 41000` prints how to change that):
 - gpu: no NVIDIA driver: libnvidia-ml.so.1 not found
 """
 

@@ -13,7 +13,8 @@ from msgspec import Struct
 class Circumstance(Struct, frozen=True, kw_only=True):
     """What decides which advice is right. None = not known."""
 
-    pid: int
+    pid: int | Literal["PID"]
+    """"PID": any process of this user."""
     own_uid: int
     target_uid: int | None = None
     """None when the process is gone."""

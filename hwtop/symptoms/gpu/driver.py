@@ -17,7 +17,7 @@ from hwtop.symptoms.text import Fact
 _SOURCE = "gpu"
 _SILENT = re.compile(r"not answering")
 _SLOW = re.compile(r"driver slow")
-_MISMATCH = re.compile(r"version mismatch", re.IGNORECASE)
+MISMATCH = re.compile(r"version mismatch", re.IGNORECASE)
 _RESET = re.compile(r"needs a reset")
 """Words of hwtop's own sources (`collectors/runner.py`, `collectors/nvml.py`, `collectors/nvml_device.py`)."""
 _DRIVERS: dict[Vendor, str] = {
@@ -68,7 +68,7 @@ def check_lost(history: History, limits: Limits = LOST) -> Observation | None:
 
 def _is_failing(gpu: Gpu, history: History, limits: Limits) -> bool:
     """It answered, and has now refused everything for a while. What is the whole driver's trouble is told elsewhere."""
-    if gpu.status != "error" or _MISMATCH.search(gpu.reason or "") or not history.covers(limits.refuses_s):
+    if gpu.status != "error" or MISMATCH.search(gpu.reason or "") or not history.covers(limits.refuses_s):
         return False
     statuses = [
         (derived.at_s, each.status)
@@ -94,7 +94,7 @@ def check_driver_hang(history: History, limits: Limits = SILENCE) -> Observation
 
 def check_mismatch(history: History) -> Observation | None:
     """NVML refuses because driver and library differ, or a program does."""
-    reason = _reported(history.now, _MISMATCH)
+    reason = _reported(history.now, MISMATCH)
     if reason is None:
         return None
     return observed(

@@ -11,7 +11,8 @@ from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 
-_ENDED = ("X", "Z")
+GONE = ("X", "Z")
+"""States of processes that have ended."""
 
 
 ZOMBIE = limits_of("zombie-gpu-memory")
@@ -62,13 +63,13 @@ def _dead(history: History, gpu: Gpu, limits: Limits) -> list[GpuProcess]:
         entry
         for entry in gpu.processes or ()
         if (entry.mem_bytes or 0) > limits.held_mib * 2**20
-        and (entry.state in _ENDED or _is_zombie(history.now, entry.pid))
+        and (entry.state in GONE or _is_zombie(history.now, entry.pid))
     ]
 
 
 def _is_zombie(derived: DerivedState, pid: int) -> bool:
     job = derived.job
-    return any(process.pid == pid and process.state in _ENDED for process in (job.processes if job else ()))
+    return any(process.pid == pid and process.state in GONE for process in (job.processes if job else ()))
 
 
 def _is_nobodys(gpu: Gpu, limits: Limits) -> bool:

@@ -76,7 +76,7 @@ def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | 
     full = [
         mount
         for mount in history.now.mounts
-        if _is_nearly_full(mount, limits) or (mount in used and mount.mount_point in ends)
+        if is_nearly_full(mount, limits) or (mount in used and mount.mount_point in ends)
     ]
     if not full:
         return None
@@ -92,7 +92,7 @@ def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | 
         facts={"mount": worst.mount_point, "left_gb": left_gb},
         confidence=0.95 if worst in used else 0.8,
         evidence=(
-            *(f"{mount.mount_point} ({mount.device}): {_fullness(mount)}" for mount in full),
+            *(f"{mount.mount_point} ({mount.device}): {fullness(mount)}" for mount in full),
             *((f"the job writes to {worst.mount_point}",) if worst in used else ()),
             *(ends[worst.mount_point].words if worst.mount_point in ends else ()),
         ),
@@ -116,7 +116,8 @@ def _waits_for_disks(rank: Rank) -> bool:
     return share >= WAITS_SHARE or rank.process.os_state == "D"
 
 
-def _is_nearly_full(mount: MountReading, limits: Limits) -> bool:
+def is_nearly_full(mount: MountReading, limits: Limits = ROOM) -> bool:
+    """Whether hardly any room, or hardly any inodes, are left on it."""
     if mount.fs_type in MEMORY_FS or not mount.total_bytes or mount.available_bytes is None:
         return False  # /dev/shm: shm-nearly-full
     used_pct = 100.0 * (1 - mount.available_bytes / mount.total_bytes)
@@ -129,7 +130,8 @@ def _lacks_inodes(mount: MountReading, limits: Limits) -> bool:
     return mount.inodes_used_pct is not None and mount.inodes_used_pct >= limits.inodes_pct
 
 
-def _fullness(mount: MountReading) -> str:
+def fullness(mount: MountReading) -> str:
+    """ "3.1 of 98 GB left, 12 % of the inodes used"."""
     room = f"{(mount.available_bytes or 0) / 1e9:.1f} of {(mount.total_bytes or 0) / 1e9:.0f} GB left"
     return f"{room}, {mount.inodes_used_pct:.0f} % of the inodes used" if mount.inodes_used_pct is not None else room
 

@@ -219,6 +219,6 @@ def _blind(view: View, most: int) -> list[Line]:
     if most <= 0 or not blind:
         return []
     lines = [Line("◌ ", "dim").add(f"not seen: {item.source}: {item.reason}", "dim") for item in blind[:most]]
-    if len(blind) > most:
-        lines[-1].add(f"  (and {len(blind) - most} more)", "dim")
+    more = f"and {len(blind) - most} more, " if len(blind) > most else ""
+    lines[-1].add(f"  ({more}see hwtop doctor)", "dim")
     return lines

@@ -1,0 +1,43 @@
+"""What `hwtop doctor` and `hwtop preflight` share: ask checks with a progress bar, print the answers, exit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from hwtop.preflight.check import Check
+    from hwtop.preflight.machine import Machine
+
+Form = Literal["text", "json", "markdown"]
+
+
+def report(ctx: click.Context, checks: Sequence[Check], machine: Machine, form: Form) -> None:
+    """Ask all checks of this machine, print them in this form, and exit as they say."""
+    from hwtop.preflight.run import exit_code, results
+    from hwtop.report.json_report import encode
+    from hwtop.report.preflight import checks_markdown, checks_object, checks_text
+
+    asked = results(checks, machine)
+    try:
+        if sys.stderr.isatty():
+            names = [check.id for check in checks]
+            with click.progressbar(
+                asked,
+                length=len(names),
+                item_show_func=lambda last: names[min(len(names) - 1, names.index(last.id) + 1)] if last else names[0],
+                file=sys.stderr,
+            ) as bar:
+                found = list(bar)
+        else:
+            found = list(asked)
+    finally:
+        machine.close()
+    if form == "json":
+        print(encode(checks_object(found)))
+    else:
+        print((checks_markdown if form == "markdown" else checks_text)(found), end="")
+    ctx.exit(exit_code(found))
