@@ -193,7 +193,7 @@ DATA: Field[RankRow] = Field(
     value=lambda row: 100 * share_of(row.rank, "data", "data-main") if row.rank.stack.shares else None,
     name="data",
     sort=Sort(words="most data loading first", turned="least data loading first"),
-    columns={"ranks": (Column(width=4, priority=7),)},
+    columns={"ranks": (Column(width=4, priority=9),)},
 )
 CPU: Field[RankRow] = Field(
     id="rank.cpu_pct",
