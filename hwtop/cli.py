@@ -23,6 +23,7 @@ COMMANDS = {
     "man": "Print the manual page.",
     "patterns": "List, show and test log patterns, built-in and your own.",
     "scan": "Search log files for known errors and progress.",
+    "schema": "Print the JSON Schema of what hwtop prints as JSON.",
     "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",
     "snapshot": "Read all metrics once and print them.",
     "symptoms": "List all symptoms with their thresholds.",

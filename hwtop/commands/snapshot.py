@@ -46,8 +46,7 @@ def command(
     else:
         frame = last_frame(watch(target_pid, seconds=_SECONDS, log_globs=logs, gpus=gpus))
     if as_json:
-        calls = gpu_costs.objects(frame) if costs else {}
-        print(signed_json(json_report.encode(json_report.snapshot(frame) | calls)))
+        print(signed_json(json_report.encode(json_report.snapshot(frame, with_costs=costs))))
     elif costs:
         print(gpu_costs.table(frame), end="")
     else:

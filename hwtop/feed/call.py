@@ -6,7 +6,6 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -15,11 +14,31 @@ from hwtop.config import AlertConfig
 from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
+from hwtop.model.log import Severity
+from hwtop.model.output import Output
 from hwtop.model.symptom import Finding
 
 _TIMEOUT_S = 10.0
 Failed = Callable[[str], None]
 """Gets one printable line about what failed; may be called from any thread."""
+
+
+class Alert(Output, frozen=True, kw_only=True):
+    """What a webhook gets by POST, and a command as standard input."""
+
+    text: str
+    """One line for a chat: host, severity and title."""
+    hwtop: str
+    host: str
+    pid: int | None
+    time: float
+    """Seconds after the epoch."""
+    symptom: str
+    severity: Severity
+    title: str
+    evidence: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    ranks: tuple[int, ...]
 
 
 class Caller:
@@ -37,7 +56,7 @@ class Caller:
         if self._config.command:
             self._begin(_run, self._config.command, message)
 
-    def _begin(self, send: Callable[[str, dict[str, Any]], None], to: str, message: dict[str, Any]) -> None:
+    def _begin(self, send: Callable[[str, Alert], None], to: str, message: Alert) -> None:
         def work() -> None:
             try:
                 send(to, message)
@@ -47,25 +66,25 @@ class Caller:
         threading.Thread(target=work, name="hwtop-alert", daemon=True).start()
 
 
-def alert(finding: Finding, frame: Frame) -> dict[str, Any]:
+def alert(finding: Finding, frame: Frame) -> Alert:
     """The message. It leaves the machine, so secrets are masked."""
     job = frame.derived.job
-    return {
-        "text": masked_text(f"hwtop on {frame.derived.host}: {finding.severity}: {finding.title}"),
-        "hwtop": __version__,
-        "host": frame.derived.host,
-        "pid": job.target_pid if job else None,
-        "time": frame.derived.time_s,
-        "symptom": finding.symptom,
-        "severity": finding.severity,
-        "title": masked_text(finding.title),
-        "evidence": [masked_text(line) for line in finding.evidence],
-        "next_steps": [masked_text(step) for step in finding.next_steps],
-        "ranks": list(finding.ranks),
-    }
+    return Alert(
+        text=masked_text(f"hwtop on {frame.derived.host}: {finding.severity}: {finding.title}"),
+        hwtop=__version__,
+        host=frame.derived.host,
+        pid=job.target_pid if job else None,
+        time=frame.derived.time_s,
+        symptom=finding.symptom,
+        severity=finding.severity,
+        title=masked_text(finding.title),
+        evidence=tuple(map(masked_text, finding.evidence)),
+        next_steps=tuple(map(masked_text, finding.next_steps)),
+        ranks=finding.ranks,
+    )
 
 
-def _post(url: str, message: dict[str, Any]) -> None:
+def _post(url: str, message: Alert) -> None:
     import urllib.request  # 10 ms, for those who have a webhook
 
     headers = {"Content-Type": "application/json", "User-Agent": f"hwtop/{__version__}"}
@@ -75,8 +94,10 @@ def _post(url: str, message: dict[str, Any]) -> None:
         pass
 
 
-def _run(command: str, message: dict[str, Any]) -> None:
-    reported = {f"HWTOP_{name.upper()}": str(message[name]) for name in ("symptom", "severity", "title", "pid", "host")}
+def _run(command: str, message: Alert) -> None:
+    reported = {
+        f"HWTOP_{name.upper()}": str(getattr(message, name)) for name in ("symptom", "severity", "title", "pid", "host")
+    }
     done = subprocess.run(  # noqa: S602 (the command is the user's own; values go in as variables only)
         command,
         shell=True,

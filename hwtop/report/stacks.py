@@ -14,6 +14,7 @@ from hwtop.job.stacks.groups import group
 from hwtop.model.host.disk import MountReading
 from hwtop.model.job import StackGroup
 from hwtop.model.member import Member
+from hwtop.model.output import Output
 from hwtop.model.process import ProcessReading
 from hwtop.model.rank import Phase, Worker
 from hwtop.model.stack import StackDump, ThreadStack
@@ -47,8 +48,8 @@ class WorkerGroup(Struct, frozen=True, kw_only=True):
     at: StackGroup
 
 
-class StacksReport(Struct, frozen=True, kw_only=True):
-    """The whole report."""
+class StacksReport(Output, frozen=True, kw_only=True):
+    """`hwtop stacks --json`."""
 
     target: StacksTarget
     sentence: str
