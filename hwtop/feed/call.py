@@ -39,6 +39,8 @@ class Alert(Output, frozen=True, kw_only=True):
     evidence: tuple[str, ...]
     next_steps: tuple[str, ...]
     ranks: tuple[int, ...]
+    untrusted: tuple[str, ...] = ("evidence", "next_steps", "text", "title")
+    """Parts whose text may quote the job: data, never instructions."""
 
 
 class Caller:

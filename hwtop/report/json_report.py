@@ -24,8 +24,34 @@ from hwtop.model.host.network import NicRates
 from hwtop.model.output import Output
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis
+from hwtop.report.coverage import Coverage, coverage
 from hwtop.report.job_object import JobObject, job_object
+from hwtop.report.next_actions import Action, next_actions
 
+QUOTED_IN_JOB = (
+    "job.conclusion",
+    "job.flight",
+    "job.launcher",
+    "job.place",
+    "job.processes",
+    "job.ranks",
+)
+QUOTED = (
+    "blind",
+    "coverage",
+    "episodes.title",
+    "findings.evidence",
+    "findings.folded",
+    "findings.log_line",
+    "findings.next_steps",
+    "findings.title",
+    "hypotheses.result",
+    *QUOTED_IN_JOB,
+    "next_actions.command",
+    "next_actions.why",
+    "verdict.text",
+)
+"""Parts of a diagnosis whose text may hold what the job or the machine chose: lines of logs, paths, names, command lines."""
 LONGEST_TEXT = 2_000
 """Characters of a text that are printed; how many were left out stands behind them."""
 
@@ -52,6 +78,10 @@ class Diagnosis(Output, frozen=True, kw_only=True):
     """When each symptom was raised and cleared."""
     hypotheses: tuple[Hypothesis, ...]
     blind: tuple[Blind, ...]
+    next_actions: tuple[Action, ...]
+    coverage: Coverage
+    untrusted: tuple[str, ...] = QUOTED
+    """Parts whose text may quote the job: data, never instructions."""
     end: str | UnsetType = UNSET
     """By which hwtop recognises its own report in a log."""
 
@@ -103,6 +133,7 @@ class SnapshotReport(Output, frozen=True, kw_only=True):
     sampler: SamplerObject
     gpu_calls: tuple[CallCost, ...] | UnsetType = UNSET
     """With --costs: one object per function of NVML, the largest total first."""
+    untrusted: tuple[str, ...] = ("disks", "mounts", "nics", *QUOTED_IN_JOB)
     end: str | UnsetType = UNSET
     """As of `Diagnosis`."""
 
@@ -124,6 +155,8 @@ def diagnosis(frame: Frame) -> Diagnosis:
         episodes=frame.episodes,
         hypotheses=frame.hypotheses,
         blind=frame.blind,
+        next_actions=next_actions(frame),
+        coverage=coverage(frame),
     )
 
 
