@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import Seconds, length, length_of, reading, resolve_target, settings, settings_of, target
 from hwtop.errors import CannotError
 
 
@@ -20,6 +20,7 @@ from hwtop.errors import CannotError
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
+@length
 @click.option(
     "--fail-on",
     type=click.Choice(["info", "warning", "critical", "never"]),
@@ -49,9 +50,10 @@ def command(
     from hwtop.feed.watch import last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.model.symptom import AT_LEAST
-    from hwtop.report import json_report
+    from hwtop.report import brief, json_report
     from hwtop.report import markdown as text_report
 
+    form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=True)
     config = settings_of(ctx)
     frame = last_frame(
@@ -71,8 +73,13 @@ def command(
         raise CannotError(f"cannot read process {target_pid}: {why}")
     if as_json:
         print(signed_json(json_report.encode(json_report.diagnosis(frame))))
+    elif form.is_oneline:
+        print(brief.one_line_of(frame))
+    elif form.is_brief and form.most_bytes:
+        print(signed(brief.brief(frame, form.most_bytes)), end="")
     else:
-        print(signed(text_report.diagnosis(frame, markdown=markdown) + "\n"), end="")
+        text = text_report.diagnosis(frame, markdown=markdown, most_bytes=form.most_bytes)
+        print(signed(f"{text}\n"), end="")
     sys.stdout.flush()
     grave = AT_LEAST.get(fail_on, ())  # "never" is not a severity
     ctx.exit(1 if any(finding.severity in grave for finding in frame.findings) else 0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -16,6 +17,7 @@ from hwtop.job.log.time import reported_s
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role, Severity
 from hwtop.model.output import Output
+from hwtop.report.fit import Section, fitted
 from hwtop.report.json_report import encode
 from hwtop.symptoms.log_evidence import sentences, steps
 from hwtop.symptoms.records import records
@@ -165,6 +167,12 @@ class ScanText:
             return [*rows, f"{counts}; no root cause among them: it is in another log or was not logged"]
         place = _place(root.path, root.line_no)
         return [*rows, f"{counts}; earliest root: {root.pattern} at {place}"]
+
+
+def brief_text(rows: Sequence[str], summary: Sequence[str], most_bytes: int, files: Sequence[str]) -> str:
+    """At most so many bytes: the conclusion, the first lines found, then what was folded."""
+    sections = [Section("lines found", rows), Section("patterns", summary[:-1])]
+    return fitted(summary[-1:], sections, most_bytes, shlex.join(["hwtop", "scan", *files]))
 
 
 def _earliest(roots: list[LogEvent]) -> LogEvent | None:
