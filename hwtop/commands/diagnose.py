@@ -6,7 +6,18 @@ import sys
 
 import click
 
-from hwtop.commands.options import Seconds, length, length_of, reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import (
+    Seconds,
+    length,
+    length_of,
+    on_finding,
+    reading,
+    report_failure,
+    resolve_target,
+    settings,
+    settings_of,
+    target,
+)
 from hwtop.errors import CannotError
 
 
@@ -21,6 +32,7 @@ from hwtop.errors import CannotError
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
 @length
+@on_finding
 @click.option(
     "--fail-on",
     type=click.Choice(["info", "warning", "critical", "never"]),
@@ -40,12 +52,14 @@ def command(
     interval: float,
     as_json: bool,
     markdown: bool,
+    on_finding: str | None,
     fail_on: str,
 ) -> None:
     """Watch the job that PID belongs to, then print what is wrong.
 
     Exit code: 0 nothing found, 1 findings of severity warning or above (see --fail-on), 2 not possible (with the reason).
     """
+    from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
     from hwtop.feed.watch import last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
@@ -56,6 +70,7 @@ def command(
     form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=True)
     config = settings_of(ctx)
+    announcer = Announcer(on_finding, report_failure)
     frame = last_frame(
         watch(
             target_pid,
@@ -65,8 +80,10 @@ def command(
             gpus=gpus,
             symptoms=config.symptoms,
             learner=learner(config.baselines.learn),
-        )
+        ),
+        announcer.advance,
     )
+    announcer.finish()
     if frame.derived.job is None:
         reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
         why = "; ".join(reasons) or "it has ended, or /proc does not answer"

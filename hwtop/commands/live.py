@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import first_run, screen
-from hwtop.commands.options import reading, resolve_target, target
+from hwtop.commands.options import on_finding, reading, resolve_target, target
 from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
 
@@ -96,6 +96,7 @@ class Watching:
 @target
 @reading
 @screen.flags
+@on_finding
 @click.option("-1", "--once", is_flag=True, help="Print the screen as text and exit.")
 @click.pass_context
 def command(

@@ -111,6 +111,20 @@ def reading(function: F) -> F:
     return function
 
 
+def on_finding(function: F) -> F:
+    """--on-finding: a command of the user for each new finding."""
+    return click.option(
+        "--on-finding",
+        metavar="CMD",
+        help="Run this shell command for each new finding of severity warning or above, with the finding as JSON on standard input.",
+    )(function)
+
+
+def report_failure(text: str) -> None:
+    """One line on standard error."""
+    click.echo(f"hwtop: {text}", err=True)
+
+
 class Length(NamedTuple):
     """How much text to print."""
 

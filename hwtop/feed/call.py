@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 
 import msgspec
 
 from hwtop import __version__
 from hwtop.config import AlertConfig
+from hwtop.feed.alerts import AlertBook
 from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
@@ -19,6 +22,8 @@ from hwtop.model.output import Output
 from hwtop.model.symptom import Finding
 
 _TIMEOUT_S = 10.0
+_END_S = 1.0
+"""To end a command that took too long."""
 Failed = Callable[[str], None]
 """Gets one printable line about what failed; may be called from any thread."""
 
@@ -44,11 +49,13 @@ class Alert(Output, frozen=True, kw_only=True):
 
 
 class Caller:
-    """Sends alerts, each in a daemon thread of its own: one that hangs blocks nothing."""
+    """Sends alerts, each in a daemon thread of its own: one that hangs blocks nothing. A failure is said once for each receiver."""
 
     def __init__(self, config: AlertConfig, failed: Failed) -> None:
         self._config = config
         self._failed = failed
+        self._has_failed: set[str] = set()
+        self._under_way: list[threading.Thread] = []
 
     def __call__(self, finding: Finding, frame: Frame) -> None:
         """Send an alert about `finding`. Returns immediately."""
@@ -58,14 +65,42 @@ class Caller:
         if self._config.command:
             self._begin(_run, self._config.command, message)
 
+    def finish(self) -> None:
+        """Wait for what is under way; at most as long as one delivery may take."""
+        ends_s = time.monotonic() + _TIMEOUT_S + _END_S
+        for thread in self._under_way:
+            thread.join(max(0.0, ends_s - time.monotonic()))
+
     def _begin(self, send: Callable[[str, Alert], None], to: str, message: Alert) -> None:
         def work() -> None:
             try:
                 send(to, message)
             except Exception as error:  # any failure of a network or a command
-                self._failed(visible(f"alert not delivered: {type(error).__name__}: {error}"))
+                if to not in self._has_failed:
+                    self._has_failed.add(to)
+                    self._failed(visible(f"alert not delivered: {type(error).__name__}: {error}"))
 
-        threading.Thread(target=work, name="hwtop-alert", daemon=True).start()
+        self._under_way = [thread for thread in self._under_way if thread.is_alive()]
+        self._under_way.append(threading.Thread(target=work, name="hwtop-alert", daemon=True))
+        self._under_way[-1].start()
+
+
+class Announcer:
+    """Runs a command for each new finding of severity warning or above, once a symptom until it has cleared."""
+
+    def __init__(self, command: str | None, failed: Failed) -> None:
+        """`command`: None = nothing is run."""
+        self._book = AlertBook("warning")
+        self._call = Caller(AlertConfig(command=command or ""), failed)
+
+    def advance(self, frame: Frame) -> None:
+        """Returns immediately."""
+        for finding in self._book.advance(frame):
+            self._call(finding, frame)
+
+    def finish(self) -> None:
+        """As of `Caller`."""
+        self._call.finish()
 
 
 def alert(finding: Finding, frame: Frame) -> Alert:
@@ -100,16 +135,20 @@ def _run(command: str, message: Alert) -> None:
     reported = {
         f"HWTOP_{name.upper()}": str(getattr(message, name)) for name in ("symptom", "severity", "title", "pid", "host")
     }
-    done = subprocess.run(  # noqa: S602 (the command is the user's own; values go in as variables only)
+    with subprocess.Popen(  # noqa: S602 (the command is the user's own; values go in as variables and on standard input only)
         command,
         shell=True,
         env=os.environ | reported,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        timeout=_TIMEOUT_S,
-        check=False,
-    )
-    if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip().splitlines()
-        raise RuntimeError(f"the command exited with {done.returncode}{': ' + words[-1][:120] if words else ''}")
+        start_new_session=True,  # a group of its own, without the terminal
+    ) as process:
+        try:
+            _, stderr = process.communicate(msgspec.json.encode(message) + b"\n", timeout=_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise RuntimeError(f"the command took over {_TIMEOUT_S:.0f} s and was ended") from None
+    if process.returncode != 0:
+        words = stderr.decode(errors="replace").strip().splitlines()
+        raise RuntimeError(f"the command exited with {process.returncode}{': ' + words[-1][:120] if words else ''}")
