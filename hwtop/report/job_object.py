@@ -65,6 +65,7 @@ class JobObject(Struct, frozen=True, kw_only=True):
     conclusion: str
     flight: FlightVerdict | None
     has_ended: bool
+    exit_code: int | None
     ranks: tuple[RankObject, ...]
     processes: tuple[JobProcess, ...]
 
@@ -80,6 +81,7 @@ def job_object(job: Job) -> JobObject:
         conclusion=conclusion(job),
         flight=job.flight.verdict,
         has_ended=job.has_ended,
+        exit_code=job.exit_code,
         ranks=tuple(map(_rank, job.ranks)),
         processes=job.processes,
     )
