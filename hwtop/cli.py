@@ -28,6 +28,7 @@ COMMANDS = {
     "snapshot": "Read all metrics once and print them.",
     "symptoms": "List all symptoms with their thresholds.",
     "stacks": "Print the Python stacks of all ranks, grouped.",
+    "wait": "Wait until a job ends, stalls, has a symptom or reaches a step.",
     "web": "Show the screen in a browser on this machine.",
 }
 """Name -> help line. `live` runs when no command is given."""

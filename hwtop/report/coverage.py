@@ -39,6 +39,7 @@ def coverage(frame: Frame) -> Coverage:
     derived, job = frame.derived, frame.derived.job
     alive = [rank for rank in job.ranks if rank.is_alive] if job else []
     files = job.logs.files if job else ()
+    late = [source.name for source in derived.sources if source.status != "ok"]
 
     def seen(count: int, of: int | None, *sources: str) -> Seen:
         """Of a source that names one thing ("log /a/b") the first word tells which it is."""
@@ -52,7 +53,7 @@ def coverage(frame: Frame) -> Coverage:
         steps=seen(sum(bool(rank.progress.newest and rank.progress.newest.step) for rank in alive), len(alive)),
         logs=seen(sum(file.reason is None for file in files), len(files), "log", "logs"),
         gpus=seen(sum(gpu.status == "ok" for gpu in derived.gpus), len(derived.gpus) or None, "gpu"),
-        sources=seen(sum(source.status == "ok" for source in derived.sources), len(derived.sources)),
+        sources=Seen(seen=len(derived.sources) - len(late), of=len(derived.sources), reason=", ".join(late) or None),
     )
 
 

@@ -16,6 +16,7 @@ from hwtop.report.patterns import PatternObject
 from hwtop.report.scan import ScanEvent, ScanProgress
 from hwtop.report.stacks import StacksReport
 from hwtop.report.symptoms import SymptomObject
+from hwtop.report.wait import WaitReport
 
 SCHEMAS: Mapping[str, tuple[type[Output], ...]] = {
     "alert": (Alert,),
@@ -29,6 +30,7 @@ SCHEMAS: Mapping[str, tuple[type[Output], ...]] = {
     "snapshot": (SnapshotReport,),
     "stacks": (StacksReport,),
     "symptoms": (SymptomObject,),
+    "wait": (WaitReport,),
 }
 """Name -> the objects that it prints, one of them at a time."""
 
