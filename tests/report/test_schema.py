@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from jsonschema import ValidationError
 
 from hwtop import cli
+from hwtop.feed import watch
 from hwtop.feed.call import alert
 from hwtop.model.frame import Frame
 from hwtop.model.member import Member
@@ -52,6 +53,12 @@ def test_a_diagnosis_a_snapshot_and_alerts_have_their_schema(name: str) -> None:
     valid("snapshot", encode(snapshot(frame, with_costs=True)))
     for finding in frame.findings:
         valid("alert", encode(alert(finding, frame)))
+
+
+def test_a_stream_is_one_snapshot_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "watch", lambda *_, **__: iter([frames.healthy(), frames.hang()]))
+    rows = printed("live", "--json")
+    assert [valid("snapshot", row)["job"]["world_size"] for row in rows] == [8, 8]
 
 
 def test_flight_recorder_dumps_have_their_schema() -> None:
