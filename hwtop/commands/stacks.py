@@ -57,6 +57,10 @@ def command(
     if form is not None and (as_json or flight_folder is not None):
         raise UsageError(f"--format {form} prints samples: leave out {'--json' if as_json else '--flight-recorder'}")
     size = length_of(ctx, as_json=as_json)
+    if size.is_short and (form is not None or flight_folder is not None):
+        raise UsageError(
+            "--brief, --max-bytes and --oneline are for the stacks of now: leave out --format and --flight-recorder"
+        )
     if flight_folder is not None:
         _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
         return

@@ -107,18 +107,22 @@ def alert(finding: Finding, frame: Frame) -> Alert:
     """The message. It leaves the machine, so secrets are masked."""
     job = frame.derived.job
     return Alert(
-        text=masked_text(f"hwtop on {frame.derived.host}: {finding.severity}: {finding.title}"),
+        text=_safe(f"hwtop on {frame.derived.host}: {finding.severity}: {finding.title}"),
         hwtop=__version__,
         host=frame.derived.host,
         pid=job.target_pid if job else None,
         time=frame.derived.time_s,
         symptom=finding.symptom,
         severity=finding.severity,
-        title=masked_text(finding.title),
-        evidence=tuple(map(masked_text, finding.evidence)),
-        next_steps=tuple(map(masked_text, finding.next_steps)),
+        title=_safe(finding.title),
+        evidence=tuple(map(_safe, finding.evidence)),
+        next_steps=tuple(map(_safe, finding.next_steps)),
         ranks=finding.ranks,
     )
+
+
+def _safe(text: str) -> str:
+    return visible(masked_text(text))
 
 
 def _post(url: str, message: Alert) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from math import isfinite
 from typing import Literal
 
@@ -41,8 +41,8 @@ class Event(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def condition(text: str) -> Condition:
-    """`ended`, `stalled`, `symptom`, `symptom:ID`, `step=N` or `loss<X`.
+def condition(text: str, symptoms: Container[str]) -> Condition:
+    """`ended`, `stalled`, `symptom`, `symptom:ID` with one of `symptoms`, `step=N` or `loss<X`.
 
     Raises:
         UsageError: it is none of them, or there is no such symptom.
@@ -55,6 +55,8 @@ def condition(text: str) -> Condition:
     if found is None or (found["symptom"] is not None and found["kind"] != "symptom"):
         raise UsageError(f"{text!r} is not an event: use ended, stalled, symptom, symptom:ID, step=N or loss<X")
     if found["symptom"] is not None:
+        if found["symptom"] not in symptoms:
+            raise UsageError(f"no symptom {found['symptom']!r}: use one of `hwtop symptoms`")
         return Condition(kind="symptom", symptom=found["symptom"])
     kind: Literal["ended", "stalled", "symptom"] = found["kind"]  # type: ignore[assignment]  # by its form
     return Condition(kind=kind)

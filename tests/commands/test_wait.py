@@ -77,7 +77,7 @@ def test_the_text_begins_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_process_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    watched(monkeypatch, frames.picker(), frames.picker())
+    watched(monkeypatch, *[frames.picker()] * 7)
     assert "cannot read process 1" in str(wait().exception)
 
 

@@ -137,6 +137,11 @@ def test_a_command_gets_the_finding_as_json(tmp_path: Path) -> None:
     assert valid("alert", place.read_text())["symptom"] == "hang"
 
 
+def test_what_a_command_gets_is_inert() -> None:
+    message = call.alert(finding(title="bad\x1b[2J\u202e\udcff"), frame())
+    assert message.title == "bad␛[2J\\u202e\\udcff"
+
+
 def test_a_command_runs_once_for_a_symptom_until_it_has_cleared(tmp_path: Path) -> None:
     place = tmp_path / "findings"
     announcer = Announcer(f"cat >> {place}", failed=pytest.fail)

@@ -12,6 +12,7 @@ from hwtop.model.symptom import Finding
 from tests import frames
 from tests.parts import replace
 
+KNOWN = ("hang", "loss-plateau")
 ALL = ["ended", "stalled", "symptom", "step=99999999", "loss<0.001"]
 
 
@@ -27,7 +28,7 @@ def finding(symptom: str, severity: str = "critical") -> Finding:
 
 
 def reason(frame: Frame, *events: str, quiet_for_s: float | None = None) -> str | None:
-    found = event(frame, [condition(text) for text in events], quiet_for_s)
+    found = event(frame, [condition(text, KNOWN) for text in events], quiet_for_s)
     return found.reason if found else None
 
 
@@ -38,7 +39,7 @@ def test_a_healthy_job_is_no_event() -> None:
 def test_the_end_of_the_job_always_counts_once_its_last_words_are_read() -> None:
     frame = of_job(frames.healthy(), has_ended=True, ended_for_s=0.5, exit_code=-9)
     assert reason(frame, *ALL) is None
-    found = event(of_job(frame, ended_for_s=2.5), [condition("step=1")], None)
+    found = event(of_job(frame, ended_for_s=2.5), [condition("step=1", KNOWN)], None)
     assert found is not None
     assert (found.reason, found.text) == ("ended", "the job has ended, killed by SIGKILL")
 
@@ -83,7 +84,9 @@ def test_silence_of_the_users_length_is_a_stall() -> None:
     assert reason(frame, "step=99999999", quiet_for_s=2000.0) is None
 
 
-@pytest.mark.parametrize("text", ["done", "step", "step=", "step=1.5", "loss<", "loss<x", "ended:hang", "symptom:", ""])
+@pytest.mark.parametrize(
+    "text", ["done", "step", "step=", "step=1.5", "loss<", "loss<x", "ended:hang", "symptom:", "symptom:none", ""]
+)
 def test_what_is_no_event_is_refused_with_what_is(text: str) -> None:
     with pytest.raises(UsageError, match=r"use "):
-        condition(text)
+        condition(text, KNOWN)
