@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -81,7 +80,6 @@ def command(
     target_pid = resolve_target(pid, pid_option, name, required=True)
     assert target_pid is not None
     config = settings_of(ctx)
-    gc.freeze()  # all is imported: to look for garbage in it again and again would be half of the cost
     announcer = Announcer(on_finding, report_failure)
     found: Event | None = None
     for frame in vigil(
