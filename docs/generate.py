@@ -230,7 +230,18 @@ def diagnosed(recording: str) -> str:
     return f"```text\n{diagnosis(replay(recording)[-1], markdown=False).rstrip()}\n```"
 
 
+def llms() -> str:
+    """The pages as https://llmstxt.org lists them, as they are on the first one."""
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    about = " ".join(index.split("\n\n")[1].split())
+    links = re.findall(r"(\[[^]]+\]\((?!\.\./)[\w-]+\.md\))(: .+)?", index)
+    return "\n".join(
+        ["# hwtop", "", f"> {about}", "", "## Documentation", "", *(f"- {link}{text}" for link, text in links), ""]
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "llms.txt": llms,
     "commands.md": commands,
     "keys.md": keys,
     "fields.md": fields,

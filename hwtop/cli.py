@@ -24,12 +24,14 @@ COMMANDS = {
     "man": "Print the manual page.",
     "patterns": "List, show and test log patterns, built-in and your own.",
     "scan": "Search log files for known errors and progress.",
+    "schema": "Print the JSON Schema of what hwtop prints as JSON.",
     "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",
     "prepare": "Print what to switch on before a run so that a hang can be diagnosed.",
     "preflight": "Check this machine and a training script before a run.",
     "snapshot": "Read all metrics once and print them.",
     "symptoms": "List all symptoms with their thresholds.",
     "stacks": "Print the Python stacks of all ranks, grouped.",
+    "wait": "Wait until a job ends, stalls, has a symptom or reaches a step.",
     "web": "Show the screen in a browser on this machine.",
 }
 """Name -> help line. `live` runs when no command is given."""

@@ -19,7 +19,7 @@ def report(ctx: click.Context, checks: Sequence[Check], machine: Machine, form: 
     """Ask all checks of this machine, print them in this form, and exit as they say."""
     from hwtop.preflight.run import exit_code, results
     from hwtop.report.json_report import encode
-    from hwtop.report.preflight import checks_markdown, checks_object, checks_text
+    from hwtop.report.preflight import checks_markdown, checks_report, checks_text
 
     asked = results(checks, machine)
     try:
@@ -37,7 +37,7 @@ def report(ctx: click.Context, checks: Sequence[Check], machine: Machine, form: 
     finally:
         machine.close()
     if form == "json":
-        print(encode(checks_object(found)))
+        print(encode(checks_report(found)))
     else:
         print((checks_markdown if form == "markdown" else checks_text)(found), end="")
     ctx.exit(exit_code(found))

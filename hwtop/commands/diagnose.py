@@ -6,7 +6,18 @@ import sys
 
 import click
 
-from hwtop.commands.options import Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import (
+    Seconds,
+    length,
+    length_of,
+    on_finding,
+    reading,
+    report_failure,
+    resolve_target,
+    settings,
+    settings_of,
+    target,
+)
 from hwtop.errors import CannotError
 
 
@@ -20,6 +31,8 @@ from hwtop.errors import CannotError
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
+@length
+@on_finding
 @click.option(
     "--fail-on",
     type=click.Choice(["info", "warning", "critical", "never"]),
@@ -39,21 +52,25 @@ def command(
     interval: float,
     as_json: bool,
     markdown: bool,
+    on_finding: str | None,
     fail_on: str,
 ) -> None:
     """Watch the job that PID belongs to, then print what is wrong.
 
     Exit code: 0 nothing found, 1 findings of severity warning or above (see --fail-on), 2 not possible (with the reason).
     """
+    from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
     from hwtop.feed.watch import last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.model.symptom import AT_LEAST
-    from hwtop.report import json_report
+    from hwtop.report import brief, json_report
     from hwtop.report import markdown as text_report
 
+    form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=True)
     config = settings_of(ctx)
+    announcer = Announcer(on_finding, report_failure)
     frame = last_frame(
         watch(
             target_pid,
@@ -63,16 +80,23 @@ def command(
             gpus=gpus,
             symptoms=config.symptoms,
             learner=learner(config.baselines.learn),
-        )
+        ),
+        announcer.advance,
     )
+    announcer.finish()
     if frame.derived.job is None:
         reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
         why = "; ".join(reasons) or "it has ended, or /proc does not answer"
         raise CannotError(f"cannot read process {target_pid}: {why}")
     if as_json:
         print(signed_json(json_report.encode(json_report.diagnosis(frame))))
+    elif form.is_oneline:
+        print(brief.one_line_of(frame))
+    elif form.is_brief and form.most_bytes:
+        print(signed(brief.brief(frame, form.most_bytes)), end="")
     else:
-        print(signed(text_report.diagnosis(frame, markdown=markdown) + "\n"), end="")
+        text = text_report.diagnosis(frame, markdown=markdown, most_bytes=form.most_bytes)
+        print(signed(f"{text}\n"), end="")
     sys.stdout.flush()
     grave = AT_LEAST.get(fail_on, ())  # "never" is not a severity
     ctx.exit(1 if any(finding.severity in grave for finding in frame.findings) else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import select
 import signal
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import first_run, screen
-from hwtop.commands.options import reading, resolve_target, target
+from hwtop.commands.options import on_finding, reading, resolve_target, settings_of, target
 from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
 
@@ -105,9 +106,11 @@ class Watching:
 @target
 @reading
 @screen.flags
+@on_finding
 @click.option(
     "-1", "--once", is_flag=True, help="Print the screen as text and exit: after the first verdict, 11 s at most."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print each refresh as JSON on one line, instead of the screen.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -118,10 +121,14 @@ def command(
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     once: bool,
-    **_: Any,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Watch the job that PID belongs to (launcher, rank or worker); without PID, choose one."""
     target_pid = resolve_target(pid, pid_option, name, required=False)
+    if as_json:
+        print_stream(target_pid, logs, gpus, given["interval"], settings_of(ctx).symptoms)
+        return
     gc.disable()  # until all is imported (`Watching`): none of that is garbage, and to look for some is a tenth of the imports
     try:
         opening = screen.opening(ctx)
@@ -209,6 +216,30 @@ def _end_with_terminal() -> None:
     gone.poll()
     time.sleep(_LEAVE_S)
     os._exit(128 + signal.SIGHUP)
+
+
+def print_stream(
+    target_pid: int | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    interval_s: float,
+    symptoms: SymptomConfig,
+) -> None:
+    """One snapshot a line, until the job has ended."""
+    from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
+    from hwtop.feed.watch import watch
+    from hwtop.report.json_report import encode, snapshot
+
+    for frame in watch(
+        target_pid,
+        seconds=math.inf,
+        interval_s=interval_s,
+        log_globs=logs,
+        gpus=gpus,
+        symptoms=symptoms,
+        stack_budget_pct=LIVE_STACK_BUDGET_PCT,
+    ):
+        print(encode(snapshot(frame), indent=0), flush=True)
 
 
 def print_once(

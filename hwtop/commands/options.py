@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from hwtop.commands import completion
 from hwtop.errors import UsageError
+from hwtop.report import fit
 from hwtop.seconds import seconds
 
 if TYPE_CHECKING:
@@ -108,6 +109,76 @@ def reading(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def on_finding(function: F) -> F:
+    """--on-finding: a command of the user for each new finding."""
+    return click.option(
+        "--on-finding",
+        metavar="CMD",
+        help="Run this shell command for each new finding of severity warning or above, with the finding as JSON on standard input.",
+    )(function)
+
+
+def report_failure(text: str) -> None:
+    """One line on standard error."""
+    click.echo(f"hwtop: {text}", err=True)
+
+
+class Length(NamedTuple):
+    """How much text to print."""
+
+    is_oneline: bool
+    is_brief: bool
+    most_bytes: int | None
+    """None: all of it."""
+
+    @property
+    def is_short(self) -> bool:
+        """Not all of it."""
+        return self.is_oneline or self.most_bytes is not None
+
+
+def length(function: F) -> F:
+    """--brief, --max-bytes and --oneline: how much text to print. `length_of` returns them."""
+    for option in (
+        click.option(
+            "--oneline", is_flag=True, expose_value=False, callback=_keep, help="Print one line: the verdict."
+        ),
+        click.option(
+            "--max-bytes",
+            metavar="N",
+            type=click.IntRange(fit.LEAST_BYTES),
+            expose_value=False,
+            callback=_keep,
+            help="Print at most N bytes of text; what is cut is named. The verdict is never cut.",
+        ),
+        click.option(
+            "--brief",
+            is_flag=True,
+            expose_value=False,
+            callback=_keep,
+            help=f"Print only what matters most, in at most {fit.BRIEF_BYTES:,} bytes (or --max-bytes).",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def length_of(ctx: click.Context, *, as_json: bool) -> Length:
+    """How much text to print.
+
+    Raises:
+        UsageError: JSON is never cut.
+    """
+    is_oneline, is_brief, most_bytes = (ctx.meta.get(f"hwtop.{name}") for name in ("oneline", "brief", "max_bytes"))
+    if as_json and (is_oneline or is_brief or most_bytes):
+        raise UsageError("--json prints all: leave out --brief, --max-bytes and --oneline")
+    return Length(bool(is_oneline), bool(is_brief), most_bytes or (fit.BRIEF_BYTES if is_brief else None))
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    ctx.meta[f"hwtop.{parameter.name}"] = value
 
 
 def settings(function: F) -> F:

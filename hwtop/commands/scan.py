@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hwtop.commands.options import Length, length, length_of
+
 if TYPE_CHECKING:
     from hwtop.job.log.block import LogBlock
     from hwtop.job.progress.tracker import ProgressReader
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.option("--progress", "with_progress", is_flag=True, help="Also print parsed progress (step, loss, throughput).")
 @click.option("--explain", is_flag=True, help="Explain each pattern found: what it means, its role, what to do.")
-def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain: bool) -> None:
+@length
+@click.pass_context
+def command(ctx: click.Context, files: tuple[str, ...], as_json: bool, with_progress: bool, explain: bool) -> None:
     """Search log files (plain or gzip), or standard input (-), for known errors.
 
     Your own patterns are read from ~/.config/hwtop/patterns.d/*.toml (see: hwtop patterns -h). Exit code: 0 nothing found, 1
@@ -31,10 +35,8 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     from hwtop.job.progress.tracker import ProgressReader
     from hwtop.report.scan import ScanText, cut_text, event_json
 
-    if explain and as_json:
-        raise UsageError("--explain prints text: leave out --json")
-    if not files and sys.stdin.isatty():
-        raise UsageError("no log given: pass files, or pipe one in: hwtop scan - < train.log")
+    form = length_of(ctx, as_json=as_json)
+    _check_flags(files, form, as_json=as_json, with_progress=with_progress, explain=explain)
     known = known_patterns()
     if known.problems:
         raise UsageError(known.problems[0])
@@ -43,6 +45,7 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
     text = ScanText(explain)
     is_bad = False
     cut_lines = cut_bytes = 0
+    rows: list[str] = []
     for path in files or ("-",):
         matcher, reader = Matcher(known.registry, repeat_limit=None), ProgressReader()
         for block in map(block_without_reports, read_file(path)):
@@ -51,14 +54,45 @@ def command(files: tuple[str, ...], as_json: bool, with_progress: bool, explain:
                 _print_progress(block, reader, as_json)
             for event in matcher.match_block(block):
                 is_bad = is_bad or (event.severity != "info" and event.role != "context")
-                for row in [event_json(event)] if as_json else text.add(event):
-                    print(row)
-            sys.stdout.flush()  # show what is known so far of a pipe that stays open
-    for row in () if as_json else text.summary():
-        print(row)
+                rows += [event_json(event)] if as_json else text.add(event)
+            if not form.is_short:  # show what is known so far of a pipe that stays open
+                _print_rows(rows)
+                rows.clear()
+    if not as_json:
+        _print_end(form, rows, text.summary(), files)
     if cut_lines:
         print(cut_text(cut_lines, cut_bytes), file=sys.stderr)
     raise SystemExit(1 if is_bad else 0)
+
+
+def _check_flags(files: tuple[str, ...], form: Length, *, as_json: bool, with_progress: bool, explain: bool) -> None:
+    from hwtop.errors import UsageError
+
+    if explain and as_json:
+        raise UsageError("--explain prints text: leave out --json")
+    if with_progress and form.is_short:
+        raise UsageError("--progress prints a line for each: leave out --brief, --max-bytes and --oneline")
+    if not files and sys.stdin.isatty():
+        raise UsageError("no log given: pass files, or pipe one in: hwtop scan - < train.log")
+
+
+def _print_rows(rows: list[str]) -> None:
+    for row in rows:
+        print(row)
+    sys.stdout.flush()
+
+
+def _print_end(form: Length, rows: list[str], summary: list[str], files: tuple[str, ...]) -> None:
+    """What is still to be said in text: of a short form all of it."""
+    from hwtop.report.fit import one_line
+    from hwtop.report.scan import brief_text
+
+    if form.is_oneline:
+        print(one_line(summary[-1]))
+    elif form.most_bytes is not None:
+        print(brief_text(rows, summary, form.most_bytes, files), end="")
+    else:
+        _print_rows(summary)
 
 
 def _print_progress(block: LogBlock, reader: ProgressReader, as_json: bool) -> None:

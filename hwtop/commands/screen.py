@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from hwtop.commands import completion
 from hwtop.commands.options import F, Seconds, config_path, settings, settings_of
-from hwtop.config import INTERVAL_S, SymptomConfig
+from hwtop.config import INTERVAL_S, AlertConfig, SymptomConfig
 from hwtop.errors import CannotError, HwtopError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def opening(ctx: click.Context) -> Opening:
         is_ascii=given["is_ascii"],
         is_readonly=given["readonly"],
         no_color=given["no_color"] or bool(os.environ.get("NO_COLOR")),
-        alerts=config.alerts,
+        alerts=_alerts(config.alerts, given.get("on_finding")),
         panels=config.panels,
         keymap=keymap(config.keys),
         levels=levels.chosen(config.symptoms.thresholds),
@@ -96,6 +97,11 @@ def opening(ctx: click.Context) -> Opening:
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
     return Opening(options, given["interval"], not given["no_mouse"], config.symptoms, config.baselines.learn)
+
+
+def _alerts(configured: AlertConfig, command: str | None) -> AlertConfig:
+    """With the command of --on-finding, where it is given."""
+    return configured if command is None else structs.replace(configured, command=command)
 
 
 def _given(ctx: click.Context) -> Mapping[tuple[str, ...], tuple[str, Value]]:

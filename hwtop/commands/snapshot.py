@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import reading, resolve_target, target
+from hwtop.commands.options import length, length_of, reading, resolve_target, target
 
 _SECONDS = 1.0
 """Rates need two readings, this far apart."""
@@ -18,12 +18,15 @@ _COST_INTERVAL_S = 1.0
 @target
 @reading
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@length
 @click.option(
     "--costs",
     is_flag=True,
     help=f"Watch for {_COST_SECONDS:.0f} s, then print the time spent in each NVML function.",
 )
+@click.pass_context
 def command(
+    ctx: click.Context,
     pid: str | None,
     pid_option: str | None,
     name: str | None,
@@ -35,8 +38,9 @@ def command(
     """Read the machine (and the job of PID, if given) once, with rates over one second."""
     from hwtop.feed.watch import last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.report import gpu_costs, json_report, text
+    from hwtop.report import fit, gpu_costs, json_report, text
 
+    form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=False)
     if costs:
         frames = watch(
@@ -46,9 +50,10 @@ def command(
     else:
         frame = last_frame(watch(target_pid, seconds=_SECONDS, log_globs=logs, gpus=gpus))
     if as_json:
-        calls = gpu_costs.objects(frame) if costs else {}
-        print(signed_json(json_report.encode(json_report.snapshot(frame) | calls)))
+        print(signed_json(json_report.encode(json_report.snapshot(frame, with_costs=costs))))
     elif costs:
         print(gpu_costs.table(frame), end="")
+    elif form.is_oneline:
+        print(fit.one_line(f"{frame.derived.host}  {frame.verdict.text}"))
     else:
-        print(signed(text.machine(frame)), end="")
+        print(signed(text.machine(frame, is_brief=form.is_brief, most_bytes=form.most_bytes)), end="")

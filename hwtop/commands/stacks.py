@@ -6,7 +6,7 @@ import time
 
 import click
 
-from hwtop.commands.options import Seconds, resolve_target, sudo, target
+from hwtop.commands.options import Seconds, length, length_of, resolve_target, sudo, target
 from hwtop.commands.stacks_export import FORMATS, export
 from hwtop.errors import UsageError
 
@@ -19,6 +19,7 @@ _EXPORT_S = 10.0
 @target
 @sudo
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@length
 @click.option(
     "--flight-recorder",
     "flight_folder",
@@ -34,7 +35,9 @@ _EXPORT_S = 10.0
 @click.option("--for", "seconds", type=Seconds(1, 600), help="With --format: how long to sample.  [default: 10s]")
 @click.option("-o", "--output", metavar="FILE", help="With --format: output file.  [default: standard output]")
 @click.option("--rank", type=click.IntRange(0), help="With --format: sample only this rank.")
+@click.pass_context
 def command(
+    ctx: click.Context,
     pid: str | None,
     pid_option: str | None,
     name: str | None,
@@ -53,6 +56,11 @@ def command(
         raise UsageError("--for, --output and --rank require --format speedscope or --format collapsed")
     if form is not None and (as_json or flight_folder is not None):
         raise UsageError(f"--format {form} prints samples: leave out {'--json' if as_json else '--flight-recorder'}")
+    size = length_of(ctx, as_json=as_json)
+    if size.is_short and (form is not None or flight_folder is not None):
+        raise UsageError(
+            "--brief, --max-bytes and --oneline are for the stacks of now: leave out --format and --flight-recorder"
+        )
     if flight_folder is not None:
         _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
         return
@@ -62,6 +70,7 @@ def command(
     from hwtop.errors import CannotError
     from hwtop.job.launch.spawner import is_spawner
     from hwtop.job.launch.tree import members
+    from hwtop.report.fit import one_line
     from hwtop.report.json_report import encode
     from hwtop.report.stacks import stacks_report, watched
     from hwtop.report.stacks_text import stacks_text
@@ -80,7 +89,12 @@ def command(
     report = stacks_report(processes, looked_at, dumps, mounts_of(target_pid))
     if not report.groups:
         raise CannotError(report.blind[0].reason if report.blind else f"cannot read a stack of process {target_pid}")
-    print(encode(report) if as_json else stacks_text(report), end="\n" if as_json else "")
+    if as_json:
+        print(encode(report))
+    elif size.is_oneline:
+        print(one_line(report.sentence))
+    else:
+        print(stacks_text(report, size.most_bytes), end="")
 
 
 def _flight(folder: str, given: list[str], as_json: bool) -> None:

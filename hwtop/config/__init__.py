@@ -75,7 +75,10 @@ class AlertConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ] = False
     webhook: Annotated[str, Meta(description="URL that gets a JSON object by POST, e.g. of a chat")] = ""
     command: Annotated[
-        str, Meta(description="shell command, with HWTOP_SYMPTOM, HWTOP_SEVERITY, HWTOP_TITLE and HWTOP_PID set")
+        str,
+        Meta(
+            description="shell command, with the finding as JSON on standard input, and HWTOP_SYMPTOM, HWTOP_SEVERITY, HWTOP_TITLE and HWTOP_PID set"
+        ),
     ] = ""
 
 

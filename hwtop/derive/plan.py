@@ -42,6 +42,7 @@ def plan_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None
         logs=job.logs.targets,
         detail_pid=user_focus.detail_pid,
         request=user_focus.request,
+        stack_budget_pct=user_focus.stack_budget_pct,
         flight=job.flight.targets,
         metrics=job.metrics.targets,
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.address_space import check_address_space
@@ -69,6 +68,8 @@ def first_verdict(frames_to_come: Iterator[Frame]) -> Frame:
     return frame
 
 
-def last_frame(frames_to_come: Iterator[Frame]) -> Frame:
-    """The result of the whole run."""
-    return deque(frames_to_come, maxlen=1)[0]
+def last_frame(frames_to_come: Iterator[Frame], each: Callable[[Frame], None] = lambda _: None) -> Frame:
+    """The result of the whole run. `each` gets every frame."""
+    for frame in frames_to_come:
+        each(frame)
+    return frame

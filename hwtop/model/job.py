@@ -124,6 +124,9 @@ class Job(Struct, frozen=True, gc=False, kw_only=True):
     """Tree order."""
     has_ended: bool = False
     ended_for_s: float | None = None
+    exit_code: int | None = None
+    """Of the top of its tree, once it has ended, or of the first rank that failed although the top, perhaps a shell with a pipe, returned
+    0; negative = signal. None where nobody could read it."""
     logs: JobLogs = JobLogs()
     metrics: JobMetrics = JobMetrics()
     stacks: JobStacks = JobStacks()

@@ -39,6 +39,8 @@ class UserFocus(Struct, frozen=True, gc=False, kw_only=True):
     """The process whose environment and open files are on screen."""
     request: Request | None = None
     """The newest one."""
+    stack_budget_pct: float | None = None
+    """Share of one core for stacks; None: as at the start."""
 
 
 class FlightTarget(Struct, frozen=True, gc=False, kw_only=True):
@@ -73,6 +75,8 @@ class SamplingPlan(Struct, frozen=True, gc=False, kw_only=True):
     logs: tuple[LogTarget, ...] = ()
     detail_pid: int | None = None
     request: Request | None = None
+    stack_budget_pct: float | None = None
+    """As of `UserFocus`."""
     flight: tuple[FlightTarget, ...] = ()
     metrics: tuple[MetricsTarget, ...] = ()
     """Processes that may have a heartbeat or leave metrics files."""

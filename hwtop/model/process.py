@@ -129,6 +129,7 @@ class GoneProcess(Struct, frozen=True, gc=False, kw_only=True):
     at_s: float
     """When it was first seen missing."""
     exit_code: int | None = None
+    """As ProcessInfo.exit_code; of what was reaped, where the kernel says it."""
     error: str | None = None
     """Its last words: the exception in the error file that torchrun gave it."""
 

@@ -3,15 +3,58 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import Any
+
+from msgspec import Struct
 
 from hwtop.job.log.text import visible
-from hwtop.model.baseline import Baseline, Comparison, Difference, Level
-from hwtop.report.json_report import plain
+from hwtop.model.baseline import Baseline, Comparison, Difference, JobIdentity, Level
+from hwtop.model.output import Output
 from hwtop.symptoms.runs.levels import MEASURES, PHASES
 
 _MEASURES = {measure.name: measure for measure in MEASURES}
 _GIB = 1 << 30
+
+
+class SavedBaseline(Output, frozen=True, kw_only=True):
+    """`hwtop baseline save --json`."""
+
+    name: str
+    path: str
+    baseline: Baseline
+
+
+class DifferenceObject(Struct, frozen=True, kw_only=True):
+    """One number of both runs."""
+
+    name: str
+    clear: bool
+    change: float | None
+    then: Level
+    now: Level
+
+
+class NotAlike(Struct, frozen=True, kw_only=True):
+    """In what the two runs are not the same job."""
+
+    what: str
+    then: str
+    now: str
+
+
+class ComparisonReport(Output, frozen=True, kw_only=True):
+    """`hwtop baseline compare --json`."""
+
+    baseline: str
+    saved_time: float
+    slower: bool | None
+    quicker: bool | None
+    pace: str | None
+    where: str | None
+    where_s: float | None
+    differences: tuple[DifferenceObject, ...]
+    not_alike: tuple[NotAlike, ...]
+    then: JobIdentity
+    now: JobIdentity
 
 
 def saved_text(baseline: Baseline, name: str) -> list[str]:
@@ -49,30 +92,24 @@ def comparison_text(found: Comparison, then: Baseline, now: Baseline, name: str)
     return lines
 
 
-def comparison_json(found: Comparison, then: Baseline, now: Baseline, name: str) -> dict[str, Any]:
-    """The contract of `hwtop baseline compare --json`."""
-    return {
-        "baseline": name,
-        "saved_time": then.saved_time_s,
-        "slower": found.is_slower,
-        "quicker": found.is_quicker,
-        "pace": found.pace,
-        "where": found.where,
-        "where_s": found.where_s,
-        "differences": [
-            {
-                "name": each.name,
-                "clear": each.is_clear,
-                "change": _change(each),
-                "then": plain(each.then),
-                "now": plain(each.now),
-            }
+def comparison_report(found: Comparison, then: Baseline, now: Baseline, name: str) -> ComparisonReport:
+    """The comparison as JSON has it."""
+    return ComparisonReport(
+        baseline=name,
+        saved_time=then.saved_time_s,
+        slower=found.is_slower,
+        quicker=found.is_quicker,
+        pace=found.pace,
+        where=found.where,
+        where_s=found.where_s,
+        differences=tuple(
+            DifferenceObject(name=each.name, clear=each.is_clear, change=_change(each), then=each.then, now=each.now)
             for each in found.differences
-        ],
-        "not_alike": [{"what": what, "then": old, "now": new} for what, old, new in found.not_alike],
-        "then": plain(then.identity),
-        "now": plain(now.identity),
-    }
+        ),
+        not_alike=tuple(NotAlike(what=what, then=old, now=new) for what, old, new in found.not_alike),
+        then=then.identity,
+        now=now.identity,
+    )
 
 
 def _verdict(found: Comparison) -> str:

@@ -12,6 +12,7 @@ from hwtop.job.flight.team import WAITED_S, Team, first_open, newest, teams
 from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.flight import FlightDump, FlightVerdict
+from hwtop.model.output import Output
 from hwtop.model.symptom import Blind
 
 _MOST_VERDICTS = 8
@@ -40,8 +41,8 @@ class FlightRank(Struct, frozen=True, kw_only=True):
     error: str | None
 
 
-class FlightReport(Struct, frozen=True, kw_only=True):
-    """The analysis of dump files."""
+class FlightReport(Output, frozen=True, kw_only=True):
+    """`hwtop stacks --flight-recorder DIR --json`: the analysis of dump files."""
 
     directory: str
     sentence: str

@@ -1,13 +1,11 @@
-"""Time spent in each function of the GPU driver's library, as a table and for JSON."""
+"""Time spent in each function of the GPU driver's library, as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
-from hwtop.report.json_report import plain
 
 _HEAD = ("function", "calls", "mean ms", "max ms", "total ms")
 
@@ -23,11 +21,6 @@ def while_any(frames: Iterable[Frame]) -> Iterator[Frame]:
 def _reasons(frame: Frame) -> list[str]:
     """Why no GPU is read."""
     return [spot.reason for spot in frame.blind if spot.source == "gpu"]
-
-
-def objects(frame: Frame) -> dict[str, Any]:
-    """`gpu_calls`: one object per function, the largest total first."""
-    return {"gpu_calls": [plain(cost) for cost in frame.derived.gpu_costs]}
 
 
 def table(frame: Frame) -> str:

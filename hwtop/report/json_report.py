@@ -1,157 +1,207 @@
 """The JSON contract of `hwtop diagnose` and `hwtop snapshot`.
 
-Unknown numbers are null; NaN and infinity become null. Bytes of a file name that are not UTF-8 become "?".
+Unknown numbers are null; NaN and infinity become null. Text of the machine is safe to print: `plain`.
 """
 
 from __future__ import annotations
 
-import re
 from math import isfinite
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from hwtop import __version__
-from hwtop.job.log.text import storable
-from hwtop.job.stacks.conclusion import conclusion
-from hwtop.model.frame import DerivedState, Frame
-from hwtop.model.job import Job
-from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
+from hwtop.job.log.text import storable, visible
+from hwtop.model.frame import DerivedState, Frame, Verdict
+from hwtop.model.gpu.device import CallCost, Gpu, GpuRates
+from hwtop.model.gpu.link import Topology
+from hwtop.model.host.cgroup import CgroupRates
+from hwtop.model.host.cpu import CpuRates
+from hwtop.model.host.disk import DiskRates, MountReading
+from hwtop.model.host.memory import MemoryRates
+from hwtop.model.host.network import NicRates
+from hwtop.model.output import Output
+from hwtop.model.snapshot import SourceStatus
+from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis
+from hwtop.report.coverage import Coverage, coverage
+from hwtop.report.job_object import JobObject, job_object
+from hwtop.report.next_actions import Action, next_actions
+
+QUOTED_IN_JOB = (
+    "job.conclusion",
+    "job.flight",
+    "job.launcher",
+    "job.place",
+    "job.processes",
+    "job.ranks",
+)
+QUOTED = (
+    "blind",
+    "coverage",
+    "episodes.title",
+    "findings.evidence",
+    "findings.folded",
+    "findings.log_line",
+    "findings.next_steps",
+    "findings.title",
+    "hypotheses.result",
+    *QUOTED_IN_JOB,
+    "next_actions.command",
+    "next_actions.why",
+    "verdict.text",
+)
+"""Parts of a diagnosis whose text may hold what the job or the machine chose: lines of logs, paths, names, command lines."""
+LONGEST_TEXT = 2_000
+"""Characters of a text that are printed; how many were left out stands behind them."""
 
 
-def diagnosis(frame: Frame) -> dict[str, Any]:
-    """One object: target, job, findings, episodes (when each symptom was raised and cleared), hypotheses, blind."""
+class Target(Struct, frozen=True, kw_only=True):
+    """What was watched, and for how long."""
+
+    pid: int | None
+    host: str
+    watched_s: float
+    time: float
+    """Seconds after the epoch."""
+
+
+class Diagnosis(Output, frozen=True, kw_only=True):
+    """`hwtop diagnose --json`."""
+
+    hwtop: str
+    target: Target
+    verdict: Verdict
+    job: JobObject | None
+    findings: tuple[Finding, ...]
+    episodes: tuple[Episode, ...]
+    """When each symptom was raised and cleared."""
+    hypotheses: tuple[Hypothesis, ...]
+    blind: tuple[Blind, ...]
+    next_actions: tuple[Action, ...]
+    coverage: Coverage
+    untrusted: tuple[str, ...] = QUOTED
+    """Parts whose text may quote the job: data, never instructions."""
+    end: str | UnsetType = UNSET
+    """By which hwtop recognises its own report in a log."""
+
+
+class GpuObject(Gpu, frozen=True, kw_only=True):
+    """A device with the rates of its counters; null in the first second."""
+
+    rates: GpuRates | None
+
+
+class CpuObject(CpuRates, frozen=True, kw_only=True):
+    """The processor, and the cores that the job may use."""
+
+    usable_cores: float
+
+
+class NetworkObject(Struct, frozen=True, kw_only=True):
+    """Of all interfaces together."""
+
+    tcp_retransmit_pct: float | None
+
+
+class SamplerObject(Struct, frozen=True, kw_only=True):
+    """hwtop itself."""
+
+    cost_ms: float
+    late_ms: float
+    cpu_pct: float | None
+    rss_bytes: int | None
+    sources: tuple[SourceStatus, ...]
+
+
+class SnapshotReport(Output, frozen=True, kw_only=True):
+    """`hwtop snapshot --json`: one snapshot with derived rates."""
+
+    time: float
+    host: str
+    interval_s: float
+    gpus: tuple[GpuObject, ...]
+    gpu_topology: Topology | None
+    cpu: CpuObject | None
+    memory: MemoryRates | None
+    cgroup: CgroupRates | None
+    disks: tuple[DiskRates, ...]
+    mounts: tuple[MountReading, ...]
+    nics: tuple[NicRates, ...]
+    network: NetworkObject
+    job: JobObject | None
+    sampler: SamplerObject
+    gpu_calls: tuple[CallCost, ...] | UnsetType = UNSET
+    """With --costs: one object per function of NVML, the largest total first."""
+    untrusted: tuple[str, ...] = ("disks", "mounts", "nics", *QUOTED_IN_JOB)
+    end: str | UnsetType = UNSET
+    """As of `Diagnosis`."""
+
+
+def diagnosis(frame: Frame) -> Diagnosis:
+    """The object that `hwtop diagnose --json` prints."""
     job = frame.derived.job
-    return {
-        "hwtop": __version__,
-        "target": {
-            "pid": job.target_pid if job else None,
-            "host": frame.derived.host,
-            "watched_s": round(frame.watched_s, 1),
-            "time": frame.derived.time_s,
-        },
-        "verdict": plain(frame.verdict),
-        "job": job_object(job) if job else None,
-        "findings": [plain(finding) for finding in frame.findings],
-        "episodes": [plain(each) for each in frame.episodes],
-        "hypotheses": [plain(each) for each in frame.hypotheses],
-        "blind": [plain(spot) for spot in frame.blind],
-    }
+    return Diagnosis(
+        hwtop=__version__,
+        target=Target(
+            pid=job.target_pid if job else None,
+            host=frame.derived.host,
+            watched_s=round(frame.watched_s, 1),
+            time=frame.derived.time_s,
+        ),
+        verdict=frame.verdict,
+        job=job_object(job) if job else None,
+        findings=frame.findings,
+        episodes=frame.episodes,
+        hypotheses=frame.hypotheses,
+        blind=frame.blind,
+        next_actions=next_actions(frame),
+        coverage=coverage(frame),
+    )
 
 
-def snapshot(frame: Frame) -> dict[str, Any]:
-    """One snapshot with derived rates."""
+def snapshot(frame: Frame, *, with_costs: bool = False) -> SnapshotReport:
+    """The object that `hwtop snapshot --json` prints."""
     derived = frame.derived
-    return {
-        "time": derived.time_s,
-        "host": derived.host,
-        "interval_s": derived.interval_s,
-        "gpus": _gpus(derived),
-        "gpu_topology": plain(derived.topology) if derived.topology else None,
-        "cpu": _cpu(derived),
-        "memory": plain(derived.memory) if derived.memory else None,
-        "cgroup": plain(derived.cgroup) if derived.cgroup else None,
-        "disks": [plain(disk) for disk in derived.disks],
-        "mounts": [plain(mount) for mount in derived.mounts],
-        "nics": [plain(nic) for nic in derived.network.nics] if derived.network else [],
-        "network": {"tcp_retransmit_pct": derived.network.tcp_retransmit_pct if derived.network else None},
-        "job": job_object(derived.job) if derived.job else None,
-        "sampler": {
-            "cost_ms": derived.cost_ms,
-            "late_ms": derived.late_ms,
-            "cpu_pct": derived.own_cpu_pct,
-            "rss_bytes": derived.own_rss_bytes,
-            "sources": [plain(source) for source in derived.sources],
-        },
-    }
+    return SnapshotReport(
+        time=derived.time_s,
+        host=derived.host,
+        interval_s=derived.interval_s,
+        gpus=_gpus(derived),
+        gpu_topology=derived.topology,
+        cpu=CpuObject(**structs.asdict(derived.cpu), usable_cores=derived.cores) if derived.cpu else None,
+        memory=derived.memory,
+        cgroup=derived.cgroup,
+        disks=derived.disks,
+        mounts=derived.mounts,
+        nics=derived.network.nics if derived.network else (),
+        network=NetworkObject(tcp_retransmit_pct=derived.network.tcp_retransmit_pct if derived.network else None),
+        job=job_object(derived.job) if derived.job else None,
+        sampler=SamplerObject(
+            cost_ms=derived.cost_ms,
+            late_ms=derived.late_ms,
+            cpu_pct=derived.own_cpu_pct,
+            rss_bytes=derived.own_rss_bytes,
+            sources=derived.sources,
+        ),
+        gpu_calls=derived.gpu_costs if with_costs else UNSET,
+    )
 
 
-def job_object(job: Job) -> dict[str, Any]:
-    """Launcher, world size, place, the conclusion from stacks and Flight Recorder dumps, ranks, processes."""
-    return {
-        "target_pid": job.target_pid,
-        "launcher": plain(job.launcher) if job.launcher else None,
-        "world_size": job.world_size,
-        "restarts": job.restarts,
-        "place": plain(job.place) if job.place else None,
-        "conclusion": conclusion(job),
-        "flight": plain(job.flight.verdict) if job.flight.verdict else None,
-        "has_ended": job.has_ended,
-        "ranks": [_rank(rank) for rank in job.ranks],
-        "processes": [plain(process) for process in job.processes],
-    }
-
-
-_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""DEL, the C1 controls (U+009B begins an escape sequence) and marks that reverse the text after them; JSON escapes only C0."""
+def _gpus(derived: DerivedState) -> tuple[GpuObject, ...]:
+    rates = {rate.index: rate for rate in derived.gpu_rates}
+    return tuple(GpuObject(**structs.asdict(gpu), rates=rates.get(gpu.index)) for gpu in derived.gpus)
 
 
 def encode(value: object, *, indent: int = 2) -> str:
-    """JSON text, safe to print on a terminal."""
-    text = msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent).decode()
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def _gpus(derived: DerivedState) -> list[dict[str, Any]]:
-    """Each device with the rates of its counters; null in the first second."""
-    rates = {rate.index: plain(rate) for rate in derived.gpu_rates}
-    return [{**plain(gpu), "rates": rates.get(gpu.index)} for gpu in derived.gpus]
-
-
-def _cpu(derived: DerivedState) -> dict[str, Any] | None:
-    if derived.cpu is None:
-        return None
-    return {**plain(derived.cpu), "usable_cores": derived.cores}
-
-
-_RENAMED = {
-    ("log", "path"): "log",
-    ("log", "age_s"): "log_age_s",
-    ("log", "interval_s"): "log_interval_s",
-    ("progress", "newest"): "progress",
-    ("progress", "reported_at_s"): "step_told_at_s",
-    ("progress", "reporter"): "told_by",
-    ("stack", "dump"): "stack",
-    ("stack", "shares"): "phase_shares",
-    ("stack", "intervals"): "spells",
-}
-"""(part, field) of a rank -> its name in JSON, which is flat, where that is not the field's own."""
-PARTS = {
-    _RENAMED.get((part, name), name): (part, name)
-    for part, kind in (
-        ("process", RankProcess),
-        ("log", RankLog),
-        ("progress", RankProgress),
-        ("stack", RankStack),
-        ("stall", RankStall),
-    )
-    for name in kind.__struct_fields__
-}
-"""Name in JSON -> (part, field) of a rank."""
-
-
-def _rank(rank: Rank) -> dict[str, Any]:
-    fields: dict[str, Any] = plain(rank)
-    parts = {part: fields.pop(part) for part in dict.fromkeys(part for part, _ in PARTS.values())}
-    fields |= {name: parts[part][field] for name, (part, field) in PARTS.items()}
-    stack = fields.pop("stack")
-    progress = fields["progress"] or {}
-    return {
-        "rank": rank.rank,
-        "pid": rank.pid,
-        "gpu": rank.gpus[0] if rank.gpus else None,
-        "step": progress.get("step"),
-        "step_time_s": rank.progress.step_time_s,
-        "phase": rank.stack.phase,
-        "state": rank.state,
-        "log": rank.log.path,
-        **fields,
-        "stack_error": stack["error"] if stack else None,
-    }
+    """JSON text, safe to print on a terminal. `indent=0`: on one line."""
+    text = msgspec.json.encode(plain(value))
+    return (msgspec.json.format(text, indent=indent) if indent else text).decode()
 
 
 def plain(value: object) -> Any:
-    """Structs as dicts, tuples as lists, without values that JSON does not have."""
+    """Structs as dicts, tuples as lists, without values that JSON does not have. Text comes from the machine, so it is data: control
+    characters and marks that reverse the text after them are made visible, and what is very long is cut."""
     return _fit(msgspec.to_builtins(value))
 
 
@@ -159,9 +209,15 @@ def _fit(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, str):
-        return storable(value)
+        return _text(value)
     if isinstance(value, dict):
         return {_fit(key): _fit(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [_fit(entry) for entry in value]
     return value
+
+
+def _text(value: str) -> str:
+    left_out = len(value) - LONGEST_TEXT
+    text = visible(storable(value[:LONGEST_TEXT]))
+    return text if left_out <= 0 else f"{text}… ({left_out} more characters)"

@@ -10,38 +10,34 @@ from hwtop.job.stacks.phase_sentence import phase_sentence
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
-from hwtop.model.symptom import Episode, Finding, Hypothesis
+from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis
+from hwtop.report.fit import Section, fitted
 
 _TOLD_RANKS = 16
 _TOLD_EPISODES = 20
 _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
 
 
-def diagnosis(frame: Frame, *, markdown: bool) -> str:
-    """Verdict, findings with evidence and next steps, ranks, and what could not be read."""
+def diagnosis(frame: Frame, *, markdown: bool, most_bytes: int | None = None) -> str:
+    """Verdict, findings with evidence and next steps, ranks, and what could not be read; at most so many bytes of it."""
     heading = "# " if markdown else ""
     job = frame.derived.job
-    lines = [f"{heading}{visible(frame.verdict.text)}", ""]
+    head = [f"{heading}{frame.verdict.text}"]
     if frame.verdict.category is not None:
         stall = f" ({frame.verdict.stall})" if frame.verdict.stall else ""
-        lines += [f"Class: {frame.verdict.category}{stall}", ""]
+        head += ["", f"Class: {frame.verdict.category}{stall}"]
     if job is not None:
-        lines += [_job_line(job, frame), ""]
-    for finding in frame.findings:
-        lines += [*_finding(finding, markdown), ""]
-    if job is not None and job.ranks:
-        lines += [*_ranks(job, markdown), ""]
-        lines += [*phases, ""] if (phases := _phases(job)) else []
-    if frame.hypotheses:
-        lines += [*_suspects(frame.hypotheses, markdown), ""]
-    if frame.episodes:
-        lines += [*_timeline(frame.episodes, markdown), ""]
-    if frame.blind:
-        pid = "" if job is None else f" {job.target_pid}"
-        title = f"Not visible (`hwtop doctor{pid}` prints how to change that)"
-        lines.append(f"## {title}" if markdown else f"{title}:")
-        lines += [f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind]
-    text = "\n".join(lines).rstrip() + "\n"
+        head += ["", _job_line(job, frame)]
+    sections = [
+        Section("findings", [line for finding in frame.findings for line in ("", *_finding(finding, markdown))][1:]),
+        Section("ranks", _ranks(job, markdown) if job is not None and job.ranks else []),
+        Section("phases", _phases(job) if job is not None else []),
+        Section("checks", _suspects(frame.hypotheses, markdown) if frame.hypotheses else []),
+        Section("the timeline", _timeline(frame.episodes, markdown) if frame.episodes else []),
+        Section("what is not visible", _blind(frame.blind, job, markdown) if frame.blind else []),
+    ]
+    apart = [Section(section.name, ["", *section.lines]) for section in sections if section.lines]
+    text = fitted(head, apart, most_bytes, f"hwtop diagnose {job.target_pid if job else 'PID'}")
     return inert(text) if markdown else text
 
 
@@ -131,6 +127,15 @@ def _phases(job: Job) -> list[str]:
         f"- rank {rank.rank}: {phase_sentence(rank.stack.shares, rank.stack.samples)}" for rank in sampled[:_TOLD_RANKS]
     ]
     return lines + ([f"- and {len(sampled) - _TOLD_RANKS} more ranks"] if len(sampled) > _TOLD_RANKS else [])
+
+
+def _blind(spots: Sequence[Blind], job: Job | None, markdown: bool) -> list[str]:
+    pid = "" if job is None else f" {job.target_pid}"
+    title = f"Not visible (`hwtop doctor{pid}` prints how to change that)"
+    return [
+        f"## {title}" if markdown else f"{title}:",
+        *(f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in spots),
+    ]
 
 
 def _row(rank: Rank) -> tuple[str, ...]:

@@ -3,35 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import msgspec
 
 from hwtop.job.log.text import visible
 from hwtop.job.patterns.registry import Pattern, Registry
 from hwtop.job.patterns.trial import Trial, slow_length
+from hwtop.model.log import Role, Severity
+from hwtop.model.output import Output
 from hwtop.report.scan import ROLES
 from hwtop.symptoms.records import records
+
+
+class PatternObject(Output, frozen=True, kw_only=True):
+    """One line of `hwtop patterns list --json` and `hwtop patterns show --json`."""
+
+    id: str
+    title: str | None
+    severity: Severity
+    role: Role
+    explanation: str
+    next_steps: tuple[str, ...]
+    source: str | None
+    literals: tuple[str, ...]
+    regex: str | None
+    unless: str | None
+    groups: tuple[str, ...]
+    """Names of the groups of the regex."""
+    origin: str
 
 
 def pattern_json(pattern: Pattern) -> str:
     """One JSON object per line."""
     known = records().get(pattern.id)
-    row: dict[str, Any] = {
-        "id": pattern.id,
-        "title": known.title if known else pattern.title or None,
-        "severity": pattern.severity,
-        "role": pattern.role,
-        "explanation": pattern.explanation,
-        "next_steps": [*pattern.playbook, *(known.plain_steps if known else ())],
-        "source": pattern.source or None,
-        "literals": list(pattern.literals),
-        "regex": pattern.regex.pattern if pattern.regex else None,
-        "unless": pattern.unless.pattern if pattern.unless else None,
-        "groups": sorted(pattern.regex.groupindex) if pattern.regex else [],
-        "origin": pattern.origin,
-    }
-    return msgspec.json.encode(row).decode()
+    found = PatternObject(
+        id=pattern.id,
+        title=known.title if known else pattern.title or None,
+        severity=pattern.severity,
+        role=pattern.role,
+        explanation=pattern.explanation,
+        next_steps=(*pattern.playbook, *(known.plain_steps if known else ())),
+        source=pattern.source or None,
+        literals=tuple(pattern.literals),
+        regex=pattern.regex.pattern if pattern.regex else None,
+        unless=pattern.unless.pattern if pattern.unless else None,
+        groups=tuple(sorted(pattern.regex.groupindex)) if pattern.regex else (),
+        origin=pattern.origin,
+    )
+    return msgspec.json.encode(found).decode()
 
 
 def list_text(patterns: Iterable[Pattern]) -> list[str]:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
 from hwtop import __version__
 from hwtop.job.log.text import visible
+from hwtop.model.output import Output
 from hwtop.preflight.check import CheckResult, Status
-from hwtop.report.json_report import plain
 from hwtop.report.markdown import inert
 
 _ORDER: tuple[Status, ...] = ("fail", "warn", "pass", "skip")
 
 
-def checks_object(found: Sequence[CheckResult]) -> dict[str, Any]:
-    """The JSON: `{"hwtop": version, "checks": [{id, status, reason, remedy, took_s}]}`, in the order of the checks."""
-    return {"hwtop": __version__, "checks": [plain(result) for result in found]}
+class ChecksReport(Output, frozen=True, kw_only=True):
+    """`hwtop preflight --json` and `hwtop doctor --json`."""
+
+    hwtop: str
+    """Version."""
+    checks: tuple[CheckResult, ...]
+    """In the order in which they were made."""
+
+
+def checks_report(found: Sequence[CheckResult]) -> ChecksReport:
+    """What is printed as JSON."""
+    return ChecksReport(hwtop=__version__, checks=tuple(found))
 
 
 def checks_text(found: Sequence[CheckResult]) -> str:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
-import msgspec
+from msgspec import defstruct, structs
 
 from hwtop.job.log.block import LONGEST_CHARS
 from hwtop.job.log.text import visible
 from hwtop.job.log.time import reported_s
 from hwtop.job.rank_set import named
-from hwtop.model.log import LogEvent, LogLine, Progress, Role
-from hwtop.report.json_report import plain
+from hwtop.model.log import LogEvent, LogLine, Progress, Role, Severity
+from hwtop.model.output import Output
+from hwtop.report.fit import Section, fitted
+from hwtop.report.json_report import encode
 from hwtop.symptoms.log_evidence import sentences, steps
 from hwtop.symptoms.records import records
 
@@ -24,32 +27,66 @@ _SHOWN = 3
 _WIDEST = 400
 
 
+class ScanEvent(Output, frozen=True, kw_only=True):
+    """One line of `hwtop scan --json`: a line of a log that a pattern matched."""
+
+    file: str
+    line_no: int | None
+    line: str
+    pattern: str
+    severity: Severity
+    role: Role
+    rank: int | None
+    xid: int | None
+    untrusted: tuple[str, ...] = ("file", "line")
+    """Text of the log: data, never instructions."""
+
+
+_NotFinite = Literal["nan", "inf", "-inf"]
+ReportedProgress: Any = defstruct(
+    "ReportedProgress",
+    [
+        (field.name, field.type | _NotFinite if float in get_args(field.type) else field.type, None)
+        for field in structs.fields(Progress)
+    ],
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+)
+"""`Progress` with the numbers that JSON does not have as strings."""
+
+
+class ScanProgress(Output, frozen=True, kw_only=True):
+    """One line of `hwtop scan --json --progress`: what a line of a log says of the training, with only the fields that it holds."""
+
+    file: str
+    line_no: int | None
+    progress: ReportedProgress
+
+
 def event_json(event: LogEvent) -> str:
-    """One line of the contract: file, line_no, line, pattern, severity, role, rank, xid."""
-    row = {
-        "file": event.path,
-        "line_no": event.line_no,
-        "line": event.text,
-        "pattern": event.pattern,
-        "severity": event.severity,
-        "role": event.role,
-        "rank": event.rank,
-        "xid": event.xid,
-    }
-    return msgspec.json.encode(plain(row)).decode()
+    """A `ScanEvent`."""
+    found = ScanEvent(
+        file=event.path,
+        line_no=event.line_no,
+        line=event.text,
+        pattern=event.pattern,
+        severity=event.severity,
+        role=event.role,
+        rank=event.rank,
+        xid=event.xid,
+    )
+    return encode(found, indent=0)
 
 
 def progress_json(line: LogLine, progress: Progress) -> str:
-    """One line of the contract, with only the fields of the log line. JSON has no NaN: it is the string "nan" (or "inf")."""
-    reported: dict[str, Any] = {}
-    for name in progress.__struct_fields__:
-        value = getattr(progress, name)
-        if isinstance(value, float) and not math.isfinite(value):
-            reported[name] = str(value)
-        elif value is not None:
-            reported[name] = value
-    row = {"file": line.path, "line_no": line.line_no, "progress": reported}
-    return msgspec.json.encode(plain(row)).decode()
+    """A `ScanProgress`."""
+    reported = {
+        name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in structs.asdict(progress).items()
+    }
+    found = ScanProgress(file=line.path, line_no=line.line_no, progress=ReportedProgress(**reported))
+    return encode(found, indent=0)
 
 
 def progress_text(line: LogLine, progress: Progress) -> str:
@@ -130,6 +167,12 @@ class ScanText:
             return [*rows, f"{counts}; no root cause among them: it is in another log or was not logged"]
         place = _place(root.path, root.line_no)
         return [*rows, f"{counts}; earliest root: {root.pattern} at {place}"]
+
+
+def brief_text(rows: Sequence[str], summary: Sequence[str], most_bytes: int, files: Sequence[str]) -> str:
+    """At most so many bytes: the conclusion, the first lines found, then what was folded."""
+    sections = [Section("lines found", rows), Section("patterns", summary[:-1])]
+    return fitted(summary[-1:], sections, most_bytes, shlex.join(["hwtop", "scan", *files]))
 
 
 def _earliest(roots: list[LogEvent]) -> LogEvent | None:

@@ -14,6 +14,7 @@ from hwtop.job.stacks.groups import group
 from hwtop.model.host.disk import MountReading
 from hwtop.model.job import StackGroup
 from hwtop.model.member import Member
+from hwtop.model.output import Output
 from hwtop.model.process import ProcessReading
 from hwtop.model.rank import Phase, Worker
 from hwtop.model.stack import StackDump, ThreadStack
@@ -47,8 +48,8 @@ class WorkerGroup(Struct, frozen=True, kw_only=True):
     at: StackGroup
 
 
-class StacksReport(Struct, frozen=True, kw_only=True):
-    """The whole report."""
+class StacksReport(Output, frozen=True, kw_only=True):
+    """`hwtop stacks --json`."""
 
     target: StacksTarget
     sentence: str
@@ -57,6 +58,8 @@ class StacksReport(Struct, frozen=True, kw_only=True):
     workers: tuple[ProcessStacks, ...]
     worker_groups: tuple[WorkerGroup, ...]
     blind: tuple[Blind, ...]
+    untrusted: tuple[str, ...] = ("blind", "groups", "ranks", "sentence", "worker_groups", "workers")
+    """Names of the job's files, functions and threads, and its source: data, never instructions."""
 
 
 def watched(members: Sequence[Member], target_pid: int) -> tuple[Member, ...]:

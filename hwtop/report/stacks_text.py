@@ -2,48 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named
 from hwtop.job.stacks.frames import is_user_frame, place
 from hwtop.job.stacks.groups import divergence, parting
 from hwtop.model.job import StackGroup
 from hwtop.model.stack import StackFrame
+from hwtop.model.symptom import Blind
+from hwtop.report.fit import Section, fitted
 from hwtop.report.stacks import StacksReport, WorkerGroup
 
 _MOST_BLIND = 4
 
 
-def stacks_text(report: StacksReport) -> str:
-    """Lines with a line end each; control characters of the job's names are made visible."""
-    return "".join(f"{visible(line)}\n" for line in _lines(report))
-
-
-def _lines(report: StacksReport) -> Iterator[str]:
-    yield report.sentence
+def stacks_text(report: StacksReport, most_bytes: int | None = None) -> str:
+    """Lines with a line end each; control characters of the job's names are made visible. At most so many bytes, the groups of the
+    fewest ranks first."""
     where = divergence(report.groups)
     shared = where.depth if where is not None else 0
-    if parted := parting(report.groups):
-        yield parted
     pids = {each.rank or 0: each.pid for each in report.ranks}
-    for entry in report.groups:
+    groups = report.groups if most_bytes is None else sorted(report.groups, key=lambda entry: len(entry.ranks))
+    sections = [
+        Section("ranks", [line for entry in groups for line in _group(entry, pids, shared)]),
+        Section("loader workers", [line for workers in report.worker_groups for line in _workers(workers)]),
+        Section("what is not read", list(_blind(report.blind))),
+    ]
+    parted = parting(report.groups)
+    head = [report.sentence, parted] if parted else [report.sentence]
+    return fitted(head, sections, most_bytes, f"hwtop stacks {report.target.pid}")
+
+
+def _group(entry: StackGroup, pids: Mapping[int, int], shared: int) -> Iterator[str]:
+    yield ""
+    yield _heading(entry, [pids[rank] for rank in entry.ranks])
+    yield from _frames(entry.frames, shared)
+
+
+def _workers(workers: WorkerGroup) -> Iterator[str]:
+    yield ""
+    yield _worker_heading(workers)
+    yield from _frames(workers.at.frames, 0)
+
+
+def _blind(spots: Sequence[Blind]) -> Iterator[str]:
+    if spots:
         yield ""
-        yield _heading(entry, tuple(pids[rank] for rank in entry.ranks))
-        yield from _frames(entry.frames, shared)
-    for workers in report.worker_groups:
-        yield ""
-        yield _worker_heading(workers)
-        yield from _frames(workers.at.frames, 0)
-    if report.blind:
-        yield ""
-    for spot in report.blind[:_MOST_BLIND]:
+    for spot in spots[:_MOST_BLIND]:
         yield f"not read: {spot.reason}"
-    if len(report.blind) > _MOST_BLIND:
-        yield f"not read: {len(report.blind) - _MOST_BLIND} more processes"
+    if len(spots) > _MOST_BLIND:
+        yield f"not read: {len(spots) - _MOST_BLIND} more processes"
 
 
-def _heading(entry: StackGroup, pids: tuple[int, ...]) -> str:
+def _heading(entry: StackGroup, pids: Sequence[int]) -> str:
     shown = " ".join(str(pid) for pid in pids[:8]) + (f" and {len(pids) - 8} more" if len(pids) > 8 else "")
     return f"{named(entry.ranks)}  {entry.phase or 'unknown'}  PID {shown}"
 

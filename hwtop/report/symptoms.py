@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from textwrap import wrap
-from typing import Any
 
 import msgspec
 
+from hwtop.model.output import Output
+from hwtop.model.symptom import Category
 from hwtop.symptoms.records import Record, records
 from hwtop.symptoms.rule import Rule
 from hwtop.symptoms.rules import UNJUDGED
@@ -19,6 +20,24 @@ _FAMILIES = {
     "performance": "Performance: the job runs, but slowly",
 }
 _WIDTH = 110
+
+
+class SymptomObject(Output, frozen=True, kw_only=True):
+    """`hwtop explain --json`, and one line of `hwtop symptoms --json`."""
+
+    symptom: str
+    title: str
+    category: Category
+    meaning: str
+    steps: tuple[str, ...]
+    test: str
+    refuted_by: str
+    escalate: tuple[str, ...]
+    threshold: str | None
+    """When it is raised; null where no rule raises it."""
+    raise_s: float | None
+    clear_s: float | None
+    limits: dict[str, float] | None
 
 
 def list_text(rules: Iterable[Rule]) -> list[str]:
@@ -35,21 +54,21 @@ def list_text(rules: Iterable[Rule]) -> list[str]:
 def symptom_json(name: str, rules: Iterable[Rule]) -> str:
     """One symptom as a JSON object on one line."""
     rule, record = _by_symptom(rules).get(name), records()[name]
-    row: dict[str, Any] = {
-        "symptom": name,
-        "title": record.title,
-        "category": record.category,
-        "meaning": record.meaning,
-        "steps": record.plain_steps,
-        "test": record.plain_verify,
-        "refuted_by": record.disproved_if,
-        "escalate": record.plain_escalate,
-        "threshold": rule.says if rule else None,
-        "raise_s": rule.raise_s if rule else None,
-        "clear_s": rule.clear_s if rule else None,
-        "limits": settable(rule) if rule else None,
-    }
-    return msgspec.json.encode(row).decode()
+    found = SymptomObject(
+        symptom=name,
+        title=record.title,
+        category=record.category,
+        meaning=record.meaning,
+        steps=record.plain_steps,
+        test=record.plain_verify,
+        refuted_by=record.disproved_if,
+        escalate=record.plain_escalate,
+        threshold=rule.says if rule else None,
+        raise_s=rule.raise_s if rule else None,
+        clear_s=rule.clear_s if rule else None,
+        limits=settable(rule) if rule else None,
+    )
+    return msgspec.json.encode(found).decode()
 
 
 def explain_text(name: str, rules: Iterable[Rule]) -> list[str]:

@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
-from hwtop.job.log.text import visible
-from hwtop.model.frame import Frame
+from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.gpu.device import Gpu
+from hwtop.report.brief import rank_groups
+from hwtop.report.fit import Section, fitted
 
 _GIB = 1024.0**3
 
 
-def machine(frame: Frame) -> str:
-    """A few lines about the machine and the job: what `hwtop snapshot` prints without --json."""
+def machine(frame: Frame, *, is_brief: bool = False, most_bytes: int | None = None) -> str:
+    """A few lines about the machine and the job: what `hwtop snapshot` prints without --json; at most so many bytes of it.
+
+    `is_brief`: one line for all ranks that do the same.
+    """
     derived = frame.derived
-    lines = [f"{derived.host}  {frame.verdict.text}"]
+    job = derived.job
+    ranks = [
+        f"rank {rank.rank:<3} PID {rank.pid}: {rank.state}, {rank.stack.phase or 'phase unknown'}"
+        for rank in (job.ranks if job else ())
+    ]
+    sections = [
+        Section("the processor and memory", _host(derived)),
+        Section("GPUs", [f"gpu {gpu.index:<4} {gpu.name}: {_gpu(gpu)}" for gpu in derived.gpus]),
+        Section("disks and networks", _traffic(derived)),
+        Section("ranks", rank_groups(job) if job and is_brief else ranks),
+        Section("what is not visible", [f"not visible: {spot.source}: {spot.reason}" for spot in frame.blind]),
+    ]
+    whole = f"hwtop snapshot{f' --pid {job.target_pid}' if job else ''}"
+    return fitted([f"{derived.host}  {frame.verdict.text}"], sections, most_bytes, whole)
+
+
+def _host(derived: DerivedState) -> list[str]:
+    lines = []
     if derived.cpu is not None:
         lines.append(
             f"cpu      {_pct(derived.cpu.util_pct)} of {derived.cores:g} cores, load {derived.cpu.load[0]:.2f}"
         )
     if derived.memory is not None:
         lines.append(f"memory   {_gb(derived.memory.used_bytes)} of {_gb(derived.memory.total_bytes)} used")
-    lines += [f"gpu {gpu.index:<4} {gpu.name}: {_gpu(gpu)}" for gpu in derived.gpus]
-    lines += [
+    return lines
+
+
+def _traffic(derived: DerivedState) -> list[str]:
+    disks = [
         f"disk     {disk.name}: read {_gb(disk.read_bytes_per_s)}/s, write {_gb(disk.write_bytes_per_s)}/s, busy {_pct(disk.busy_pct)}"
         for disk in derived.disks
     ]
-    lines += [
+    return disks + [
         f"network  {nic.name}: in {_gb(nic.rx_bytes_per_s)}/s, out {_gb(nic.tx_bytes_per_s)}/s"
         for nic in (derived.network.nics if derived.network else ())
         if not nic.is_virtual
     ]
-    job = derived.job
-    lines += [
-        f"rank {rank.rank:<3} PID {rank.pid}: {rank.state}, {rank.stack.phase or 'phase unknown'}"
-        for rank in (job.ranks if job else ())
-    ]
-    lines += [f"not visible: {spot.source}: {spot.reason}" for spot in frame.blind]
-    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _gpu(gpu: Gpu) -> str:

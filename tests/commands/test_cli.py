@@ -18,6 +18,7 @@ from hwtop.cli import COMMANDS
 from hwtop.commands.options import Numbers, Seconds, resolve_target
 from hwtop.commands.screenshot import Size
 from hwtop.errors import UsageError
+from tests.schemas import valid
 from tests.training import TrainingJob, start_python
 
 pytestmark = pytest.mark.real
@@ -67,8 +68,7 @@ def diagnosed(healthy: TrainingJob) -> subprocess.CompletedProcess[str]:
 def snapped(healthy: TrainingJob) -> dict[str, Any]:
     done = hwtop("snapshot", "--pid", str(healthy.launcher_pid), "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return valid("snapshot", done.stdout)
 
 
 def check(found: Mapping[str, Any], contract: Mapping[str, tuple[type, ...]]) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.stack import StackDump
 from hwtop.report.stacks import stacks_report, watched
 from hwtop.report.stacks_text import stacks_text
+from tests.schemas import valid
 from tests.stack_jobs import QUEUE_JOB, recorded, running, stack, two_ranks, until
 
 pytestmark = pytest.mark.real
@@ -32,7 +32,7 @@ def test_json_holds_ranks_threads_groups_and_the_sentence(job: int) -> None:
     def read() -> dict[str, object]:
         done = hwtop("stacks", str(job), "--json")
         assert done.returncode in (0, 2), done.stderr
-        found: dict[str, object] = json.loads(done.stdout) if done.returncode == 0 else {}
+        found: dict[str, object] = valid("stacks", done.stdout) if done.returncode == 0 else {}
         return found
 
     report = until(read, lambda found: "next_batch" in str(found.get("sentence")))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import subprocess
@@ -11,6 +10,7 @@ import pytest
 
 from hwtop.report.flight import flight_report, flight_text
 from tests.flight_dumps import FOLDER, TAKEN_S, document, nccl, op, placed, recorded
+from tests.schemas import valid
 
 pytestmark = pytest.mark.real
 
@@ -32,7 +32,7 @@ def test_sentence_evidence_and_table(tmp_path: Path) -> None:
 
 def test_json(tmp_path: Path) -> None:
     done = hwtop("stacks", "--flight-recorder", placed("missing", tmp_path), "--json")
-    report = json.loads(done.stdout)
+    report = valid("flight-recorder", done.stdout)
     assert report["verdicts"][0]["kind"] == "missing" and report["verdicts"][0]["culprits"] == [2]
     assert report["sentence"] == report["verdicts"][0]["text"]
     assert report["ranks"][2]["groups"][0] == {

@@ -14,7 +14,7 @@ import pytest
 from hwtop.cli import COMMANDS
 from tests.docs.user_texts import ROOT
 
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "skills" / "hwtop" / "SKILL.md"]
 _FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _EXTERNAL = ("http://", "https://", "mailto:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import threading
 from collections.abc import Iterator
@@ -12,13 +13,15 @@ from pathlib import Path
 import pytest
 
 from hwtop.config import AlertConfig
+from hwtop.feed import call
 from hwtop.feed.alerts import AlertBook
-from hwtop.feed.call import Caller
+from hwtop.feed.call import Announcer, Caller
 from hwtop.model.frame import Frame, Verdict
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Finding
 from hwtop.ui.terminal.notification import escapes
 from tests.parts import replace
+from tests.schemas import valid
 from tests.symptoms.derived_states import derived, job, rank
 
 WAIT_S = 60.0
@@ -107,8 +110,6 @@ def test_a_webhook_gets_the_finding_without_secrets(posted: tuple[str, queue.Que
 
 def test_a_command_is_run_with_the_values(tmp_path: Path) -> None:
     pipe = tmp_path / "told"
-    import os
-
     os.mkfifo(pipe)
     Caller(AlertConfig(command=f'echo "$HWTOP_SYMPTOM $HWTOP_PID $HWTOP_TITLE" > {pipe}'), failed=pytest.fail)(
         finding(title="a `touch x` $(touch y)"), frame()
@@ -125,6 +126,60 @@ def test_what_does_not_work_is_told_and_ends_nothing(config: AlertConfig) -> Non
     Caller(config, failed=failures.put)(finding(), frame())
 
     assert failures.get(timeout=WAIT_S).startswith("alert not delivered: ")
+
+
+def test_a_command_gets_the_finding_as_json(tmp_path: Path) -> None:
+    place = tmp_path / "finding.json"
+    announcer = Announcer(f"cat > {place}", failed=pytest.fail)
+    announcer.advance(frame(finding()))
+    announcer.finish()
+
+    assert valid("alert", place.read_text())["symptom"] == "hang"
+
+
+def test_what_a_command_gets_is_inert() -> None:
+    message = call.alert(finding(title="bad\x1b[2J\u202e\udcff"), frame())
+    assert message.title == "bad␛[2J\\u202e\\udcff"
+
+
+def test_a_command_runs_once_for_a_symptom_until_it_has_cleared(tmp_path: Path) -> None:
+    place = tmp_path / "findings"
+    announcer = Announcer(f"cat >> {place}", failed=pytest.fail)
+    for found in ([finding()], [finding()], [], [finding("xid", "info")], [finding()]):
+        announcer.advance(frame(*found))
+        announcer.finish()
+
+    assert len(place.read_text().splitlines()) == 2
+
+
+def test_without_a_command_nothing_is_run() -> None:
+    announcer = Announcer(None, failed=pytest.fail)
+    announcer.advance(frame(finding()))
+    announcer.finish()
+
+
+def test_a_command_that_does_not_end_is_ended_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(call, "_TIMEOUT_S", 0.3)
+    failures: queue.Queue[str] = queue.Queue()
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    caller = Caller(AlertConfig(command=f"exec 9>{held}; sleep 600 & wait"), failed=failures.put)
+    caller(finding(), frame())
+
+    assert held.read_text() == ""  # returns when nobody holds it any more
+    assert "was ended" in failures.get(timeout=WAIT_S)
+
+
+def test_a_failure_is_said_once(tmp_path: Path) -> None:
+    failures: list[str] = []
+    caller = Caller(AlertConfig(command="exit 3"), failed=failures.append)
+    for _ in range(3):
+        caller(finding(), frame())
+        caller.finish()
+
+    assert len(failures) == 1
 
 
 def test_what_a_command_says_cannot_write_into_the_terminal() -> None:

@@ -10,6 +10,7 @@ from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import CallCost
 from hwtop.model.symptom import Blind
 from hwtop.report import gpu_costs
+from hwtop.report.json_report import plain, snapshot
 from tests import frames
 from tests.fakenvml.fixture import FakeNvml
 
@@ -42,7 +43,7 @@ def test_a_call_that_has_not_returned_is_told_below() -> None:
 
 
 def test_costs_as_objects() -> None:
-    (first, _) = gpu_costs.objects(measured(COSTS))["gpu_calls"]
+    (first, _) = plain(snapshot(measured(COSTS), with_costs=True))["gpu_calls"]
     assert first == {"function": "nvmlDeviceGetPcieThroughput", "calls": 32, "mean_ms": 20.5, "max_ms": 23.25}
 
 

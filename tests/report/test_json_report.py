@@ -5,13 +5,14 @@ import math
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import GpuRates
 from hwtop.model.gpu.link import Topology
 from hwtop.model.log import Progress
 from hwtop.model.symptom import AT_LEAST
-from hwtop.report.json_report import diagnosis, encode, snapshot
+from hwtop.report.json_report import LONGEST_TEXT, diagnosis, encode, snapshot
 from tests import frames
 from tests.parts import replace
 
@@ -39,7 +40,7 @@ DISK_AND_NIC = {
 }
 
 
-def parsed(value: dict[str, Any]) -> dict[str, Any]:
+def parsed(value: Struct) -> dict[str, Any]:
     """As a script reads it; what is no JSON fails."""
     found: dict[str, Any] = json.loads(encode(value), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     return found
@@ -108,11 +109,16 @@ def test_numbers_that_json_cannot_hold_are_null(loss: float) -> None:
     assert (rank["step"], rank["progress"]["loss"], rank["step_time_s"]) == (3, None, None)
 
 
-def test_no_character_of_a_text_controls_the_terminal() -> None:
+def test_no_character_of_a_text_controls_a_terminal_or_its_reader() -> None:
     evil = "a\x1b[31m\x9b31m\u202egol"
     text = encode({"log": evil})
     assert all(char.isprintable() or char == "\n" for char in text)
-    assert json.loads(text) == {"log": evil}
+    assert json.loads(text) == {"log": "a␛[31m\\u009b31m\\u202egol"}
+
+
+def test_a_text_of_any_length_is_cut() -> None:
+    text = json.loads(encode({"line": "x" * 1_000_000}))["line"]
+    assert text == "x" * LONGEST_TEXT + f"… ({1_000_000 - LONGEST_TEXT} more characters)"
 
 
 def test_bytes_that_are_no_text_are_question_marks() -> None:

@@ -22,7 +22,7 @@ class HeldProcess:
 
     def __init__(self, pid: int) -> None:
         """Raises ProcessLookupError where there is no such process, PermissionError where it is hidden."""
-        self._descriptor = _descriptor_of(pid)
+        self._descriptor = descriptor_of(pid)
         try:
             self._process = psutil.Process(pid)
             self.start_ticks = round((self._process.create_time() - psutil.boot_time()) * CLOCK_TICKS_PER_S)
@@ -61,8 +61,12 @@ class HeldProcess:
         self.close()
 
 
-def _descriptor_of(pid: int) -> int | None:
-    """None where the kernel or Python's C library has no descriptors of processes."""
+def descriptor_of(pid: int) -> int | None:
+    """None where the kernel or Python's C library has no descriptors of processes.
+
+    Raises:
+        ProcessLookupError: there is no such process.
+    """
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
         return None
     try:

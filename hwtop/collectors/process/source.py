@@ -6,23 +6,26 @@ import contextlib
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import psutil
 
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.process.entry import ProcessEntry
+from hwtop.collectors.process.exit_status import ExitStatuses
 from hwtop.collectors.process.files import read_bytes, read_status
 from hwtop.collectors.process.roster import Roster, watchers_of
 from hwtop.errors import UsageError
 from hwtop.job.launch.place import container_of_mounts
+from hwtop.job.launch.watchers import without_watchers
 from hwtop.model.plan import SamplingPlan
 from hwtop.model.process import GoneProcess, ProcessInfo, ProcessReading
 
 _DEADLINE_S = 0.25
 """How long one reading waits for files that may block, all processes together."""
 
+_PROC = "/proc"
 _PROCESS_LIMIT = 1024
 _GONE_LIMIT = 256
 _SCAN_EVERY_S = 3.0
@@ -38,7 +41,7 @@ class ProcessSource:
     def __init__(
         self,
         target_pid: int,
-        proc: str = "/proc",
+        proc: str = _PROC,
         now: Callable[[], float] = time.monotonic,
         own_pid: int | None = None,
         deadline_s: float = _DEADLINE_S,
@@ -52,6 +55,7 @@ class ProcessSource:
         self._deadline_s = deadline_s
         self._roster = Roster(proc, now)
         self._entries: dict[int, ProcessEntry] = {}
+        self._exits = ExitStatuses()
         self._identify: Batch[ProcessEntry] = Batch("process-identity", ProcessEntry.identify, now)
         self._measure: Batch[ProcessEntry] = Batch("process-activity", lambda entry: entry.measure(now()), now)
         self._bury: Batch[ProcessEntry] = Batch("process-error-file", ProcessEntry.read_error, now)
@@ -59,6 +63,7 @@ class ProcessSource:
         self._gone: deque[tuple[ProcessEntry, float, int | None]] = deque(maxlen=_GONE_LIMIT)
         self._root_pid: int | None = None
         self._is_attached = False
+        self._watchers: tuple[int, ...] = ()
         self._boot_time_s = _found(boot_time)
         self._lists_children = True
         self._scanned: dict[int, list[int]] = {}
@@ -81,7 +86,7 @@ class ProcessSource:
             self._attach()
         self._join_ray(now_s)
         self._walk(now_s)
-        processes = self._infos()
+        processes = without_watchers(self._infos(), self._watchers, self._target_pid)
         self._bury.run(self._ended, self._deadline_s)
         self._ended = []
         missing = {}
@@ -94,7 +99,7 @@ class ProcessSource:
             ticks_per_s=self._roster.ticks_per_s,
             boot_time_s=self._boot_time_s,
             target_pid=self._target_pid,
-            root_pid=self._top(),
+            root_pid=self._top({process.pid for process in processes}),
             processes=processes,
             container=self._container,
             gone=tuple(_gone_process(*gone) for gone in self._gone),
@@ -105,10 +110,12 @@ class ProcessSource:
         """The target stays the same."""
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Release the descriptors of the job's processes."""
+        self._exits.close()
 
     def _attach(self) -> None:
-        tops = self._roster.tops_of(self._target_pid, watchers_of(self._own_pid, self._proc))
+        self._watchers = watchers_of(self._own_pid, self._proc)
+        tops = self._roster.tops_of(self._target_pid, self._watchers)
         self._is_attached = True
         self._root_pid = tops[0] if tops else None
         for pid in tops:
@@ -153,6 +160,8 @@ class ProcessSource:
             self._entries[pid] = ProcessEntry(pid, self._proc, self._roster.ticks_per_s)
         except (OSError, ValueError):
             return False
+        if self._proc == _PROC:  # elsewhere they are not processes of this kernel
+            self._exits.hold(pid)
         return True
 
     def _look(self, entry: ProcessEntry, now_s: float) -> bool:
@@ -161,6 +170,8 @@ class ProcessSource:
             entry.look()
         except ProcessLookupError:
             del self._entries[entry.pid]
+            reaped = self._exits.take(entry.pid)
+            code = reaped if code is None else code
             self._gone.append((entry, now_s, code))
             self._ended.append(entry)
             return False
@@ -188,10 +199,11 @@ class ProcessSource:
         unmeasured = self._measure.run(entries, max(end_s - self._now(), self._deadline_s / 2))
         return tuple(entry.info(unidentified.get(entry), unmeasured.get(entry)) for entry in entries)
 
-    def _top(self) -> int | None:
-        if self._root_pid in self._entries:
+    def _top(self, pids: Collection[int]) -> int | None:
+        if self._root_pid in pids:
             return self._root_pid
-        oldest = min(self._entries.values(), key=lambda entry: (entry.stat.start_ticks, entry.pid), default=None)
+        entries = [entry for entry in self._entries.values() if entry.pid in pids]
+        oldest = min(entries, key=lambda entry: (entry.stat.start_ticks, entry.pid), default=None)
         return None if oldest is None else oldest.pid
 
 

@@ -66,7 +66,7 @@ class StackSchedule:
         """`random` gives numbers from 0 to 1. Even spacing would sample the same point of every training step. `window_s` is
         how long a window takes; None: dumps only.
         """
-        self._rate = budget_pct / 100.0 * _COUNTED
+        self.set_budget(budget_pct)
         self._random = random
         self._window_s = window_s
         self._wanted: tuple[int, ...] = ()
@@ -84,6 +84,10 @@ class StackSchedule:
         self._began_s: float | None = None
         self._next_s = 0.0
         self._focus_next_s = 0.0
+
+    def set_budget(self, budget_pct: float) -> None:
+        """Share of one core from now on; what was spent in the minute before counts."""
+        self._rate = budget_pct / 100.0 * _COUNTED
 
     def want(
         self,

@@ -101,6 +101,8 @@ class StackSource:
             if plan.request is not None and plan.request.kind == "sudo" and allow():
                 self._ladder.forget()
                 self._schedule.retry()
+            if plan.stack_budget_pct is not None:
+                self._schedule.set_budget(plan.stack_budget_pct)
             self._schedule.want(plan.stack_pids, plan.focus_pid, threads, plan.asleep_since_s)
             self._seen &= {*plan.stack_pids}
             self._focus = plan.focus_pid

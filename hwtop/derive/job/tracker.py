@@ -58,6 +58,8 @@ class JobTracker:
         self._rank_of_pid: dict[int, int] = {}
         """Those of earlier attempts, too: a launcher tells of the dead when the next ones run already."""
         self._ended_at_s: float | None = None
+        self._root_pid: int | None = None
+        """The newest that was known."""
         self._halted_since_s: float | None = None
 
     def advance(self, snapshot: Snapshot) -> Job | None:
@@ -112,6 +114,7 @@ class JobTracker:
         self._forget(processes)
         is_over = reading.root_pid is None or not any(process.state not in ("Z", "X") for process in reading.processes)
         self._ended_at_s = (self._ended_at_s or reading.at_s) if is_over else None
+        self._root_pid = self._root_pid if reading.root_pid is None else reading.root_pid
         self._hang.see(reading)
         self._samples.sleepers.see(reading)
         self._see_halt(reading)
@@ -190,11 +193,19 @@ class JobTracker:
             ),
             has_ended=self._ended_at_s is not None,
             ended_for_s=None if self._ended_at_s is None else snapshot.at_s - self._ended_at_s,
+            exit_code=self._exit_code(reading, ranks) if self._ended_at_s is not None else None,
             place=self._place,
             restarts=max((n for c in crews if (n := restarts_of(c.process.env or {})) is not None), default=None),
             detail=snapshot.detail,
             sent_signals=snapshot.sent_signals,
         )
+
+    def _exit_code(self, reading: ProcessReading, ranks: Sequence[Rank]) -> int | None:
+        codes = {each.pid: each.exit_code for each in reading.processes} | {
+            each.pid: each.exit_code for each in reading.gone
+        }
+        of_top = None if self._root_pid is None else codes.get(self._root_pid)
+        return of_top or next((rank.exit_code for rank in ranks if rank.exit_code), of_top)
 
     def _rank(self, number: int, slot: RankSlot, snapshot: Snapshot) -> Rank:
         log = self._logs.of_rank(number, self._ranks_of, snapshot.at_s)

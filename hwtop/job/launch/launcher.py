@@ -146,6 +146,12 @@ def is_python_server(process: ProcessInfo) -> bool:
     return name in PYTHON_SERVERS or name.partition(".")[0] in PYTHON_SERVERS - {"hwtop"}  # hwtop.demo holds jobs
 
 
+def is_monitor(process: ProcessInfo) -> bool:
+    """Whether it is an hwtop: screen, command or server."""
+    words = (process.cmdline or ())[:8]
+    return any(word.endswith("hwtop") for word in words) and _python_name(process) == "hwtop"
+
+
 def is_side_program(process: ProcessInfo) -> bool:
     """Whether it may run beside a job in the same script: tee, sleep, nvidia-smi, ..."""
     return program_name(process) in SIDE_PROGRAMS or _python_name(process) in SIDE_PROGRAMS

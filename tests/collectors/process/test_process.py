@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -202,6 +203,24 @@ def test_hwtop_itself_is_no_part_of_the_job(tmp_path: Path) -> None:
     FakeProc(tmp_path, [*small_job(), own, FakeProcess(24, 23, "py-spy dump")])
     reading = ProcessSource(22, str(tmp_path), own_pid=23, deadline_s=PATIENT_S).read()
     assert [p.pid for p in reading.processes] == [20, 21, 22]
+
+
+def test_monitors_and_their_shells_in_the_step_of_the_ranks_are_no_part_of_the_job(tmp_path: Path) -> None:
+    step = [
+        FakeProcess(1, 0, "/sbin/init", comm="systemd"),
+        FakeProcess(20, 1, "slurmstepd: [4711.0]", comm="slurmstepd"),
+        FakeProcess(30, 20, "/bin/bash watch.sh"),
+        FakeProcess(31, 30, "python /venv/bin/hwtop wait 21"),
+        FakeProcess(32, 30, "python /venv/bin/hwtop web"),
+        FakeProcess(33, 32, "py-spy dump"),
+    ]
+    FakeProc(tmp_path, [*step, FakeProcess(21, 20, "python rank.py", env=RANK)])
+    source = ProcessSource(21, str(tmp_path), own_pid=31, deadline_s=PATIENT_S)
+    reading = source.read()
+    assert (reading.root_pid, [p.pid for p in reading.processes]) == (20, [20, 21])
+    shutil.rmtree(tmp_path / "21")
+    reading = source.read()
+    assert (reading.root_pid, reading.processes) == (None, ())  # the job has ended, although its step has not
 
 
 def test_no_python_is_a_tree_too(tmp_path: Path) -> None:

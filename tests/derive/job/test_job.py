@@ -361,11 +361,22 @@ def test_the_job_has_ended_when_nothing_of_it_lives() -> None:
         return snapshot(at_s, process=processes(at_s, gone=last, root_pid=None))
 
     job = after(seen, over(12.0), over(13.0), over(15.0))
-    assert (job.has_ended, job.ended_for_s) == (True, 3.0)
+    assert (job.has_ended, job.ended_for_s, job.exit_code) == (True, 3.0, 1)
     assert [(event.pattern, event.rank) for event in job.logs.events] == [("cuda-oom", 0)]
     assert (rank_of(job, 0).log.last_line, rank_of(job, 0).exit_code) == (words, 1)
     assert job.launcher is not None and not job.launcher.is_alive
     assert job.processes == ()
+
+
+@pytest.mark.parametrize(
+    ("of_top", "of_rank", "expected"), [(0, 0, 0), (0, 7, 7), (3, 7, 3), (None, -9, -9), (None, 0, None)]
+)
+def test_the_exit_code_is_that_of_the_top_unless_it_hides_that_of_a_rank(
+    of_top: int | None, of_rank: int, expected: int | None
+) -> None:
+    last = [gone(110, 12.0, exit_code=of_rank), gone(100, 12.0, exit_code=of_top)]
+    job = after(at(10.0, rank(0, world=1)), snapshot(12.0, process=processes(12.0, gone=last, root_pid=None)))
+    assert job.exit_code == expected
 
 
 def test_only_zombies_left_is_the_end_too() -> None:

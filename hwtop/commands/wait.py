@@ -1,0 +1,120 @@
+"""`hwtop wait`: returns on an event."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from hwtop.commands.options import (
+    Seconds,
+    on_finding,
+    reading,
+    report_failure,
+    resolve_target,
+    settings,
+    settings_of,
+    target,
+)
+
+if TYPE_CHECKING:
+    from hwtop.model.frame import Frame
+
+_DAY_S = 86400.0
+_NO_ANSWER_S = 5.0
+"""A job of which nothing has been read for so long cannot be read."""
+
+
+@click.command()
+@target
+@reading
+@settings
+@click.option(
+    "--until",
+    "events",
+    multiple=True,
+    metavar="EVENT",
+    help="ended, stalled, symptom, symptom:ID, step=N or loss<X (quote it); may be given several times.  [default: stalled]",
+)
+@click.option(
+    "--timeout", type=Seconds(1, 30 * _DAY_S), default="24h", show_default=True, help="Return at the latest then."
+)
+@click.option(
+    "--quiet-for", type=Seconds(1, _DAY_S), help="Also return as stalled after so long without a log line or step."
+)
+@on_finding
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    pid: str | None,
+    pid_option: str | None,
+    name: str | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    events: tuple[str, ...],
+    timeout: float,
+    quiet_for: float | None,
+    on_finding: str | None,
+    as_json: bool,
+) -> None:
+    """Wait until the job that PID belongs to ends, or one of the events happens; then print why, and how the job is.
+
+    Exit code: 0 the job ended well, or a step or loss was reached; 1 it ended badly, stalled or has a symptom; 2 not possible
+    (with the reason); 124 timeout.
+    """
+    from hwtop.collectors.logs.user_patterns import watched_patterns
+    from hwtop.errors import CannotError
+    from hwtop.feed.call import Announcer
+    from hwtop.feed.learn import learner
+    from hwtop.feed.until import Event, condition, event
+    from hwtop.feed.vigil import vigil
+    from hwtop.job.log.own_report import signed, signed_json
+    from hwtop.report.json_report import encode
+    from hwtop.report.wait import exit_code_of, wait_report, wait_text
+    from hwtop.symptoms.records import records
+
+    own = (pattern.id for pattern in watched_patterns().registry.patterns)
+    conditions = [condition(text, {*records(), *own}) for text in events or ("stalled",)]
+    target_pid = resolve_target(pid, pid_option, name, required=True)
+    assert target_pid is not None
+    config = settings_of(ctx)
+    announcer = Announcer(on_finding, report_failure)
+    found: Event | None = None
+    for frame in vigil(
+        target_pid,
+        most_s=timeout,
+        log_globs=logs,
+        gpus=gpus,
+        symptoms=config.symptoms,
+        learner=learner(config.baselines.learn),
+    ):
+        _show(frame)
+        announcer.advance(frame)
+        found = event(frame, conditions, quiet_for)
+        if found is None and frame.watched_s >= timeout:
+            found = Event(reason="timeout", text=f"nothing of it in {frame.watched_s:.0f} s")
+        if found is not None or (frame.derived.job is None and frame.watched_s >= _NO_ANSWER_S):
+            break
+    if found is None:
+        raise CannotError(f"cannot read process {target_pid}: it has ended, or /proc does not answer")
+    _show(None)
+    announcer.finish()
+    if as_json:
+        print(signed_json(encode(wait_report(frame, found, target_pid))))
+    else:
+        print(signed(wait_text(frame, found)), end="")
+    sys.stdout.flush()
+    ctx.exit(exit_code_of(frame, found))
+
+
+def _show(frame: Frame | None) -> None:
+    """The verdict, on the line of the terminal that the next one overwrites; None: clear it."""
+    if not sys.stderr.isatty():
+        return
+    from hwtop.job.log.text import visible
+
+    text = "" if frame is None else f"{frame.watched_s:.0f} s: {visible(frame.verdict.text)}"[:100]
+    sys.stderr.write(f"\r\x1b[K{text}")
+    sys.stderr.flush()

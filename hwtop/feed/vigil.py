@@ -1,0 +1,124 @@
+"""Watch a job for hours at next to no cost: rarely while it makes progress, closely once something is unusual."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import threading
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from hwtop.collectors.process.held import descriptor_of
+from hwtop.config import EVERY_SYMPTOM, SymptomConfig
+from hwtop.feed.address_space import check_address_space
+from hwtop.feed.feed import Focus, frames
+from hwtop.feed.learn import Learner
+from hwtop.feed.live import LIVE_STACK_BUDGET_PCT, LiveSource
+from hwtop.job.hang.liveness import SUSPECT, phi_of_silence, rhythm_s
+from hwtop.job.hang.stall import silence_s as silence_of
+from hwtop.model.frame import Frame
+from hwtop.model.job import Job
+from hwtop.model.plan import UserFocus
+from hwtop.model.rank import Rank
+
+_OPENING_S = 20.0
+"""The first look is a close one: as long as that of `hwtop diagnose`."""
+_MOST_CLOSE_S = 60.0
+"""What is still suspicious after so long is looked at rarely again: it has been a finding since, or is the job's way."""
+
+
+class Pace(Struct, frozen=True):
+    """How much looking costs."""
+
+    interval_s: float
+    stack_budget_pct: float
+    """Share of one core for stacks."""
+
+
+RARE = Pace(interval_s=12.0, stack_budget_pct=0.05)
+CLOSE = Pace(interval_s=1.0, stack_budget_pct=LIVE_STACK_BUDGET_PCT)
+
+
+class Attention:
+    """How closely to look, from what was seen."""
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._suspicious_since_s: float | None = None
+        self._silence_s = 0.0
+        self._usual_silence_s = 0.0
+        """The longest after which the job went on: a log that is written in blocks, an evaluation."""
+
+    def pace(self, frame: Frame) -> Pace:
+        """Of the time until the next frame."""
+        now_s = frame.watched_s
+        if not self._is_suspicious(frame.derived.job):
+            self._suspicious_since_s = None
+        elif self._suspicious_since_s is None:
+            self._suspicious_since_s = now_s
+        since_s = self._suspicious_since_s
+        is_close = now_s < _OPENING_S or (since_s is not None and now_s - since_s < _MOST_CLOSE_S)
+        return CLOSE if is_close else RARE
+
+    def _is_suspicious(self, job: Job | None) -> bool:
+        """A rank is gone or makes no progress, nothing is reported for unusually long, or all is over and the last lines are written."""
+        if job is None or job.has_ended or not all(rank.is_alive for rank in job.ranks):
+            return True
+        is_stuck = any(rank.liveness is not None and rank.liveness.phi >= SUSPECT for rank in job.ranks)
+        return self._is_silent(job.ranks) or is_stuck
+
+    def _is_silent(self, ranks: Sequence[Rank]) -> bool:
+        silence_s = silence_of(ranks)
+        if silence_s < self._silence_s:
+            self._usual_silence_s = max(self._usual_silence_s, self._silence_s)
+        self._silence_s = silence_s
+        rhythms = [each for rank in ranks if (each := rhythm_s(rank)) is not None]
+        return silence_s > self._usual_silence_s and phi_of_silence(silence_s, min(rhythms, default=None)) >= SUSPECT
+
+
+def _hurry_at_the_end(pid: int, source: LiveSource) -> None:
+    """Look at once when this process ends: the others of its job are found to have ended, or not, at the next look anyway."""
+    with contextlib.suppress(OSError):
+        descriptor = descriptor_of(pid)
+        if descriptor is not None:
+            ended = select.poll()
+            ended.register(descriptor, select.POLLIN)
+            ended.poll()
+            os.close(descriptor)
+            source.interval_s = CLOSE.interval_s
+
+
+def vigil(
+    target_pid: int,
+    *,
+    most_s: float,
+    log_globs: tuple[str, ...] = (),
+    gpus: tuple[int, ...] | None = None,
+    symptoms: SymptomConfig = EVERY_SYMPTOM,
+    learner: Learner | None = None,
+) -> Iterator[Frame]:
+    """Frames until the caller has seen enough; the last one is due after `most_s`.
+
+    Raises:
+        CannotError: the limit on address space is too low.
+    """
+    check_address_space()
+    source = LiveSource(
+        target_pid=target_pid,
+        interval_s=CLOSE.interval_s,
+        log_globs=log_globs,
+        gpus=gpus,
+        stack_budget_pct=CLOSE.stack_budget_pct,
+    )
+    attention, focus = Attention(), Focus()
+    threading.Thread(target=_hurry_at_the_end, args=(target_pid, source), name="hwtop-end", daemon=True).start()
+    try:
+        for frame in frames(source, focus, symptoms=symptoms, learner=learner):
+            yield frame
+            pace = attention.pace(frame)
+            source.interval_s = max(min(pace.interval_s, most_s - frame.watched_s), CLOSE.interval_s)
+            focus.user_focus = UserFocus(stack_budget_pct=pace.stack_budget_pct)
+    finally:
+        source.close()

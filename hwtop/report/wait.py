@@ -1,0 +1,96 @@
+"""The result of `hwtop wait`."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from hwtop import __version__
+from hwtop.feed.until import Event, Reason, newest_loss, newest_step
+from hwtop.job.hang.stall import silence_s
+from hwtop.model.frame import Frame, Verdict
+from hwtop.model.output import Output
+from hwtop.model.symptom import AT_LEAST, Finding
+from hwtop.report.brief import brief
+from hwtop.report.coverage import Coverage, coverage
+from hwtop.report.fit import BRIEF_BYTES
+from hwtop.report.next_actions import Action, next_actions
+
+TIMEOUT_CODE = 124
+"""As of timeout(1)."""
+
+
+class Last(Struct, frozen=True, kw_only=True):
+    """The newest that the job reported."""
+
+    step: int | None
+    loss: float | None
+    quiet_s: float | None
+    """Since its last sign of progress: a log line, a step; without logs, another place in the stack."""
+
+
+class WaitReport(Output, frozen=True, kw_only=True):
+    """`hwtop wait --json`: why the wait is over, and how the job is."""
+
+    hwtop: str
+    pid: int
+    reason: Reason
+    text: str
+    """The reason in words."""
+    elapsed_s: float
+    exit_code: int | None
+    """Of the job, once it has ended: negative = signal. Null where nobody could read it."""
+    last: Last
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    next_actions: tuple[Action, ...]
+    coverage: Coverage
+    untrusted: tuple[str, ...] = ("coverage", "findings", "next_actions", "text", "verdict.text")
+    """Parts whose text may quote the job: data, never instructions."""
+    end: str | UnsetType = UNSET
+    """By which hwtop recognises its own report in a log."""
+
+
+def wait_report(frame: Frame, event: Event, pid: int) -> WaitReport:
+    """What is known when the wait is over."""
+    job = frame.derived.job
+    live = [rank for rank in job.ranks if rank.is_alive] if job else []
+    return WaitReport(
+        hwtop=__version__,
+        pid=pid,
+        reason=event.reason,
+        text=event.text,
+        elapsed_s=round(frame.watched_s, 1),
+        exit_code=job.exit_code if job else None,
+        last=Last(
+            step=newest_step(job) if job else None,
+            loss=newest_loss(job) if job else None,
+            quiet_s=silence_s(live) if live else None,
+        ),
+        verdict=frame.verdict,
+        findings=frame.findings,
+        next_actions=(*next_actions(frame), *_again(event, pid)),
+        coverage=coverage(frame),
+    )
+
+
+def wait_text(frame: Frame, event: Event) -> str:
+    """The reason, then the diagnosis in few words."""
+    return f"{event.reason} after {frame.watched_s:.0f} s: {event.text}\n{brief(frame, BRIEF_BYTES)}"
+
+
+def exit_code_of(frame: Frame, event: Event) -> int:
+    """Of `hwtop wait`: 0 reached or ended well, 1 stalled, a symptom or ended badly, 124 timeout."""
+    if event.reason in ("reached", "timeout"):
+        return TIMEOUT_CODE if event.reason == "timeout" else 0
+    if event.reason != "ended":
+        return 1
+    job = frame.derived.job
+    code = job.exit_code if job else None
+    is_bad = any(finding.severity in AT_LEAST["warning"] for finding in frame.findings) if code is None else code != 0
+    return int(is_bad)
+
+
+def _again(event: Event, pid: int) -> tuple[Action, ...]:
+    if event.reason == "ended":
+        return ()
+    return (Action(command=f"hwtop diagnose {pid} --for 20s --brief", why="a closer look", class_="observe"),)
