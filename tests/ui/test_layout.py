@@ -120,7 +120,7 @@ def test_what_a_finding_or_the_gpu_table_tells_is_not_told_again() -> None:
     )
     screen = text(replace(frame, blind=blind), (120, 40))
     assert [line[2:].split("  ")[0] for line in screen.splitlines() if "not seen" in line] == [
-        "◌ not seen: stacks: no permission"
+        "◌ not seen (hwtop doctor): stacks: no permission"
     ]
 
 

@@ -218,7 +218,9 @@ def _blind(view: View, most: int) -> list[Line]:
     blind = [item for item in view.frame.blind if not item.source.startswith("gpu") and item.reason not in reported]
     if most <= 0 or not blind:
         return []
-    lines = [Line("◌ ", "dim").add(f"not seen: {item.source}: {item.reason}", "dim") for item in blind[:most]]
-    more = f"and {len(blind) - most} more, " if len(blind) > most else ""
-    lines[-1].add(f"  ({more}see hwtop doctor)", "dim")
+    lines = [
+        Line("◌ ", "dim").add(f"not seen (hwtop doctor): {item.source}: {item.reason}", "dim") for item in blind[:most]
+    ]
+    if len(blind) > most:
+        lines[-1].add(f"  (and {len(blind) - most} more)", "dim")
     return lines
