@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from hwtop import __version__
 from hwtop.job.log.text import visible
 from hwtop.model.output import Output
