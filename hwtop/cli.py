@@ -22,6 +22,8 @@ COMMANDS = {
     "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
     "man": "Print the manual page.",
     "patterns": "List, show and test log patterns, built-in and your own.",
+    "record": "Record a job without a screen, into a file for `hwtop replay`.",
+    "replay": "Show or diagnose a recording.",
     "scan": "Search log files for known errors and progress.",
     "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",
     "snapshot": "Read all metrics once and print them.",

@@ -25,6 +25,10 @@ class PlanFollower(Protocol):
         """Sample by `plan` from now on."""
 
 
+Store = Callable[[Snapshot], None]
+"""Keeps what was read. Does not block and does not raise."""
+
+
 class Focus:
     """What the user looks at; set by the screen's thread, read by the feed's."""
 
@@ -37,10 +41,13 @@ def frames(
     focus: Focus | None = None,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
+    store: Store | None = None,
 ) -> Iterator[Frame]:
     """One frame per snapshot; a live source gets a new plan after each, and earlier runs come from `learner`."""
     assembler = Assembler(patterns=watched_patterns(), symptoms=symptoms)
     for snapshot in snapshots:
+        if store is not None:
+            store(snapshot)
         frame = assembler.advance(snapshot)
         yield frame
         if learner is not None:

@@ -11,16 +11,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from msgspec import msgpack, structs, to_builtins
+from msgspec import msgpack, structs
 
-from hwtop.job.log.text import storable
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.stack import DeepDump
+from hwtop.store.encoding import encoded
 
 MOST_BYTES = 10 * 1024**2
 """Of all packed frames; engineering default. A frame of 8 ranks with 8 GPUs takes some 16 KB."""
@@ -36,7 +35,6 @@ _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
 """Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
 _SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
 
-_encoder = msgpack.Encoder()
 _decoder = msgpack.Decoder(Frame)
 
 
@@ -146,19 +144,8 @@ def _is_due(older: Sequence[StoredFrame], last: StoredFrame) -> bool:
 
 
 def _packed(each: StoredFrame, frame: Frame) -> StoredFrame:
-    try:
-        encoded = _encoder.encode(_bare(frame))
-    except UnicodeEncodeError:  # a file name that is not UTF-8
-        encoded = _encoder.encode(_storable(to_builtins(_bare(frame))))
-    return replace(each, packed=zlib.compress(encoded, 1), size_bytes=len(encoded))
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {_storable(key): _storable(entry) for key, entry in value.items()}
-    return [_storable(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+    packed = encoded(_bare(frame))
+    return replace(each, packed=zlib.compress(packed, 1), size_bytes=len(packed))
 
 
 def _mark(frame: Frame, before: Frame | None) -> StoredFrame:

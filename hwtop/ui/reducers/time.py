@@ -6,15 +6,14 @@ as there is a newer one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
 from functools import partial
 from typing import Literal
 
 from hwtop.fields import units
 from hwtop.model.frame import Frame
+from hwtop.seconds import meant_s
 from hwtop.ui import past
 from hwtop.ui.panels import picture_time
 from hwtop.ui.reducers import logs
@@ -22,12 +21,6 @@ from hwtop.ui.tables.filter import edited
 from hwtop.ui.view import View
 
 Pressed = Literal["pause", "step-back", "step-on", "turn-back", "turn-on", "ask"]
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
-_NUMBER = r"(\d{1,5})"  # more days than that are a year that no clock can show
-_AGO = re.compile(
-    rf"-?\s*(?:{_NUMBER}\s*d)?\s*(?:{_NUMBER}\s*h)?\s*(?:{_NUMBER}\s*m(?:in)?)?\s*(?:{_NUMBER}\s*s)?(?:\s*ago)?",
-    re.ASCII,
-)
 _FAR_S = 60.0
 """A picture so far from the time that was asked for is told to be another one; engineering default."""
 
@@ -117,24 +110,6 @@ def typed_time(view: View, key: str, character: str | None) -> View:
         return _gone(view, text)
     after = edited(text, key, character)
     return view if after is None else replace(view, time_typed=after)
-
-
-def meant_s(text: str, now_s: float) -> float | None:
-    """The time that is meant by "14:02", "14:02:10", "-3m", "1h30m ago" or "now"; None where it is none. A time of day that
-    is still to come is yesterday's."""
-    text = text.strip().casefold()
-    if text == "now":
-        return now_s
-    if found := _CLOCK.fullmatch(text):
-        hour, minute, second = (int(part or 0) for part in found.groups())
-        now = datetime.fromtimestamp(now_s, tz=timezone.utc).astimezone()
-        at = now.replace(hour=hour, minute=minute, second=second, microsecond=0)
-        return (at if at <= now else at - timedelta(days=1)).timestamp()
-    found = _AGO.fullmatch(text)
-    if found is None or not any(found.groups()):
-        return None
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
-    return now_s - (days * 86400 + hours * 3600 + minutes * 60 + seconds)
 
 
 def _gone(view: View, text: str) -> View:
