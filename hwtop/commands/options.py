@@ -178,7 +178,7 @@ def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     if config.stacks.sudo:
         _consent_to_sudo()
     ctx.obj, ctx.meta[_CONFIG] = config, path
-    if ctx.command.name in ("demo", "live", "web"):
+    if ctx.command.name in ("demo", "live", "replay", "web"):
         ctx.default_map = {
             "interval": screen.interval,
             "theme": screen.theme,

@@ -38,6 +38,8 @@ class Size(ParamType[tuple[int, int]]):
 @click.command()
 @target
 @reading
+@click.option("--replay", type=click.Path(path_type=Path), help="Show this recording instead of a job.")
+@click.option("--at", metavar="TIME", help="With --replay, the time to show: 14:02, or -3m (before the end).")
 @click.option(
     "-o",
     "--output",
@@ -63,6 +65,8 @@ def command(
     name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
+    replay: Path | None,
+    at: str | None,
     output: Path,
     size: tuple[int, int],
     seconds: float,
@@ -74,8 +78,11 @@ def command(
     kind = output.suffix.lower()
     if kind not in (".svg", ".png", ".txt"):
         raise UsageError(f"unknown format of {str(output)!r}: use a name that ends in .svg, .png or .txt")
-    target_pid = resolve_target(pid, pid_option, name, required=True)
+    target_pid = resolve_target(pid, pid_option, name, required=replay is None)
+    if replay is None and at is not None:
+        raise UsageError("--at needs --replay: a live watch has no other time than now")
 
+    from hwtop.commands.replay import frame_at
     from hwtop.feed.watch import last_frame, watch
     from hwtop.fields import levels
     from hwtop.ui import themes
@@ -88,7 +95,10 @@ def command(
         panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
     )
     themes.check(theme)  # before the wait, not after it
-    frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus, symptoms=config.symptoms))
+    if replay is not None:
+        frame = frame_at(replay, at, config.symptoms)
+    else:
+        frame = last_frame(watch(target_pid, seconds=seconds, log_globs=logs, gpus=gpus, symptoms=config.symptoms))
     view = replace(options.opened(frame), page=page)
     if kind == ".txt":
         content = screenshot.text(view, size, ascii=is_ascii).encode()

@@ -68,12 +68,14 @@ class Feed(threading.Thread):
         publish: Callable[[Frame], None],
         symptoms: SymptomConfig = EVERY_SYMPTOM,
         learner: Learner | None = None,
+        store: Store | None = None,
     ) -> None:
         super().__init__(name="hwtop-feed", daemon=True)
         self._snapshots = snapshots
         self._publish = publish
         self._symptoms = symptoms
         self._learner = learner
+        self._store = store
         self._stopping = threading.Event()
         self.focus = Focus()
 
@@ -81,7 +83,7 @@ class Feed(threading.Thread):
         """Until the source ends or `stop` is called. A failure is published: a screen that is no longer live must show it."""
         last: Frame | None = None
         try:
-            for frame in frames(self._snapshots, self.focus, self._symptoms, self._learner):
+            for frame in frames(self._snapshots, self.focus, self._symptoms, self._learner, self._store):
                 if self._stopping.is_set():
                     return
                 last = frame

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hwtop.errors import CannotError
+from hwtop.errors import CannotError, HwtopError, internal_error
 from hwtop.model.snapshot import Snapshot
-from hwtop.store.writer import Writer
 
+if TYPE_CHECKING:
+    from hwtop.store.writer import Writer
+
+MOST_BYTES = 1 << 30
+"""Of a file whose size nobody has chosen: three days of 8 ranks with 8 GPUs."""
+Changed = Callable[[str, bool], None]
+"""Told in words what came of a recording, and whether one goes on; from any thread."""
 _MOST_WAITING = 60
 """Snapshots that wait for the disk; later ones are left out until there is room."""
 _CLOSE_S = 5.0
@@ -46,4 +56,56 @@ class Recorder:
                 self._writer.add(snapshot)
         except CannotError as error:
             self.error = error
+        except Exception as error:  # the feed goes on
+            self.error = CannotError(internal_error(error, "the recording"))
         self._writer.close()
+
+
+class RecordingSwitch:
+    """Starts and stops recordings of what one screen shows."""
+
+    def __init__(self, folder: str = "~") -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._recorder: Recorder | None = None
+        self._place = Path()
+        self._changed: Changed | None = None
+
+    def store(self, snapshot: Snapshot) -> None:
+        """Record it, if a recording goes on. Does not block."""
+        recorder = self._recorder
+        if recorder is None:
+            return
+        recorder.put(snapshot)
+        if recorder.error is not None and self._changed is not None:
+            self._recorder = None
+            self._changed(str(recorder.error), False)
+
+    def toggle(self, name: str, changed: Changed) -> None:
+        """Start a recording in the file NAME.hwtop, or end the one that goes on. Does not block; `changed` is told what came of it."""
+        self._changed = changed
+        work = partial(self._begin, name) if self._recorder is None else self.close
+        threading.Thread(target=work, name="hwtop-recording", daemon=True).start()
+
+    def close(self) -> None:
+        """End the recording that goes on; takes some seconds at most."""
+        with self._lock:
+            recorder, self._recorder = self._recorder, None
+        if recorder is not None and self._changed is not None:
+            recorder.close()
+            self._changed(f"recorded {self._place}", False)
+
+    def _begin(self, name: str) -> None:
+        from hwtop.store.writer import Writer
+
+        assert self._changed is not None
+        try:
+            with self._lock:
+                if self._recorder is not None:  # the key was pressed twice
+                    return
+                self._place = Path(self._folder).expanduser() / f"{name}.hwtop"
+                self._recorder = Recorder(Writer(self._place, most_bytes=MOST_BYTES))
+        except (HwtopError, RuntimeError) as error:  # RuntimeError: a user without a home
+            self._changed(str(error), False)
+        else:
+            self._changed(f"recording into {self._place}", True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import queue
 import threading
+from pathlib import Path
 
 from hwtop.errors import CannotError
-from hwtop.feed.record import Recorder
+from hwtop.feed.record import Recorder, RecordingSwitch
 from hwtop.model.snapshot import Snapshot
 from hwtop.store.writer import Writer
-from tests.store.sessions import hang
+from tests.store.sessions import hang, read
 
 
 class Disk(Writer):
@@ -54,3 +56,28 @@ def test_a_full_disk_ends_it() -> None:
         recorder.put(snapshot)
     recorder.close()
     assert str(recorder.error) == "cannot write 'run.hwtop': disk full"
+
+
+def test_a_switch_starts_and_ends_a_recording(tmp_path: Path) -> None:
+    told: queue.Queue[tuple[str, bool]] = queue.Queue()
+    switch = RecordingSwitch(str(tmp_path))
+    switch.store(hang()[0])
+    switch.toggle("run", lambda words, goes_on: told.put((words, goes_on)))
+    assert told.get(timeout=10) == (f"recording into {tmp_path}/run.hwtop", True)
+    for snapshot in hang()[1:4]:
+        switch.store(snapshot)
+    switch.toggle("other", lambda words, goes_on: told.put((words, goes_on)))
+    assert told.get(timeout=10) == (f"recorded {tmp_path}/run.hwtop", False)
+    switch.store(hang()[4])
+    assert read(tmp_path / "run.hwtop") == list(hang()[1:4])
+    assert [path.name for path in tmp_path.iterdir()] == ["run.hwtop"]
+
+
+def test_a_recording_that_cannot_begin_says_why(tmp_path: Path) -> None:
+    told: queue.Queue[tuple[str, bool]] = queue.Queue()
+    switch = RecordingSwitch(str(tmp_path / "missing"))
+    switch.toggle("run", lambda words, goes_on: told.put((words, goes_on)))
+    words, goes_on = told.get(timeout=10)
+    assert "No such file or directory" in words
+    assert not goes_on
+    switch.close()

@@ -50,3 +50,11 @@ def test_a_recording_is_diagnosed_at_a_time(place: Path) -> None:
 def test_a_time_that_the_recording_does_not_have(at: str, reason: str, place: Path) -> None:
     done = CliRunner().invoke(cli, ["replay", str(place), "--diagnose", "--at", at])
     assert reason in str(done.exception)
+
+
+def test_a_moment_of_a_recording_is_drawn(place: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "screen.txt"
+    done = CliRunner().invoke(cli, ["screenshot", "--replay", str(place), "--at", "-60s", "-o", str(picture)])
+    assert done.exit_code == 0
+    assert "Rank 5 is missing" in picture.read_text()
+    assert "watched 45 s" in picture.read_text()

@@ -42,7 +42,9 @@ def paused(view: View) -> View:
 
 
 def live(view: View) -> View:
-    """The newest frame, and each that comes."""
+    """The newest frame, and each that comes. A recording has no such: its last frame."""
+    if view.playback is not None:
+        return shown(replace(view, time_typed=None), len(view.past.kept) - 1)
     newest = view.past.newest
     view = replace(view, is_paused=False, time_typed=None)
     return view if newest is None else logs.with_frame(view, newest)
@@ -68,9 +70,9 @@ def turned(view: View, step: int) -> View:
     ]
     if turns:
         return shown(view, turns[0 if step > 0 else -1])
-    if step > 0:
+    if step > 0 and view.playback is None:
         return live(view)
-    return replace(view, note="no finding appeared or cleared before")
+    return replace(view, note=f"no finding appeared or cleared {'after' if step > 0 else 'before'}")
 
 
 def shown(view: View, place: int) -> View:
@@ -116,7 +118,7 @@ def _gone(view: View, text: str) -> View:
     newest = view.past.newest
     if newest is None or not text.strip():
         return replace(view, time_typed=None)
-    time_s = meant_s(text, newest.derived.time_s)
+    time_s = meant_s(text, view.playback.end_s if view.playback is not None else newest.derived.time_s)
     if time_s is None:
         return replace(view, note=f"{text} is not a valid time: {picture_time.EXAMPLES}")
     view = replace(view, time_typed=None)
