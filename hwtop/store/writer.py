@@ -62,6 +62,7 @@ class Writer:
         except OSError as error:
             raise CannotError(f"cannot create {str(place)!r}: {error.strerror or error}") from None
         except sqlite3.Error as error:
+            place.unlink(missing_ok=True)
             raise CannotError(f"cannot create {str(place)!r}: {error}") from None
 
     def _create(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import resource
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hwtop.errors import UsageError
+from hwtop.errors import CannotError, UsageError
 from hwtop.store.writer import Writer
 from tests.store.sessions import at, flooded, hang, minutes, read, written
 
@@ -99,6 +100,16 @@ def test_a_full_disk_ends_the_recording_and_loses_nothing_that_was_stored(tmp_pa
     assert "the recording ends here" in error
     assert len(error.splitlines()) == 1
     assert len(read(place)) == int(stored.split()[-1])
+
+
+def test_the_last_room_on_a_disk_is_left_to_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = Writer(tmp_path / "run.hwtop")
+    writer.add(at(hang()[0], 0))
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, 10**6, 1000, 1000, 0, 0, 0, 0, 255)))
+    with pytest.raises(CannotError, match="less than 64 MB free; the recording ends here"):
+        writer.add(at(hang()[0], 60))
+    writer.close()
+    assert read(tmp_path / "run.hwtop") == [at(hang()[0], 0)]
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def passed(view: View, seconds: float) -> View:
     ahead_s, kept = playback.ahead_s + seconds * playback.speed, view.past.kept
     first = place = past.place_of(view.past, view.frame.number)
     while place + 1 < len(kept) and ahead_s >= (apart_s := past.spacing_s(view.past, place + 1)):
-        ahead_s -= apart_s
+        ahead_s -= max(0.0, apart_s)  # the clock may have been set back
         place += 1
     if place != first:
         view = time.shown(view, place)
