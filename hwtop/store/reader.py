@@ -20,11 +20,6 @@ from hwtop.store.schema import APPLICATION_ID, MOST_BYTES, TABLES, VERSION, sqli
 
 _LATEST_S = 253_402_300_800.0
 """End of the year 9999, the last that Python can show."""
-_EXTENT = (
-    "SELECT (SELECT min(id) FROM snapshot), (SELECT max(id) FROM snapshot), "
-    "(SELECT min(time_s) FROM snapshot), (SELECT max(time_s) FROM snapshot)"
-)
-"""Each by itself takes the end of an index; together they would read all rows."""
 _ROWS = "SELECT id, key, CASE WHEN typeof(data) = 'blob' AND length(data) <= ? THEN data ELSE x'' END FROM snapshot ORDER BY id"
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -48,8 +43,9 @@ class Recording:
         try:
             self._db = _opened(place)
             self._check_tables()
-            self.count, self.first_s, self.last_s = self._extent()
-        except (sqlite3.Error, TypeError, ValueError, OverflowError) as error:
+            self.last_s = self._newest_s()
+            """Time of the newest Snapshot, seconds after the epoch."""
+        except (sqlite3.Error, TypeError, ValueError) as error:
             raise UsageError(f"{self._name} is a damaged recording: {error}") from None
 
     def snapshots(self, until_s: float = math.inf) -> Iterator[Snapshot]:
@@ -59,7 +55,7 @@ class Recording:
         for row in self._rows():
             try:
                 snapshot = rows.read(*row)
-                if not (snapshot.at_s > at_s and 0 <= snapshot.time_s < _LATEST_S):
+                if not (at_s < snapshot.at_s < _LATEST_S and 0 <= snapshot.time_s < _LATEST_S):
                     raise UnreadableError("its time is impossible")
             except UnreadableError:
                 self._unreadable += 1
@@ -86,12 +82,13 @@ class Recording:
         if found != list(zip(("table", "index"), TABLES, strict=True)):
             raise UsageError(f"{self._name} is not a recording of hwtop: it has other tables")
 
-    def _extent(self) -> tuple[int, float, float]:
-        """(Snapshots, time of the first, time of the last)."""
-        first, last, first_s, last_s = self._db.execute(_EXTENT).fetchone()
-        if first is None:
+    def _newest_s(self) -> float:
+        (newest_s,) = self._db.execute("SELECT max(time_s) FROM snapshot").fetchone()
+        if newest_s is None:
             raise UsageError(f"{self._name} is an empty recording: it ended before the first snapshot")
-        return last - first + 1, float(first_s), float(last_s)
+        if not 0 <= newest_s < _LATEST_S:
+            raise ValueError("its times are impossible")
+        return float(newest_s)
 
     def _rows(self) -> Iterator[tuple[int, int | None, bytes]]:
         """(id, id of its key frame, data), data empty where it is none."""

@@ -108,6 +108,7 @@ def test_a_damaged_key_frame_costs_the_rows_after_it_only(place: Path) -> None:
         ),
         (lambda place: changed(place, "DROP INDEX snapshot_time"), "other tables"),
         (lambda place: changed(place, "UPDATE snapshot SET time_s = 'noon'"), "damaged"),
+        (lambda place: changed(place, "UPDATE snapshot SET time_s = 1e300"), "damaged"),
         (lambda place: changed(place, "DELETE FROM snapshot"), "before the first snapshot"),
         (lambda place: (place.unlink(), place.mkdir()), "not a regular file"),
         (pipe, "not a regular file"),
@@ -131,9 +132,10 @@ def test_a_bomb_is_left_out(place: Path) -> None:
 
 @pytest.mark.parametrize("time_s", [float("nan"), float("inf"), 1e300, -1.0])
 def test_a_snapshot_of_an_impossible_time_is_left_out(time_s: float, place: Path) -> None:
-    content = encoded(replace(hang()[1], time_s=time_s))
-    changed(place, "UPDATE snapshot SET key = NULL, data = ? WHERE id = 2", zstandard.compress(content))
-    assert read(place) == [hang()[0]]
+    for name in ("time_s", "at_s"):
+        content = encoded(replace(hang()[1], **{name: time_s}))
+        changed(place, "UPDATE snapshot SET key = NULL, data = ? WHERE id = 2", zstandard.compress(content))
+        assert read(place) == [hang()[0]]
 
 
 def test_a_file_that_cannot_be_written_is_read(place: Path) -> None:
