@@ -23,6 +23,8 @@ COMMANDS = {
     "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
     "man": "Print the manual page.",
     "patterns": "List, show and test log patterns, built-in and your own.",
+    "record": "Record a job without a screen, into a file for `hwtop replay`.",
+    "replay": "Show or diagnose a recording.",
     "scan": "Search log files for known errors and progress.",
     "schema": "Print the JSON Schema of what hwtop prints as JSON.",
     "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",

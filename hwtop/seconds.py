@@ -1,10 +1,17 @@
-"""Durations as users write them."""
+"""Durations and times as users write them."""
 
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta, timezone
 
 _FORM = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|min|h)?", re.ASCII)
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_NUMBER = r"(\d{1,5})"  # more days than that are a year that no clock can show
+_AGO = re.compile(
+    rf"-?\s*(?:{_NUMBER}\s*d)?\s*(?:{_NUMBER}\s*h)?\s*(?:{_NUMBER}\s*m(?:in)?)?\s*(?:{_NUMBER}\s*s)?(?:\s*ago)?",
+    re.ASCII,
+)
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
 
 
@@ -12,3 +19,21 @@ def seconds(text: str) -> float | None:
     """20, 20s, 500ms, 2m or 1h in seconds; None for anything else."""
     match = _FORM.fullmatch(text.strip())
     return float(match[1]) * _UNIT_S[match[2]] if match else None
+
+
+def meant_s(text: str, now_s: float) -> float | None:
+    """The time that is meant by "14:02", "14:02:10", "-3m", "1h30m ago" or "now"; None where it is none. A time of day that
+    is still to come is yesterday's."""
+    text = text.strip().casefold()
+    if text == "now":
+        return now_s
+    if found := _CLOCK.fullmatch(text):
+        hour, minute, second = (int(part or 0) for part in found.groups())
+        now = datetime.fromtimestamp(now_s, tz=timezone.utc).astimezone()
+        at = now.replace(hour=hour, minute=minute, second=second, microsecond=0)
+        return (at if at <= now else at - timedelta(days=1)).timestamp()
+    found = _AGO.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return now_s - (days * 86400 + hours * 3600 + minutes * 60 + seconds)

@@ -66,4 +66,6 @@ def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool
         tempfile.TemporaryDirectory(prefix="hwtop-demo-", ignore_cleanup_errors=True) as folder,
         DemoJob(scenario, Path(folder), is_stdlib_forced=is_stdlib_forced) as job,
     ):
-        live.run(opening, target_pid=job.launcher_pid, log_globs=(job.log_glob,), seconds=for_s)
+        pid, logs = job.launcher_pid, (job.log_glob,)
+        watching = live.Watching(pid, opening.interval_s, logs, None, opening.symptoms, opening.learns)
+        live.watch(opening, watching, for_s)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from hwtop.commands.options import (
+    F,
+    Length,
     Seconds,
     length,
     length_of,
@@ -20,6 +23,47 @@ from hwtop.commands.options import (
 )
 from hwtop.errors import CannotError
 
+if TYPE_CHECKING:
+    from hwtop.model.frame import Frame
+
+
+def report_flags(function: F) -> F:
+    """--json, --markdown and --fail-on: how `print_report` reports."""
+    for option in (
+        click.option(
+            "--fail-on",
+            type=click.Choice(["info", "warning", "critical", "never"]),
+            default="warning",
+            show_default=True,
+            help="Exit with code 1 if a finding has this severity or above.",
+        ),
+        click.option("--markdown", is_flag=True, help="Print the report as Markdown."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    ):
+        function = option(function)
+    return function
+
+
+def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, fail_on: str) -> int:
+    """Prints what is wrong. Returns the exit code."""
+    from hwtop.job.log.own_report import signed, signed_json
+    from hwtop.model.symptom import AT_LEAST
+    from hwtop.report import brief, json_report
+    from hwtop.report import markdown as text_report
+
+    if as_json:
+        print(signed_json(json_report.encode(json_report.diagnosis(frame))))
+    elif form.is_oneline:
+        print(brief.one_line_of(frame))
+    elif form.is_brief and form.most_bytes:
+        print(signed(brief.brief(frame, form.most_bytes)), end="")
+    else:
+        text = text_report.diagnosis(frame, markdown=markdown, most_bytes=form.most_bytes)
+        print(signed(f"{text}\n"), end="")
+    sys.stdout.flush()
+    grave = AT_LEAST.get(fail_on, ())  # "never" is not a severity
+    return int(any(finding.severity in grave for finding in frame.findings))
+
 
 @click.command()
 @target
@@ -29,17 +73,9 @@ from hwtop.errors import CannotError
 @click.option(
     "-i", "--interval", type=Seconds(0.1, 60), default="500ms", show_default=True, help="Time between two samples."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
+@report_flags
 @length
 @on_finding
-@click.option(
-    "--fail-on",
-    type=click.Choice(["info", "warning", "critical", "never"]),
-    default="warning",
-    show_default=True,
-    help="Exit with code 1 if a finding has this severity or above.",
-)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -62,10 +98,6 @@ def command(
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
     from hwtop.feed.watch import last_frame, watch
-    from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.model.symptom import AT_LEAST
-    from hwtop.report import brief, json_report
-    from hwtop.report import markdown as text_report
 
     form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=True)
@@ -88,15 +120,4 @@ def command(
         reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
         why = "; ".join(reasons) or "it has ended, or /proc does not answer"
         raise CannotError(f"cannot read process {target_pid}: {why}")
-    if as_json:
-        print(signed_json(json_report.encode(json_report.diagnosis(frame))))
-    elif form.is_oneline:
-        print(brief.one_line_of(frame))
-    elif form.is_brief and form.most_bytes:
-        print(signed(brief.brief(frame, form.most_bytes)), end="")
-    else:
-        text = text_report.diagnosis(frame, markdown=markdown, most_bytes=form.most_bytes)
-        print(signed(f"{text}\n"), end="")
-    sys.stdout.flush()
-    grave = AT_LEAST.get(fail_on, ())  # "never" is not a severity
-    ctx.exit(1 if any(finding.severity in grave for finding in frame.findings) else 0)
+    ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hwtop.model.frame import Frame
     from hwtop.model.plan import UserFocus
     from hwtop.model.signal import SignalAnswer, SignalOrder
-    from hwtop.ui.options import ScreenOptions, Send
+    from hwtop.ui.options import ScreenOptions, Send, Source
 
 _LEAVE_S = 2.0
 """How long a screen whose terminal is gone may take to exit."""
@@ -50,7 +50,10 @@ class Watching:
         self._gpus = gpus
         self._symptoms = symptoms
         self._learns = learns
+        from hwtop.feed.record import RecordingSwitch
+
         self._publish: Callable[[Frame], None] | None = None
+        self.recording = RecordingSwitch()
 
     def start(self, publish: Callable[[Frame], None]) -> Watching:
         """Start to publish frames, from a thread."""
@@ -59,8 +62,9 @@ class Watching:
         return self
 
     def attach(self, pid: int) -> None:
-        """Watch another job from now on."""
+        """Watch another job from now on. A recording is of one job."""
         self.stop()
+        threading.Thread(target=self.recording.close, name="hwtop-recording", daemon=True).start()
         self._target_pid = pid
         self._begin()
 
@@ -98,7 +102,7 @@ class Watching:
         self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
-        self._feed = Feed(self._source, self._publish, self._symptoms, learner(self._learns))
+        self._feed = Feed(self._source, self._publish, self._symptoms, learner(self._learns), self.recording.store)
         self._feed.start()
 
 
@@ -135,20 +139,21 @@ def command(
         if once:
             print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
         else:
-            run(opening, target_pid=target_pid, log_globs=logs, gpus=gpus)
+            watching = Watching(target_pid, opening.interval_s, logs, gpus, opening.symptoms, opening.learns)
+            watch(opening, watching)
     finally:
         gc.enable()
 
 
-def run(
-    opening: screen.Opening,
-    *,
-    target_pid: int | None,
-    log_globs: tuple[str, ...] = (),
-    gpus: tuple[int, ...] | None = None,
-    seconds: float | None = None,
-) -> None:
-    """The screen, until the user quits (or for `seconds`). The last verdict stays in the scrollback.
+def watch(opening: screen.Opening, watching: Watching, seconds: float | None = None) -> None:
+    """The screen of a job, as `run`; a recording that goes on ends with it."""
+    options = replace(offered(opening.options, watching.send), record=watching.recording.toggle)
+    run(replace(opening, options=options), watching.start, seconds)
+    watching.recording.close()
+
+
+def run(opening: screen.Opening, start: Source, seconds: float | None = None) -> None:
+    """The screen of what `start` publishes, until the user quits (or for `seconds`). The last verdict stays in the scrollback.
 
     Raises:
         CannotError: standard output is not a terminal, TERM does not name one, or the limit on address space is too low.
@@ -162,17 +167,18 @@ def run(
     from hwtop.ui.terminal import terminal
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise CannotError("the screen needs a terminal; without one use `hwtop diagnose PID` or `hwtop PID --once`")
+        raise CannotError(
+            "the screen needs a terminal; without one use `hwtop diagnose PID`, `hwtop PID --once` or `hwtop replay FILE --diagnose`"
+        )
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
     check_address_space()
     share_heap()
     terminal.check()
     themes.check(opening.options.theme)
-    watching = Watching(target_pid, opening.interval_s, log_globs, gpus, opening.symptoms, opening.learns)
-    options = replace(terminal.fitted(offered(opening.options, watching.send)), is_first=first_run.is_first())
+    options = replace(terminal.fitted(opening.options), is_first=first_run.is_first())
     failures: list[str] = []
-    app = HwtopApp(watching.start, options=replace(options, call=Caller(options.alerts, failures.append)))
+    app = HwtopApp(start, options=replace(options, call=Caller(options.alerts, failures.append)))
 
     def leave(*_: object) -> None:
         app.call_later(app.exit)

@@ -51,6 +51,27 @@ class Seconds(ParamType[float]):
         return found
 
 
+class Bytes(ParamType[int]):
+    """A size in powers of 1024: 200M, 2G."""
+
+    name = "BYTES"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes, at least so many."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d{1,12})\s*([kmgt]?)b?", str(value).strip(), re.ASCII | re.IGNORECASE)
+        if match is None:
+            self.fail(f"{value!r} is not a size: use e.g. 200M or 2G", param, ctx)
+        size = int(match[1]) << 10 * " kmgt".index(match[2].lower() or " ")
+        if size < self.least:
+            self.fail(f"{value} is too small: use at least {self.least >> 20}M", param, ctx)
+        return size
+
+
 class Numbers(ParamType[tuple[int, ...]]):
     """Numbers with commas and ranges: 0,1 or 0-3."""
 
@@ -228,7 +249,7 @@ def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     if config.stacks.sudo:
         _consent_to_sudo()
     ctx.obj, ctx.meta[_CONFIG] = config, path
-    if ctx.command.name in ("demo", "live", "web"):
+    if ctx.command.name in ("demo", "live", "replay", "web"):
         ctx.default_map = {
             "interval": screen.interval,
             "theme": screen.theme,

@@ -43,19 +43,23 @@ def theme(words: str) -> Callable[[F], F]:
     return click.option("--theme", default="auto", shell_complete=completion.themes, show_default=True, help=words)
 
 
-def flags(function: F) -> F:
+def looks(function: F) -> F:
     """How to show, and --config. `opening` reads them."""
     for option in (
         theme("Theme, e.g. light; auto asks the terminal. An unknown name lists all themes."),
         click.option("--no-mouse", is_flag=True, help="Do not capture the mouse."),
         plain,
         click.option("--no-color", is_flag=True, help="Use no colours (as does NO_COLOR)."),
-        click.option("--readonly", is_flag=True, help="Disable all actions that change the job."),
-        interval,
         settings,
     ):
         function = option(function)
     return function
+
+
+def flags(function: F) -> F:
+    """`looks`, and those of a live watch."""
+    readonly = click.option("--readonly", is_flag=True, help="Disable all actions that change the job.")
+    return interval(readonly(looks(function)))
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def opening(ctx: click.Context) -> Opening:
     options = ScreenOptions(
         theme=given["theme"],
         is_ascii=given["is_ascii"],
-        is_readonly=given["readonly"],
+        is_readonly=given.get("readonly", True),
         no_color=given["no_color"] or bool(os.environ.get("NO_COLOR")),
         alerts=_alerts(config.alerts, given.get("on_finding")),
         panels=config.panels,
@@ -96,7 +100,7 @@ def opening(ctx: click.Context) -> Opening:
         save_picture=save_picture,
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
-    return Opening(options, given["interval"], not given["no_mouse"], config.symptoms, config.baselines.learn)
+    return Opening(options, given.get("interval", 1.0), not given["no_mouse"], config.symptoms, config.baselines.learn)
 
 
 def _alerts(configured: AlertConfig, command: str | None) -> AlertConfig:

@@ -39,6 +39,8 @@ class Size(ParamType[tuple[int, int]]):
 @click.command()
 @target
 @reading
+@click.option("--replay", type=click.Path(path_type=Path), help="Show this recording instead of a job.")
+@click.option("--at", metavar="TIME", help="With --replay, the time to show: 14:02, or -3m (before the end).")
 @click.option(
     "-o",
     "--output",
@@ -68,6 +70,8 @@ def command(
     name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
+    replay: Path | None,
+    at: str | None,
     output: Path,
     size: tuple[int, int],
     seconds: float | None,
@@ -79,8 +83,11 @@ def command(
     kind = output.suffix.lower()
     if kind not in (".svg", ".png", ".txt"):
         raise UsageError(f"unknown format of {str(output)!r}: use a name that ends in .svg, .png or .txt")
-    target_pid = resolve_target(pid, pid_option, name, required=True)
+    target_pid = resolve_target(pid, pid_option, name, required=replay is None)
+    if replay is None and at is not None:
+        raise UsageError("--at needs --replay: a live watch has no other time than now")
 
+    from hwtop.commands.replay import frame_at
     from hwtop.feed.watch import VERDICT_S, first_verdict, last_frame, watch
     from hwtop.fields import levels
     from hwtop.ui import themes
@@ -93,9 +100,12 @@ def command(
         panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
     )
     themes.check(theme)  # before the wait, not after it
-    most_s = VERDICT_S if seconds is None else seconds
-    with closing(watch(target_pid, seconds=most_s, log_globs=logs, gpus=gpus, symptoms=config.symptoms)) as coming:
-        frame = first_verdict(coming) if seconds is None else last_frame(coming)
+    if replay is not None:
+        frame = frame_at(replay, at, config.symptoms)
+    else:
+        most_s = VERDICT_S if seconds is None else seconds
+        with closing(watch(target_pid, seconds=most_s, log_globs=logs, gpus=gpus, symptoms=config.symptoms)) as coming:
+            frame = first_verdict(coming) if seconds is None else last_frame(coming)
     view = replace(options.opened(frame), page=page)
     if kind == ".txt":
         content = screenshot.text(view, size, ascii=is_ascii).encode()

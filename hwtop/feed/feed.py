@@ -25,6 +25,10 @@ class PlanFollower(Protocol):
         """Sample by `plan` from now on."""
 
 
+Store = Callable[[Snapshot], None]
+"""Keeps what was read. Does not block and does not raise."""
+
+
 class Focus:
     """What the user looks at; set by the screen's thread, read by the feed's."""
 
@@ -37,10 +41,13 @@ def frames(
     focus: Focus | None = None,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
+    store: Store | None = None,
 ) -> Iterator[Frame]:
     """One frame per snapshot; a live source gets a new plan after each, and earlier runs come from `learner`."""
     assembler = Assembler(patterns=watched_patterns(), symptoms=symptoms)
     for snapshot in snapshots:
+        if store is not None:
+            store(snapshot)
         frame = assembler.advance(snapshot)
         yield frame
         if learner is not None:
@@ -61,12 +68,14 @@ class Feed(threading.Thread):
         publish: Callable[[Frame], None],
         symptoms: SymptomConfig = EVERY_SYMPTOM,
         learner: Learner | None = None,
+        store: Store | None = None,
     ) -> None:
         super().__init__(name="hwtop-feed", daemon=True)
         self._snapshots = snapshots
         self._publish = publish
         self._symptoms = symptoms
         self._learner = learner
+        self._store = store
         self._stopping = threading.Event()
         self.focus = Focus()
 
@@ -74,7 +83,7 @@ class Feed(threading.Thread):
         """Until the source ends or `stop` is called. A failure is published: a screen that is no longer live must show it."""
         last: Frame | None = None
         try:
-            for frame in frames(self._snapshots, self.focus, self._symptoms, self._learner):
+            for frame in frames(self._snapshots, self.focus, self._symptoms, self._learner, self._store):
                 if self._stopping.is_set():
                     return
                 last = frame

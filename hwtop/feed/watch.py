@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.address_space import check_address_space
-from hwtop.feed.feed import frames
+from hwtop.feed.feed import Store, frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
@@ -32,6 +32,7 @@ def watch(
     gpu_costs: bool = False,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
+    store: Store | None = None,
     stack_budget_pct: float = HEADLESS_STACK_BUDGET_PCT,
 ) -> Generator[Frame, None, None]:
     """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended.
@@ -49,7 +50,7 @@ def watch(
         stack_budget_pct=stack_budget_pct,
     )
     try:
-        for frame in frames(source, symptoms=symptoms, learner=learner):
+        for frame in frames(source, symptoms=symptoms, learner=learner, store=store):
             yield frame
             job = frame.derived.job
             has_ended = job is not None and (job.ended_for_s or 0.0) > LAST_WORDS_S

@@ -16,7 +16,8 @@ from hwtop.model.symptom import Finding
 from hwtop.ui import palette, themes
 from hwtop.ui.keys import shared
 from hwtop.ui.messages import FrameReady, LineFree, SendAll
-from hwtop.ui.options import ScreenOptions, Start, Stopper
+from hwtop.ui.options import ScreenOptions, Source, Stopper
+from hwtop.ui.past import FrameHistory
 from hwtop.ui.screens.binding import binding
 from hwtop.ui.screens.help import HelpScreen
 from hwtop.ui.screens.monitor import MonitorScreen
@@ -40,7 +41,7 @@ class HwtopApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [binding(action) for action in (*shared.APP, shared.INTERRUPT)]
 
-    def __init__(self, start: Start, *, options: ScreenOptions | None = None) -> None:
+    def __init__(self, start: Source, *, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         if self.options.no_color:
             os.environ["NO_COLOR"] = "1"  # the switch that Textual reads, once, as it starts
@@ -99,16 +100,20 @@ class HwtopApp(App[None]):
         await self.push_screen(self._monitor)
         self._feed = self._monitor.feed = self._start(self.publish)
 
-    def publish(self, frame: Frame) -> None:
-        """Show `frame`. May be called from any thread; never blocks."""
-        self.post_message(FrameReady(frame))
+    def publish(self, ready: Frame | FrameHistory) -> None:
+        """Show it. May be called from any thread; never blocks."""
+        self.post_message(FrameReady(ready))
 
     def on_frame_ready(self, event: FrameReady) -> None:
         """Draw the newest frame."""
-        self.last_frame = event.frame
-        self._monitor.show(event.frame)
-        for finding in self._alerts.advance(event.frame):
-            self._alert(finding, event.frame)
+        if isinstance(event.ready, FrameHistory):
+            self.last_frame = event.ready.newest
+            self._monitor.load(event.ready)
+            return
+        self.last_frame = frame = event.ready
+        self._monitor.show(frame)
+        for finding in self._alerts.advance(frame):
+            self._alert(finding, frame)
 
     def _alert(self, finding: Finding, frame: Frame) -> None:
         if self.options.alerts.bell:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from textual.message import Message
 
 from hwtop.model.frame import Frame
+from hwtop.ui.past import FrameHistory
 
 
 class FrameReady(Message, bubble=False):
-    """A newer picture is ready. Posted from the feed's thread; only the newest waiting one is drawn."""
+    """A newer picture is ready, or more of a recording. Posted from the feed's thread; only the newest waiting one is drawn."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
+    def __init__(self, ready: Frame | FrameHistory) -> None:
+        self.ready = ready
         super().__init__()
 
     def can_replace(self, message: Message) -> bool:

@@ -18,6 +18,8 @@ from hwtop.model.plan import UserFocus
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.symptom import Finding
 from hwtop.ui.pages import actions
+from hwtop.ui.past import FrameHistory
+from hwtop.ui.playback import Playback
 from hwtop.ui.view import View
 
 
@@ -40,6 +42,10 @@ class Stopper(Protocol):
 Publish = Callable[[Frame], None]
 Start = Callable[[Publish], Stopper]
 """Starts the feed, which calls `publish` from its own thread, and returns at once."""
+Show = Callable[[Frame | FrameHistory], None]
+"""Takes the newest frame of a live watch, or as much of a recording as is loaded."""
+Source = Callable[[Show], Stopper]
+"""As `Start`, of either."""
 Send = Callable[[SignalOrder], tuple[SignalAnswer, ...]]
 """Sends a signal that a person has confirmed. Does not block and does not raise."""
 
@@ -55,6 +61,11 @@ PictureSaved = Callable[[pathlib.Path | HwtopError], None]
 """Told where the PNG is (the SVG is beside it), or why nothing could be written; from any thread."""
 SavePicture = Callable[[str, str, PictureSaved], None]
 """Takes the name without suffix, the SVG and who is to be told. Does not block and does not raise."""
+
+RecordingChanged = Callable[[str, bool], None]
+"""Told in words what came of a recording, and whether one goes on; from any thread."""
+Record = Callable[[str, RecordingChanged], None]
+"""Starts a recording in a file of this name, or ends the one that goes on. Does not block and does not raise."""
 
 
 @dataclass(frozen=True)
@@ -98,17 +109,23 @@ class ScreenOptions:
     """From where on numbers have the colour of a warning."""
     save_picture: SavePicture | None = None
     """None: a picture cannot be saved from here."""
+    record: Record | None = None
+    """None: nothing can be recorded from here, as in a replay."""
     settings: SettingsFile | None = None
     """None: there is no file that could be changed from here."""
     call: Call | None = None
     """Who tells of an alert outside of the terminal; None: nobody."""
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     """Of the requests to the feed: one row of them, however many screens share it."""
+    playback: Playback | None = None
+    """None: a live watch."""
 
     def opened(self, frame: Frame) -> View:
         """What is shown of the first frame."""
         return View(
             frame=frame,
+            playback=self.playback,
+            is_paused=self.playback is not None,
             is_readonly=self.is_readonly,
             is_first=self.is_first,
             note=self.note,

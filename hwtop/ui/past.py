@@ -11,21 +11,26 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from msgspec import msgpack, structs, to_builtins
+from msgspec import msgpack, structs
 
-from hwtop.job.log.text import storable
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.stack import DeepDump
+from hwtop.store.encoding import encoded
 
 MOST_BYTES = 10 * 1024**2
 """Of all packed frames; engineering default. A frame of 8 ranks with 8 GPUs takes some 16 KB."""
 MOST = 1_000
 """Frames; engineering default, for small jobs."""
+MOST_OF_RECORDING_BYTES = 64 * 1024**2
+"""As `MOST_BYTES`, of a recording: an hour of 8 ranks with 8 GPUs at 1 Hz."""
+MOST_OF_RECORDING = 4_000
+"""As `MOST`, of a recording."""
+_MOST_TREND = 1_500
+"""Points of the trends of a recording: memory is the bound."""
 TRENDS_S = 600.0
 """What the history of a frame holds at most (see `hwtop.feed.assemble`)."""
 _PACE_BYTES = 500_000
@@ -36,7 +41,6 @@ _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
 """Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
 _SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
 
-_encoder = msgpack.Encoder()
 _decoder = msgpack.Decoder(Frame)
 
 
@@ -72,6 +76,14 @@ class FrameHistory:
 
     kept: tuple[StoredFrame, ...] = ()
     newest: Frame | None = None
+    is_recording: bool = False
+    """Of a recording: all of it matters alike, so frames are not dropped by their age, and trends reach back from each."""
+    trend: tuple[DerivedState, ...] = ()
+    """Of a recording: what the histories of its frames are made of, oldest first."""
+    trend_every: int = 1
+    """Each so many frames there is one in `trend`."""
+    is_whole: bool = False
+    """Of a recording: nothing more will come."""
 
     @property
     def size_bytes(self) -> int:
@@ -83,18 +95,18 @@ def with_frame(past: FrameHistory, frame: Frame) -> FrameHistory:
     """The past with the newest frame. Another watch, e.g. of the job that was picked, begins anew."""
     before = past.newest
     if before is None or frame.number < before.number:
-        return FrameHistory((_mark(frame, None),), frame)
+        return FrameHistory((_mark(frame, None),), frame, past.is_recording)
     *older, last = past.kept
     mark = _mark(frame, before)
     if frame.number == before.number:  # the same look, told anew
-        return FrameHistory(
-            (*older, replace(mark, raised=last.raised, has_cleared=last.has_cleared, gap_s=last.gap_s)), frame
-        )
+        again = replace(mark, raised=last.raised, has_cleared=last.has_cleared, gap_s=last.gap_s)
+        return replace(past, kept=(*older, again), newest=frame)
     if _is_due(older, last):
         older.append(_packed(last, before))
     else:
         mark = replace(mark, gap_s=max(mark.gap_s, last.gap_s))
-    return FrameHistory(_thinned([*older, mark]), frame)
+    kept = _thinned([*older, mark], is_recording=past.is_recording)
+    return _with_trend(replace(past, kept=kept, newest=frame)) if past.is_recording else FrameHistory(kept, frame)
 
 
 def place_of(past: FrameHistory, number: int) -> int:
@@ -124,7 +136,8 @@ def frame_of(past: FrameHistory, place: int) -> Frame:
     derived, newest = frame.derived, past.newest
     if derived.job is not None and newest.derived.job is not None:
         derived = structs.replace(derived, job=_with_shared(derived.job, newest.derived.job))
-    history = tuple(each for each in newest.history if each.at_s < derived.at_s)
+    trend = past.trend if past.is_recording else newest.history
+    history = tuple(each for each in trend if derived.at_s - TRENDS_S <= each.at_s < derived.at_s)
     return structs.replace(frame, derived=derived, history=(*history, derived))
 
 
@@ -146,19 +159,8 @@ def _is_due(older: Sequence[StoredFrame], last: StoredFrame) -> bool:
 
 
 def _packed(each: StoredFrame, frame: Frame) -> StoredFrame:
-    try:
-        encoded = _encoder.encode(_bare(frame))
-    except UnicodeEncodeError:  # a file name that is not UTF-8
-        encoded = _encoder.encode(_storable(to_builtins(_bare(frame))))
-    return replace(each, packed=zlib.compress(encoded, 1), size_bytes=len(encoded))
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {_storable(key): _storable(entry) for key, entry in value.items()}
-    return [_storable(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+    packed = encoded(_bare(frame))
+    return replace(each, packed=zlib.compress(packed, 1), size_bytes=len(packed))
 
 
 def _mark(frame: Frame, before: Frame | None) -> StoredFrame:
@@ -209,11 +211,23 @@ def _up_to_last(curve: Curve, points: Sequence[CurvePoint]) -> Curve:
     return structs.replace(curve, points=tuple(point for point in points if point.at_s <= last_s) or curve.points)
 
 
-def _thinned(kept: list[StoredFrame]) -> tuple[StoredFrame, ...]:
+def _with_trend(past: FrameHistory) -> FrameHistory:
+    """With the state before the newest, which is without what only the newest needs (`hwtop.feed.assemble`)."""
+    assert past.newest is not None
+    if past.newest.number % past.trend_every or len(past.newest.history) < 2:
+        return past
+    trend = (*past.trend, past.newest.history[-2])
+    if len(trend) <= _MOST_TREND:
+        return replace(past, trend=trend)
+    return replace(past, trend=trend[::2], trend_every=2 * past.trend_every)
+
+
+def _thinned(kept: list[StoredFrame], *, is_recording: bool) -> tuple[StoredFrame, ...]:
     """As many as there is room for. The first and the newest stay."""
+    most_bytes, most = (MOST_OF_RECORDING_BYTES, MOST_OF_RECORDING) if is_recording else (MOST_BYTES, MOST)
     size = sum(len(each.packed) for each in kept)
-    while len(kept) > 2 and (size > MOST_BYTES or len(kept) > MOST):
-        place = _closest(kept)
+    while len(kept) > 2 and (size > most_bytes or len(kept) > most):
+        place = _closest(kept, is_recording=is_recording)
         gone = kept.pop(place)
         size -= len(gone.packed)
         if gone.gap_s > kept[place].gap_s:
@@ -221,13 +235,15 @@ def _thinned(kept: list[StoredFrame]) -> tuple[StoredFrame, ...]:
     return tuple(kept)
 
 
-def _closest(kept: Sequence[StoredFrame]) -> int:
-    """Place of the frame that stands closest to its neighbours for its age."""
+def _closest(kept: Sequence[StoredFrame], *, is_recording: bool) -> int:
+    """Place of the frame that stands closest to its neighbours, for its age where it is not one of a recording."""
     now_s = kept[-1].watched_s
     best, place = float("inf"), 1
     for at in range(1, len(kept) - 1):
         each = kept[at]
-        score = (kept[at + 1].watched_s - kept[at - 1].watched_s) / max(1e-9, now_s - each.watched_s)
+        score = (kept[at + 1].watched_s - kept[at - 1].watched_s) / (
+            1.0 if is_recording else max(1e-9, now_s - each.watched_s)
+        )
         if each.is_turn:
             score *= _TURN
         if score < best:

@@ -13,6 +13,7 @@ from hwtop.model.job import Job
 from hwtop.model.plan import Request
 from hwtop.model.rank import Rank
 from hwtop.ui.past import FrameHistory
+from hwtop.ui.playback import Playback
 from hwtop.ui.widgets.place import Place
 
 State = TypeVar("State")
@@ -60,6 +61,10 @@ class View:
     """`frame` stays while newer ones come."""
     past: FrameHistory = field(default_factory=FrameHistory)
     """Earlier frames that can be shown again, the newest last."""
+    is_recorded: bool = False
+    """What is watched goes into a recording."""
+    playback: Playback | None = None
+    """A recording is shown, and how; None: a live watch. The picture of a recording is always held."""
     time_typed: str | None = None
     """The time to go to, as far as it is typed; None = no time is asked for."""
     is_readonly: bool = False

@@ -22,10 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from tests.fuzz import answers, texts, trees
+from tests.fuzz import answers, recordings, texts, trees
 from tests.fuzz.target import Item, Target
 
-TARGETS = {target.name: target for part in (texts, trees, answers) for target in part.TARGETS}
+TARGETS = {target.name: target for part in (texts, trees, answers, recordings) for target in part.TARGETS}
 CORPUS = Path(__file__).parent.parent / "data" / "fuzz"
 CPU_S = 4.0
 """CPU time that one item may take, rules and JSON included; a usual one takes 0.03 s."""

@@ -79,6 +79,7 @@ CASES: dict[str, Case] = {
     "deep": Case(("3",), "Look deeper"),
     "copy": Case(shows="copied: "),
     "picture": Case(shows="hwtop screenshot"),
+    "record": Case(shows="hwtop record"),
     "order": Case(("2",), hides="by number"),
     "reverse": Case(("2",), "rank↓"),
     "log-scale": Case(("5",), "Loss  log scale"),

@@ -152,7 +152,7 @@ def test_what_takes_time_has_a_word() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (20, 3), (1, 1)], ids=str)
 def test_before_the_first_look_the_screen_says_so(size: tuple[int, int]) -> None:
-    lines = hint.waiting({}, *size)
+    lines = hint.waiting({}, None, *size)
     assert len(lines) == size[1]
     assert {line.width for line in lines} == {size[0]}
     assert size[0] < 40 or any("first look" in line.text for line in lines)

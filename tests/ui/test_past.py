@@ -8,11 +8,12 @@ from itertools import pairwise
 import pytest
 
 from hwtop.model.frame import Frame
+from hwtop.seconds import meant_s
 from hwtop.ui import past
 from hwtop.ui.panels import picture_time
 from hwtop.ui.past import FrameHistory
 from hwtop.ui.reducers import time as time_moves
-from hwtop.ui.reducers.time import meant_s, pressed, sought, typed_time
+from hwtop.ui.reducers.time import pressed, sought, typed_time
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace

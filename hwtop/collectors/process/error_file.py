@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from hwtop.collectors.found_file import read_found
+from hwtop.job.secrets import masked_text
 
 _LIMIT = 2000
 """Characters of an exception's text that are kept."""
@@ -16,7 +17,7 @@ _MOST_BYTES = 1 << 20
 
 
 def last_words(path: str, uid: int | None) -> str | None:
-    """The exception, in one line; None where there is no such file of the user `uid`, or it holds none.
+    """The exception, in one line, secrets masked; None where there is no such file of the user `uid`, or it holds none.
 
     The environment of a job may name any file. May block on a dead mount.
     """
@@ -33,4 +34,4 @@ def last_words(path: str, uid: int | None) -> str | None:
     message = content.get("message") if isinstance(content, dict) else None
     if isinstance(message, dict):
         message = message.get("message")
-    return " ".join(message.split())[:_LIMIT] or None if isinstance(message, str) else None
+    return masked_text(" ".join(message.split())[: 2 * _LIMIT])[:_LIMIT] or None if isinstance(message, str) else None

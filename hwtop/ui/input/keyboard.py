@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +12,7 @@ from hwtop.ui.pages import actions, layout, registry
 from hwtop.ui.pages.page import Places, PlacesOf, Reducer, Size
 from hwtop.ui.pages.registry import current
 from hwtop.ui.panels.logs.state import SEARCH
-from hwtop.ui.reducers import focus, logs, ranks, time
+from hwtop.ui.reducers import focus, logs, playback, ranks, time
 from hwtop.ui.view import View
 
 
@@ -19,6 +20,8 @@ def pressed(view: View, action: str, size: Size) -> View:
     """The view after this action, on a screen of so many cells and rows."""
     view = replace(actions.with_keys(view), note="")
     page = current(view)
+    if view.playback is not None and (play := _PLAYBACK.get(action)):
+        return play(view)
     if reduce := page.keys.get(action) or _SHARED.get(action):
         return registry.settled(view, reduce(view, partial(_places, size)))
     if view.is_picking:
@@ -55,7 +58,7 @@ def cleared(view: View) -> View:
         return typed(replace(view, typing=""), "")
     if view.alone:
         return focus.alone(view, "")
-    return time.live(view) if view.is_paused else registry.cleared(view)
+    return time.live(view) if view.is_paused and view.playback is None else registry.cleared(view)
 
 
 def typed(view: View, word: str) -> View:
@@ -174,3 +177,5 @@ _SHARED: dict[str, Reducer] = {
     "go-to-time": _time("ask"),
 }
 """Action -> what it does on every page that does not do something else."""
+_PLAYBACK: dict[str, Callable[[View], View]] = {"pause": playback.toggled, "tag": playback.toggled}
+"""Action -> what it does while a recording is shown, on every page: there is no process to tag for a signal."""

@@ -151,6 +151,14 @@ PICTURE: tuple[Action, ...] = (
         screen="save_picture",
         works_without_job=True,
     ),
+    Action(
+        "record",
+        "R",
+        "record",
+        "Record for hwtop replay; again: stop",
+        screen="record",
+        works_without_job=True,
+    ),
     Action("order", "o", "sort", "Sort by the next column; on curves: next source"),
     Action("reverse", "O", "reverse", "Reverse the sort order"),
     Action("filter", "slash,f4", "filter", "Filter the rows while you type", home="logs", elsewhere="logs"),
@@ -159,7 +167,7 @@ PICTURE: tuple[Action, ...] = (
         "faster",
         "minus",
         "faster",
-        "Faster refresh (down to 0.5 s)",
+        "Faster refresh (down to 0.5 s); replay: lower speed",
         screen="interval(-1)",
         works_without_job=True,
     ),
@@ -167,7 +175,7 @@ PICTURE: tuple[Action, ...] = (
         "slower",
         "plus,equals_sign",
         "slower",
-        "Slower refresh (up to 10 s)",
+        "Slower refresh (up to 10 s); replay: higher speed",
         screen="interval(1)",
         works_without_job=True,
     ),
@@ -176,7 +184,7 @@ PICTURE: tuple[Action, ...] = (
 )
 
 TIME: tuple[Action, ...] = (
-    Action("pause", "p", "pause", "Pause; again: back to now", works_without_job=True),
+    Action("pause", "p", "pause", "Pause; again: back to now. Replay: play (also space)", works_without_job=True),
     Action("step-back", "left_square_bracket", "previous frame", "Previous frame", works_without_job=True),
     Action("step-on", "right_square_bracket", "next frame", "Next frame, then now", works_without_job=True),
     Action(

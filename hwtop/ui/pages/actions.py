@@ -95,14 +95,22 @@ def offers(view: View) -> list[Offer]:
     page = current(view)
     if view.is_picking:
         return [*_QUIT, *page.offers(view), _ALWAYS[0]]
-    paused = _PAUSED if view.is_paused else ()
+    held = _held(view)
     back: list[Offer] = [(("clear",), word)] if (word := _back(page, view)) else []
     if view.hidden:
         back.append((("panel-all",), f"{len(view.hidden)} hidden"))
-    rest = [offer for offer in _ALWAYS if not (view.is_paused and offer[0] == ("pause",))]
-    found = [*paused, *_QUIT, *back, *page.offers(view), *rest]
+    rest = [offer for offer in _ALWAYS if offer[0] not in {actions for actions, _ in held}]
+    found = [*held, *_QUIT, *back, *page.offers(view), *rest]
     gone = shared.CHANGING if view.is_readonly else frozenset()
     return [(actions, word) for actions, word in found if not gone & set(actions)]
+
+
+def _held(view: View) -> tuple[Offer, ...]:
+    """What goes through the frames of a recording, or the earlier ones of a live watch."""
+    if view.playback is not None:
+        play = "pause" if view.playback.is_playing else "play"
+        return ((("pause",), play), *_PAUSED[1:], (("faster", "slower"), "speed"))
+    return _PAUSED if view.is_paused else ()
 
 
 def _back(page: Page, view: View) -> str:
@@ -111,6 +119,6 @@ def _back(page: Page, view: View) -> str:
         return "back"
     if page.is_filtered(view):
         return "no filter"
-    if view.is_paused:
+    if view.is_paused and view.playback is None:
         return "now"
     return "clear" if cleared(view) != view else ""

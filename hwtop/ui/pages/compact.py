@@ -39,6 +39,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 def _verdict(view: View, width: int) -> list[Line]:
     glyph, word = marks.VERDICT[view.frame.verdict.level]
     held = f"‖ {picture_time.words(view)}: " if picture_time.is_past(view) else "‖ PAUSED " if view.is_paused else ""
+    if view.playback is not None:
+        held = f"{picture_time.played(view)}: "
     text = f"{held}{glyph} {word} {view.frame.verdict.text}"
     return [Line(piece, f"band-{view.frame.verdict.level}").fitted(width) for piece in wrap(text, width)]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import consent
+from hwtop.ui.playback import Playback
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.text import cells
@@ -33,11 +34,11 @@ def read(view: View) -> View:
     return replace(view, is_refusal_read=True) if _refused(view) else view
 
 
-def waiting(keymap: Mapping[str, str], width: int, height: int) -> list[Line]:
-    """The screen before the first look at the machine has ended."""
+def waiting(keymap: Mapping[str, str], playback: Playback | None, width: int, height: int) -> list[Line]:
+    """The screen before the first look at the machine has ended, or a recording is loaded as far as it is to be shown."""
     said = [
         Line("hwtop", "title"),
-        Line("the first look at the machine …", "text"),
+        Line("the first look at the machine …" if playback is None else f"loading {playback.name} …", "text"),
         Line(key_names.first("quit", keymap), "key").add(" quits", "label"),
     ]
     lines = [Line()] * max(0, (height - len(said)) // 2)

@@ -16,14 +16,25 @@ def ago_s(view: View) -> float:
 
 
 def is_past(view: View) -> bool:
-    """There is a newer frame than the one that is shown."""
+    """There is a newer frame than the one that is shown, or it is one of a recording."""
     newest = view.past.newest
+    if view.playback is not None:
+        return True
     return view.is_paused and newest is not None and newest.number != view.frame.number
 
 
 def words(view: View) -> str:
-    """The moment of a paused picture: "14:02:10, 3 m 12 s ago"."""
+    """The moment of a paused picture: "14:02:10, 3 m 12 s ago", of a recording without the last."""
+    if view.playback is not None:
+        return units.clock(view.frame.derived.time_s)
     return f"{units.clock(view.frame.derived.time_s)}, {units.duration(round(ago_s(view)))} ago"
+
+
+def played(view: View) -> str:
+    """Of a recording: "▶ 4x 14:02:10", or "‖ 14:02:10" where it does not play."""
+    assert view.playback is not None
+    state = f"▶ {view.playback.speed:g}x" if view.playback.is_playing else "‖"
+    return f"{state} {words(view)}"
 
 
 def dated(view: View, text: str) -> str:

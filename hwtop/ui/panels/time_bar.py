@@ -42,7 +42,7 @@ def rows(view: View) -> int:
 
 
 def draw(view: View, width: int, _: int) -> list[Line]:
-    """One row. Without colour the glyphs tell: ✖ ▲ ● a finding came, ✔ one went, ┈ not looked at, ┃ here."""
+    """One row. Without colour the glyphs tell: ✖ ▲ ● a finding came, ✔ one went, ┈ not looked at or not loaded, ┃ here."""
     if view.time_typed is not None:
         return [_input(view.time_typed, width)]
     bar = _bar(view, width)
@@ -72,6 +72,8 @@ def place_at(view: View, x: int, width: int) -> int | None:
 def _bar(view: View, width: int) -> _Bar:
     kept = view.past.kept
     end_s, first_s = kept[-1].time_s, kept[0].time_s
+    if view.playback is not None:
+        return _recorded_bar(view, first_s, width)
     ago_s = end_s - view.frame.derived.time_s
     span_s = next((each for each in _SPANS_S if each > ago_s), end_s - first_s)
     start_s = max(first_s, end_s - span_s)
@@ -84,6 +86,18 @@ def _bar(view: View, width: int) -> _Bar:
     if head.width + tail.width + reported.width + _TRACK_LEAST <= width:
         tail.extend(reported)
     return _Bar(head, tail, max(1, width - head.width - tail.width), start_s, end_s)
+
+
+def _recorded_bar(view: View, first_s: float, width: int) -> _Bar:
+    """Of all of it, loaded or not, from start to end."""
+    assert view.playback is not None
+    assert view.past.newest is not None
+    end_s, loaded_s = view.playback.end_s, view.past.newest.derived.time_s
+    head = Line(f"  {units.clock(first_s)} ", "label").add("├", "border")
+    tail = Line("┤", "border").add(f" {units.clock(end_s)} ", "label")
+    if not view.past.is_whole:
+        tail.add(f"loading {units.pct(100 * (loaded_s - first_s) / max(1e-9, end_s - first_s))} ", "accent")
+    return _Bar(head, tail, max(1, width - head.width - tail.width), first_s, end_s)
 
 
 _VERDICT_ROLES = {"ok": "good", "info": "info", "warning": "warn", "critical": "bad"}
@@ -109,6 +123,8 @@ def _track(view: View, bar: _Bar) -> list[tuple[str, str]]:
     for each in kept:
         if each.gap_s:
             _fill(drawn, bar, each.time_s - each.gap_s, each.time_s, (_GAP, "dim"))
+    if not view.past.is_whole and view.playback is not None:
+        _fill(drawn, bar, kept[-1].time_s, bar.end_s, (_GAP, "dim"))
     for each in sorted((each for each in kept if each.is_turn), key=lambda each: past.gravity(each.raised)):
         drawn[bar.cell(each.time_s)] = _mark(each)
     drawn[bar.cell(view.frame.derived.time_s)] = (_HERE, "tab-on")

@@ -34,6 +34,8 @@ def _held(view: View, width: int) -> str:
     """Of which moment the picture is, where it stands still."""
     if not view.is_paused:
         return ""
+    if view.playback is not None:
+        return f" {picture_time.played(view)} "
     if not picture_time.is_past(view):
         return " ‖ PAUSED "
     return f" ‖ PAUSED {picture_time.words(view)} " if width >= _WORDS_FROM else f" ‖ {picture_time.words(view)} "
@@ -46,7 +48,7 @@ def _identity(view: View, width: int) -> Line:
         own += f", late {derived.late_ms / 1000:.1f} s"
     right = Line(f"{own}  ", "dim") if width >= 100 else Line()
     right.add(f"{units.clock(derived.time_s)} ", "label")
-    busy = progress.word(view)
+    busy = "● recording" if view.is_recorded else progress.word(view)
     right = Line(f"{busy}  ", "accent").extend(right) if busy else right
     parts = _parts(view)
     while len(parts) > 1 and sum(len(text) + 3 for text, _ in parts) - 1 + right.width > width:
@@ -91,6 +93,8 @@ def _parts(view: View) -> list[tuple[str, str]]:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))
     parts.append((f"every {view.interval_s or derived.interval_s:g} s", "dim"))
-    if view.is_readonly:
+    if view.playback is not None:
+        parts.insert(0, (view.playback.name, "accent"))
+    elif view.is_readonly:
         parts.append(("read-only", "dim"))
     return parts

@@ -6,15 +6,14 @@ as there is a newer one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
 from functools import partial
 from typing import Literal
 
 from hwtop.fields import units
 from hwtop.model.frame import Frame
+from hwtop.seconds import meant_s
 from hwtop.ui import past
 from hwtop.ui.panels import picture_time
 from hwtop.ui.reducers import logs
@@ -22,12 +21,6 @@ from hwtop.ui.tables.filter import edited
 from hwtop.ui.view import View
 
 Pressed = Literal["pause", "step-back", "step-on", "turn-back", "turn-on", "ask"]
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
-_NUMBER = r"(\d{1,5})"  # more days than that are a year that no clock can show
-_AGO = re.compile(
-    rf"-?\s*(?:{_NUMBER}\s*d)?\s*(?:{_NUMBER}\s*h)?\s*(?:{_NUMBER}\s*m(?:in)?)?\s*(?:{_NUMBER}\s*s)?(?:\s*ago)?",
-    re.ASCII,
-)
 _FAR_S = 60.0
 """A picture so far from the time that was asked for is told to be another one; engineering default."""
 
@@ -49,7 +42,9 @@ def paused(view: View) -> View:
 
 
 def live(view: View) -> View:
-    """The newest frame, and each that comes."""
+    """The newest frame, and each that comes. A recording has no such: its last frame."""
+    if view.playback is not None:
+        return shown(replace(view, time_typed=None), len(view.past.kept) - 1)
     newest = view.past.newest
     view = replace(view, is_paused=False, time_typed=None)
     return view if newest is None else logs.with_frame(view, newest)
@@ -75,9 +70,9 @@ def turned(view: View, step: int) -> View:
     ]
     if turns:
         return shown(view, turns[0 if step > 0 else -1])
-    if step > 0:
+    if step > 0 and view.playback is None:
         return live(view)
-    return replace(view, note="no finding appeared or cleared before")
+    return replace(view, note=f"no finding appeared or cleared {'after' if step > 0 else 'before'}")
 
 
 def shown(view: View, place: int) -> View:
@@ -119,29 +114,11 @@ def typed_time(view: View, key: str, character: str | None) -> View:
     return view if after is None else replace(view, time_typed=after)
 
 
-def meant_s(text: str, now_s: float) -> float | None:
-    """The time that is meant by "14:02", "14:02:10", "-3m", "1h30m ago" or "now"; None where it is none. A time of day that
-    is still to come is yesterday's."""
-    text = text.strip().casefold()
-    if text == "now":
-        return now_s
-    if found := _CLOCK.fullmatch(text):
-        hour, minute, second = (int(part or 0) for part in found.groups())
-        now = datetime.fromtimestamp(now_s, tz=timezone.utc).astimezone()
-        at = now.replace(hour=hour, minute=minute, second=second, microsecond=0)
-        return (at if at <= now else at - timedelta(days=1)).timestamp()
-    found = _AGO.fullmatch(text)
-    if found is None or not any(found.groups()):
-        return None
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
-    return now_s - (days * 86400 + hours * 3600 + minutes * 60 + seconds)
-
-
 def _gone(view: View, text: str) -> View:
     newest = view.past.newest
     if newest is None or not text.strip():
         return replace(view, time_typed=None)
-    time_s = meant_s(text, newest.derived.time_s)
+    time_s = meant_s(text, view.playback.end_s if view.playback is not None else newest.derived.time_s)
     if time_s is None:
         return replace(view, note=f"{text} is not a valid time: {picture_time.EXAMPLES}")
     view = replace(view, time_typed=None)

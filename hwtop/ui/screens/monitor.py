@@ -25,7 +25,7 @@ from hwtop.ui.panels.logs.state import SEARCH
 from hwtop.ui.panels.processes.state import ProcessesState
 from hwtop.ui.pictures import shot
 from hwtop.ui.pictures.painted import paints
-from hwtop.ui.reducers import interval
+from hwtop.ui.reducers import interval, playback
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.screens.actions import JobActions
 from hwtop.ui.screens.binding import binding
@@ -45,6 +45,13 @@ class MonitorScreen(PictureScreen):
 
         def __init__(self, result: Path | HwtopError) -> None:
             self.result = result
+            super().__init__()
+
+    class RecordingChanged(Message):
+        """A recording began, ended or could not be written."""
+
+        def __init__(self, note: str, is_recorded: bool) -> None:
+            self.note, self.is_recorded = note, is_recorded
             super().__init__()
 
     BINDINGS = [binding(action) for action in actions.every() if action not in (*shared.APP, shared.INTERRUPT)]
@@ -150,6 +157,21 @@ class MonitorScreen(PictureScreen):
         self.app.copy_to_clipboard(str(event.result))
         self._look(note=f"saved, and its path sent to the clipboard: {visible(str(event.result))} and .svg")
 
+    def action_record(self) -> None:
+        """Record what is watched, or stop, and say where."""
+        record, view = self._options.record, self.view
+        if view is not None and record is not None:
+            record(shot.name(view), self._recording_changed)
+        elif view is not None:
+            self._look(note="nothing can be recorded from here: hwtop record -o FILE PID does it on the machine itself")
+
+    def _recording_changed(self, note: str, is_recorded: bool) -> None:
+        self.post_message(self.RecordingChanged(note, is_recorded))
+
+    def on_monitor_screen_recording_changed(self, event: RecordingChanged) -> None:
+        """Say where it is, or why it could not be written."""
+        self._look(note=visible(event.note), is_recorded=event.is_recorded)
+
     def action_choose(self) -> None:
         """Attach to the job under the cursor, or show closer what this page has selected."""
         view = self.view
@@ -161,6 +183,9 @@ class MonitorScreen(PictureScreen):
             self._set(keyboard.chosen(replace(view, note=""), self.app.size))
 
     def _pick(self, view: View) -> None:
+        if view.playback is not None:
+            self._look(note="this is a recording: there is no job to attach to")
+            return
         found = picker.candidates(view)
         if not found or self.feed is None:
             return
@@ -218,8 +243,11 @@ class MonitorScreen(PictureScreen):
             self._type(typed(self.view.typed, event.text))
 
     def action_interval(self, step: int) -> None:
-        """Refresh slower or faster."""
+        """Refresh slower or faster; a recording plays faster or slower."""
         if self.view is None or self.feed is None:
+            return
+        if self.view.playback is not None:
+            self._set(playback.faster(self.view, step))
             return
         view = interval.stepped(self.view, step)
         if view.interval_s is not None and view.interval_s != self.view.interval_s:

@@ -10,12 +10,15 @@ from textual.screen import Screen
 
 from hwtop.model.frame import Frame
 from hwtop.model.plan import UserFocus
+from hwtop.ui import past as past_frames
 from hwtop.ui.options import ScreenOptions, Stopper
 from hwtop.ui.pages import actions
 from hwtop.ui.pages.layout import PANELS, arrange, drawn
 from hwtop.ui.pages.registry import current
 from hwtop.ui.panels import hint
-from hwtop.ui.reducers import processes
+from hwtop.ui.past import FrameHistory
+from hwtop.ui.playback import TICK_S
+from hwtop.ui.reducers import playback, processes
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings import adoption
 from hwtop.ui.terminal.diff_writer import Piece
@@ -60,6 +63,24 @@ class PictureScreen(Screen[None]):
         self.view = processes.watched(self.view, time_moves.arrived(self.view, frame))
         self.redraw()
 
+    def load(self, past: FrameHistory) -> None:
+        """More of a recording is there. The first part of it is shown at once."""
+        if self.view is None:
+            at_s = self._options.playback.open_at_s if self._options.playback else None
+            place = 0 if at_s is None else past_frames.nearest(past, at_s)
+            self.view = self._options.opened(past_frames.frame_of(past, place))
+            self.set_interval(TICK_S, self._play)
+        self.view = replace(self.view, past=past)
+        self.redraw()
+
+    def _play(self) -> None:
+        before = self.view
+        if before is None or before.playback is None:
+            return
+        self.view = playback.passed(before, TICK_S)
+        if self.view.frame is not before.frame or (before.playback.is_playing and not playback.is_playing(self.view)):
+            self._set(self.view)
+
     def adopt(self, options: ScreenOptions, interval_s: float | None) -> None:
         """Be as these say from now on; look this often where it is not None."""
         if interval_s is not None and self.feed is not None:
@@ -80,7 +101,9 @@ class PictureScreen(Screen[None]):
             return
         if self.view is None:
             self._panels["compact"].place(Region(0, 0, width, height))
-            self._panels["compact"].show(hint.waiting(actions.complete(self._options.keymap), width, height))
+            self._panels["compact"].show(
+                hint.waiting(actions.complete(self._options.keymap), self._options.playback, width, height)
+            )
             return
         places = arrange(self.view, width, height)
         if "time-bar" not in places:

@@ -451,6 +451,12 @@ def test_an_error_file_that_says_nothing(tmp_path: Path, text: str) -> None:
     assert last_words(str(tmp_path / "none.json"), None) is None
 
 
+def test_a_secret_in_the_last_words_is_masked(tmp_path: Path) -> None:
+    file = tmp_path / "error.json"
+    file.write_text('{"message": "ConnectionError: postgres://me:hunter22@db/runs refused"}')
+    assert last_words(str(file), None) == "ConnectionError: postgres://me:****@db/runs refused"
+
+
 def test_a_worker_of_ray_train_tells_its_rank_in_its_log(tmp_path: Path) -> None:
     root, log = tmp_path / "proc", tmp_path / "ray-train-sys-worker-018be57f.log"
     log.write_text(

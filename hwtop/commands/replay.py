@@ -1,0 +1,110 @@
+"""`hwtop replay`: a recording on the screen, or diagnosed."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hwtop.commands import screen
+from hwtop.commands.diagnose import print_report, report_flags
+from hwtop.commands.options import length, length_of, settings_of
+from hwtop.errors import UsageError
+
+if TYPE_CHECKING:
+    from hwtop.config import SymptomConfig
+    from hwtop.model.frame import Frame
+    from hwtop.store.reader import Recording
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--at", metavar="TIME", help="Begin at this time: 14:02, 14:02:10, or -3m (before the end).")
+@click.option(
+    "--diagnose", is_flag=True, help="Print what is wrong at the end, or at the time --at, as `hwtop diagnose` does."
+)
+@report_flags
+@length
+@screen.looks
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    file: Path,
+    at: str | None,
+    diagnose: bool,
+    as_json: bool,
+    markdown: bool,
+    fail_on: str,
+    **_: object,
+) -> None:
+    """Show FILE, which `hwtop record` has written. All rules run again: an old recording gains from new rules.
+
+    The exit code of --diagnose is that of `hwtop diagnose`.
+    """
+    from hwtop.store.reader import Recording
+
+    form = length_of(ctx, as_json=as_json)
+    if diagnose or as_json or markdown or form.is_short:
+        frame = frame_at(file, at, settings_of(ctx).symptoms)
+        ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))
+    recording = Recording(file)
+    show(screen.opening(ctx), recording, file.name, moment(recording, at))
+
+
+def show(opening: screen.Opening, recording: Recording, name: str, open_at_s: float | None) -> None:
+    """The screen of a recording, until the user quits."""
+    from hwtop.commands import live
+    from hwtop.config import NO_ALERTS
+    from hwtop.feed.feed import frames
+    from hwtop.job.log.text import visible
+    from hwtop.ui.loader import Loader
+    from hwtop.ui.playback import Playback
+
+    loader = Loader(frames(recording.snapshots(), symptoms=opening.symptoms), open_at_s)
+    playback = Playback(visible(name), recording.last_s, open_at_s)
+    options = replace(opening.options, playback=playback, alerts=NO_ALERTS, is_readonly=True)
+    live.run(replace(opening, options=options), loader.start)
+    _report([*recording.problems, *([loader.failure] if loader.failure else [])])
+
+
+def frame_at(file: Path, at: str | None, symptoms: SymptomConfig) -> Frame:
+    """What hwtop makes of a recording at the time `at`, or at its end. What had to be left out is reported on standard error.
+
+    Raises:
+        UsageError: the file cannot be replayed, or it has nothing before this time.
+    """
+    from hwtop.feed.feed import frames
+    from hwtop.fields import units
+    from hwtop.store.reader import Recording
+
+    recording = Recording(file)
+    until_s = moment(recording, at) or recording.last_s
+    found = deque(frames(recording.snapshots(until_s), symptoms=symptoms), maxlen=1)
+    _report(recording.problems)
+    if not found:
+        raise UsageError(f"no snapshot to replay up to {units.clock(until_s)}")
+    return found[0]
+
+
+def moment(recording: Recording, at: str | None) -> float | None:
+    """The time that is meant, seconds after the epoch; None where none is given.
+
+    Raises:
+        UsageError: it is not a time.
+    """
+    from hwtop.seconds import meant_s
+
+    found = None if at is None else meant_s(at, recording.last_s)
+    if at is not None and found is None:
+        raise UsageError(f"{at!r} is not a valid time: use e.g. 14:02, 14:02:10 or -3m")
+    return found
+
+
+def _report(problems: list[str]) -> None:
+    for problem in problems:
+        print(f"hwtop: {problem}", file=sys.stderr)
