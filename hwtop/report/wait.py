@@ -75,7 +75,8 @@ def wait_report(frame: Frame, event: Event, pid: int) -> WaitReport:
 
 def wait_text(frame: Frame, event: Event) -> str:
     """The reason, then the diagnosis in few words."""
-    return f"{event.reason} after {frame.watched_s:.0f} s: {event.text}\n{brief(frame, BRIEF_BYTES)}"
+    text = "" if event.text == frame.verdict.text else f": {event.text}"
+    return f"{event.reason} after {frame.watched_s:.0f} s{text}\n{brief(frame, BRIEF_BYTES)}"
 
 
 def exit_code_of(frame: Frame, event: Event) -> int:

@@ -101,6 +101,22 @@ def test_the_next_frame_is_drawn_without_the_toolkit() -> None:
     drive(act, before, size=(160, 50))
 
 
+@pytest.mark.parametrize("key", ["question_mark", "colon"])
+def test_under_a_dialog_only_the_toolkit_draws(key: str) -> None:
+    before, after = replay("healthy")[-2:]
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        assert feed.publish is not None
+        await pilot.press(key)
+        headless, app._driver = app._driver, (canvas := Canvas(app))
+        feed.publish(after)
+        await pilot.pause()
+        app._driver = headless
+        assert canvas.sent == []
+
+    drive(act, before, size=(160, 50))
+
+
 def test_a_moved_selection_sends_few_cells() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("2", "right")

@@ -111,8 +111,8 @@ class PictureScreen(Screen[None]):
             self._panels["time-bar"].release_mouse()
         with self.app.batch_update():
             moved = [panel.place(_region(places.get(name))) for name, panel in self._panels.items()]
-            # The toolkit finds out what stands where. While nothing moves, that is known.
-            driver = self.app._driver if self.is_current and not any(moved) else None  # noqa: SLF001  # nothing public draws cells
+            # The toolkit finds out what stands where. While nothing moves and no dialog is on top, that is known.
+            driver = self.app._driver if self.is_active and not any(moved) else None  # noqa: SLF001  # nothing public draws cells
             pieces: list[Piece] | None = [] if isinstance(driver, DrawsPieces) else None
             for name in places:
                 self._panels[name].show(drawn(self.view, name, places), pieces)
