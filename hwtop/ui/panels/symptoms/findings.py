@@ -166,7 +166,9 @@ def _calm(view: View, width: int) -> Line:
     if job is None:
         return Line("● ", "info").add("watching the machine; no job is attached", "text")
     if job.has_ended:
-        return Line("■ ", "dim").add(f"the job has ended; nothing wrong was found in {watched}", "strong")
+        found = [each.title for each in view.frame.episodes if each.severity != "info"]
+        what = f"before: {found[-1]}" if found else f"nothing wrong was found in {watched}"
+        return Line("■ ", "dim").add(f"the job has ended; {what}", "strong")
     if view.frame.verdict.level == "ok":
         line = Line("✔ ", "good").add(f"nothing wrong found in {watched}", "strong")
     else:
