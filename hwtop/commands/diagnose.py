@@ -50,11 +50,12 @@ def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, f
     from hwtop.model.symptom import AT_LEAST
     from hwtop.report import brief, json_report
     from hwtop.report import markdown as text_report
+    from hwtop.symptoms.summary import one_line
 
     if as_json:
         print(signed_json(json_report.encode(json_report.diagnosis(frame))))
     elif form.is_oneline:
-        print(brief.one_line_of(frame))
+        print(one_line(frame))
     elif form.is_brief and form.most_bytes:
         print(signed(brief.brief(frame, form.most_bytes)), end="")
     else:

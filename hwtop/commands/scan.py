@@ -84,11 +84,11 @@ def _print_rows(rows: list[str]) -> None:
 
 def _print_end(form: Length, rows: list[str], summary: list[str], files: tuple[str, ...]) -> None:
     """What is still to be said in text: of a short form all of it."""
-    from hwtop.report.fit import one_line
     from hwtop.report.scan import brief_text
+    from hwtop.symptoms.summary import cut
 
     if form.is_oneline:
-        print(one_line(summary[-1]))
+        print(cut(summary[-1]))
     elif form.most_bytes is not None:
         print(brief_text(rows, summary, form.most_bytes, files), end="")
     else:

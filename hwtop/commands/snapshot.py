@@ -38,7 +38,8 @@ def command(
     """Read the machine (and the job of PID, if given) once, with rates over one second."""
     from hwtop.feed.watch import last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.report import fit, gpu_costs, json_report, text
+    from hwtop.report import gpu_costs, json_report, text
+    from hwtop.symptoms.summary import cut
 
     form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=False)
@@ -54,6 +55,6 @@ def command(
     elif costs:
         print(gpu_costs.table(frame), end="")
     elif form.is_oneline:
-        print(fit.one_line(f"{frame.derived.host}  {frame.verdict.text}"))
+        print(cut(f"{frame.derived.host}  {frame.verdict.text}"))
     else:
         print(signed(text.machine(frame, is_brief=form.is_brief, most_bytes=form.most_bytes)), end="")

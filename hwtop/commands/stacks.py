@@ -70,10 +70,10 @@ def command(
     from hwtop.errors import CannotError
     from hwtop.job.launch.spawner import is_spawner
     from hwtop.job.launch.tree import members
-    from hwtop.report.fit import one_line
     from hwtop.report.json_report import encode
     from hwtop.report.stacks import stacks_report, watched
     from hwtop.report.stacks_text import stacks_text
+    from hwtop.symptoms.summary import cut
 
     target_pid = resolve_target(pid, pid_option, name, required=True)
     assert target_pid is not None
@@ -92,7 +92,7 @@ def command(
     if as_json:
         print(encode(report))
     elif size.is_oneline:
-        print(one_line(report.sentence))
+        print(cut(report.sentence))
     else:
         print(stacks_text(report, size.most_bytes), end="")
 

@@ -12,7 +12,6 @@ BRIEF_BYTES = 6_000
 """Of `--brief`: 1,500 tokens of four bytes. Engineering default."""
 LEAST_BYTES = 500
 """A limit below it would leave no room for more than the verdict."""
-_ONE_LINE_CHARS = 280
 _END_BYTES = 64
 """Of the line that ends a report."""
 
@@ -42,12 +41,6 @@ def fitted(head: Sequence[str], sections: Sequence[Section], most_bytes: int | N
         if (missing := len(section.lines) - len(shown)) > 0:
             cut.append(f"{missing} of {len(section.lines)} lines of {section.name}" if shown else section.name)
     return _text([*lines, _cut(cut, whole)] if cut else lines)
-
-
-def one_line(text: str) -> str:
-    """A text as one line for a chat."""
-    line = visible(" ".join(text.split()))
-    return line if len(line) <= _ONE_LINE_CHARS else line[: _ONE_LINE_CHARS - 1] + "…"
 
 
 def _all_of(section: Section) -> str:

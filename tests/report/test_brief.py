@@ -12,9 +12,10 @@ from hwtop import cli
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
 from hwtop.report import brief, markdown, text
-from hwtop.report.fit import BRIEF_BYTES, LEAST_BYTES, Section, fitted, one_line
+from hwtop.report.fit import BRIEF_BYTES, LEAST_BYTES, Section, fitted
 from hwtop.report.stacks import ProcessStacks, StacksReport, StacksTarget
 from hwtop.report.stacks_text import stacks_text
+from hwtop.symptoms import summary
 from tests import frames
 from tests.parts import replace
 from tests.recording import replay
@@ -98,8 +99,8 @@ def test_a_verdict_longer_than_the_limit_is_whole() -> None:
 
 def test_one_line_is_one_line_for_a_chat() -> None:
     frame = large()
-    assert brief.one_line_of(frame).startswith("critical: Rank 5 is missing from the collective")
-    for line in (brief.one_line_of(frame), one_line("a\nb\x1b[31m\u202e" + "c" * 1_000_000)):
+    assert summary.one_line(frame).startswith("critical: Rank 5 is missing from the collective")
+    for line in (summary.one_line(frame), summary.cut("a\nb\x1b[31m\u202e" + "c" * 1_000_000)):
         assert line.isprintable() and len(line) <= 280
 
 

@@ -415,10 +415,14 @@ def test_the_conclusion_is_copied_and_shown_whole() -> None:
         app.copy_to_clipboard = copied.append  # type: ignore[assignment, method-assign]
         await pilot.press("3", "y")
         reported = " ".join(" ".join(row.split()) for row in screen_text(app)[-2:])
-        assert reported == f"copied: {copied[0]}"
+        assert reported == f"sent to the terminal's clipboard: {copied[0]}"
         assert copied[0].endswith("rank 5 is in write_summary (metrics.py:77)")
         await pilot.press("1", "y", "escape")
-        assert copied[1] == frames.hang().verdict.text
+        first, job, *evidence = copied[1].splitlines()
+        assert first.startswith(f"critical: {frames.hang().verdict.text} (hang, ")
+        assert (job.startswith("gpu-node-07, torchrun PID "), len(evidence)) == (True, 4)
+        await pilot.press("Y", "escape")
+        assert copied[2] == first
         assert "1 Overview" in screen_text(app)[-1]
 
     drive(act, frames.hang(), size=(80, 24))

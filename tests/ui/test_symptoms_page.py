@@ -209,7 +209,7 @@ def test_y_copies_the_finding_as_text() -> None:
         assert lines[1] == sick().findings[0].title
         assert "Evidence:" in lines
         assert "1. " + sick().findings[0].next_steps[0] in lines
-        assert any("copied:" in row for row in screen_text(app))
+        assert any("clipboard:" in row for row in screen_text(app))
         assert view_of(app).page == "symptoms"
 
     drive(act, sick(), size=(80, 24))

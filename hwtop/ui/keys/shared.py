@@ -144,6 +144,14 @@ CHANGING = frozenset(action.id for action in CHANGES)
 PICTURE: tuple[Action, ...] = (
     Action("copy", "y", "copy", "Copy the conclusion of this page (OSC 52)", screen="copy", works_without_job=True),
     Action(
+        "copy-line",
+        "Y",
+        "copy a line",
+        "Copy the verdict as one line for a chat",
+        screen="copy_line",
+        works_without_job=True,
+    ),
+    Action(
         "picture",
         "s",
         "picture",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from hwtop.model.member import JobProcess
 from hwtop.model.plan import UserFocus
+from hwtop.symptoms.summary import few_lines
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.panels.processes.tree import TreeRow
 from hwtop.ui.panels.ranks import map as rank_map
@@ -153,8 +154,8 @@ class Page:
         raise NotImplementedError
 
     def copied(self, view: View) -> str:
-        """What is copied."""
-        return view.frame.verdict.text
+        """What is copied: for a chat or an issue."""
+        return few_lines(view.frame)
 
     def subject(self, view: View) -> str:  # noqa: ARG002
         """Whose filter is typed here."""

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from hwtop.errors import HwtopError
 from hwtop.model.frame import Frame
+from hwtop.symptoms.summary import one_line
 from hwtop.ui.input import keyboard
 from hwtop.ui.input import mouse as mouse_moves
 from hwtop.ui.keys import names as key_names
@@ -127,10 +128,20 @@ class MonitorScreen(PictureScreen):
     def action_copy(self) -> None:
         """Put the conclusion of this page into the clipboard of the terminal, and on the screen to be marked."""
         if self.view is not None:
-            text = picture_time.dated(self.view, registry.current(self.view).copied(self.view))
-            first, *more = [visible(line) for line in text.splitlines()] or [""]  # a shell obeys what is pasted into it
-            self.app.copy_to_clipboard("\n".join((first, *more)))
-            self._look(note=f"copied: {first}" + (f" (and {len(more)} more lines)" if more else ""))
+            self._copy(self.view, registry.current(self.view).copied(self.view))
+
+    def action_copy_line(self) -> None:
+        """The same of the verdict as one line."""
+        if self.view is not None:
+            self._copy(self.view, one_line(self.view.frame))
+
+    def _copy(self, view: View, text: str) -> None:
+        lines = picture_time.dated(view, text).splitlines()
+        first, *more = [visible(line) for line in lines] or [""]  # a shell obeys what is pasted into it
+        self.app.copy_to_clipboard("\n".join((first, *more)))
+        self._look(
+            note=f"sent to the terminal's clipboard: {first}" + (f" (and {len(more)} more lines)" if more else "")
+        )
 
     def action_save_picture(self) -> None:
         """Save what is on the screen, and say where."""
