@@ -198,6 +198,8 @@ class RankLog(Struct, frozen=True, gc=False, kw_only=True):
     mean_interval_s: float | None = None
     """The same of those that were there before hwtop came: the life of the job until the last one over their number, so start-up is in
     it."""
+    longest_gap_s: float | None = None
+    """Between two of its lines with a step that were there before hwtop came; None where they do not begin with a time."""
     last_line: str | None = None
     """Newest of its log; of one that is gone, the exception in the error file that torchrun gave it."""
 

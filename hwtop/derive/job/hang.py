@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.hang.collective_timeout import timeout_of
-from hwtop.job.hang.liveness import RUNS_PCT, rhythm_s
+from hwtop.job.hang.liveness import RUNS_PCT, rhythm_s, silent_s
 from hwtop.job.hang.locks import lock_wait
 from hwtop.job.hang.rank_state import rank_state, settled
 from hwtop.job.hang.rendezvous import address_of, endpoint_of, nodes_of
@@ -66,7 +66,7 @@ class HangWatch:
         for row in job.processes:
             if row.rank is not None and row.role not in ("rank", "loader-worker"):
                 self._see_helper(row.rank, row.cpu_pct, processes[row.pid], reading.at_s)
-        has_rhythm = any(rhythm_s(rank) is not None for rank in job.ranks)
+        has_rhythm = any(rhythm_s(rank) is not None and not _pauses(rank) for rank in job.ranks)
         since_s = 0.0 if has_rhythm else self._began_s or 0.0
         ranks = settled([self._rank(rank, processes, samples, reading.at_s, since_s) for rank in job.ranks])
         threads = {pid: [thread.comm for thread in process.threads] for pid, process in processes.items()}
@@ -172,6 +172,12 @@ class HangWatch:
             here=1,
             address=endpoint_of(launcher.command),
         )
+
+
+def _pauses(rank: Rank) -> bool:
+    """Its log has a gap as long as this one: rounds at fixed times, evaluations that report nothing."""
+    silence_s = silent_s(rank)
+    return silence_s is not None and (rank.log.longest_gap_s or 0.0) >= silence_s
 
 
 def _counted(stall: RankStall, at_s: float, since_s: float) -> RankStall:

@@ -139,6 +139,7 @@ class LogBook:
             news_age_s=min((ages | news).values()) if news else None,
             interval_s=best.log_interval_s if best else None,
             mean_interval_s=self._mean_interval_s(best) if best else None,
+            longest_gap_s=best.longest_gap_s if best else None,
             last_line=next((stream.last_line for stream in (best, *streams) if stream and stream.last_line), None),
         )
         if best is None:

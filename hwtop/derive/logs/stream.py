@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from hwtop.derive.logs.ticking import TickingLines
 from hwtop.job.log.parsed import ParsedLine
+from hwtop.job.log.time import reported_s
 from hwtop.job.progress.tracker import Measured, ProgressTracker
 from hwtop.model.log import Progress
 
@@ -27,6 +28,9 @@ class LogStream:
         """Lines with a new step that the job wrote before hwtop came."""
         self.news_at_s: float | None = None
         """When the newest line was read that shows progress; None where all of them do."""
+        self.longest_gap_s: float | None = None
+        """Between two lines with a step that were there before hwtop came, by the times that they begin with."""
+        self._written_s: float | None = None
         self._newest_news_s: float | None = None
         self._ticking = TickingLines()
         self._tracker = ProgressTracker()
@@ -76,7 +80,14 @@ class LogStream:
         self._see_news(line, is_step=is_step)
         if is_step:
             self.is_past = line.source.is_past
+            if self.is_past:
+                self._see_gap(reported_s(line.source.text))
         return progress, is_step
+
+    def _see_gap(self, written_s: float | None) -> None:
+        before_s, self._written_s = self._written_s, written_s
+        if written_s is not None and before_s is not None and written_s >= before_s:
+            self.longest_gap_s = max(self.longest_gap_s or 0.0, written_s - before_s)
 
     def _see_news(self, line: ParsedLine, *, is_step: bool) -> None:
         if is_step:

@@ -61,6 +61,18 @@ def test_without_a_known_rhythm_only_what_was_watched_counts(log: LogReading, wh
     assert not is_improbable(found)
 
 
+def test_a_log_with_gaps_as_long_shows_a_pause() -> None:
+    def written(*at: str) -> LogReading:
+        texts = [f"2026-11-24 10:{when} step {number} loss 2.5" for number, when in enumerate(at, 1)]
+        reading = logs(ATTACHED_S, *log_lines("/logs/rank_0.log", ATTACHED_S, *texts, is_past=True), age_s=SLEPT_S)
+        return replace(reading, files=tuple(replace(file, content_age_s=60.0) for file in reading.files))
+
+    steady = written("00:01", "00:02", "00:03", "00:04", "00:05", "00:06")
+    rounds = written("00:01", "00:02", "00:03", "01:03", "01:04", "01:05")
+    assert rank_of(attached(steady), 1).stall.idle_for_s == 44.0
+    assert rank_of(attached(rounds), 1).stall.idle_for_s == 1.0
+
+
 @pytest.mark.parametrize(
     "helper",
     [
