@@ -9,6 +9,9 @@ from msgspec import Struct
 RasState = Literal["running", "starting", "finalizing", "aborted", "error", "missing", "dead", "unknown"]
 """missing: did not answer RAS in time. dead: could not be reached over the RAS network for 60 s."""
 
+RasPolicy = Literal["auto", "any-version", "off"]
+"""Who is asked. auto: NCCL 2.28.7 and later; before that a report may crash the job (NVIDIA/nccl #1669, #1718)."""
+
 RasKind = Literal["mismatch", "missing"]
 """As in `FlightKind`."""
 
