@@ -44,6 +44,7 @@ def plan_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None
         request=user_focus.request,
         flight=job.flight.targets,
         metrics=job.metrics.targets,
+        ras_pids=job.ras.pids,
     )
 
 

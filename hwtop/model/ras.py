@@ -86,3 +86,16 @@ class RasReading(Struct, frozen=True, gc=False, kw_only=True):
     reported_at_s: float | None = None
     """When `report` came; None without one."""
     missing: dict[str, str] = {}
+
+
+class RasVerdict(Struct, frozen=True, gc=False, kw_only=True):
+    """What a report says about a job that stands still."""
+
+    kind: RasKind
+    culprits: tuple[int, ...] = ()
+    """Ranks of the job; empty where the report does not name them, or in numbers of a communicator only."""
+    processes: tuple[RasProcess, ...] = ()
+    """Theirs, as far as NCCL knows them."""
+    text: str
+    """One sentence."""
+    evidence: tuple[str, ...]

@@ -15,7 +15,7 @@ from hwtop import __version__
 from hwtop.job.log.text import storable
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.frame import DerivedState, Frame
-from hwtop.model.job import Job
+from hwtop.model.job import Job, JobRas
 from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
 
 
@@ -76,10 +76,18 @@ def job_object(job: Job) -> dict[str, Any]:
         "place": plain(job.place) if job.place else None,
         "conclusion": conclusion(job),
         "flight": plain(job.flight.verdict) if job.flight.verdict else None,
+        "ras": _ras(job.ras),
         "has_ended": job.has_ended,
         "ranks": [_rank(rank) for rank in job.ranks],
         "processes": [plain(process) for process in job.processes],
     }
+
+
+def _ras(ras: JobRas) -> dict[str, Any] | None:
+    """Null where NCCL was not asked."""
+    if ras.report is None and ras.reason is None:
+        return None
+    return {name: plain(getattr(ras, name)) for name in ("age_s", "report", "verdict", "reason")}
 
 
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -11,6 +11,7 @@ from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.symptom import Episode, Finding, Hypothesis
+from hwtop.report.ras import lines as ras_lines
 
 _TOLD_RANKS = 16
 _TOLD_EPISODES = 20
@@ -32,6 +33,7 @@ def diagnosis(frame: Frame, *, markdown: bool) -> str:
     if job is not None and job.ranks:
         lines += [*_ranks(job, markdown), ""]
         lines += [*phases, ""] if (phases := _phases(job)) else []
+        lines += [*ras, ""] if (ras := ras_lines(job.ras)) else []
     if frame.hypotheses:
         lines += [*_suspects(frame.hypotheses, markdown), ""]
     if frame.episodes:
