@@ -18,11 +18,11 @@ def lines(ras: JobRas) -> list[str]:
     report = ras.report
     if report is None:
         return []
-    told = [_communicator(each) for each in report.communicators if _is_odd(each)]
+    odd = [_communicator(each) for each in report.communicators if _is_odd(each)]
     lost = [("dead", each) for each in report.dead] + [("no answer", each) for each in report.missing]
     processes = [f"PID {process.pid} on node {process.host}: {state}" for state, process in lost]
-    found = [f"- {visible(line)}" for line in (*told[:_SHOWN], *processes[:_SHOWN])]
-    hidden = max(0, len(told) - _SHOWN) + max(0, len(processes) - _SHOWN)
+    found = [f"- {visible(line)}" for line in (*odd[:_SHOWN], *processes[:_SHOWN])]
+    hidden = max(0, len(odd) - _SHOWN) + max(0, len(processes) - _SHOWN)
     if hidden:
         found.append(f"- and {hidden} more (`--json` has all)")
     return [

@@ -41,13 +41,13 @@ class RasTracker:
             self._before, self._newest = self._newest, reading
             self._verdict = ras_verdict(reading.report, self._own, job.world_size)
         stepped_s = _newest_step_s(job.ranks)
-        is_told = _tells(reading, job.ranks, stepped_s, snapshot.at_s) and not self._has_moved(stepped_s)
+        is_current = _is_current(reading, job.ranks, stepped_s, snapshot.at_s) and not self._has_moved(stepped_s)
         return replace(
             job,
             ras=JobRas(
                 report=reading.report,
                 age_s=None if reading.reported_at_s is None else snapshot.at_s - reading.reported_at_s,
-                verdict=self._verdict if is_told else None,
+                verdict=self._verdict if is_current else None,
                 reason=reading.missing.get("report"),
                 pids=may_ask(job.ranks),
             ),
@@ -75,7 +75,7 @@ def own_pids(ranks: Sequence[Rank], reading: ProcessReading) -> dict[int, int]:
     return {inner.get(rank.pid, rank.pid): rank.rank for rank in ranks if rank.is_alive}
 
 
-def _tells(reading: RasReading, ranks: Sequence[Rank], stepped_s: float, at_s: float) -> bool:
+def _is_current(reading: RasReading, ranks: Sequence[Rank], stepped_s: float, at_s: float) -> bool:
     """It is new, and of these processes."""
     if reading.reported_at_s is None or reading.reported_at_s < stepped_s:
         return False

@@ -22,7 +22,7 @@ _GROUP = re.compile(r"(\d{1,9}) +(\d{1,9}) +\d+ +[\d-]+ +(?:\d+-)?(\d{1,9}) +\d+
 _BLOCK = re.compile(r"#(\d{1,9})-\d{1,9} \(([0-9a-f]{1,16})\) ([A-Z]+)")
 _BLOCK_OF_JOB = re.compile(r"INCOMPLETE|DEAD|TIMEOUT")
 _OPERATION = re.compile(r"Communicator ranks have different (\w{1,40}) operation counts")
-_TOLD = re.compile(r"(?:(\d{1,9}) ranks?|Rank (\d{1,9})) (?:have|has|reported) (.*?)(?: -- (.*))?")
+_REPORTED = re.compile(r"(?:(\d{1,9}) ranks?|Rank (\d{1,9})) (have|has|reported) (.*?)(?: -- (.*))?")
 """Of a group of ranks with one line each after it, or of one rank, with its process."""
 _MEMBER = re.compile(r"Rank (\d{1,9}) -- (.*)")
 _MISSING = re.compile(r"The missing ranks?: ([\d, ]+)")
@@ -64,7 +64,7 @@ class _Block:
         self.operation = "collective"
         self.ranks: dict[int, RasRank] = {}
         self.counts: dict[tuple[str, int], int] = {}
-        self.told: RasRank | None = None
+        self.group: RasRank | None = None
         """What the last line reported of a group of ranks: the members come after it."""
 
     def take(self, line: str) -> None:
@@ -74,33 +74,35 @@ class _Block:
             for number in re.findall(r"\d{1,9}", match[1]):
                 self._see(int(number), RasRank(rank=0, state="missing"), None)
         elif match := _MEMBER.fullmatch(line):
-            self._see(int(match[1]), self.told or RasRank(rank=0, state=self.state), match[2])
-        elif match := _TOLD.fullmatch(line):
-            self.told = self._told(match[3])
-            for operation, launched in self.told.launched.items():
+            self._see(int(match[1]), self.group or RasRank(rank=0, state=self.state), match[2])
+        elif match := _REPORTED.fullmatch(line):
+            self.group = self._fields(match[3], match[4])
+            for operation, launched in self.group.launched.items():
                 key = (operation, launched)
                 self.counts[key] = self.counts.get(key, 0) + int(match[1] or 1)
             if match[2] is not None:
-                self._see(int(match[2]), self.told, match[4])
+                self._see(int(match[2]), self.group, match[5])
 
-    def _told(self, words: str) -> RasRank:
+    def _fields(self, verb: str, words: str) -> RasRank:
+        if verb == "reported":
+            return RasRank(rank=0, state="error", error=words[:160])
         if words == _NOT_LAUNCHED:
             return RasRank(rank=0, state=self.state, launched={self.operation: 0})
         if match := _LAUNCHED.fullmatch(words):
             return RasRank(rank=0, state=self.state, launched={self.operation: int(match[1])})
         if match := _STATUS.fullmatch(words):
             return RasRank(rank=0, state=_STATES.get(match[1], "unknown"))
-        return RasRank(rank=0, state="error", error=words[:160])
+        return RasRank(rank=0, state=self.state)
 
-    def _see(self, number: int, told: RasRank, place: str | None) -> None:
-        known = self.ranks.get(number, told)
+    def _see(self, number: int, new: RasRank, place: str | None) -> None:
+        known = self.ranks.get(number, new)
         found = _PLACE.fullmatch(place or "")
         self.ranks[number] = replace(
             known,
             rank=number,
-            state=told.state if told.state != self.state else known.state,
-            error=told.error or known.error,
-            launched={**known.launched, **told.launched},
+            state=new.state if new.state != self.state else known.state,
+            error=new.error or known.error,
+            launched={**known.launched, **new.launched},
             process=RasProcess(host=found[3], pid=int(found[2])) if found else known.process,
             gpu=int(found[1]) if found else known.gpu,
         )
@@ -126,7 +128,7 @@ class _Reader:
         if match := _BLOCK.fullmatch(line):
             self._block = self._blocks.setdefault(match[2], _Block(*self._groups.get(match[1], (None, "unknown"))))
             lost = RasRank(rank=0, state="missing")
-            self._block.told = lost if match[3] == "INCOMPLETE" else None
+            self._block.group = lost if match[3] == "INCOMPLETE" else None
         elif _BLOCK_OF_JOB.fullmatch(line):
             self._block, self._of_job = None, line
         elif self._block is not None:
