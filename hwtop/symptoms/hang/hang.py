@@ -296,6 +296,7 @@ def _facts(history: History, job: Job, cause: HangCause) -> dict[str, Fact]:
         "rank": first.rank,
         "pid": first.pid,
         "log": first.log.path,
+        "is_here": far is None,
         "far_node": far.host if far is not None else None,
         "far_pid": far.pid if far is not None else None,
         "target_pid": job.target_pid,
