@@ -32,14 +32,14 @@ def lines(ras: JobRas) -> list[str]:
 
 
 def _head(ras: JobRas, report: RasReport) -> str:
-    version = f"NCCL {report.nccl_version}" if report.nccl_version else "NCCL"
+    version = f" (NCCL {report.nccl_version})" if report.nccl_version else ""
     nodes = {rank.process.host for each in report.communicators for rank in each.ranks if rank.process}
     largest = max((each.size or 0 for each in report.communicators), default=0)
     size = f", the largest of {largest} ranks" if largest else ""
     place = f" on {len(nodes)} nodes" if len(nodes) > 1 else ""
     count = report.communicator_count
     age = "" if ras.age_s is None else f", {ras.age_s:.0f} s ago"
-    return visible(f"{version} RAS{age}: {count} communicator{'' if count == 1 else 's'}{size}{place}")
+    return visible(f"NCCL RAS{version}{age}: {count} communicator{'' if count == 1 else 's'}{size}{place}")
 
 
 def _is_odd(communicator: RasCommunicator) -> bool:

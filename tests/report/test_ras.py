@@ -21,7 +21,7 @@ def of(name: str) -> JobRas:
 
 def test_what_differs_and_who_does_not_answer() -> None:
     assert lines(of("missing-2.29.json")) == [
-        "NCCL 2.29.1 RAS, 12 s ago: 1 communicator, the largest of 2 ranks",
+        "NCCL RAS (NCCL 2.29.1), 12 s ago: 1 communicator, the largest of 2 ranks",
         "- communicator 0xae94423cfbb2ef4a 0x9c1f21d2a7:0x174328: 1 missing",
         "- PID 1524345 on node 172.16.64.245: no answer",
     ]

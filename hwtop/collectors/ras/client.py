@@ -45,7 +45,7 @@ class RasClient:
         """
         answered = 0
         for _ in range(_TRIES):
-            with suppress(_SilentError), self._connected() as sock:
+            with suppress(TimeoutError), self._connected() as sock:
                 greeting = self._reply(sock, b"CLIENT PROTOCOL 2")
                 if not greeting.startswith(b"SERVER PROTOCOL"):
                     raise OSError(f"{self._place} does not answer as NCCL RAS does: {greeting[:80]!r}")
@@ -74,7 +74,7 @@ class RasClient:
         sock.sendall(b"VERBOSE STATUS\n")
         try:
             return self._read(sock, MOST_BYTES, _REPORT_S)
-        except _SilentError as error:
+        except TimeoutError as error:
             raise OSError(f"{self._place} has not finished its report after {_REPORT_S:g} s") from error
 
     def _reply(self, sock: socket.socket, command: bytes) -> bytes:
@@ -87,19 +87,12 @@ class RasClient:
         data = bytearray()
         while not (ends_with and data.endswith(ends_with)):
             sock.settimeout(max(0.001, ends_s - self._now()))
-            try:
-                part = sock.recv(1 << 16)
-            except TimeoutError as error:
-                raise _SilentError from error
+            part = sock.recv(1 << 16)
             if not part:
                 break
             data += part
             if len(data) > most:
                 raise OSError(f"{self._place} sends more than {most >> 10} KiB")
             if self._now() > ends_s:
-                raise _SilentError
+                raise TimeoutError
         return bytes(data)
-
-
-class _SilentError(Exception):
-    """No reply in time."""

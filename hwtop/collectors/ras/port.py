@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from hwtop.collectors.process.files import read_environ
 from hwtop.collectors.process.listening_socket import TcpSocket, accepted_inode, socket_inodes, tcp_listeners
@@ -25,23 +26,29 @@ def find_port(pids: Sequence[int], proc: str = "/proc") -> TcpSocket | None:
         OSError: there is one, but it cannot be reached from here; the message says why.
     """
     for pid in pids:
-        own, port = frozenset(socket_inodes(pid, proc).values()), _port_of(pid, proc)
-        for found in tcp_listeners(pid, proc):
-            if found.inode in own and found.port == port:
-                if os.readlink(f"{proc}/{pid}/ns/net") != os.readlink(f"{proc}/self/ns/net"):
-                    advice = f"run hwtop in it, as root: nsenter -t {pid} -n hwtop {pid}"
-                    raise OSError(f"port {port} of PID {pid} is in another network namespace: {advice}")
-                return TcpSocket(_loopback(found), port, found.inode)
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            own, port = frozenset(socket_inodes(pid, proc).values()), _port_of(pid, proc)
+            for found in tcp_listeners(pid, proc):
+                if found.inode in own and found.port == port:
+                    _check_namespace(pid, port, proc)
+                    return TcpSocket(_loopback(found), port, found.inode)
     return None
 
 
 def is_answered_by(pids: Sequence[int], port: int, peer_port: int, proc: str = "/proc") -> bool:
     """Whether the connection from `peer_port` was accepted by one of these processes."""
     for pid in pids:
-        inode = accepted_inode(f"{proc}/{pid}", port, peer_port)
-        if inode is not None and inode in socket_inodes(pid, proc).values():
-            return True
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            inode = accepted_inode(f"{proc}/{pid}", port, peer_port)
+            if inode is not None and inode in socket_inodes(pid, proc).values():
+                return True
     return False
+
+
+def _check_namespace(pid: int, port: int, proc: str) -> None:
+    if os.readlink(f"{proc}/{pid}/ns/net") != os.readlink(f"{proc}/self/ns/net"):
+        advice = f"run hwtop in it, as root: nsenter -t {pid} -n hwtop {pid}"
+        raise OSError(f"port {port} of PID {pid} is in another network namespace: {advice}")
 
 
 def _port_of(pid: int, proc: str) -> int:

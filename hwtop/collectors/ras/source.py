@@ -44,7 +44,6 @@ class RasSource:
         self._waits_s = waits_s
         self._pids: tuple[int, ...] = ()
         self._asked_at_s: float | None = None
-        self._is_out = False
         self._asking: Abandonable[RasReport | None] = Abandonable("ras", self._ask, now)
         self._reading: RasReading | None = None
 
@@ -63,24 +62,25 @@ class RasSource:
         """The newest report, or why there is none; None while nothing was asked, or nobody listens."""
         now_s = self._now()
         is_due = self._asked_at_s is None or now_s - self._asked_at_s >= EVERY_S
-        if self._policy != "off" and self._pids and is_due and not self._is_out:
-            self._asked_at_s, self._is_out = now_s, True
-        if self._is_out:
+        if self._asking.out_for_s() > 0.0:
+            self._take()
+        elif self._policy != "off" and self._pids and is_due:
+            self._asked_at_s = now_s
             self._take()
         return self._reading
 
     def _take(self) -> None:
         try:
             report = self._asking.poll(self._waits_s)
-        except TimeoutError:
-            return
+        except TimeoutError as error:
+            if self._asking.out_for_s() >= EVERY_S:
+                self._put(self._reading, f"NCCL RAS is {error}")
         except (OSError, RasError) as error:
             self._put(self._reading, reason_of(error))
         else:
             if report is not None:
                 at_s = self._now()
                 self._put(RasReading(at_s=at_s, report=report, reported_at_s=at_s), None)
-        self._is_out = False
 
     def _put(self, reading: RasReading | None, reason: str | None) -> None:
         """The last report stays where there is no new one."""

@@ -44,7 +44,7 @@ def test_found_at_the_address_that_the_job_listens_on(serve: StartServer, port: 
 
 
 def test_nobody_listens() -> None:
-    assert find_port((os.getpid(),)) is None
+    assert find_port((os.getpid(), 2**22 + 1)) is None
     assert source_of(os.getpid(), FakeClock()).read() is None
 
 
@@ -156,3 +156,15 @@ def test_a_client_that_is_refused_gives_the_reason() -> None:
         server = TcpSocket("127.0.0.1", sock.getsockname()[1], 0)
         with pytest.raises(OSError, match="refused"):
             RasClient(server, lambda _: True).report()
+
+
+def test_an_answer_that_takes_long_comes_in_a_later_read(serve: StartServer) -> None:
+    pid, clock = serve("json"), FakeClock()
+    source = RasSource(policy="auto", now=clock, waits_s=0.0)
+    source.set_plan(SamplingPlan(ras_pids=(pid,)))
+    os.kill(pid, signal.SIGSTOP)
+    assert source.read() is None
+    clock.at_s += EVERY_S
+    late = source.read()
+    assert late is not None
+    assert late.missing == {"report": "NCCL RAS is not answering for 30 s"}
