@@ -112,7 +112,7 @@ class JobRas(Struct, frozen=True, gc=False, kw_only=True):
     """What NCCL's RAS port says about all of its ranks, on all nodes."""
 
     report: RasReport | None = None
-    """The newest one; None while the job does not look stuck, where nobody listens, and without an answer."""
+    """The newest one; None before the job looked stuck, where nobody listens, and without an answer."""
     age_s: float | None = None
     """Of the report."""
     verdict: RasVerdict | None = None

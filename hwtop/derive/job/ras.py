@@ -80,7 +80,7 @@ def _is_current(reading: RasReading, ranks: Sequence[Rank], stepped_s: float, at
     if reading.reported_at_s is None or reading.reported_at_s < stepped_s:
         return False
     age_s = at_s - reading.reported_at_s
-    return age_s <= min(_IS_NEW_S, *(rank.process.age_s or _IS_NEW_S for rank in ranks if rank.is_alive))
+    return age_s <= min((_IS_NEW_S, *(rank.process.age_s or _IS_NEW_S for rank in ranks if rank.is_alive)))
 
 
 def _newest_step_s(ranks: Sequence[Rank]) -> float:

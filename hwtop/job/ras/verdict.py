@@ -16,7 +16,7 @@ from hwtop.job.rank_set import named
 from hwtop.model.ras import RasCommunicator, RasCount, RasKind, RasProcess, RasRank, RasReport, RasVerdict
 
 _SHOWN = 8
-"""Ranks and communicators of which the evidence has a line each; nodes that a sentence names."""
+"""Ranks and communicators of which the evidence has a line each; nodes and counts that a sentence names."""
 _Key = tuple[RasProcess | str, int]
 """A rank in all its communicators: process and GPU; communicator and number where NCCL does not know them."""
 
@@ -135,7 +135,7 @@ def _verdict(
     do: str,
 ) -> RasVerdict:
     culprits = {each.key: each for each in members}
-    numbers = {each.key: each.rank.rank for each in members if each.communicator == whole}
+    numbers = {each.key: each.rank.rank for each in members if each.communicator is whole}
     if whole is not None:
         of_process = {(rank.process, rank.gpu or 0): rank.rank for rank in whole.ranks if rank.process is not None}
         numbers |= {key: of_process[key] for key in culprits if key in of_process}
@@ -183,13 +183,13 @@ def _of_counts(report: RasReport) -> tuple[str, ...]:
 
 
 def counts_text(counts: Sequence[RasCount]) -> str:
-    """ "26 ranks launched AllReduce 6650 times, 6 ranks 6649 times"."""
+    """ "26 ranks launched AllReduce 6650 times, 6 ranks 6649 times"; of many the first."""
     parts, before = [], ""
-    for count in counts:
+    for count in counts[:_SHOWN]:
         what = "" if count.operation == before else f" launched {count.operation}"
         parts.append(f"{count.ranks} rank{'s' if count.ranks > 1 else ''}{what} {count.launched} times")
         before = count.operation
-    return ", ".join(parts)
+    return ", ".join((*parts, "...")) if len(counts) > _SHOWN else ", ".join(parts)
 
 
 def _line(member: _Member, number: int | None) -> str:

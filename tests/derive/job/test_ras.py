@@ -69,6 +69,11 @@ def test_a_report_from_before_says_nothing(fields: dict[str, Any], tells: bool) 
     assert (found.verdict is not None) is tells
 
 
+def test_a_job_whose_ranks_are_gone() -> None:
+    found = RasTracker().advance(of_eight(is_alive=False), asked(100.0, 98.0)).ras
+    assert (found.verdict, found.pids) == (None, ())
+
+
 def test_a_report_grows_old() -> None:
     tracker = RasTracker()
     assert tracker.advance(of_eight(), asked(158.0, 98.0, rank5=6649)).ras.verdict is not None

@@ -144,4 +144,5 @@ def test_many_ranks_are_judged_at_once() -> None:
     members = {number: {"AllReduce": number} for number in range(20_000)}
     found = verdict(communicator("0xa", members), own={}, world=20_000)
     assert found is not None
-    assert len(found.culprits) == 1 and len(found.evidence) < 20
+    assert len(found.culprits) == 1
+    assert sum(map(len, found.evidence)) < 2000
