@@ -39,7 +39,6 @@ _JOB: Parts = {
     "flight_targets": ("flight", "targets"),
     "flight_settings": ("flight", "settings"),
     "ras": ("ras", "verdict"),
-    "ras_pids": ("ras", "pids"),
 }
 
 

@@ -20,19 +20,11 @@ _READ_LINE_BYTES = 1024
 class RasClient:
     """Asks once for each call of `report`."""
 
-    def __init__(
-        self,
-        server: TcpSocket,
-        is_job: Callable[[int], bool],
-        *,
-        reply_s: float = 1.0,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, server: TcpSocket, is_job: Callable[[int], bool], *, reply_s: float = 1.0) -> None:
         """`is_job`: whether a process of the job has accepted the connection from this port. `reply_s`: for each of the short replies."""
         self._server = server
         self._is_job = is_job
         self._reply_s = reply_s
-        self._now = now
 
     def report(self, *, any_version: bool = False) -> bytes:
         """What the job's NCCL reports of all its ranks.
@@ -83,16 +75,16 @@ class RasClient:
 
     def _read(self, sock: socket.socket, most: int, deadline_s: float, ends_with: bytes = b"") -> bytes:
         """Up to the end of the line, or of the connection: the server sends nothing after a line before the next command."""
-        ends_s = self._now() + deadline_s
+        ends_s = time.monotonic() + deadline_s
         data = bytearray()
         while not (ends_with and data.endswith(ends_with)):
-            sock.settimeout(max(0.001, ends_s - self._now()))
+            sock.settimeout(max(0.001, ends_s - time.monotonic()))
             part = sock.recv(1 << 16)
             if not part:
                 break
             data += part
             if len(data) > most:
                 raise OSError(f"{self._place} sends more than {most >> 10} KiB")
-            if self._now() > ends_s:
+            if time.monotonic() > ends_s:
                 raise TimeoutError
         return bytes(data)

@@ -22,7 +22,10 @@ _IS_NEW_S = 60.0
 
 
 class RasTracker:
-    """Remembers the report before the newest one: where a count has moved in between, the job does not stand still."""
+    """Remembers the report before the newest one: where a count has moved in between, the job does not stand still.
+
+    One report is enough where there are no two: the hang tree asks only once nothing on this machine moves for longer than usual.
+    """
 
     def __init__(self) -> None:
         self._own: dict[int, int] = {}

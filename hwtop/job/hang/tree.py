@@ -194,7 +194,7 @@ def _mismatch(scene: _Scene) -> _Answer:
     if flight is not None and flight.kind == "mismatch":
         return _Answer(flight.text, "mismatch", flight.culprits)
     ras = scene.job.ras.verdict
-    if ras is not None and ras.kind == "mismatch":
+    if ras is not None and ras.kind == "mismatch" and not scene.changes:
         return _Answer(ras.text, "mismatch", ras.culprits)
     groups = collective_groups(scene.job)
     is_apart = len(groups) > 1 and not scene.changes and flight is None and ras is None

@@ -31,7 +31,10 @@ def reading_of(pid: int, policy: RasPolicy = "auto") -> RasReading:
     return found
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+NO_IPV6 = pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="a kernel without IPv6")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", pytest.param("::1", marks=NO_IPV6)])
 def test_found_at_the_address_that_the_job_listens_on(serve: StartServer, port: int, address: str) -> None:
     pid = serve("json", address)
     found = find_port((pid,))

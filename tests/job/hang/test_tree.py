@@ -153,6 +153,7 @@ def test_the_counts_of_nccl_name_ranks_of_all_nodes(
 def test_what_is_seen_comes_before_counts_that_know_no_send() -> None:
     found = cause_of(replace(ONE_OUT, ras=ras("missing", 5)))
     assert (found.culprits, found.why) == ((1,), "rank 1 is outside any collective")
+    assert cause_of(replace(ONE_OUT, ras=ras("mismatch", 2))).kind == "missing"
     assert cause_of(replace(ALL_WAIT, ras=ras("missing", 5), flight=flight("missing"))).culprits == (2,)
     apart = (stack_group((0, 1), TRAIN, ALL_REDUCE), stack_group((2,), SAVE, BARRIER))
     assert cause_of(replace(ALL_WAIT, ras=ras("missing", 5), stack_groups=apart)).culprits == (5,)
