@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from hwtop.model.job import Job, JobFlight, JobLogs, JobMetrics, JobStacks
+from hwtop.model.job import Job, JobFlight, JobLogs, JobMetrics, JobRas, JobStacks
 from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
 from hwtop.report.job_object import PARTS
 
@@ -38,6 +38,7 @@ _JOB: Parts = {
     "flight": ("flight", "verdict"),
     "flight_targets": ("flight", "targets"),
     "flight_settings": ("flight", "settings"),
+    "ras": ("ras", "verdict"),
 }
 
 
@@ -69,4 +70,4 @@ def replace(value: S, /, **fields: Any) -> S:
     )
 
 
-_KINDS = (RankLog, RankProcess, RankProgress, RankStack, RankStall, JobFlight, JobLogs, JobMetrics, JobStacks)
+_KINDS = (RankLog, RankProcess, RankProgress, RankStack, RankStall, JobFlight, JobLogs, JobMetrics, JobRas, JobStacks)

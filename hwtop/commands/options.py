@@ -238,6 +238,7 @@ def _consent_to_sudo() -> None:
 
 
 def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+    from hwtop.collectors.ras.policy import adopt
     from hwtop.config import EVERY_SYMPTOM, load
 
     config = load(path)
@@ -248,6 +249,7 @@ def _adopt(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     screen = config.screen
     if config.stacks.sudo:
         _consent_to_sudo()
+    adopt(config.nccl.ras)
     ctx.obj, ctx.meta[_CONFIG] = config, path
     if ctx.command.name in ("demo", "live", "replay", "web"):
         ctx.default_map = {

@@ -20,6 +20,7 @@ from msgspec import Meta, Struct
 from hwtop.config.panel_grid import no_drawing, no_panels
 from hwtop.errors import UsageError
 from hwtop.model.log import Severity
+from hwtop.model.ras import RasPolicy
 from hwtop.paths import config_folder
 from hwtop.seconds import seconds
 
@@ -107,6 +108,20 @@ class StackConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 NO_SUDO = StackConfig()
 
 
+class NcclConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What NCCL is asked while a job looks stuck."""
+
+    ras: Annotated[
+        RasPolicy,
+        Meta(
+            description='RAS port, for ranks on all nodes: "auto" (NCCL 2.28.7 and later), "any-version" (2.24 to 2.27 may crash the job when asked), "off"'
+        ),
+    ] = "auto"
+
+
+ASK_NCCL = NcclConfig()
+
+
 class PanelConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which panels the screen shows, and the layout of the overview (see `panel_grid`)."""
 
@@ -136,6 +151,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stacks: Annotated[
         StackConfig, Meta(description="py-spy must be stored where only root can change it, e.g. /usr/local/bin")
     ] = NO_SUDO
+    nccl: Annotated[
+        NcclConfig, Meta(description="asked at most every 30 s while a job looks stuck, over the loopback interface")
+    ] = ASK_NCCL
     panels: Annotated[
         PanelConfig,
         Meta(description="the names in a row share the width evenly; a panel named several times covers all its cells"),

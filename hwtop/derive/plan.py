@@ -45,6 +45,7 @@ def plan_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None
         stack_budget_pct=user_focus.stack_budget_pct,
         flight=job.flight.targets,
         metrics=job.metrics.targets,
+        ras_pids=job.ras.pids,
     )
 
 

@@ -98,6 +98,7 @@ def _thinned(derived: DerivedState) -> DerivedState:
         logs=replace(job.logs, lines=(), flagged_lines=()),
         metrics=replace(job.metrics, curves=()),
         stacks=replace(job.stacks, groups=(), flame=None, deep=()),
+        ras=replace(job.ras, report=None),
         detail=None,
     )
     return replace(derived, job=thin)

@@ -114,6 +114,7 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
     from hwtop.collectors.process.detail import DetailSource
     from hwtop.collectors.process.source import ProcessSource
     from hwtop.collectors.process.sudo import Sudo
+    from hwtop.collectors.ras.source import RasSource
     from hwtop.collectors.stacks.deep_look import DeepSource
     from hwtop.collectors.stacks.source import StackSource
 
@@ -128,5 +129,6 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         MetricsSource(),
         HeartbeatSource(),
         FlightSource(),
+        RasSource(),
         DetailSource(),
     ]

@@ -14,6 +14,7 @@ from hwtop.model.metrics import MetricsFile, MetricsTarget
 from hwtop.model.plan import FlightTarget, LogTarget
 from hwtop.model.process import ProcessDetail
 from hwtop.model.rank import Phase, Rank
+from hwtop.model.ras import RasReport, RasVerdict
 from hwtop.model.signal import SentSignal
 from hwtop.model.stack import DeepDump, Refusal, StackFrame
 
@@ -107,6 +108,21 @@ class JobFlight(Struct, frozen=True, gc=False, kw_only=True):
     """Sentences: is it on, where does it dump, how to make it dump now."""
 
 
+class JobRas(Struct, frozen=True, gc=False, kw_only=True):
+    """What NCCL's RAS port says about all of its ranks, on all nodes."""
+
+    report: RasReport | None = None
+    """The newest one; None before the job looked stuck, where nobody listens, and without an answer."""
+    age_s: float | None = None
+    """Of the report."""
+    verdict: RasVerdict | None = None
+    """None where all have launched the same, and for a report from before the newest step."""
+    reason: str | None = None
+    """Why the newest question has no answer."""
+    pids: tuple[int, ...] = ()
+    """Ranks that may be asked now."""
+
+
 class Job(Struct, frozen=True, gc=False, kw_only=True):
     """The watched job at one time."""
 
@@ -131,6 +147,7 @@ class Job(Struct, frozen=True, gc=False, kw_only=True):
     metrics: JobMetrics = JobMetrics()
     stacks: JobStacks = JobStacks()
     flight: JobFlight = JobFlight()
+    ras: JobRas = JobRas()
     timeout: CollectiveTimeout | None = None
     """Of the rank whose collective will time out first; None while nobody waits unusually long."""
     rendezvous: Rendezvous | None = None

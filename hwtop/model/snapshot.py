@@ -18,6 +18,7 @@ from hwtop.model.host.network import NetworkReading
 from hwtop.model.log import LogReading
 from hwtop.model.metrics import MetricsReading
 from hwtop.model.process import CandidateReading, ProcessDetail, ProcessReading
+from hwtop.model.ras import RasReading
 from hwtop.model.signal import SentSignal
 from hwtop.model.stack import DeepReading, StackReading
 
@@ -75,6 +76,7 @@ class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
     logs: LogReading | None = None
     kernel: KernelReading | None = None
     flight: FlightReading | None = None
+    ras: RasReading | None = None
     detail: ProcessDetail | None = None
     metrics: MetricsReading | None = field(default=None, name="witness")
     """Metrics files. Stored as "witness", as the first recordings have it."""

@@ -8,9 +8,10 @@ from msgspec import Struct, defstruct, structs
 
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.flight import FlightVerdict
-from hwtop.model.job import Job, JobPlace
+from hwtop.model.job import Job, JobPlace, JobRas
 from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.rank import Phase, Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
+from hwtop.model.ras import RasReport, RasVerdict
 
 _RENAMED = {
     ("log", "path"): "log",
@@ -54,6 +55,15 @@ RankObject: Any = defstruct("RankObject", list((_FIRST | _TYPES | _LAST).items()
 """One rank."""
 
 
+class RasObject(Struct, frozen=True, kw_only=True):
+    """What NCCL's RAS port says."""
+
+    age_s: float | None
+    report: RasReport | None
+    verdict: RasVerdict | None
+    reason: str | None
+
+
 class JobObject(Struct, frozen=True, kw_only=True):
     """Launcher, world size, place, the conclusion from stacks and Flight Recorder dumps, ranks, processes."""
 
@@ -64,6 +74,8 @@ class JobObject(Struct, frozen=True, kw_only=True):
     place: JobPlace | None
     conclusion: str
     flight: FlightVerdict | None
+    ras: RasObject | None
+    """Null where NCCL was not asked."""
     has_ended: bool
     exit_code: int | None
     ranks: tuple[RankObject, ...]
@@ -80,11 +92,18 @@ def job_object(job: Job) -> JobObject:
         place=job.place,
         conclusion=conclusion(job),
         flight=job.flight.verdict,
+        ras=_ras(job.ras),
         has_ended=job.has_ended,
         exit_code=job.exit_code,
         ranks=tuple(map(_rank, job.ranks)),
         processes=job.processes,
     )
+
+
+def _ras(ras: JobRas) -> RasObject | None:
+    if ras.report is None and ras.reason is None:
+        return None
+    return RasObject(age_s=ras.age_s, report=ras.report, verdict=ras.verdict, reason=ras.reason)
 
 
 def _rank(rank: Rank) -> RankObject:

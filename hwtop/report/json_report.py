@@ -35,6 +35,7 @@ QUOTED_IN_JOB = (
     "job.place",
     "job.processes",
     "job.ranks",
+    "job.ras",
 )
 QUOTED = (
     "blind",

@@ -12,6 +12,7 @@ from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis
 from hwtop.report.fit import Section, fitted
+from hwtop.report.ras import lines as ras_lines
 
 _TOLD_RANKS = 16
 _TOLD_EPISODES = 20
@@ -32,6 +33,7 @@ def diagnosis(frame: Frame, *, markdown: bool, most_bytes: int | None = None) ->
         Section("findings", [line for finding in frame.findings for line in ("", *_finding(finding, markdown))][1:]),
         Section("ranks", _ranks(job, markdown) if job is not None and job.ranks else []),
         Section("phases", _phases(job) if job is not None else []),
+        Section("NCCL RAS", ras_lines(job.ras) if job is not None else []),
         Section("checks", _suspects(frame.hypotheses, markdown) if frame.hypotheses else []),
         Section("the timeline", _timeline(frame.episodes, markdown) if frame.episodes else []),
         Section("what is not visible", _blind(frame.blind, job, markdown) if frame.blind else []),

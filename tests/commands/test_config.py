@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from hwtop.cli import cli
+from hwtop.collectors.ras import policy
 from hwtop.commands import demo, live, screen
 from hwtop.config import Config, load, parse
 from hwtop.errors import HwtopError, UsageError
@@ -123,3 +124,14 @@ def test_the_screen_writes_the_file_that_it_was_given_without_waiting(tmp_path: 
     place.write_text("[screen\n")
     file.save({("alerts", "bell"): False}, answers.put)
     assert isinstance(answers.get(timeout=60), UsageError)
+
+
+def test_a_command_that_reads_the_settings_adopts_who_may_be_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "_adopted", ["off"])
+    settings = tmp_path / "config.toml"
+    for said in ("any-version", "off"):
+        settings.write_text(f'[nccl]\nras = "{said}"\n')
+        run("explain", "hang", "--config", str(settings))
+        assert policy.adopted() == said

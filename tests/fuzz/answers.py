@@ -20,10 +20,13 @@ from hwtop.collectors.stacks import pyspy, pyspy_record
 from hwtop.collectors.stacks.faulthandler_text import parse_faulthandler
 from hwtop.job.flight.dump import trimmed
 from hwtop.job.metrics.files import kind_of
+from hwtop.job.ras.error import RasError
+from hwtop.job.ras.report import parse as parse_ras
 from hwtop.job.stacks.short_names import ShortNames
 from hwtop.model.flight import FlightReading
 from hwtop.model.metrics import MetricsTarget
 from hwtop.model.plan import SamplingPlan
+from hwtop.model.ras import RasReading
 from hwtop.model.stack import StackDump, StackProfile, StackReading
 from tests.flight_dumps import FOLDER, document, op
 from tests.fuzz.claims import assembled, moments, possible
@@ -152,9 +155,25 @@ def _check_heartbeat(_: str, data: bytes, folder: Path) -> None:
     assembled(*readings)
 
 
+def _reports() -> Samples:
+    return {"": [path.read_bytes() for path in sorted((DATA / "ras").iterdir())]}
+
+
+def _check_ras(_: str, data: bytes, folder: Path) -> None:
+    moment, _second = moments()
+    try:
+        report, missing = parse_ras(data), {}
+    except RasError as error:
+        report, missing = None, {"report": str(error)}
+    reading = RasReading(at_s=moment.at_s, report=report, reported_at_s=moment.at_s, missing=missing)
+    possible(reading, "ras")
+    assembled({"ras": reading})
+
+
 TARGETS = (
     Target("stacks", _stacks, _check_stacks),
     Target("flight", _dumps, _check_flight),
     Target("metrics", _metrics, _check_metrics),
     Target("heartbeat", _pages, _check_heartbeat),
+    Target("ras", _reports, _check_ras),
 )

@@ -4,12 +4,13 @@ from typing import Any
 
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
-from hwtop.model.job import Job
+from hwtop.model.job import Job, JobRas
 from hwtop.model.log import LogFile
 from hwtop.model.metrics import MetricsFile
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import Refusal
 from hwtop.symptoms.blind import blind_spots
+from tests.parts import replace
 from tests.symptoms.derived_states import derived, job, rank
 
 LOG = LogFile(path="/logs/rank_0.log", pids=(1000,), size_bytes=5, age_s=1.0)
@@ -110,3 +111,9 @@ def test_a_metrics_file_that_cannot_be_read_is_told() -> None:
     assert ("metrics /run/events.out", "permission denied: run hwtop as its owner") in spots(
         watched=job(rank(), metrics_files=(file,))
     )
+
+
+def test_a_silent_ras_port_is_named_while_the_job_looks_stuck() -> None:
+    silent = JobRas(reason="8 of 8 connections silent", pids=(1000,))
+    assert ("NCCL RAS", "8 of 8 connections silent") in spots(job(rank(), log_files=(LOG,), ras=silent))
+    assert spots(job(rank(), log_files=(LOG,), ras=replace(silent, pids=()))) == []

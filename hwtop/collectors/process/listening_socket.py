@@ -88,6 +88,18 @@ def tcp_peer(directory: str, inode: int) -> str | None:
     return None
 
 
+def accepted_inode(directory: str, port: int, peer_port: int) -> int | None:
+    """Socket at `port` whose other end is at `peer_port` of the same machine; None where nobody has accepted the connection."""
+    for name in ("tcp", "tcp6"):
+        for line in _rows(f"{directory}/net/{name}"):
+            fields = line.split()
+            if len(fields) > 9 and all(
+                each.endswith(f":{number:04X}") for each, number in zip(fields[1:3], (port, peer_port), strict=True)
+            ):
+                return int(fields[9]) or None
+    return None
+
+
 def accepting_fds(pid: int, tids: Iterable[int], proc: str = "/proc") -> frozenset[int]:
     """Descriptors in whose accept(2) one of these threads sleeps; empty where the kernel does not report it (it does to whoever
     may trace the process).

@@ -17,6 +17,7 @@ from hwtop.derive.job.outlier_vote import OutlierVotes
 from hwtop.derive.job.output import log_targets, ranks_by_path, with_files
 from hwtop.derive.job.process import ProcessRates, process_rates
 from hwtop.derive.job.rank import rank_now
+from hwtop.derive.job.ras import RasTracker
 from hwtop.derive.job.slot import RankProcesses, RankSlot
 from hwtop.derive.logs.log import LogBook
 from hwtop.derive.logs.metrics import MetricsBook, metrics_targets
@@ -54,6 +55,7 @@ class JobTracker:
         self._metrics_files = MetricsBook()
         self._kernel = KernelBook()
         self._flight = FlightTracker()
+        self._ras = RasTracker()
         self._ranks_of: dict[str, tuple[int, ...]] = {}
         self._rank_of_pid: dict[int, int] = {}
         """Those of earlier attempts, too: a launcher tells of the dead when the next ones run already."""
@@ -85,7 +87,7 @@ class JobTracker:
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._metrics_files.complete(job, snapshot)
         job = self._hang.complete(job, snapshot, self._samples)
-        return self._flight.advance(job, snapshot)
+        return self._ras.advance(self._flight.advance(job, snapshot), snapshot)
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)

@@ -189,12 +189,15 @@ def _storage(scene: _Scene) -> _Answer:
 
 
 def _mismatch(scene: _Scene) -> _Answer:
-    """The Flight Recorder knows; else two places in collectives, and nobody outside of them."""
+    """The Flight Recorder knows, or NCCL's counts; else two places in collectives, and nobody outside of them."""
     flight = scene.job.flight.verdict
     if flight is not None and flight.kind == "mismatch":
         return _Answer(flight.text, "mismatch", flight.culprits)
+    ras = scene.job.ras.verdict
+    if ras is not None and ras.kind == "mismatch" and not scene.changes:
+        return _Answer(ras.text, "mismatch", ras.culprits)
     groups = collective_groups(scene.job)
-    is_apart = len(groups) > 1 and not scene.changes and flight is None
+    is_apart = len(groups) > 1 and not scene.changes and flight is None and ras is None
     if not is_apart or any(rank.stack.phase == "rendezvous" for rank in scene.live):
         return _Answer("no mismatch of collectives")
     fewest = groups[-1].ranks
@@ -224,6 +227,10 @@ def _missing(scene: _Scene) -> _Answer:
     flight = scene.job.flight.verdict
     if flight is not None and flight.kind == "missing":
         return _Answer(flight.text, "missing", flight.culprits)
+    ras, outside = scene.job.ras.verdict, {rank.rank for rank in scene.changes}
+    # counts do not show who waits for a send or recv: a rank of this machine that is seen outside comes first
+    if ras is not None and ras.kind == "missing" and (not outside or outside & set(ras.culprits)):
+        return _Answer(ras.text, "missing", ras.culprits)
     if scene.waiting and scene.changes:
         ranks = tuple(rank.rank for rank in scene.changes)
         text = f"{named(ranks)} {do(ranks, 'be')} outside any collective"

@@ -22,6 +22,7 @@ from hwtop.job.stacks.groups import call_site, parting
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.liveness import LivenessState
 from hwtop.model.rank import Rank
+from hwtop.model.ras import RasProcess
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.hang.stall import HANG, stall_cause
@@ -212,6 +213,8 @@ def _evidence(history: History, job: Job, cause: HangCause) -> tuple[str, ...]:
         lines.append(parting(job.stacks.groups))
     if job.flight.verdict is not None:
         lines += job.flight.verdict.evidence
+    if job.ras.verdict is not None:
+        lines += job.ras.verdict.evidence
     lines += [
         f"rank {rank.rank}: its child PID {child.pid} has ended, {exit_words(child.exit_code)}"
         for rank in ranks
@@ -285,6 +288,7 @@ def _for_time(history: History, cause: HangCause) -> str:
 def _facts(history: History, job: Job, cause: HangCause) -> dict[str, Fact]:
     ranks = history.live_ranks
     first = next((rank for rank in ranks if rank.rank in cause.culprits), ranks[0])
+    far = _elsewhere(job, cause)
     return {
         "for_time": _for_time(history, cause),
         "conclusion": conclusion(job),
@@ -292,8 +296,19 @@ def _facts(history: History, job: Job, cause: HangCause) -> dict[str, Fact]:
         "rank": first.rank,
         "pid": first.pid,
         "log": first.log.path,
+        "is_here": far is None,
+        "far_node": far.host if far is not None else None,
+        "far_pid": far.pid if far is not None else None,
         "target_pid": job.target_pid,
         "has_flight": job.flight.verdict is not None,
         "is_of_link": cause.kind == "transport",
         "is_elsewhere": cause.kind == "elsewhere",
     }
+
+
+def _elsewhere(job: Job, cause: HangCause) -> RasProcess | None:
+    """The process to look at on another machine, where none of the culprits is on this one."""
+    ras, here = job.ras.verdict, {rank.rank for rank in job.ranks}
+    if ras is None or cause.why != ras.text or here & set(cause.culprits):
+        return None
+    return next(iter(ras.processes), None)

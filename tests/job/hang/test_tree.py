@@ -11,6 +11,7 @@ from hwtop.model.flight import FlightVerdict
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job
+from hwtop.model.ras import RasKind, RasVerdict
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from tests.parts import replace
 from tests.symptoms.derived_states import ALL_REDUCE, BARRIER, SAVE, TRAIN, event, job, rank, stack_group, still, worker
@@ -127,6 +128,35 @@ def test_the_flight_recorder_knows_better_than_the_stacks() -> None:
         assert found.kind == expected
         assert found.why == "the recorder says so"
         assert found.culprits == ((2,) if kind in ("mismatch", "missing") else ())
+
+
+def ras(kind: RasKind, *culprits: int) -> RasVerdict:
+    return RasVerdict(kind=kind, culprits=culprits, text="the counts say so", evidence=())
+
+
+@pytest.mark.parametrize(
+    ("watched", "verdict", "kind", "culprits"),
+    [
+        (replace(ALL_WAIT, world_size=8), ras("missing", 5), "missing", (5,)),
+        (replace(ALL_WAIT, world_size=8), ras("missing"), "missing", ()),
+        (ALL_WAIT, ras("mismatch", 2), "mismatch", (2,)),
+        (ONE_OUT, ras("missing", 1), "missing", (1,)),
+    ],
+)
+def test_the_counts_of_nccl_name_ranks_of_all_nodes(
+    watched: Job, verdict: RasVerdict, kind: str, culprits: tuple[int, ...]
+) -> None:
+    found = cause_of(replace(watched, ras=verdict))
+    assert (found.kind, found.culprits, found.why) == (kind, culprits, "the counts say so")
+
+
+def test_what_is_seen_comes_before_counts_that_know_no_send() -> None:
+    found = cause_of(replace(ONE_OUT, ras=ras("missing", 5)))
+    assert (found.culprits, found.why) == ((1,), "rank 1 is outside any collective")
+    assert cause_of(replace(ONE_OUT, ras=ras("mismatch", 2))).kind == "missing"
+    assert cause_of(replace(ALL_WAIT, ras=ras("missing", 5), flight=flight("missing"))).culprits == (2,)
+    apart = (stack_group((0, 1), TRAIN, ALL_REDUCE), stack_group((2,), SAVE, BARRIER))
+    assert cause_of(replace(ALL_WAIT, ras=ras("missing", 5), stack_groups=apart)).culprits == (5,)
 
 
 def test_the_same_operation_from_two_lines_is_no_mismatch_when_the_recorder_says_so() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.member import Launcher
+from hwtop.model.ras import RasProcess, RasVerdict
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.hang.hang import check_hang, check_mismatch, check_missing
 from hwtop.symptoms.history import History
@@ -50,6 +51,22 @@ def test_one_rank_outside_the_collective_is_named_with_both_call_sites() -> None
     assert "its last log line (20 s ago): flushing metrics" in seen.evidence
     assert any(line.startswith("ruled out: no rank dead") for line in seen.evidence)
     assert seen.next_steps[0].startswith("hwtop stacks 1001")
+    assert check_hang(constant(watched)) is None, "one root"
+
+
+def test_a_rank_on_another_machine_is_named_with_its_process() -> None:
+    text = "rank 21 on node 172.16.64.213 has launched 6649 of 6650 AllReduce operations: it never came"
+    process = RasProcess(host="172.16.64.213", pid=3487984)
+    found = RasVerdict(kind="missing", culprits=(21,), processes=(process,), text=text, evidence=("NCCL RAS: counts",))
+    group = stack_group((0, 1), TRAIN, ALL_REDUCE)
+    watched = job(still(0), still(1), world_size=32, ras=found, stack_groups=(group,))
+    seen = check_missing(constant(watched))
+    assert seen is not None
+    assert seen.ranks == (21,)
+    assert seen.title.startswith("Rank 21 is missing from the collective for 20 s: ranks 0-1 wait in all_reduce")
+    assert f"{text} (non-communication hang)" in seen.evidence
+    assert "NCCL RAS: counts" in seen.evidence
+    assert "hwtop diagnose 3487984   # on node 172.16.64.213: what this rank does" in seen.next_steps
     assert check_hang(constant(watched)) is None, "one root"
 
 

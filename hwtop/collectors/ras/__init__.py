@@ -1,0 +1,1 @@
+"""Asks NCCL's RAS port about the ranks of all nodes."""

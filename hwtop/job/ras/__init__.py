@@ -1,0 +1,1 @@
+"""NCCL RAS: its report, and what that says about a hang."""

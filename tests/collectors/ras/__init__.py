@@ -1,0 +1,1 @@
+"""NCCL's RAS port as a source, against processes that answer as it does."""
