@@ -65,8 +65,9 @@ class Screen:
         self.folder = Path()
         self.seconds: float | None = None
 
-    def run(self, _: object, *, target_pid: int, log_globs: tuple[str, ...], seconds: float | None) -> None:
-        self.launcher_pid, self.folder, self.seconds = target_pid, Path(log_globs[0]).parent, seconds
+    def watch(self, _: object, watching: live.Watching, seconds: float | None) -> None:
+        assert watching._target_pid is not None
+        self.launcher_pid, self.folder, self.seconds = watching._target_pid, Path(watching._logs[0]).parent, seconds
         assert (self.folder / "launcher.log").exists()
         self.leave()
 
@@ -104,7 +105,7 @@ def as_a_program() -> Iterator[None]:
 )
 def test_leaving_ends_the_job(leaves: Any, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(leaves)
-    monkeypatch.setattr(live, "run", screen.run)
+    monkeypatch.setattr(live, "watch", screen.watch)
     before = signal.getsignal(signal.SIGTERM)
     result = CliRunner().invoke(demo.command, ["healthy", "--stdlib", "--for", "20s"])
     assert result.exit_code == code
