@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hwtop.model.frame import Frame
 
 _DAY_S = 86400.0
-_NO_ANSWER_S = 5.0
-"""A job of which nothing has been read for so long cannot be read."""
 
 
 @click.command()
@@ -65,10 +63,9 @@ def command(
     (with the reason); 124 timeout.
     """
     from hwtop.collectors.logs.user_patterns import watched_patterns
-    from hwtop.errors import CannotError
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
-    from hwtop.feed.until import Event, condition, event
+    from hwtop.feed.until import condition, first_event
     from hwtop.feed.vigil import vigil
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.report.json_report import encode
@@ -81,24 +78,20 @@ def command(
     assert target_pid is not None
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
-    found: Event | None = None
-    for frame in vigil(
+
+    def each(frame: Frame) -> None:
+        _show(frame)
+        announcer.advance(frame)
+
+    coming = vigil(
         target_pid,
         most_s=timeout,
         log_globs=logs,
         gpus=gpus,
         symptoms=config.symptoms,
         learner=learner(config.baselines.learn),
-    ):
-        _show(frame)
-        announcer.advance(frame)
-        found = event(frame, conditions, quiet_for)
-        if found is None and frame.watched_s >= timeout:
-            found = Event(reason="timeout", text=f"nothing of it in {frame.watched_s:.0f} s")
-        if found is not None or (frame.derived.job is None and frame.watched_s >= _NO_ANSWER_S):
-            break
-    if found is None:
-        raise CannotError(f"cannot read process {target_pid}: it has ended, or /proc does not answer")
+    )
+    frame, found = first_event(target_pid, coming, conditions, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
     _show(None)
     announcer.finish()
     if as_json:

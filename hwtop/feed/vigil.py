@@ -6,7 +6,7 @@ import contextlib
 import os
 import select
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from msgspec import Struct
 
@@ -98,7 +98,7 @@ def vigil(
     gpus: tuple[int, ...] | None = None,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
-) -> Iterator[Frame]:
+) -> Generator[Frame, None, None]:
     """Frames until the caller has seen enough; the last one is due after `most_s`.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
+from hwtop.errors import CannotError
 from hwtop.feed.address_space import check_address_space
 from hwtop.feed.feed import Store, frames
 from hwtop.feed.learn import Learner
@@ -74,3 +75,15 @@ def last_frame(frames_to_come: Iterator[Frame], each: Callable[[Frame], None] = 
     for frame in frames_to_come:
         each(frame)
     return frame
+
+
+def check_read(frame: Frame, target_pid: int | None) -> None:
+    """Find out whether there is a job to report on.
+
+    Raises:
+        CannotError: it cannot be read.
+    """
+    if frame.derived.job is None:
+        reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
+        why = "; ".join(reasons) or "it has ended, or /proc does not answer"
+        raise CannotError(f"cannot read process {target_pid}: {why}")
