@@ -62,18 +62,15 @@ def command(
     Exit code: 0 the job ended well, or a step or loss was reached; 1 it ended badly, stalled or has a symptom; 2 not possible
     (with the reason); 124 timeout.
     """
-    from hwtop.collectors.logs.user_patterns import watched_patterns
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
-    from hwtop.feed.until import condition, first_event
-    from hwtop.feed.vigil import vigil
+    from hwtop.feed.until import first_event
+    from hwtop.feed.vigil import conditions, vigil
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.report.json_report import encode
     from hwtop.report.wait import exit_code_of, wait_report, wait_text
-    from hwtop.symptoms.records import records
 
-    own = (pattern.id for pattern in watched_patterns().registry.patterns)
-    conditions = [condition(text, {*records(), *own}) for text in events or ("stalled",)]
+    until = conditions(events or ("stalled",))
     target_pid = resolve_target(pid, pid_option, name, required=True)
     assert target_pid is not None
     config = settings_of(ctx)
@@ -91,7 +88,7 @@ def command(
         symptoms=config.symptoms,
         learner=learner(config.baselines.learn),
     )
-    frame, found = first_event(target_pid, coming, conditions, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
+    frame, found = first_event(target_pid, coming, until, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
     _show(None)
     announcer.finish()
     if as_json:

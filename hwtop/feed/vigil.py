@@ -10,18 +10,21 @@ from collections.abc import Generator, Sequence
 
 from msgspec import Struct
 
+from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.process.held import descriptor_of
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.address_space import check_address_space
 from hwtop.feed.feed import Focus, frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LIVE_STACK_BUDGET_PCT, LiveSource
+from hwtop.feed.until import Condition, condition
 from hwtop.job.hang.liveness import SUSPECT, phi_of_silence, rhythm_s
 from hwtop.job.hang.stall import silence_s as silence_of
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.plan import UserFocus
 from hwtop.model.rank import Rank
+from hwtop.symptoms.records import records
 
 _OPENING_S = 20.0
 """The first look is a close one: as long as that of `hwtop diagnose`."""
@@ -88,6 +91,16 @@ def _hurry_at_the_end(pid: int, source: LiveSource) -> None:
             ended.poll()
             os.close(descriptor)
             source.interval_s = CLOSE.interval_s
+
+
+def conditions(events: Sequence[str]) -> list[Condition]:
+    """The events as the user writes them; symptoms are hwtop's own and those of the user's log patterns.
+
+    Raises:
+        UsageError: one is not an event, or there is no such symptom.
+    """
+    known = {*records(), *(pattern.id for pattern in watched_patterns().registry.patterns)}
+    return [condition(event, known) for event in events]
 
 
 def vigil(
