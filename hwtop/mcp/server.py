@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
@@ -10,14 +9,12 @@ from typing import Any, BinaryIO
 from hwtop.config import Config
 from hwtop.errors import UsageError
 from hwtop.mcp import protocol
-from hwtop.mcp.calls import Calls
+from hwtop.mcp.calls import Calls, CancelledError
 from hwtop.mcp.protocol import METHOD_NOT_FOUND, PARSE_ERROR, Message, ProtocolError
 from hwtop.mcp.tool import Tool
 
 _LONGEST_LINE = 1 << 20
 """Bytes of a request that are read; arguments of tools are short."""
-_BROKEN_PIPE = 141
-"""Exit code where the client no longer reads, as of a shell."""
 
 
 class Server:
@@ -29,10 +26,11 @@ class Server:
         self._tools = {tool.name: tool for tool in tools}
         self._calls = Calls()
         self._writing = threading.Lock()
+        self._is_gone = False
 
     def serve(self) -> None:
         """Returns when the client has closed its end."""
-        while line := self._source.readline(_LONGEST_LINE):
+        while not self._is_gone and (line := self._source.readline(_LONGEST_LINE)):
             if line.strip():
                 self._take(line)
         self._calls.close()
@@ -92,6 +90,8 @@ class Server:
             return
 
         def report(done_s: float, most_s: float, text: str) -> None:
+            if self._is_gone:
+                raise CancelledError
             if isinstance(token, (int, str)):
                 self._send(protocol.progress(token, done_s, most_s, text))
 
@@ -111,5 +111,5 @@ class Server:
             try:
                 self._sink.write(line)
                 self._sink.flush()
-            except (OSError, ValueError):  # closed: the main thread may wait for a request that never comes
-                os._exit(_BROKEN_PIPE)
+            except (OSError, ValueError):  # closed
+                self._is_gone = True

@@ -13,14 +13,15 @@ from hwtop.errors import UsageError
 from hwtop.job.log.text import storable, visible
 from hwtop.mcp.calls import Call
 from hwtop.model.output import Output
-from hwtop.report.fit import BRIEF_BYTES
 from hwtop.report.json_report import plain
 from hwtop.report.schema import schema
 
-_MOST_BYTES = 4 * BRIEF_BYTES
-"""Of the structured content. Engineering default."""
-_LENGTHS = (256, 64, 16, 8, 4)
-"""Of lists and, in tens of characters, of texts: the largest with which the structured content fits is kept."""
+_MOST_BYTES = 32_000
+"""Of the structured content: 8,000 tokens of four bytes. Engineering default."""
+_MOST_ENTRIES = (256, 64, 16, 8, 4)
+"""Of a list; a list inside of a list has a quarter of it. The largest with which the structured content fits is kept."""
+_SHOWN_CHARS = 300
+"""Of a text that are kept, where lists are cut."""
 _SLACK_S = 60.0
 """A call may take so much longer than it watches, as on an overloaded machine."""
 _READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
@@ -93,25 +94,25 @@ def result(answer: Answer) -> dict[str, Any]:
     content = plain(answer.report)
     lines = answer.text.splitlines()
     if _size(content) > _MOST_BYTES:
-        length, content = next(_shorter(content))
-        lines.append(f"Cut: lists of the structured content to {length} entries; `{answer.whole}` prints all")
+        most, content = next(_shorter(content))
+        lines.append(f"Cut: lists of the structured content, to {most} entries; `{answer.whole}` prints all")
     text = "\n".join(visible(storable(line)) for line in lines)
     return {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": False}
 
 
 def _shorter(content: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-    for length in _LENGTHS:
-        cut = _cut(content, length)
-        if _size(cut) <= _MOST_BYTES or length == _LENGTHS[-1]:
-            yield length, cut
+    for most in _MOST_ENTRIES:
+        cut = _cut(content, most)
+        if _size(cut) <= _MOST_BYTES or most == _MOST_ENTRIES[-1]:
+            yield most, cut
 
 
-def _cut(value: Any, length: int) -> Any:
+def _cut(value: Any, most: int) -> Any:
     if isinstance(value, str):
-        return value if len(value) <= 10 * length else value[: 10 * length] + "…"
+        return value if len(value) <= _SHOWN_CHARS else value[:_SHOWN_CHARS] + "…"
     if isinstance(value, dict):
-        return {key: _cut(each, length) for key, each in value.items()}
-    return [_cut(each, length) for each in value[:length]] if isinstance(value, list) else value
+        return {key: _cut(each, most) for key, each in value.items()}
+    return [_cut(each, most // 4) for each in value[:most]] if isinstance(value, list) else value
 
 
 def _size(content: Any) -> int:

@@ -34,7 +34,7 @@ _GLANCE_S = 2.0
 _SNAPSHOT_S = 1.0
 """Rates need two readings, this far apart."""
 Pid = Annotated[int, Meta(ge=1, description="any process of the job: launcher, rank or loader worker")]
-RankNumber = Annotated[int, Meta(ge=0, description="only this rank")]
+AnyRank = Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="only this rank")]
 
 
 class FindJobs(Arguments, frozen=True):
@@ -45,7 +45,7 @@ class Diagnose(Arguments, frozen=True):
     """Arguments of `diagnose`."""
 
     pid: Pid
-    seconds: Annotated[float, Meta(ge=5, le=120, description="how long to watch")] = 20.0
+    seconds: Annotated[float, Meta(ge=1, le=120, description="how long to watch")] = 20.0
 
     @property
     def watches_s(self) -> float:
@@ -57,14 +57,14 @@ class Stacks(Arguments, frozen=True):
     """Arguments of `stacks`."""
 
     pid: Pid
-    rank: RankNumber | None = None
+    rank: AnyRank = None
 
 
 class Logs(Arguments, frozen=True):
     """Arguments of `logs`."""
 
     pid: Pid
-    rank: RankNumber | None = None
+    rank: AnyRank = None
     lines: Annotated[int, Meta(ge=1, le=200, description="how many of the newest")] = 50
 
 
@@ -77,7 +77,7 @@ class Explain(Arguments, frozen=True):
 class Snapshot(Arguments, frozen=True):
     """Arguments of `snapshot`."""
 
-    pid: Pid | None = None
+    pid: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="also this job: any process of it")] = None
 
 
 class Wait(Arguments, frozen=True):
@@ -92,10 +92,10 @@ class Wait(Arguments, frozen=True):
         ),
     ] = ("stalled", "symptom")
     timeout_s: Annotated[float, Meta(ge=1, le=3600, description="return at the latest then")] = 300.0
-    quiet_for_s: (
-        Annotated[float, Meta(ge=1, le=86400, description="also return after so long without a log line or step")]
-        | None
-    ) = None
+    quiet_for_s: Annotated[
+        Annotated[float, Meta(ge=1, le=86400)] | None,
+        Meta(description="also return after so long without a log line or step"),
+    ] = None
 
     @property
     def watches_s(self) -> float:
