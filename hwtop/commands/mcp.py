@@ -17,7 +17,7 @@ from hwtop.commands.options import settings, settings_of
 def command(ctx: click.Context) -> None:
     """Serve the Model Context Protocol on standard input and output. A coding agent starts it, and ends it by closing its input.
 
-    It only reads. What would pause, change or end a job is returned as a command for a person.
+    It only reads. What would pause, change or end a job is returned as a command for the user.
     """
     from hwtop.errors import UsageError
     from hwtop.mcp.server import Server

@@ -21,6 +21,8 @@ WITH_HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 """Of JSON-RPC 2.0."""
 UNSUPPORTED_VERSION = -32022
+_ERROR_CHARS = 1_000
+"""Of a text that may quote the client, or a path."""
 _META = "io.modelcontextprotocol/"
 _SERVER = {"name": "hwtop", "title": "hwtop", "version": __version__}
 _INSTRUCTIONS = """Diagnoses running training jobs on this machine from outside: why one hangs, is slow, or has failed. It only reads. \
@@ -141,7 +143,3 @@ def encoded(message: Mapping[str, Any]) -> bytes:
 
 def _printable(text: str) -> str:
     return visible(storable(text[:_ERROR_CHARS]))
-
-
-_ERROR_CHARS = 1_000
-"""Of a text that may quote the client, or a path."""

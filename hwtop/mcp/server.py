@@ -71,8 +71,7 @@ class Server:
         elif message.method == "ping":
             self._respond(message, {})
         elif message.method == "tools/list":
-            listed = {"tools": [tool.described() for tool in self._tools.values()]}
-            self._respond(message, protocol.lasting(listed) if message.version == protocol.CURRENT else listed)
+            self._respond(message, protocol.lasting({"tools": [tool.described() for tool in self._tools.values()]}))
         elif message.method == "tools/call":
             self._call(message)
         else:

@@ -24,7 +24,7 @@ _SHOWN_CHARS = 300
 """Of a text that are kept, where lists are cut."""
 _SLACK_S = 60.0
 """A call may take so much longer than it watches, as on an overloaded machine."""
-_READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+_READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False}
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""What can be asked. Nothing here touches a job: what would is among `next_actions`, for a person."""
+"""What can be asked. Nothing here touches a job: what would is among `next_actions`, for the user."""
 
 from __future__ import annotations
 
