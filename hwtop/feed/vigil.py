@@ -30,6 +30,8 @@ _OPENING_S = 20.0
 """The first look is a close one: as long as that of `hwtop diagnose`."""
 _MOST_CLOSE_S = 60.0
 """What is still suspicious after so long is looked at rarely again: it has been a finding since, or is the job's way."""
+_LONGEST_POLL_MS = 2**31 - 1
+"""That poll(2) takes."""
 
 
 class Pace(Struct, frozen=True):
@@ -81,16 +83,16 @@ class Attention:
         return silence_s > self._usual_silence_s and phi_of_silence(silence_s, min(rhythms, default=None)) >= SUSPECT
 
 
-def _hurry_at_the_end(pid: int, source: LiveSource) -> None:
-    """Look at once when this process ends: the others of its job are found to have ended, or not, at the next look anyway."""
+def _hurry_at_the_end(pid: int, source: LiveSource, most_s: float) -> None:
+    """For so long, look at once when this process ends: the others of its job are found to have ended, or not, at the next look anyway."""
     with contextlib.suppress(OSError):
         descriptor = descriptor_of(pid)
         if descriptor is not None:
             ended = select.poll()
             ended.register(descriptor, select.POLLIN)
-            ended.poll()
+            if ended.poll(min(most_s * 1000, _LONGEST_POLL_MS)):
+                source.interval_s = CLOSE.interval_s
             os.close(descriptor)
-            source.interval_s = CLOSE.interval_s
 
 
 def conditions(events: Sequence[str]) -> list[Condition]:
@@ -126,7 +128,7 @@ def vigil(
         stack_budget_pct=CLOSE.stack_budget_pct,
     )
     attention, focus = Attention(), Focus()
-    threading.Thread(target=_hurry_at_the_end, args=(target_pid, source), name="hwtop-end", daemon=True).start()
+    threading.Thread(target=_hurry_at_the_end, args=(target_pid, source, most_s), name="hwtop-end", daemon=True).start()
     try:
         for frame in frames(source, focus, symptoms=symptoms, learner=learner):
             yield frame
