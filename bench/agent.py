@@ -2,9 +2,10 @@
 
     python bench/agent.py [NAME_OR_GLOB ...] [--list]
 
-Starts the jobs of the diagnosis tests one after the other and prints a table: bytes, tokens, whether the rank is named, and how many
-of the words are in it that the tests demand of the finding. Those words are places in the code and states of processes, and some are
-hwtop's own wording. Tokens are bytes / 4. Needs torch; jobs that need the fake GPU driver or a planted event are left out.
+Starts the jobs of the diagnosis tests one after the other and prints a table: bytes, tokens, whether the rank is named, how many
+of the words are in it that the tests demand of the finding, and whether hwtop found the planted fault. Those words are places in the
+code and states of processes, and some are hwtop's own wording. Tokens are bytes / 4. Needs torch; jobs that need the fake GPU driver
+or a planted event are left out.
 """
 
 from __future__ import annotations
@@ -67,13 +68,14 @@ def brief(job: TrainingJob, seconds: int) -> str:
     return _output([sys.executable, "-m", "hwtop", "diagnose", str(pid), "--for", f"{seconds}s", "--brief"])
 
 
-def measure(case: Case) -> tuple[Score, Score]:
+def measure(case: Case) -> tuple[Score, Score, bool]:
     """The raw texts are taken when hwtop has seen the job, so that both show the same."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, start(case, Path(folder)) as job:
         if case.ready:
             job.wait_for_line(case.ready)
         short = brief(job, case.seconds)
-        return score(raw_texts(job), case), score(short, case)
+        is_found = f" {case.symptom} (" in short
+        return score(raw_texts(job), case), score(short, case), is_found
 
 
 def chosen(patterns: Sequence[str]) -> Iterable[Case]:
@@ -100,18 +102,17 @@ def main() -> None:
     if asked.list:
         print("\n".join(case.script for case in chosen(asked.cases)))
         return
-    heads = ["bytes", "tokens", "rank", "words"]
-    print(
-        "| Job | Symptom |", " | ".join([*(f"raw {head}" for head in heads), *(f"hwtop {head}" for head in heads)]), "|"
-    )
-    print("| --- " * 10 + "|")
+    kinds = ("bytes", "tokens", "rank", "words")
+    heads = ["Job", "Symptom", *(f"{reader} {kind}" for reader in ("raw", "hwtop") for kind in kinds), "found"]
+    print(f"| {' | '.join(heads)} |\n{'| --- ' * len(heads)}|")
     for case in chosen(asked.cases):
         try:
-            raw, short = measure(case)
+            raw, short, is_found = measure(case)
         except (TimeoutError, subprocess.TimeoutExpired) as error:
             print(f"{case.script}: not measured: {error}"[:300], file=sys.stderr)
             continue
-        print(f"| {case.script} | {case.symptom} | {' | '.join([*raw.cells(), *short.cells()])} |", flush=True)
+        cells = [case.script, str(case.symptom), *raw.cells(), *short.cells(), "yes" if is_found else "no"]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ LAST_WORDS_S = 5.0
 """How long a job is still watched after its end: its launcher writes the summary last."""
 VERDICT_S = EARLY_S + 1.0
 """Long enough for a verdict without a finding."""
+RATES_S = 1.0
+"""Rates need two readings, this far apart."""
 _FIRST_STACKS_S = 3.0
 """Enough for rates and the first stacks."""
 HEADLESS_STACK_BUDGET_PCT = 4.0

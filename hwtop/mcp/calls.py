@@ -62,7 +62,7 @@ class Calls:
         """Run it as soon as it is its turn. Returns at once.
 
         Raises:
-            ProtocolError: there are too many, or one of this id.
+            ProtocolError: one of this id is under way.
         """
         with self._lock:
             if request in self._calls:
@@ -81,8 +81,9 @@ class Calls:
         """Cancel all, and let them stop watching."""
         for request in list(self._calls):
             self.cancel(request)
-        for thread in self._threads:
-            thread.join(_CLOSE_S / len(self._threads))
+        threads = self._threads
+        for thread in threads:
+            thread.join(_CLOSE_S / len(threads))
 
     def _start_next(self) -> None:
         """The lock is held."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from hwtop.collectors.process.candidates import CandidateSource
 from hwtop.collectors.process.source import check_target
 from hwtop.config import Config
+from hwtop.errors import UsageError
 from hwtop.feed import vigil, watch
 from hwtop.feed.learn import learner
 from hwtop.feed.until import first_event
@@ -31,10 +32,8 @@ from hwtop.symptoms.thresholds import with_thresholds
 
 _GLANCE_S = 2.0
 """Long enough to find the logs of a job and read their last lines."""
-_SNAPSHOT_S = 1.0
-"""Rates need two readings, this far apart."""
 Pid = Annotated[int, Meta(ge=1, description="any process of the job: launcher, rank or loader worker")]
-AnyRank = Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="only this rank")]
+AnyRank = Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="details of this rank alone")]
 
 
 class FindJobs(Arguments, frozen=True):
@@ -115,10 +114,15 @@ def _diagnose(asked: Diagnose, call: Call, config: Config) -> Answer:
 
 def _stacks(asked: Stacks, _: Call, __: Config) -> Answer:
     report = stacks_now(check_target(asked.pid))
-    if asked.rank is not None:
-        ranks = tuple(each for each in report.ranks if each.rank == asked.rank)
-        report = replace(report, ranks=ranks, workers=tuple(each for each in report.workers if each.rank == asked.rank))
-    return Answer(report, stacks_text(report, BRIEF_BYTES), f"hwtop stacks {asked.pid} --json")
+    text, whole = stacks_text(report, BRIEF_BYTES), f"hwtop stacks {asked.pid} --json"
+    if asked.rank is None:
+        return Answer(report, text, whole)
+    ranks, workers = (
+        tuple(each for each in part if each.rank == asked.rank) for part in (report.ranks, report.workers)
+    )
+    if not ranks:
+        raise UsageError(f"no rank {asked.rank} on this machine: leave out `rank` to see which there are")
+    return Answer(replace(report, ranks=ranks, workers=workers), text, whole)
 
 
 def _logs(asked: Logs, call: Call, config: Config) -> Answer:
@@ -137,8 +141,8 @@ def _explain(asked: Explain, _: Call, config: Config) -> Answer:
 
 def _snapshot(asked: Snapshot, call: Call, config: Config) -> Answer:
     pid = None if asked.pid is None else check_target(asked.pid)
-    frames = watch.watch(pid, seconds=_SNAPSHOT_S, symptoms=config.symptoms)
-    frame = watch.last_frame(call.follow(frames, _SNAPSHOT_S))
+    frames = watch.watch(pid, seconds=watch.RATES_S, symptoms=config.symptoms)
+    frame = watch.last_frame(call.follow(frames, watch.RATES_S))
     whole = "hwtop snapshot --json" if pid is None else f"hwtop snapshot {pid} --json"
     return Answer(snapshot(frame), machine(frame, is_brief=True, most_bytes=BRIEF_BYTES), whole)
 

@@ -11,12 +11,17 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from hwtop.config import Config
+from hwtop.errors import UsageError
 from hwtop.feed import vigil, watch
 from hwtop.feed.assemble import Assembler
 from hwtop.job.log.text import visible
+from hwtop.mcp import tools
 from hwtop.mcp.tool import Tool
 from hwtop.mcp.tools import TOOLS
 from hwtop.model.frame import Frame
+from hwtop.model.member import Member
+from hwtop.model.process import ProcessReading
+from hwtop.report.stacks import stacks_report
 from tests import crowds, frames
 from tests.parts import replace
 from tests.recording import load
@@ -108,6 +113,20 @@ def test_logs_of_one_rank_hold_its_lines_alone_and_no_secrets(shows: Any) -> Non
     found = answer("logs", pid=PID, rank=3, lines=2)
     assert [line["path"] for line in found["structuredContent"]["lines"]] == [job.ranks[3].log.path] * 2
     assert SECRET not in json.dumps(found)
+
+
+def test_stacks_of_one_rank_come_with_the_groups_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = frames.hang().derived.job
+    assert job is not None
+    reading = ProcessReading(at_s=0.0, target_pid=PID, root_pid=PID, ticks_per_s=100, processes=())
+    members = [Member(pid=rank.pid, ppid=PID, depth=1, role="rank", rank=rank.rank) for rank in job.ranks]
+    report = stacks_report(reading, members, [rank.stack.dump for rank in job.ranks if rank.stack.dump])
+    monkeypatch.setattr(tools, "stacks_now", lambda _: report)
+    found = answer("stacks", pid=PID, rank=5)
+    assert [rank["rank"] for rank in found["structuredContent"]["ranks"]] == [5]
+    assert text_of(found) == text_of(answer("stacks", pid=PID))
+    with pytest.raises(UsageError, match="no rank 99"):
+        answer("stacks", pid=PID, rank=99)
 
 
 def test_a_wait_returns_on_the_event(shows: Any) -> None:

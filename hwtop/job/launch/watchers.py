@@ -1,5 +1,5 @@
-"""hwtop itself, other monitors of its kind, the shells and coding agents above them: inside the same Slurm step, cgroup or process tree as the ranks,
-and never part of the job. Pure."""
+"""hwtop itself, other monitors of its kind, and the shells and coding agents above them: inside the same Slurm step, cgroup or process
+tree as the ranks, and never part of the job. Pure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ def without_watchers(
     monitors = {process.pid for process in processes if is_monitor(process) and process.pid != target_pid}
     if not monitors and by_pid.keys().isdisjoint(watchers):
         return tuple(processes)
-    agents = {above for pid in monitors if is_agent_server(by_pid[pid]) for above in _line(pid, by_pid)}
-    monitors |= agents - set(_line(target_pid, by_pid))
+    if target_pid in by_pid:
+        servers = [pid for pid in monitors if is_agent_server(by_pid[pid])]
+        monitors |= {above for pid in servers for above in _line(pid, by_pid)} - set(_line(target_pid, by_pid))
     above = {pid for monitor in monitors for pid in _line(monitor, by_pid)} | set(watchers)
     kept = [process for process in processes if monitors.isdisjoint(_line(process.pid, by_pid))]
     of_job = [process for process in kept if process.pid not in above or not _only_watches(process, target_pid)]

@@ -60,6 +60,10 @@ def test_a_coding_agent_in_the_step_of_the_ranks_is_left_out_with_its_server_and
     assert left(STEPD, *RANKS, *AGENT, watchers=(92, 91, 90, 50, 1)) == [50, 60, 61, 70]
 
 
+def test_ranks_stay_when_the_process_that_the_user_named_has_ended() -> None:
+    assert {60, 61, 70} <= set(left(STEPD, *RANKS, *AGENT, target=59))
+
+
 def test_a_job_that_the_coding_agent_started_stays() -> None:
     job = process(60, 93, "python|train.py"), process(61, 60, "python|train.py")
     assert {60, 61} <= set(left(*AGENT, *job)) and 92 not in left(*AGENT, *job)
