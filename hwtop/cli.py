@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": "Explain a symptom: what it means, when it is raised, what to do.",
     "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
     "man": "Print the manual page.",
+    "mcp": "Serve coding agents by the Model Context Protocol, on standard input and output.",
     "patterns": "List, show and test log patterns, built-in and your own.",
     "record": "Record a job without a screen, into a file for `hwtop replay`.",
     "replay": "Show or diagnose a recording.",

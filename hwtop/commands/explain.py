@@ -15,18 +15,11 @@ from hwtop.commands.options import settings, settings_of
 @click.pass_context
 def command(ctx: click.Context, symptom: str, as_json: bool) -> None:
     """Explain a symptom: what it means, when it is raised, what to do, and what would disprove it."""
-    from difflib import get_close_matches
-
-    from hwtop.errors import UsageError
-    from hwtop.report.symptoms import explain_text, symptom_json
-    from hwtop.symptoms.records import records
+    from hwtop.report.symptoms import check_symptom, explain_text, symptom_json
     from hwtop.symptoms.rules import RULES
     from hwtop.symptoms.thresholds import with_thresholds
 
-    if symptom not in records():
-        near = get_close_matches(symptom, records(), n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise UsageError(f"no symptom {symptom!r}: {hint}`hwtop symptoms` lists them")
+    check_symptom(symptom)
     rules = with_thresholds(RULES, settings_of(ctx).symptoms.thresholds)
     for line in [symptom_json(symptom, rules)] if as_json else explain_text(symptom, rules):
         print(line)

@@ -6,8 +6,6 @@ import click
 
 from hwtop.commands.options import length, length_of, reading, resolve_target, target
 
-_SECONDS = 1.0
-"""Rates need two readings, this far apart."""
 _COST_SECONDS = 11.0
 """The slowest readings of a GPU, those of its health, happen every 10 s."""
 _COST_INTERVAL_S = 1.0
@@ -36,7 +34,7 @@ def command(
     costs: bool,
 ) -> None:
     """Read the machine (and the job of PID, if given) once, with rates over one second."""
-    from hwtop.feed.watch import last_frame, watch
+    from hwtop.feed.watch import RATES_S, last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.report import gpu_costs, json_report, text
     from hwtop.symptoms.summary import cut
@@ -49,7 +47,7 @@ def command(
         )
         frame = last_frame(gpu_costs.while_any(frames))
     else:
-        frame = last_frame(watch(target_pid, seconds=_SECONDS, log_globs=logs, gpus=gpus))
+        frame = last_frame(watch(target_pid, seconds=RATES_S, log_globs=logs, gpus=gpus))
     if as_json:
         print(signed_json(json_report.encode(json_report.snapshot(frame, with_costs=costs))))
     elif costs:

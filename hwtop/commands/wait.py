@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hwtop.model.frame import Frame
 
 _DAY_S = 86400.0
-_NO_ANSWER_S = 5.0
-"""A job of which nothing has been read for so long cannot be read."""
 
 
 @click.command()
@@ -64,41 +62,33 @@ def command(
     Exit code: 0 the job ended well, or a step or loss was reached; 1 it ended badly, stalled or has a symptom; 2 not possible
     (with the reason); 124 timeout.
     """
-    from hwtop.collectors.logs.user_patterns import watched_patterns
-    from hwtop.errors import CannotError
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
-    from hwtop.feed.until import Event, condition, event
-    from hwtop.feed.vigil import vigil
+    from hwtop.feed.until import first_event
+    from hwtop.feed.vigil import conditions, vigil
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.report.json_report import encode
     from hwtop.report.wait import exit_code_of, wait_report, wait_text
-    from hwtop.symptoms.records import records
 
-    own = (pattern.id for pattern in watched_patterns().registry.patterns)
-    conditions = [condition(text, {*records(), *own}) for text in events or ("stalled",)]
+    until = conditions(events or ("stalled",))
     target_pid = resolve_target(pid, pid_option, name, required=True)
     assert target_pid is not None
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
-    found: Event | None = None
-    for frame in vigil(
+
+    def each(frame: Frame) -> None:
+        _show(frame)
+        announcer.advance(frame)
+
+    coming = vigil(
         target_pid,
         most_s=timeout,
         log_globs=logs,
         gpus=gpus,
         symptoms=config.symptoms,
         learner=learner(config.baselines.learn),
-    ):
-        _show(frame)
-        announcer.advance(frame)
-        found = event(frame, conditions, quiet_for)
-        if found is None and frame.watched_s >= timeout:
-            found = Event(reason="timeout", text=f"nothing of it in {frame.watched_s:.0f} s")
-        if found is not None or (frame.derived.job is None and frame.watched_s >= _NO_ANSWER_S):
-            break
-    if found is None:
-        raise CannotError(f"cannot read process {target_pid}: it has ended, or /proc does not answer")
+    )
+    frame, found = first_event(target_pid, coming, until, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
     _show(None)
     announcer.finish()
     if as_json:

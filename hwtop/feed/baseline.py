@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hwtop import __version__
 from hwtop.collectors.logs.file import check_file, read_file
 from hwtop.errors import CannotError
-from hwtop.feed.watch import last_frame, watch
+from hwtop.feed.watch import check_read, last_frame, watch
 from hwtop.job.log.block import all_lines
 from hwtop.job.progress.tracker import ProgressReader
 from hwtop.model.baseline import Baseline, JobIdentity
@@ -27,11 +27,8 @@ def of_job(
         CannotError: it cannot be read.
     """
     frame = last_frame(watch(target_pid, seconds=seconds, log_globs=log_globs, gpus=gpus))
+    check_read(frame, target_pid)
     history = History(frame.history)
-    if history.job is None:
-        reasons = "; ".join(spot.reason for spot in frame.blind if spot.source in ("process", "hwtop"))
-        why = reasons or "it has ended, or /proc does not answer"
-        raise CannotError(f"cannot read process {target_pid}: {why}")
     reported = curve_of(history, "throughput")
     return Baseline(
         hwtop=__version__,

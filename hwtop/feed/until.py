@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from math import isfinite
 from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.errors import UsageError
+from hwtop.errors import CannotError, UsageError
 from hwtop.job.exit_code import exit_words
 from hwtop.job.hang.stall import silence_s
 from hwtop.model.frame import Frame
@@ -18,6 +18,8 @@ from hwtop.model.symptom import AT_LEAST, Finding
 from hwtop.symptoms.records import records
 
 Reason = Literal["ended", "stalled", "symptom", "reached", "timeout"]
+_NO_ANSWER_S = 5.0
+"""A job of which nothing has been read for so long cannot be read."""
 _LAST_WORDS_S = 2.0
 """A job that has ended is watched so much longer: its launcher writes the summary last."""
 _FORM = re.compile(
@@ -60,6 +62,32 @@ def condition(text: str, symptoms: Container[str]) -> Condition:
         return Condition(kind="symptom", symptom=found["symptom"])
     kind: Literal["ended", "stalled", "symptom"] = found["kind"]  # type: ignore[assignment]  # by its form
     return Condition(kind=kind)
+
+
+def first_event(
+    target_pid: int,
+    coming: Iterable[Frame],
+    conditions: Sequence[Condition],
+    *,
+    quiet_for_s: float | None,
+    timeout_s: float,
+    each: Callable[[Frame], None] = lambda _: None,
+) -> tuple[Frame, Event]:
+    """The first event in the frames to come of this job, with the frame that shows it. `each` gets every frame.
+
+    Raises:
+        CannotError: the job cannot be read.
+    """
+    for frame in coming:
+        each(frame)
+        found = event(frame, conditions, quiet_for_s)
+        if found is None and frame.watched_s >= timeout_s:
+            found = Event(reason="timeout", text=f"nothing of it in {frame.watched_s:.0f} s")
+        if found is not None:
+            return frame, found
+        if frame.derived.job is None and frame.watched_s >= _NO_ANSWER_S:
+            break
+    raise CannotError(f"cannot read process {target_pid}: it has ended, or /proc does not answer")
 
 
 def event(frame: Frame, conditions: Sequence[Condition], quiet_for_s: float | None) -> Event | None:

@@ -6,27 +6,32 @@ import contextlib
 import os
 import select
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from msgspec import Struct
 
+from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.process.held import descriptor_of
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.address_space import check_address_space
 from hwtop.feed.feed import Focus, frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LIVE_STACK_BUDGET_PCT, LiveSource
+from hwtop.feed.until import Condition, condition
 from hwtop.job.hang.liveness import SUSPECT, phi_of_silence, rhythm_s
 from hwtop.job.hang.stall import silence_s as silence_of
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.plan import UserFocus
 from hwtop.model.rank import Rank
+from hwtop.symptoms.records import records
 
 _OPENING_S = 20.0
 """The first look is a close one: as long as that of `hwtop diagnose`."""
 _MOST_CLOSE_S = 60.0
 """What is still suspicious after so long is looked at rarely again: it has been a finding since, or is the job's way."""
+_LONGEST_POLL_MS = 2**31 - 1
+"""That poll(2) takes."""
 
 
 class Pace(Struct, frozen=True):
@@ -78,16 +83,26 @@ class Attention:
         return silence_s > self._usual_silence_s and phi_of_silence(silence_s, min(rhythms, default=None)) >= SUSPECT
 
 
-def _hurry_at_the_end(pid: int, source: LiveSource) -> None:
-    """Look at once when this process ends: the others of its job are found to have ended, or not, at the next look anyway."""
+def _hurry_at_the_end(pid: int, source: LiveSource, most_s: float) -> None:
+    """For so long, look at once when this process ends: the others of its job are found to have ended, or not, at the next look anyway."""
     with contextlib.suppress(OSError):
         descriptor = descriptor_of(pid)
         if descriptor is not None:
             ended = select.poll()
             ended.register(descriptor, select.POLLIN)
-            ended.poll()
+            if ended.poll(min(most_s * 1000, _LONGEST_POLL_MS)):
+                source.interval_s = CLOSE.interval_s
             os.close(descriptor)
-            source.interval_s = CLOSE.interval_s
+
+
+def conditions(events: Sequence[str]) -> list[Condition]:
+    """The events as the user writes them; symptoms are hwtop's own and those of the user's log patterns.
+
+    Raises:
+        UsageError: one is not an event, or there is no such symptom.
+    """
+    known = {*records(), *(pattern.id for pattern in watched_patterns().registry.patterns)}
+    return [condition(event, known) for event in events]
 
 
 def vigil(
@@ -98,7 +113,7 @@ def vigil(
     gpus: tuple[int, ...] | None = None,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
-) -> Iterator[Frame]:
+) -> Generator[Frame, None, None]:
     """Frames until the caller has seen enough; the last one is due after `most_s`.
 
     Raises:
@@ -113,7 +128,7 @@ def vigil(
         stack_budget_pct=CLOSE.stack_budget_pct,
     )
     attention, focus = Attention(), Focus()
-    threading.Thread(target=_hurry_at_the_end, args=(target_pid, source), name="hwtop-end", daemon=True).start()
+    threading.Thread(target=_hurry_at_the_end, args=(target_pid, source, most_s), name="hwtop-end", daemon=True).start()
     try:
         for frame in frames(source, focus, symptoms=symptoms, learner=learner):
             yield frame

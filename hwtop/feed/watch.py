@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
+from hwtop.errors import CannotError
 from hwtop.feed.address_space import check_address_space
 from hwtop.feed.feed import Store, frames
 from hwtop.feed.learn import Learner
@@ -16,6 +17,8 @@ LAST_WORDS_S = 5.0
 """How long a job is still watched after its end: its launcher writes the summary last."""
 VERDICT_S = EARLY_S + 1.0
 """Long enough for a verdict without a finding."""
+RATES_S = 1.0
+"""Rates need two readings, this far apart."""
 _FIRST_STACKS_S = 3.0
 """Enough for rates and the first stacks."""
 HEADLESS_STACK_BUDGET_PCT = 4.0
@@ -74,3 +77,15 @@ def last_frame(frames_to_come: Iterator[Frame], each: Callable[[Frame], None] = 
     for frame in frames_to_come:
         each(frame)
     return frame
+
+
+def check_read(frame: Frame, target_pid: int | None) -> None:
+    """Find out whether there is a job to report on.
+
+    Raises:
+        CannotError: it cannot be read.
+    """
+    if frame.derived.job is None:
+        reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
+        why = "; ".join(reasons) or "it has ended, or /proc does not answer"
+        raise CannotError(f"cannot read process {target_pid}: {why}")

@@ -11,7 +11,9 @@ from hwtop.feed.call import Alert
 from hwtop.model.output import Output
 from hwtop.report.baseline import ComparisonReport, SavedBaseline
 from hwtop.report.flight import FlightReport
+from hwtop.report.jobs import JobsReport
 from hwtop.report.json_report import Diagnosis, SnapshotReport
+from hwtop.report.logs import LogsReport
 from hwtop.report.patterns import PatternObject
 from hwtop.report.preflight import ChecksReport
 from hwtop.report.scan import ScanEvent, ScanProgress
@@ -27,6 +29,8 @@ SCHEMAS: Mapping[str, tuple[type[Output], ...]] = {
     "doctor": (ChecksReport,),
     "explain": (SymptomObject,),
     "flight-recorder": (FlightReport,),
+    "jobs": (JobsReport,),
+    "logs": (LogsReport,),
     "patterns": (PatternObject,),
     "preflight": (ChecksReport,),
     "scan": (ScanEvent, ScanProgress),

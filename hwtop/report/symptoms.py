@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from textwrap import wrap
 
 import msgspec
 
+from hwtop.errors import UsageError
 from hwtop.model.output import Output
 from hwtop.model.symptom import Category
 from hwtop.symptoms.records import Record, records
@@ -51,10 +53,27 @@ def list_text(rules: Iterable[Rule]) -> list[str]:
     return lines
 
 
+def check_symptom(name: str) -> None:
+    """Find out whether it is the id of a symptom.
+
+    Raises:
+        UsageError: it is not; the message names those that are like it.
+    """
+    if name not in records():
+        near = get_close_matches(name, records(), n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise UsageError(f"no symptom {name!r}: {hint}`hwtop symptoms` lists them")
+
+
 def symptom_json(name: str, rules: Iterable[Rule]) -> str:
     """One symptom as a JSON object on one line."""
+    return msgspec.json.encode(symptom_object(name, rules)).decode()
+
+
+def symptom_object(name: str, rules: Iterable[Rule]) -> SymptomObject:
+    """One symptom with its texts, thresholds and limits."""
     rule, record = _by_symptom(rules).get(name), records()[name]
-    found = SymptomObject(
+    return SymptomObject(
         symptom=name,
         title=record.title,
         category=record.category,
@@ -68,7 +87,6 @@ def symptom_json(name: str, rules: Iterable[Rule]) -> str:
         clear_s=rule.clear_s if rule else None,
         limits=settable(rule) if rule else None,
     )
-    return msgspec.json.encode(found).decode()
 
 
 def explain_text(name: str, rules: Iterable[Rule]) -> list[str]:

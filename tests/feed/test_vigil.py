@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -74,9 +75,16 @@ def test_the_end_of_the_process_is_not_slept_through() -> None:
 
     source = Source()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        waiting = threading.Thread(target=_hurry_at_the_end, args=(process.pid, source))
+        waiting = threading.Thread(target=_hurry_at_the_end, args=(process.pid, source, 60.0))
         waiting.start()
         assert source.hurried is None
         process.communicate(b"\n")
         waiting.join()
     assert source.hurried == CLOSE.interval_s
+
+
+def test_the_end_is_not_awaited_for_longer_than_asked_for() -> None:
+    source = LiveSource(target_pid=os.getpid(), interval_s=RARE.interval_s)
+    _hurry_at_the_end(os.getpid(), source, 0.01)
+    assert source.interval_s == RARE.interval_s
+    source.close()

@@ -152,6 +152,11 @@ def is_monitor(process: ProcessInfo) -> bool:
     return any(word.endswith("hwtop") for word in words) and _python_name(process) == "hwtop"
 
 
+def is_agent_server(process: ProcessInfo) -> bool:
+    """Whether it is `hwtop mcp`: the process that has started it is a coding agent."""
+    return is_monitor(process) and "mcp" in (process.cmdline or ())[:8]
+
+
 def is_side_program(process: ProcessInfo) -> bool:
     """Whether it may run beside a job in the same script: tee, sleep, nvidia-smi, ..."""
     return program_name(process) in SIDE_PROGRAMS or _python_name(process) in SIDE_PROGRAMS

@@ -1,18 +1,19 @@
-"""hwtop itself, other monitors of its kind, and the shells above them: inside the same Slurm step, cgroup or process tree as the ranks,
-and never part of the job. Pure."""
+"""hwtop itself, other monitors of its kind, and the shells and coding agents above them: inside the same Slurm step, cgroup or process
+tree as the ranks, and never part of the job. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from hwtop.job.launch.launcher import is_monitor, is_session, is_slurmstepd, is_wrapper
+from hwtop.job.launch.launcher import is_agent_server, is_monitor, is_session, is_slurmstepd, is_wrapper
 from hwtop.model.process import ProcessInfo
 
 
 def without_watchers(
     processes: Sequence[ProcessInfo], watchers: Collection[int], target_pid: int
 ) -> tuple[ProcessInfo, ...]:
-    """`processes` without monitors, what those started, and the shells that run nothing else.
+    """`processes` without monitors, what those started, and the shells that run nothing else. An agent that has started a server
+    for itself, next to the job, is left out with all that it started.
 
     `watchers` are the PIDs of hwtop and its ancestors. A monitor or a shell that is the target itself stays.
     """
@@ -20,6 +21,9 @@ def without_watchers(
     monitors = {process.pid for process in processes if is_monitor(process) and process.pid != target_pid}
     if not monitors and by_pid.keys().isdisjoint(watchers):
         return tuple(processes)
+    if target_pid in by_pid:
+        servers = [pid for pid in monitors if is_agent_server(by_pid[pid])]
+        monitors |= {above for pid in servers for above in _line(pid, by_pid)} - set(_line(target_pid, by_pid))
     above = {pid for monitor in monitors for pid in _line(monitor, by_pid)} | set(watchers)
     kept = [process for process in processes if monitors.isdisjoint(_line(process.pid, by_pid))]
     of_job = [process for process in kept if process.pid not in above or not _only_watches(process, target_pid)]

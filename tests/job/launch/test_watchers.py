@@ -46,6 +46,29 @@ def test_a_script_that_starts_the_job_and_a_monitor_stays_as_long_as_the_job() -
     assert left(script, monitor) == []
 
 
+AGENT = [
+    process(90, 50, "/bin/bash|-l"),
+    process(91, 90, "node|/usr/bin/agent"),
+    process(92, 91, "/venv/bin/python|/venv/bin/hwtop|mcp"),
+    process(93, 91, "/bin/bash|-c|python plot.py"),
+    process(94, 93, "python|plot.py"),
+]
+
+
+def test_a_coding_agent_in_the_step_of_the_ranks_is_left_out_with_its_server_and_its_shells() -> None:
+    assert left(STEPD, *RANKS, *AGENT) == [50, 60, 61, 70]
+    assert left(STEPD, *RANKS, *AGENT, watchers=(92, 91, 90, 50, 1)) == [50, 60, 61, 70]
+
+
+def test_ranks_stay_when_the_process_that_the_user_named_has_ended() -> None:
+    assert {60, 61, 70} <= set(left(STEPD, *RANKS, *AGENT, target=59))
+
+
+def test_a_job_that_the_coding_agent_started_stays() -> None:
+    job = process(60, 93, "python|train.py"), process(61, 60, "python|train.py")
+    assert {60, 61} <= set(left(*AGENT, *job)) and 92 not in left(*AGENT, *job)
+
+
 def test_a_program_that_starts_a_monitor_of_itself_stays() -> None:
     assert left(process(60, 1, "python|train.py"), process(91, 60, "python|/venv/bin/hwtop|wait|60")) == [60]
 
