@@ -21,7 +21,6 @@ from hwtop.commands.options import (
     settings_of,
     target,
 )
-from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
@@ -97,7 +96,7 @@ def command(
     """
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
-    from hwtop.feed.watch import last_frame, watch
+    from hwtop.feed.watch import check_job, last_frame, watch
 
     form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=True)
@@ -116,8 +115,5 @@ def command(
         announcer.advance,
     )
     announcer.finish()
-    if frame.derived.job is None:
-        reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
-        why = "; ".join(reasons) or "it has ended, or /proc does not answer"
-        raise CannotError(f"cannot read process {target_pid}: {why}")
+    check_job(frame, target_pid)
     ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))

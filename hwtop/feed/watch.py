@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
+from hwtop.errors import CannotError
 from hwtop.feed.address_space import check_address_space
 from hwtop.feed.feed import Store, frames
 from hwtop.feed.learn import Learner
@@ -67,6 +68,17 @@ def first_verdict(frames_to_come: Iterator[Frame]) -> Frame:
         if frame.watched_s >= _FIRST_STACKS_S and (is_found or frame.derived.job is None):
             break
     return frame
+
+
+def check_job(frame: Frame, target_pid: int | None) -> None:
+    """After a watch.
+
+    Raises:
+        CannotError: the process could not be read.
+    """
+    if frame.derived.job is None:
+        reasons = "; ".join(spot.reason for spot in frame.blind if spot.source in ("process", "hwtop"))
+        raise CannotError(f"cannot read process {target_pid}: {reasons or 'it has ended, or /proc does not answer'}")
 
 
 def last_frame(frames_to_come: Iterator[Frame], each: Callable[[Frame], None] = lambda _: None) -> Frame:
