@@ -20,6 +20,7 @@ COMMANDS = {
     "doctor": "Print what hwtop can and cannot see here, and how to change that.",
     "diagnose": "Watch a job without a screen, then print what is wrong.",
     "explain": "Explain a symptom: what it means, when it is raised, what to do.",
+    "export": "Serve metrics to Prometheus, or convert a recording for other tools.",
     "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
     "man": "Print the manual page.",
     "patterns": "List, show and test log patterns, built-in and your own.",
