@@ -60,7 +60,8 @@ def test_findings_are_states_with_their_ranks(frame: Frame) -> None:
     assert {"symptom": "rank-missing-from-collective", "severity": "critical", "rank": "5"}.items() <= raised[0].items()
     assert {labels["severity"]: value for labels, value in found["hwtop_findings"]}["critical"] == 1
     assert [labels["level"] for labels, value in found["hwtop_verdict"] if value] == ["critical"]
-    well = samples(openmetrics(replay("healthy")[-1]))
+    well = samples(openmetrics(replace(frame, findings=())))
+    assert "hwtop_finding" not in well
     assert {labels["severity"]: value for labels, value in well["hwtop_findings"]}["critical"] == 0
 
 

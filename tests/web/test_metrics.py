@@ -18,7 +18,22 @@ from hwtop.web.metrics import Guard, MetricsServer, guard
 from tests.web.served import hwtop
 
 PAGE = b"# EOF\n"
-_SELF_SIGNED = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+_SELF_SIGNED = [
+    "openssl",
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-days",
+    "2",
+    "-subj",
+    "/CN=localhost",
+    "-addext",
+    "subjectAltName=DNS:localhost",
+]
 
 
 @pytest.fixture(scope="module")
