@@ -15,6 +15,7 @@ from hwtop.errors import CannotError, HwtopError, internal_error
 COMMANDS = {
     "completion": "Print a shell completion script.",
     "baseline": "Save a good run as a baseline, and compare later runs with it.",
+    "compare": "Compare two recordings: slower or not, where, and what else differs.",
     "config": "Write, show and check the settings file.",
     "demo": "Start a small training job with a planted fault, and watch it.",
     "doctor": "Print what hwtop can and cannot see here, and how to change that.",
