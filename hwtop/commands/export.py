@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import F, ParamType, reading, report_failure, resolve_target, settings, settings_of
+from hwtop.commands.options import F, ParamType, Size, reading, report_failure, resolve_target, settings, settings_of
 from hwtop.commands.record import until_interrupted
-from hwtop.commands.screenshot import Size
 from hwtop.errors import UsageError
 from hwtop.job.log.text import visible
-from hwtop.ui.pages.registry import NAMES
 from hwtop.web.metrics import MetricsServer, guard
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ def _output(name: str, what: str) -> Callable[[F], F]:
 @_output("speedscope", "Write the stack samples of each rank for speedscope.app.")
 @_output("asciicast", "Write the screen as an asciicast, with a marker for each finding.")
 @click.option("--size", type=Size(), default="120x40", show_default=True, help="Size of the screen of --asciicast.")
-@click.option("--page", type=click.Choice(NAMES), default="overview", show_default=True, help="Page of --asciicast.")
+@click.option("--page", metavar="NAME", default="overview", show_default=True, help="Page of --asciicast.")
 @reading
 @settings
 @screen.interval
@@ -153,7 +151,10 @@ def _parts(ctx: click.Context, form: str, recording: Recording, size: tuple[int,
     else:
         from hwtop.fields import levels
         from hwtop.ui.options import ScreenOptions
+        from hwtop.ui.pages.registry import NAMES
         from hwtop.ui.pictures.asciicast import asciicast
 
+        if page not in NAMES:
+            raise UsageError(f"no page {page!r}: choose {', '.join(NAMES)}")
         options = ScreenOptions(panels=config.panels, levels=levels.chosen(config.symptoms.thresholds))
         yield from asciicast(found, size, options, page)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -170,6 +172,17 @@ def test_what_is_refused(
     with pytest.raises(UsageError, match=words):
         export(*arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_page_is_refused_before_anything_is_written(recording: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no page 'nowhere': choose overview, ranks"):
+        export(recording, "--asciicast", tmp_path / "run.cast", "--page", "nowhere")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_metrics_and_numbers_do_not_load_the_screen() -> None:
+    code = "import sys, hwtop.commands.export, hwtop.report.openmetrics, hwtop.report.readings_csv; print('textual' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
 
 
 def test_a_recording_is_never_replaced(recording: Path) -> None:
