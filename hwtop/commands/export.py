@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,7 +133,6 @@ def _convert(ctx: click.Context, file: Path, chosen: dict[str, Path], size: tupl
 def _parts(ctx: click.Context, form: str, recording: Recording, size: tuple[int, int], page: str) -> Iterator[str]:
     """The text of the file, in parts."""
     from hwtop.feed.feed import frames
-    from hwtop.feed.watch import last_frame
 
     config = settings_of(ctx)
     found = frames(recording.snapshots(), symptoms=config.symptoms)
@@ -147,7 +147,10 @@ def _parts(ctx: click.Context, form: str, recording: Recording, size: tuple[int,
     elif form == "speedscope":
         from hwtop.report.recorded_stacks import recorded_stacks
 
-        yield recorded_stacks(recording.snapshots(), last_frame(found))
+        newest = deque(found, maxlen=1)
+        if not newest:
+            raise UsageError("no snapshot of the recording can be read")
+        yield recorded_stacks(recording.snapshots(), newest[0])
     else:
         from hwtop.fields import levels
         from hwtop.ui.options import ScreenOptions

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
@@ -25,6 +26,7 @@ class RecordedRun(NamedTuple):
     symptoms: tuple[str, ...]
     """Raised at any time, in order of time."""
     verdict: Verdict
+    """At the end."""
 
 
 def recorded_run(snapshots: Iterable[Snapshot], symptoms: SymptomConfig = EVERY_SYMPTOM) -> RecordedRun:
@@ -33,26 +35,17 @@ def recorded_run(snapshots: Iterable[Snapshot], symptoms: SymptomConfig = EVERY_
     Raises:
         CannotError: no job was recorded.
     """
+    newest: deque[Snapshot] = deque(maxlen=1)
     found: tuple[Frame, Snapshot] | None = None
     raised: dict[str, None] = {}
-    for frame, snapshot in _with_snapshots(snapshots, symptoms):
+    for frame in frames(snapshots, symptoms=symptoms, store=newest.append):
         raised |= dict.fromkeys(episode.symptom for episode in frame.episodes)
         job = frame.derived.job
         if job is not None and (found is None or any(rank.is_alive for rank in job.ranks)):
-            found = frame, snapshot
+            found = frame, newest[0]
     if found is None:
         raise CannotError("the recording holds no job: record one with hwtop record -o FILE PID")
-    frame, snapshot = found
+    alive, snapshot = found
     return RecordedRun(
-        of_frame(frame), History(frame.history), circumstances(snapshot, frame.derived), tuple(raised), frame.verdict
+        of_frame(alive), History(alive.history), circumstances(snapshot, alive.derived), tuple(raised), frame.verdict
     )
-
-
-def _with_snapshots(snapshots: Iterable[Snapshot], symptoms: SymptomConfig) -> Iterator[tuple[Frame, Snapshot]]:
-    newest: list[Snapshot] = []
-
-    def kept(snapshot: Snapshot) -> None:
-        newest[:] = [snapshot]
-
-    for frame in frames(snapshots, symptoms=symptoms, store=kept):
-        yield frame, newest[0]

@@ -71,7 +71,7 @@ def first_verdict(frames_to_come: Iterator[Frame]) -> Frame:
 
 
 def check_job(frame: Frame, target_pid: int | None) -> None:
-    """After a watch.
+    """Whether a watch has seen the job of this process.
 
     Raises:
         CannotError: the process could not be read.
