@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from hwtop.job.log.text import visible
 from hwtop.web.metrics import MetricsServer, guard
 
 if TYPE_CHECKING:
+    from hwtop.model.frame import Frame
     from hwtop.store.reader import Recording
 
 _PORT = 9843
@@ -91,27 +92,33 @@ def command(
             "choose --prometheus for a job, or --csv, --perfetto, --speedscope or --asciicast for a recording"
         )
     if prometheus:
+        from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
+        from hwtop.feed.watch import watch
+
         guarded = guard(listen[0], tls_cert, tls_key, auth_file)
-        target_pid = resolve_target(target, None, None, required=False)
-        _serve(ctx, target_pid, MetricsServer(*listen, guarded), interval=interval, log_globs=logs, gpus=gpus)
+        watched = watch(
+            resolve_target(target, None, None, required=False),
+            seconds=math.inf,
+            interval_s=interval,
+            log_globs=logs,
+            gpus=gpus,
+            symptoms=settings_of(ctx).symptoms,
+            stack_budget_pct=LIVE_STACK_BUDGET_PCT,
+        )
+        _serve(watched, MetricsServer(*listen, guarded))
     elif target is None:
         raise UsageError("name the recording: hwtop export FILE ...")
     else:
         _convert(ctx, Path(target), chosen, size, page)
 
 
-def _serve(ctx: click.Context, target_pid: int | None, server: MetricsServer, **reads: Any) -> None:
-    from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
-    from hwtop.feed.watch import watch
+def _serve(frames: Iterable[Frame], server: MetricsServer) -> None:
     from hwtop.report.openmetrics import openmetrics
 
     server.start()
     print(f"metrics: {server.address}", flush=True)
-    symptoms = settings_of(ctx).symptoms
     with until_interrupted():
-        for frame in watch(
-            target_pid, seconds=math.inf, symptoms=symptoms, stack_budget_pct=LIVE_STACK_BUDGET_PCT, **reads
-        ):
+        for frame in frames:
             server.page = openmetrics(frame).encode(errors="backslashreplace")
 
 
