@@ -7,11 +7,17 @@ import errno
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 
 def write(place: Path, content: bytes) -> None:
-    """Put `content` at `place` in one step; an existing file passes on its mode and owner. Folders are created.
+    """Put `content` at `place` in one step, as `write_parts` does."""
+    write_parts(place, (content,))
+
+
+def write_parts(place: Path, parts: Iterable[bytes]) -> None:
+    """Put all `parts` at `place` in one step; an existing file passes on its mode and owner. Folders are created.
 
     The content goes to a new file of another name first: never through a link that somebody else has created.
 
@@ -23,7 +29,7 @@ def write(place: Path, content: bytes) -> None:
     handle, new = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".new", dir=place.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(parts)
             if old is not None:
                 os.fchmod(handle, stat.S_IMODE(old.st_mode))
                 with contextlib.suppress(OSError):  # only root may give a file away

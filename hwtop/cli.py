@@ -15,11 +15,13 @@ from hwtop.errors import CannotError, HwtopError, internal_error
 COMMANDS = {
     "completion": "Print a shell completion script.",
     "baseline": "Save a good run as a baseline, and compare later runs with it.",
+    "compare": "Compare two recordings: slower or not, where, and what else differs.",
     "config": "Write, show and check the settings file.",
     "demo": "Start a small training job with a planted fault, and watch it.",
     "doctor": "Print what hwtop can and cannot see here, and how to change that.",
     "diagnose": "Watch a job without a screen, then print what is wrong.",
     "explain": "Explain a symptom: what it means, when it is raised, what to do.",
+    "export": "Serve metrics to Prometheus, or convert a recording for other tools.",
     "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
     "man": "Print the manual page.",
     "mcp": "Serve coding agents by the Model Context Protocol, on standard input and output.",

@@ -103,7 +103,7 @@ def compare(
     if as_json:
         print(json_report.encode(comparison_report(found, then, now, chosen)))
     else:
-        print("\n".join(comparison_text(found, then, now, chosen)))
+        print("\n".join(comparison_text(found, then, now, f"baseline {chosen}")))
     sys.stdout.flush()
     if found.is_slower is None:
         raise CannotError(

@@ -97,7 +97,7 @@ def command(
     """
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
-    from hwtop.feed.watch import check_read, last_frame, watch
+    from hwtop.feed.watch import check_job, last_frame, watch
 
     form = length_of(ctx, as_json=as_json)
     target_pid = resolve_target(pid, pid_option, name, required=True)
@@ -116,5 +116,5 @@ def command(
         announcer.advance,
     )
     announcer.finish()
-    check_read(frame, target_pid)
+    check_job(frame, target_pid)
     ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import first_run, screen
-from hwtop.commands.options import on_finding, reading, resolve_target, settings_of, target
+from hwtop.commands.options import LARGEST, on_finding, reading, resolve_target, settings_of, target
 from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
 
@@ -258,7 +258,6 @@ def print_once(
     """The screen as text, as wide as the terminal."""
     import shutil
 
-    from hwtop.commands.screenshot import LARGEST
     from hwtop.feed.watch import VERDICT_S, first_verdict, watch
     from hwtop.job.log.own_report import signed
     from hwtop.ui import themes

@@ -27,6 +27,8 @@ else:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+SMALLEST, LARGEST = (20, 5), (500, 200)
+"""Columns and rows of a picture."""
 _CONFIG = "hwtop.config"
 """Key of the value of --config in the context."""
 
@@ -69,6 +71,24 @@ class Bytes(ParamType[int]):
         size = int(match[1]) << 10 * " kmgt".index(match[2].lower() or " ")
         if size < self.least:
             self.fail(f"{value} is too small: use at least {self.least >> 20}M", param, ctx)
+        return size
+
+
+class Size(ParamType[tuple[int, int]]):
+    """Columns and rows: 120x40."""
+
+    name = "COLUMNSxROWS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """(columns, rows), from `SMALLEST` to `LARGEST`."""
+        if isinstance(value, tuple):
+            return value
+        columns, _, rows = str(value).lower().partition("x")
+        if not (columns.isascii() and columns.isdigit() and rows.isascii() and rows.isdigit()):
+            self.fail(f"{value!r} is not a size: use e.g. 120x40", param, ctx)
+        size = int(columns), int(rows)
+        if not all(low <= given <= high for low, given, high in zip(SMALLEST, size, LARGEST, strict=True)):
+            self.fail(f"{value} is out of range: use 20x5 to 500x200", param, ctx)
         return size
 
 

@@ -72,7 +72,7 @@ def command(
     recorder = Recorder(Writer(output, most_bytes=max_size, keep_s=keep))
     print(visible(f"recording {who} into {output} {'for' if seconds else 'until'} {until}"), flush=True)
     newest: deque[Frame] = deque(maxlen=1)
-    with _until_interrupted():
+    with until_interrupted():
         for frame in watch(
             target_pid,
             seconds=seconds or math.inf,
@@ -102,7 +102,7 @@ def _summary(frame: Frame, size_bytes: int) -> str:
 
 
 @contextlib.contextmanager
-def _until_interrupted() -> Iterator[None]:
+def until_interrupted() -> Iterator[None]:
     """SIGTERM and SIGHUP end the recording as Ctrl-C does, unless they are ignored (nohup)."""
     for signum in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(signum) is not signal.SIG_IGN:

@@ -5,35 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from hwtop.commands import completion
-from hwtop.commands.options import ParamType, Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import Seconds, Size, reading, resolve_target, settings, settings_of, target
 from hwtop.errors import CannotError, UsageError
 from hwtop.ui.pages.registry import NAMES
-
-SMALLEST, LARGEST = (20, 5), (500, 200)
-"""Columns and rows of a picture."""
-
-
-class Size(ParamType[tuple[int, int]]):
-    """Columns and rows: 120x40."""
-
-    name = "COLUMNSxROWS"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """(columns, rows), from `SMALLEST` to `LARGEST`."""
-        if isinstance(value, tuple):
-            return value
-        columns, _, rows = str(value).lower().partition("x")
-        if not (columns.isascii() and columns.isdigit() and rows.isascii() and rows.isdigit()):
-            self.fail(f"{value!r} is not a size: use e.g. 120x40", param, ctx)
-        size = int(columns), int(rows)
-        if not all(low <= given <= high for low, given, high in zip(SMALLEST, size, LARGEST, strict=True)):
-            self.fail(f"{value} is out of range: use 20x5 to 500x200", param, ctx)
-        return size
 
 
 @click.command()

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from hwtop import __version__
 from hwtop.collectors.logs.file import check_file, read_file
 from hwtop.errors import CannotError
-from hwtop.feed.watch import check_read, last_frame, watch
+from hwtop.feed.watch import check_job, last_frame, watch
 from hwtop.job.log.block import all_lines
 from hwtop.job.progress.tracker import ProgressReader
 from hwtop.model.baseline import Baseline, JobIdentity
+from hwtop.model.frame import Frame
 from hwtop.model.log import Progress
 from hwtop.symptoms.history import History
 from hwtop.symptoms.runs.levels import identity_of, levels_of, levels_of_log
@@ -27,7 +28,12 @@ def of_job(
         CannotError: it cannot be read.
     """
     frame = last_frame(watch(target_pid, seconds=seconds, log_globs=log_globs, gpus=gpus))
-    check_read(frame, target_pid)
+    check_job(frame, target_pid)
+    return of_frame(frame)
+
+
+def of_frame(frame: Frame) -> Baseline:
+    """Its history condensed: the last 10 minutes of a watch or of a recording."""
     history = History(frame.history)
     reported = curve_of(history, "throughput")
     return Baseline(

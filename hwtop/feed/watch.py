@@ -72,20 +72,19 @@ def first_verdict(frames_to_come: Iterator[Frame]) -> Frame:
     return frame
 
 
+def check_job(frame: Frame, target_pid: int | None) -> None:
+    """Whether a watch has seen the job of this process.
+
+    Raises:
+        CannotError: the process could not be read.
+    """
+    if frame.derived.job is None:
+        reasons = "; ".join(spot.reason for spot in frame.blind if spot.source in ("process", "hwtop"))
+        raise CannotError(f"cannot read process {target_pid}: {reasons or 'it has ended, or /proc does not answer'}")
+
+
 def last_frame(frames_to_come: Iterator[Frame], each: Callable[[Frame], None] = lambda _: None) -> Frame:
     """The result of the whole run. `each` gets every frame."""
     for frame in frames_to_come:
         each(frame)
     return frame
-
-
-def check_read(frame: Frame, target_pid: int | None) -> None:
-    """Find out whether there is a job to report on.
-
-    Raises:
-        CannotError: it cannot be read.
-    """
-    if frame.derived.job is None:
-        reasons = [spot.reason for spot in frame.blind if spot.source in ("process", "hwtop")]
-        why = "; ".join(reasons) or "it has ended, or /proc does not answer"
-        raise CannotError(f"cannot read process {target_pid}: {why}")

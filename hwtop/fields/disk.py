@@ -144,6 +144,7 @@ DISK = Subject(
     title="Disks",
     rows=lambda derived: derived.disks,
     json="disks",
+    labels={"device": NAME.value},
     fields=(NAME, READ, WRITE, READS, WRITES, QUEUE, LATENCY, BUSY),
 )
 MOUNT = Subject(
@@ -151,5 +152,6 @@ MOUNT = Subject(
     title="File systems",
     rows=lambda derived: derived.mounts,
     json="mounts",
+    labels={"mountpoint": MOUNT_POINT.value},
     fields=(MOUNT_POINT, TYPE, USED, FREE, INODES),
 )

@@ -147,6 +147,8 @@ class Subject(Generic[Row]):
     rows: Callable[[DerivedState], Iterable[Row]]
     json: str
     """Path to its rows in `hwtop snapshot --json`; "" = the object itself."""
+    labels: Mapping[str, Callable[[Row], Value]] = field(default_factory=dict)
+    """What identifies a row outside of hwtop, the most important first; empty where there is only one."""
 
     def named(self) -> dict[str, Field[Row]]:
         """Fields that can be asked for, by each name."""

@@ -294,6 +294,7 @@ GPU = Subject(
     title="GPUs and other accelerators",
     rows=rows,
     json="gpus",
+    labels={"gpu": INDEX.value, "rank": RANK.value},
     fields=(
         INDEX,
         NAME,

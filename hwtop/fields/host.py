@@ -306,5 +306,6 @@ CORES = Subject(
     title="Cores",
     rows=lambda derived: derived.cpu.cores if derived.cpu else (),
     json="cpu.cores",
+    labels={"core": lambda core: core.number},
     fields=(CORE,),
 )

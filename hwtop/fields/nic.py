@@ -112,5 +112,6 @@ NIC = Subject(
     title="Network interfaces and InfiniBand ports",
     rows=lambda derived: derived.network.nics if derived.network else (),
     json="nics",
+    labels={"device": NAME.value},
     fields=(NAME, RECEIVED, SENT, USE, SPEED, ERRORS, DROPS, BAD),
 )

@@ -242,6 +242,7 @@ PROCESS = Subject(
     title="Processes of the job",
     rows=rows,
     json="job.processes",
+    labels={"pid": PID.value, "rank": RANK.value},
     fields=(
         PID,
         ROLE,

@@ -262,6 +262,7 @@ RANK = Subject(
     title="Ranks",
     rows=rows,
     json="job.ranks",
+    labels={"rank": NUMBER.value, "gpu": GPU.value},
     fields=(
         NUMBER,
         PID,

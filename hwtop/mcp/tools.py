@@ -160,7 +160,7 @@ def _watched(asked_pid: int, seconds: float, call: Call, config: Config) -> Fram
     pid = check_target(asked_pid)
     frames = watch.watch(pid, seconds=seconds, symptoms=config.symptoms, learner=learner(config.baselines.learn))
     frame = watch.last_frame(call.follow(frames, seconds))
-    watch.check_read(frame, pid)
+    watch.check_job(frame, pid)
     return frame
 
 

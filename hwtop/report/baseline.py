@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timezone
 
 from msgspec import Struct
@@ -77,8 +78,8 @@ def list_line(name: str, baseline: Baseline) -> str:
 
 
 def comparison_text(found: Comparison, then: Baseline, now: Baseline, name: str) -> list[str]:
-    """The answer first, then all values known of both runs; a star marks clear differences."""
-    lines = [f"{_verdict(found)} than baseline {name} ({_date(then)}){_pace_text(found, then, now)}", ""]
+    """What the run is compared with is called `name`. The answer first, then all values known of both runs; a star marks clear differences."""
+    lines = [f"{_verdict(found)} than {name} ({_date(then)}){_pace_text(found, then, now)}", ""]
     lines += [
         f"different {what}: {visible(old)} -> {visible(new)}; the comparison is less reliable"
         for what, old, new in found.not_alike
@@ -102,14 +103,21 @@ def comparison_report(found: Comparison, then: Baseline, now: Baseline, name: st
         pace=found.pace,
         where=found.where,
         where_s=found.where_s,
-        differences=tuple(
-            DifferenceObject(name=each.name, clear=each.is_clear, change=_change(each), then=each.then, now=each.now)
-            for each in found.differences
-        ),
-        not_alike=tuple(NotAlike(what=what, then=old, now=new) for what, old, new in found.not_alike),
+        differences=tuple(map(difference_object, found.differences)),
+        not_alike=not_alike(found.not_alike),
         then=then.identity,
         now=now.identity,
     )
+
+
+def difference_object(one: Difference) -> DifferenceObject:
+    """One number as JSON has it."""
+    return DifferenceObject(name=one.name, clear=one.is_clear, change=_change(one), then=one.then, now=one.now)
+
+
+def not_alike(found: Iterable[tuple[str, str, str]]) -> tuple[NotAlike, ...]:
+    """Differences of the jobs themselves as JSON has them."""
+    return tuple(NotAlike(what=what, then=old, now=new) for what, old, new in found)
 
 
 def _verdict(found: Comparison) -> str:
@@ -122,18 +130,18 @@ def _pace_text(found: Comparison, then: Baseline, now: Baseline) -> str:
     known = {each.name: each for each in found.differences}
     if found.pace is None:
         return ""
-    reported = [_sentence(known[found.pace], then, now)]
+    reported = [sentence(known[found.pace], then, now)]
     if found.pace != "step_time_s" and "step_time_s" in known:
-        reported.append(_sentence(known["step_time_s"], then, now))
+        reported.append(sentence(known["step_time_s"], then, now))
     if found.where is None or found.where_s is None:
         return ": " + ", ".join(reported)
     time = known["step_time_s"]
     added = time.now.median - time.then.median
-    share = _sentence(known[found.where], then, now)
+    share = sentence(known[found.where], then, now)
     return f": {', '.join(reported)}: {share}, {found.where_s:.2g} s of the {added:.2g} s that a step takes longer"
 
 
-def _sentence(one: Difference, then: Baseline, now: Baseline) -> str:
+def sentence(one: Difference, then: Baseline, now: Baseline) -> str:
     """ "step time 0.31 -> 0.42 s (+35 %)"."""
     old, new = _shown(one.name, one.then.median, then), _shown(one.name, one.now.median, now)
     number, _, unit = old.partition(" ")

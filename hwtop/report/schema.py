@@ -10,6 +10,7 @@ import msgspec
 from hwtop.feed.call import Alert
 from hwtop.model.output import Output
 from hwtop.report.baseline import ComparisonReport, SavedBaseline
+from hwtop.report.compare import RunsReport
 from hwtop.report.flight import FlightReport
 from hwtop.report.jobs import JobsReport
 from hwtop.report.json_report import Diagnosis, SnapshotReport
@@ -25,6 +26,7 @@ SCHEMAS: Mapping[str, tuple[type[Output], ...]] = {
     "alert": (Alert,),
     "baseline-compare": (ComparisonReport,),
     "baseline-save": (SavedBaseline,),
+    "compare": (RunsReport,),
     "diagnose": (Diagnosis,),
     "doctor": (ChecksReport,),
     "explain": (SymptomObject,),

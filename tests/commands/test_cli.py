@@ -15,8 +15,7 @@ import pytest
 
 from hwtop import __version__, cli
 from hwtop.cli import COMMANDS
-from hwtop.commands.options import Numbers, Seconds, resolve_target
-from hwtop.commands.screenshot import Size
+from hwtop.commands.options import Numbers, Seconds, Size, resolve_target
 from hwtop.errors import UsageError
 from tests.schemas import valid
 from tests.training import TrainingJob, start_python

@@ -18,7 +18,7 @@ def compare(then: Baseline, now: Baseline) -> Comparison:
     """`now` beside `then`. Throughput decides where both tell it in one unit: steps may have become larger."""
     is_one_unit = then.throughput_unit == now.throughput_unit
     differences = tuple(
-        _difference(measure, then.levels[measure.name], now.levels[measure.name])
+        difference(measure, then.levels[measure.name], now.levels[measure.name])
         for measure in MEASURES
         if measure.name in then.levels and measure.name in now.levels and (measure.name != "throughput" or is_one_unit)
     )
@@ -38,7 +38,8 @@ def compare(then: Baseline, now: Baseline) -> Comparison:
     )
 
 
-def _difference(measure: Measure, then: Level, now: Level) -> Difference:
+def difference(measure: Measure, then: Level, now: Level) -> Difference:
+    """The same quantity of both runs."""
     least = max(
         measure.least,
         measure.least_share * min(abs(then.median), abs(now.median)),

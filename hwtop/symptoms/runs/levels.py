@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from math import isfinite, sqrt
 from statistics import fmean, median
+from typing import Any
 
 from msgspec import Struct
 
@@ -43,6 +44,8 @@ class Measure(Struct, frozen=True, kw_only=True):
     least_share: float = 0.0
     value: Callable[[DerivedState], float | None] | None = None
     """None of what is no level of a moment: the pace and the phases."""
+    gpu: Callable[[Gpu], float | None] | None = None
+    """Of one GPU, where `value` is the mean over those of the job."""
 
 
 def level_of(values: Sequence[float]) -> Level | None:
@@ -65,6 +68,31 @@ def levels_of(history: History) -> dict[str, Level]:
             values = [value for derived in history.derived_states if (value := measure.value(derived)) is not None]
             found[measure.name] = level_of(values)
     return {name: level for name, level in found.items() if level is not None}
+
+
+def levels_of_ranks(history: History) -> dict[int, dict[str, Level]]:
+    """Step time and phases of each rank."""
+    found: dict[int, dict[str, Level]] = {}
+    for number in sorted(rank.rank for rank in (history.job.ranks if history.job else ())):
+        times = [rank.progress.step_time_s for _, rank in history.of_rank(history.watched_s, number)]
+        levels = {"step_time_s": level_of([time for time in times if time is not None])}
+        levels |= {name: _share(history, *phases, number=number) for name, phases in _PHASES.items()}
+        found[number] = {name: level for name, level in levels.items() if level is not None}
+    return found
+
+
+def levels_of_gpus(history: History) -> dict[int, dict[str, Level]]:
+    """Of each GPU of the job."""
+    values: dict[int, dict[str, list[float]]] = {}
+    for derived in history.derived_states:
+        for gpu in _own_gpus(derived):
+            for measure in MEASURES:
+                if measure.gpu is not None and (value := measure.gpu(gpu)) is not None:
+                    values.setdefault(gpu.index, {}).setdefault(measure.name, []).append(value)
+    return {
+        index: {name: level for name, each in named.items() if (level := level_of(each)) is not None}
+        for index, named in sorted(values.items())
+    }
 
 
 def levels_of_log(step_times: Sequence[float], throughputs: Sequence[float]) -> dict[str, Level]:
@@ -127,10 +155,14 @@ def _step_time(derived: DerivedState) -> float | None:
     return median(known) if known else None
 
 
-def _share(history: History, *phases: Phase) -> Level | None:
-    """Mean over the ranks, from the newest moment in which they were sampled. The noise is that of so many samples."""
+def _share(history: History, *phases: Phase, number: int | None = None) -> Level | None:
+    """Of this rank, else the mean over all, from the newest moment in which they were sampled. The noise is that of so many samples."""
     for derived in reversed(history.derived_states):
-        ranks = [rank for rank in (derived.job.ranks if derived.job else ()) if rank.is_alive and rank.stack.samples]
+        ranks = [
+            rank
+            for rank in (derived.job.ranks if derived.job else ())
+            if rank.is_alive and rank.stack.samples and number in (None, rank.rank)
+        ]
         if not ranks:
             continue
         shares = [sum(one.share for one in rank.stack.shares if one.phase in phases) for rank in ranks]
@@ -149,14 +181,14 @@ def _own_gpus(derived: DerivedState) -> list[Gpu]:
     return [gpu for gpu in derived.gpus if gpu.index in own and gpu.status == "ok"]
 
 
-def _gpu(value: Callable[[Gpu], float | None]) -> Callable[[DerivedState], float | None]:
-    """Mean over the job's GPUs."""
+def _of_gpus(gpu: Callable[[Gpu], float | None], **words: Any) -> Measure:
+    """Of each GPU, and the mean over the job's."""
 
     def mean(derived: DerivedState) -> float | None:
-        known = [found for gpu in _own_gpus(derived) if (found := value(gpu)) is not None]
+        known = [found for each in _own_gpus(derived) if (found := gpu(each)) is not None]
         return fmean(known) if known else None
 
-    return mean
+    return Measure(value=mean, gpu=gpu, **words)
 
 
 def _job_memory(derived: DerivedState) -> float | None:
@@ -200,18 +232,10 @@ MEASURES = (
     Measure(name="throughput", words="throughput", unit="/s", least_share=0.10),
     *(Measure(name=name, words=f"{name} share", unit="share", least=0.05) for name in _PHASES),
     Measure(name="data_time_s", words="data wait a step", unit="s", least_share=0.10, least=0.001, value=_data_time),
-    Measure(name="gpu_util_pct", words="GPU utilization", unit="%", least=10.0, value=_gpu(busy_pct)),
-    Measure(
-        name="gpu_clock_mhz", words="GPU clock", unit="MHz", least_share=0.05, value=_gpu(lambda gpu: gpu.sm_clock_mhz)
-    ),
-    Measure(name="gpu_power_w", words="GPU power", unit="W", least_share=0.10, value=_gpu(lambda gpu: gpu.power_w)),
-    Measure(
-        name="gpu_memory_bytes",
-        words="GPU memory",
-        unit="B",
-        least_share=0.10,
-        value=_gpu(lambda gpu: gpu.mem_used_bytes),
-    ),
+    _of_gpus(busy_pct, name="gpu_util_pct", words="GPU utilization", unit="%", least=10.0),
+    _of_gpus(lambda gpu: gpu.sm_clock_mhz, name="gpu_clock_mhz", words="GPU clock", unit="MHz", least_share=0.05),
+    _of_gpus(lambda gpu: gpu.power_w, name="gpu_power_w", words="GPU power", unit="W", least_share=0.10),
+    _of_gpus(lambda gpu: gpu.mem_used_bytes, name="gpu_memory_bytes", words="GPU memory", unit="B", least_share=0.10),
     Measure(name="job_cores", words="CPU of the job", unit="cores", least=0.25, least_share=0.15, value=_job_cores),
     Measure(
         name="cpu_pct",

@@ -31,8 +31,8 @@ def svg(view: View, size: tuple[int, int], *, theme: str = "hwtop") -> str:
 
 def drawing(lines: list[Line], title: str, *, theme: str = "hwtop") -> str:
     """Any lines as an SVG picture. Must not run inside an event loop."""
-    looks = _looks(theme)
-    return to_svg(lines, looks, looks["text"].background, title)
+    paints_of = looks(theme)
+    return to_svg(lines, paints_of, paints_of["text"].background, title)
 
 
 class _NoFeed:
@@ -50,7 +50,8 @@ def _no_feed(_: Publish) -> _NoFeed:
 
 
 @cache
-def _looks(theme: str) -> dict[str, Paint]:
+def looks(theme: str) -> dict[str, Paint]:
+    """Role -> how it looks in this theme. Must not run inside an event loop."""
     return asyncio.run(_paints(theme))
 
 

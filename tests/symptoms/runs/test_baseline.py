@@ -87,7 +87,7 @@ def test_where_it_is_slower() -> None:
     clear = {each.name for each in found.differences if each.is_clear}
     assert clear == {"step_time_s", "data", "forward", "gpu_util_pct"}
 
-    lines = comparison_text(found, GOOD, seen, "good")
+    lines = comparison_text(found, GOOD, seen, "baseline good")
     assert lines[0].startswith("SLOWER than baseline good (2001-09-0")
     assert "step time 0.3 -> 0.42 s (+40 %): data share 4 % -> 32 %, 0.12 s of the 0.12 s that a step" in lines[0]
     assert any(line.startswith("* GPU utilization") and "98 % ->" in line for line in lines)
@@ -104,7 +104,7 @@ def test_without_a_pace_nobody_knows() -> None:
     blind = replace(GOOD, levels={"gpu_util_pct": GOOD.levels["gpu_util_pct"]})
     found = compare(GOOD, blind)
     assert found.is_slower is None
-    assert comparison_text(found, GOOD, blind, "x")[0].startswith("unknown whether slower than baseline x")
+    assert comparison_text(found, GOOD, blind, "baseline x")[0].startswith("unknown whether slower than baseline x")
 
 
 def test_other_jobs_are_named() -> None:

@@ -1,0 +1,170 @@
+"""`hwtop export`: metrics for Prometheus, and recordings in the formats of other tools."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hwtop.commands import screen
+from hwtop.commands.options import F, ParamType, Size, reading, report_failure, resolve_target, settings, settings_of
+from hwtop.commands.record import until_interrupted
+from hwtop.errors import UsageError
+from hwtop.job.log.text import visible
+from hwtop.web.metrics import MetricsServer, guard
+
+if TYPE_CHECKING:
+    from hwtop.model.frame import Frame
+    from hwtop.store.reader import Recording
+
+_PORT = 9843
+
+
+class Address(ParamType[tuple[str, int]]):
+    """HOST:PORT, [::1]:9843."""
+
+    name = "HOST:PORT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """The host without brackets, and the port."""
+        if isinstance(value, tuple):
+            return value
+        host, _, port = str(value).rpartition(":")
+        if not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
+            self.fail(f"{value!r} is not an address: use e.g. 127.0.0.1:{_PORT}", param, ctx)
+        return host.strip("[]"), int(port)
+
+
+def _output(name: str, what: str) -> Callable[[F], F]:
+    return click.option(f"--{name}", type=click.Path(path_type=Path), metavar="OUT", help=what)
+
+
+@click.command()
+@click.argument("target", required=False, metavar="[PID|FILE]")
+@click.option("--prometheus", is_flag=True, help="Serve metrics of the job of PID, or of the machine, until Ctrl-C.")
+@click.option(
+    "--listen",
+    type=Address(),
+    default=f"127.0.0.1:{_PORT}",
+    show_default=True,
+    help="Where --prometheus answers. Other addresses than loopback need --tls-cert and --auth-file.",
+)
+@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain (PEM) of --prometheus.")
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]")
+@click.option("--auth-file", type=click.Path(path_type=Path), help="File with USER:PASSWORD that a scrape must send.")
+@_output("csv", "Write the numbers of the recording FILE as CSV, one a line.")
+@_output("perfetto", "Write counters, states, phases and findings as trace events, e.g. for ui.perfetto.dev.")
+@_output("speedscope", "Write the stack samples of each rank for speedscope.app.")
+@_output("asciicast", "Write the screen as an asciicast, with a marker for each finding.")
+@click.option("--size", type=Size(), default="120x40", show_default=True, help="Size of the screen of --asciicast.")
+@click.option("--page", metavar="NAME", default="overview", show_default=True, help="Page of --asciicast.")
+@reading
+@settings
+@screen.interval
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    target: str | None,
+    prometheus: bool,
+    listen: tuple[str, int],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    auth_file: Path | None,
+    logs: tuple[str, ...],
+    gpus: tuple[int, ...] | None,
+    interval: float,
+    size: tuple[int, int],
+    page: str,
+    **outputs: Path | None,
+) -> None:
+    """Serve metrics and findings to Prometheus, or convert the recording FILE for other tools.
+
+    An existing file OUT is replaced. Only you can read a new one.
+    """
+    chosen = {form: place for form, place in outputs.items() if place is not None}
+    if prometheus == bool(chosen):
+        raise UsageError(
+            "choose --prometheus for a job, or --csv, --perfetto, --speedscope or --asciicast for a recording"
+        )
+    if prometheus:
+        from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
+        from hwtop.feed.watch import watch
+
+        guarded = guard(listen[0], tls_cert, tls_key, auth_file)
+        watched = watch(
+            resolve_target(target, None, None, required=False),
+            seconds=math.inf,
+            interval_s=interval,
+            log_globs=logs,
+            gpus=gpus,
+            symptoms=settings_of(ctx).symptoms,
+            stack_budget_pct=LIVE_STACK_BUDGET_PCT,
+        )
+        _serve(watched, MetricsServer(*listen, guarded))
+    elif target is None:
+        raise UsageError("name the recording: hwtop export FILE ...")
+    else:
+        _convert(ctx, Path(target), chosen, size, page)
+
+
+def _serve(frames: Iterable[Frame], server: MetricsServer) -> None:
+    from hwtop.report.openmetrics import openmetrics
+
+    server.start()
+    print(f"metrics: {server.address}", flush=True)
+    with until_interrupted():
+        for frame in frames:
+            server.page = openmetrics(frame).encode(errors="backslashreplace")
+
+
+def _convert(ctx: click.Context, file: Path, chosen: dict[str, Path], size: tuple[int, int], page: str) -> None:
+    from hwtop import atomic_file
+    from hwtop.store.reader import Recording
+
+    recording = Recording(file)
+    if any(place.exists() and place.samefile(file) for place in chosen.values()):
+        raise UsageError(f"{str(file)!r} is the recording itself: choose another name for the result")
+    for form, place in chosen.items():
+        parts = _parts(ctx, form, recording, size, page)
+        atomic_file.write_parts(place, (part.encode(errors="backslashreplace") for part in parts))
+        print(visible(f"wrote {place}"))
+    for problem in recording.problems:
+        report_failure(problem)
+
+
+def _parts(ctx: click.Context, form: str, recording: Recording, size: tuple[int, int], page: str) -> Iterator[str]:
+    """The text of the file, in parts."""
+    from hwtop.feed.feed import frames
+
+    config = settings_of(ctx)
+    found = frames(recording.snapshots(), symptoms=config.symptoms)
+    if form == "csv":
+        from hwtop.report.readings_csv import readings_csv
+
+        yield from readings_csv(found)
+    elif form == "perfetto":
+        from hwtop.report.trace_events import trace_events
+
+        yield from trace_events(found)
+    elif form == "speedscope":
+        from hwtop.report.recorded_stacks import recorded_stacks
+
+        newest = deque(found, maxlen=1)
+        if not newest:
+            raise UsageError("no snapshot of the recording can be read")
+        yield recorded_stacks(recording.snapshots(), newest[0])
+    else:
+        from hwtop.fields import levels
+        from hwtop.ui.options import ScreenOptions
+        from hwtop.ui.pages.registry import NAMES
+        from hwtop.ui.pictures.asciicast import asciicast
+
+        if page not in NAMES:
+            raise UsageError(f"no page {page!r}: choose {', '.join(NAMES)}")
+        options = ScreenOptions(panels=config.panels, levels=levels.chosen(config.symptoms.thresholds))
+        yield from asciicast(found, size, options, page)
