@@ -15,6 +15,7 @@ from hwtop.errors import CannotError, HwtopError, internal_error
 COMMANDS = {
     "completion": "Print a shell completion script.",
     "baseline": "Save a good run as a baseline, and compare later runs with it.",
+    "bundle": "Collect what a colleague needs to see of a job in one file, secrets masked.",
     "config": "Write, show and check the settings file.",
     "demo": "Start a small training job with a planted fault, and watch it.",
     "doctor": "Print what hwtop can and cannot see here, and how to change that.",
@@ -24,7 +25,7 @@ COMMANDS = {
     "man": "Print the manual page.",
     "patterns": "List, show and test log patterns, built-in and your own.",
     "record": "Record a job without a screen, into a file for `hwtop replay`.",
-    "replay": "Show or diagnose a recording.",
+    "replay": "Show or diagnose a recording or a bundle.",
     "scan": "Search log files for known errors and progress.",
     "schema": "Print the JSON Schema of what hwtop prints as JSON.",
     "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",

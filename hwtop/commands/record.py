@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import signal
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,16 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import Bytes, Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import (
+    Bytes,
+    Seconds,
+    end_as_interrupted,
+    reading,
+    resolve_target,
+    settings,
+    settings_of,
+    target,
+)
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
@@ -103,9 +111,7 @@ def _summary(frame: Frame, size_bytes: int) -> str:
 
 @contextlib.contextmanager
 def _until_interrupted() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the recording as Ctrl-C does, unless they are ignored (nohup)."""
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(signum) is not signal.SIG_IGN:
-            signal.signal(signum, signal.default_int_handler)
+    """SIGTERM and SIGHUP end the recording as Ctrl-C does."""
+    end_as_interrupted()
     with contextlib.suppress(KeyboardInterrupt):
         yield

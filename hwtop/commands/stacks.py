@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from hwtop.commands.options import Seconds, length, length_of, resolve_target, sudo, target
 from hwtop.commands.stacks_export import FORMATS, export
 from hwtop.errors import UsageError
 
-_MOST_S = 15.0
-"""For all processes together; one takes about 10 ms, one that does not answer 5 s in parallel to the others."""
 _EXPORT_S = 10.0
 
 
@@ -64,15 +60,9 @@ def command(
     if flight_folder is not None:
         _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
         return
-    from hwtop.collectors.host.mounts import mounts_of
-    from hwtop.collectors.process.source import ProcessSource
-    from hwtop.collectors.stacks.source import dump_all
-    from hwtop.errors import CannotError
-    from hwtop.job.launch.spawner import is_spawner
-    from hwtop.job.launch.tree import members
     from hwtop.report.fit import one_line
     from hwtop.report.json_report import encode
-    from hwtop.report.stacks import stacks_report, watched
+    from hwtop.report.stacks_now import stacks_now
     from hwtop.report.stacks_text import stacks_text
 
     target_pid = resolve_target(pid, pid_option, name, required=True)
@@ -80,15 +70,7 @@ def command(
     if form is not None:
         export(target_pid, seconds or _EXPORT_S, form, output, rank)
         return
-    processes = ProcessSource(target_pid).read()
-    looked_at = watched(members(processes.processes), target_pid)
-    dumps = dump_all([member.pid for member in looked_at], ends_s=time.monotonic() + _MOST_S)
-    spawners = [dump.pid for dump in dumps if is_spawner(dump)]
-    if spawners:  # what looked like loader workers are ranks
-        looked_at = watched(members(processes.processes, spawners=spawners), target_pid)
-    report = stacks_report(processes, looked_at, dumps, mounts_of(target_pid))
-    if not report.groups:
-        raise CannotError(report.blind[0].reason if report.blind else f"cannot read a stack of process {target_pid}")
+    report = stacks_now(target_pid)
     if as_json:
         print(encode(report))
     elif size.is_oneline:
