@@ -22,6 +22,7 @@ COMMANDS = {
     "diagnose": "Watch a job without a screen, then print what is wrong.",
     "explain": "Explain a symptom: what it means, when it is raised, what to do.",
     "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
+    "incidents": "List, show and remove what hwtop saved of jobs that hung or crashed.",
     "man": "Print the manual page.",
     "patterns": "List, show and test log patterns, built-in and your own.",
     "record": "Record a job without a screen, into a file for `hwtop replay`.",

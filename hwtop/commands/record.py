@@ -67,11 +67,13 @@ def command(
     It holds what was read, with secrets masked: GPUs, host, processes, stacks, log lines. Only you can read it. It stays readable
     however the recording ends.
     """
+    from hwtop.bundle.incident import both, keeper
     from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
     from hwtop.feed.record import Recorder
     from hwtop.feed.watch import watch
     from hwtop.fields import units
     from hwtop.job.log.text import visible
+    from hwtop.report.wait import incident_line
     from hwtop.store.writer import Writer
 
     target_pid = resolve_target(pid, pid_option, name, required=False)
@@ -79,6 +81,7 @@ def command(
     until = units.duration(seconds) if seconds else "Ctrl-C" if target_pid is None else "the job ends or Ctrl-C"
     recorder = Recorder(Writer(output, most_bytes=max_size, keep_s=keep))
     print(visible(f"recording {who} into {output} {'for' if seconds else 'until'} {until}"), flush=True)
+    incident = keeper(settings_of(ctx).incidents.save)
     newest: deque[Frame] = deque(maxlen=1)
     with _until_interrupted():
         for frame in watch(
@@ -88,14 +91,17 @@ def command(
             log_globs=logs,
             gpus=gpus,
             symptoms=settings_of(ctx).symptoms,
-            store=recorder.put,
+            store=both(recorder.put, incident.store),
             stack_budget_pct=LIVE_STACK_BUDGET_PCT,
         ):
             newest.append(frame)
+            incident.advance(frame)
             if recorder.error is not None:
                 break
     recorder.close()
     print(visible(f"recorded {output}: {_summary(newest[0], output.stat().st_size) if newest else 'nothing'}"))
+    if (saved := incident.finish()) is not None:
+        print(incident_line(saved))
     if recorder.left_out:
         print(f"{recorder.left_out} snapshots are missing: the disk was too slow")
     if recorder.error is not None:

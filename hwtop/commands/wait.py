@@ -64,6 +64,7 @@ def command(
     Exit code: 0 the job ended well, or a step or loss was reached; 1 it ended badly, stalled or has a symptom; 2 not possible
     (with the reason); 124 timeout.
     """
+    from hwtop.bundle.incident import keeper
     from hwtop.collectors.logs.user_patterns import watched_patterns
     from hwtop.errors import CannotError
     from hwtop.feed.call import Announcer
@@ -81,6 +82,7 @@ def command(
     assert target_pid is not None
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
+    incident = keeper(config.incidents.save)
     found: Event | None = None
     for frame in vigil(
         target_pid,
@@ -89,9 +91,11 @@ def command(
         gpus=gpus,
         symptoms=config.symptoms,
         learner=learner(config.baselines.learn),
+        store=incident.store,
     ):
         _show(frame)
         announcer.advance(frame)
+        incident.advance(frame)
         found = event(frame, conditions, quiet_for)
         if found is None and frame.watched_s >= timeout:
             found = Event(reason="timeout", text=f"nothing of it in {frame.watched_s:.0f} s")
@@ -101,10 +105,11 @@ def command(
         raise CannotError(f"cannot read process {target_pid}: it has ended, or /proc does not answer")
     _show(None)
     announcer.finish()
+    saved = incident.finish()
     if as_json:
-        print(signed_json(encode(wait_report(frame, found, target_pid))))
+        print(signed_json(encode(wait_report(frame, found, target_pid, saved))))
     else:
-        print(signed(wait_text(frame, found)), end="")
+        print(signed(wait_text(frame, found, saved)), end="")
     sys.stdout.flush()
     ctx.exit(exit_code_of(frame, found))
 

@@ -27,6 +27,13 @@ sys.exit(7)
 """
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of what hwtop stores."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "hwtop"
+
+
 def watched(monkeypatch: pytest.MonkeyPatch, *seen: Frame) -> None:
     """The job shows these frames, one a second."""
 
@@ -68,6 +75,7 @@ def test_reason_and_exit_code(
     done = wait("--json", *arguments)
     found = valid("wait", done.stdout)
     assert (found["reason"], done.exit_code, done.stderr) == (reason, code, "")
+    assert (found["incident"] is not None) == (last.verdict.level == "critical")
     assert reason == "ended" or any(action["command"].startswith("hwtop ") for action in found["next_actions"])
 
 
