@@ -53,7 +53,7 @@ class IncidentKeeper:
     def _work(self, save: Save, frame: Frame, seen: Seen) -> None:
         try:
             self.saved = save(frame, seen)
-        except OSError:  # the user did not ask for the file
+        except Exception:  # the user did not ask for the file, and the watch goes on
             self.saved = None
 
 

@@ -16,8 +16,8 @@ from hwtop.errors import UsageError
 from hwtop.store.reader import Recording
 
 RECORDING = "recording.hwtop"
-_MOST_RECORDING_BYTES = 1 << 30
-"""As large as `hwtop record` makes one by default."""
+_MOST_RECORDING_BYTES = 256 << 20
+"""Hours of a large job; a bundle holds an hour at most."""
 _MOST_READ_BYTES = 1 << 20
 """At once, so also of the list of members."""
 _BLOCK_BYTES = 256 << 10

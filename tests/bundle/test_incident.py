@@ -19,10 +19,11 @@ from hwtop.model.log import LogLine
 from tests import frames
 from tests.bundle.zips import manifest, members, texts
 from tests.job.test_secret_kinds import KINDS
-from tests.recording import replay
 from tests.store.sessions import hang
 
 PLACE = Path("/state/1.zip")
+_NO_PID = 5_000_000
+"""Larger than a PID can be (proc_sys_kernel(5))."""
 
 
 @pytest.fixture(autouse=True)
@@ -92,9 +93,10 @@ def test_a_setting_turns_it_off(folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_a_full_disk_is_no_trouble_of_the_feed() -> None:
+@pytest.mark.parametrize("error", [OSError("no space left on device"), ValueError("a mistake")])
+def test_a_full_disk_is_no_trouble_of_the_feed(error: Exception) -> None:
     def save(frame: Frame, seen: Seen) -> Path:
-        raise OSError("no space left on device")
+        raise error
 
     kept = IncidentKeeper(save)
     kept.advance(frames.hang())
@@ -113,11 +115,11 @@ def hung() -> tuple[Frame, Seen]:
     first, *rest = seen.snapshot.process.processes
     told = replace(first, cmdline=("python", *KINDS.values()), env={**(first.env or {}), "NCCL_PLANTED": planted})
     process = replace(seen.snapshot.process, processes=(told, *rest))
-    frame = replay("hang")[-1]
+    frame = frames.hang()
     job = frame.derived.job
     assert job is not None
     lines = tuple(LogLine(path=f"/{text}.log", line_no=1, text=f"use {text}", at_s=1.0) for text in KINDS.values())
-    job = replace(job, logs=replace(job.logs, lines=lines, flagged_lines=lines))
+    job = replace(job, target_pid=_NO_PID, logs=replace(job.logs, lines=lines, flagged_lines=lines))
     frame = replace(frame, derived=replace(frame.derived, job=job))
     return frame, replace(seen, snapshot=replace(seen.snapshot, process=process))
 

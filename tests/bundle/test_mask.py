@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 
 import pytest
 from msgspec.structs import replace
 
 from hwtop.bundle.mask import HIDDEN, Mask
+from hwtop.feed.feed import frames
 from hwtop.model.stack import StackDump, StackFrame, StackReading, ThreadStack
 from tests.job.test_secret_kinds import KINDS
+from tests.recording import replay
 from tests.store.sessions import flooded, hang
 
 SECRET = KINDS["GitHub"]
@@ -37,6 +40,14 @@ def test_no_kind_of_secret_is_left_in_a_snapshot(kind: str) -> None:
 def test_a_snapshot_without_secrets_stays_as_it_was() -> None:
     for snapshot in hang()[:3]:
         assert Mask().snapshot(snapshot, "recording") == snapshot
+
+
+def test_what_is_hidden_changes_no_finding() -> None:
+    mask = Mask(HIDDEN)
+    masked = deque(frames(mask.snapshot(snapshot, "recording") for snapshot in hang()), maxlen=1)[0]
+    assert [finding.symptom for finding in masked.findings] == [
+        finding.symptom for finding in replay("hang")[-1].findings
+    ]
 
 
 def test_what_was_masked_before_is_counted_too() -> None:

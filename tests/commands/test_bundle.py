@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from tests.bundle.zips import manifest, members, texts
 from tests.commands.test_record import start
 from tests.job.test_secret_kinds import KINDS
-from tests.training import TrainingJob
+from tests.training import POLL_S, TrainingJob
 
 pytestmark = pytest.mark.real
 
@@ -64,7 +65,7 @@ def repository(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def bundle(job: TrainingJob, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("bundle") / "b.zip"
-    process = start("bundle", job.launcher_pid, "-o", place, "--for", "2s")
+    process = start("bundle", job.launcher_pid, "-o", place, "--for", "1s")
     told, errors = process.communicate(timeout=_DEADLINE_S)
     assert (process.returncode, errors) == (0, "")
     assert told.startswith(f"{place}: ")
@@ -129,6 +130,7 @@ def test_a_signal_leaves_nothing(signum: signal.Signals, job: TrainingJob, tmp_p
     )
     while not list(tmp_path.glob("temporary/*/recording.hwtop")):
         assert process.poll() is None
+        time.sleep(POLL_S)
     process.send_signal(signum)
     assert process.wait(_DEADLINE_S) == 130
     assert (os.listdir(tmp_path), os.listdir(tmp_path / "temporary")) == (["temporary"], [])
