@@ -18,8 +18,8 @@ from hwtop.collectors.abandon import Abandonable
 from hwtop.errors import HwtopError, internal_error
 from hwtop.report.json_report import encode
 
-Content = str | bytes | Struct | dict[str, Any] | OSError
-"""Text, bytes that are masked already, what becomes JSON, or why it cannot be read."""
+Content = str | bytes | Struct | dict[str, Any]
+"""Text, bytes that are masked already, or what becomes JSON."""
 Members = Mapping[str, Content]
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -69,10 +69,7 @@ class Archive:
 
     def add(self, name: str, content: Content) -> None:
         """Mask it and keep it, if it fits."""
-        name = _plain_name(self._mask.text(name, "names of members"))
-        if isinstance(content, OSError):
-            self.leave_out(name, _reason(content))
-            return
+        name = self._named(name)
         packed = self._packed(name, content)
         if len(packed) > self._left:
             self.leave_out(name, f"{len(packed):,} bytes: the bundle would be larger than allowed")
@@ -82,7 +79,7 @@ class Archive:
 
     def leave_out(self, name: str, reason: str) -> None:
         """It is not in the bundle."""
-        self._not_collected[name] = self._mask.text(reason, MANIFEST)
+        self._not_collected[self._named(name)] = self._mask.text(reason, MANIFEST)
 
     def content(self, time_s: float) -> bytes:
         """The zip file."""
@@ -103,16 +100,16 @@ class Archive:
                 file.writestr(entry, content)
         return written.getvalue()
 
-    def _packed(self, name: str, content: str | bytes | Struct | dict[str, Any]) -> bytes:
+    def _named(self, name: str) -> str:
+        """The name of a log may hold a secret, and anything else."""
+        return re.sub(r"[^\w./-]", "_", self._mask.text(name, "names of members"))
+
+    def _packed(self, name: str, content: Content) -> bytes:
         if isinstance(content, bytes):
             return content
         if isinstance(content, str):
             return self._mask.text(content, name).encode(errors="replace")
         return encode(self._mask.value(msgspec.to_builtins(content), name)).encode()
-
-
-def _plain_name(name: str) -> str:
-    return re.sub(r"[^\w./-]", "_", name)
 
 
 def _reason(error: Exception) -> str:

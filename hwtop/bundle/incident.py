@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hwtop.bundle.evidence import Evidence, Seen
-from hwtop.feed.feed import Store
 from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot
 
@@ -60,16 +59,6 @@ class IncidentKeeper:
 def keeper(is_wanted: bool) -> IncidentKeeper:
     """One that saves on this machine, if the setting is on."""
     return IncidentKeeper(saved if is_wanted else None)
-
-
-def both(first: Store, second: Store) -> Store:
-    """Keeps what was read in two places."""
-
-    def store(snapshot: Snapshot) -> None:
-        first(snapshot)
-        second(snapshot)
-
-    return store
 
 
 def is_grave(frame: Frame) -> bool:

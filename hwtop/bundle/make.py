@@ -16,11 +16,10 @@ from hwtop.bundle.opened import RECORDING
 from hwtop.bundle.parts import add_evidence
 from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
-from hwtop.feed.feed import frames
+from hwtop.feed.feed import Store, both, frames
 from hwtop.feed.record import Recorder
 from hwtop.feed.watch import watch
 from hwtop.model.frame import Frame
-from hwtop.model.snapshot import Snapshot
 from hwtop.store.reader import Recording
 from hwtop.store.writer import Writer
 
@@ -49,12 +48,10 @@ def bundle(order: Order, mask: Mask, folder: Path, progress: Progress, pictures:
     place = folder / RECORDING
     evidence, recorder = Evidence(), Recorder(Writer(place, mask=partial(mask.snapshot, member=RECORDING)))
 
-    def store(snapshot: Snapshot) -> None:
-        evidence.put(snapshot)
-        recorder.put(snapshot)
-
-    watched = _watched(order, store, progress)
-    recorder.close()
+    try:
+        watched = _watched(order, both(evidence.put, recorder.put), progress)
+    finally:
+        recorder.close()  # before the folder is removed
     progress("collecting")
     archive, seen = Archive(order.pid, mask, order.most_bytes), evidence.seen()
     if seen.snapshot is not None:
@@ -72,7 +69,7 @@ def bundle(order: Order, mask: Mask, folder: Path, progress: Progress, pictures:
     return archive.content(frame.derived.time_s)
 
 
-def _watched(order: Order, store: Callable[[Snapshot], None], progress: Progress) -> Frame:
+def _watched(order: Order, store: Store, progress: Progress) -> Frame:
     newest: deque[Frame] = deque(maxlen=1)
     for frame in watch(
         order.pid,

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -15,7 +15,6 @@ from hwtop.model.snapshot import Snapshot
 
 Hidden = Literal["hosts", "users", "paths"]
 HIDDEN: tuple[Hidden, ...] = get_args(Hidden)
-T = TypeVar("T")
 _MOST_REMEMBERED = 50_000
 """Texts whose masked form is kept: most are the same in each snapshot."""
 _HOST_VARIABLES = ("MASTER_ADDR", "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_IP")

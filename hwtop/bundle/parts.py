@@ -12,6 +12,7 @@ from hwtop.bundle.logs import by_file, ends_of
 from hwtop.bundle.started import command_lines, git_state
 from hwtop.errors import CannotError
 from hwtop.job.log.text import visible
+from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
 from hwtop.model.job import JobLogs
 from hwtop.model.snapshot import Snapshot
@@ -52,7 +53,7 @@ def _add_logs(archive: Archive, logs: JobLogs, uid: int | None) -> None:
     if logs.lines:
         archive.add("logs/newest.txt", by_file(logs.lines))
     for number, file in enumerate(logs.files[:_MOST_LOGS], 1):
-        name = f"logs/{number:02}-{os.path.basename(file.path)}.txt"
+        name = f"logs/{number:02}-{os.path.basename(masked_text(file.path))}.txt"  # masked first: a secret may hold "/"
         archive.collect(name, partial(_log, name, file.path, uid))
     if len(logs.files) > _MOST_LOGS:
         archive.leave_out("logs", f"{len(logs.files) - _MOST_LOGS} more files")

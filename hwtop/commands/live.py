@@ -95,8 +95,8 @@ class Watching:
         self._feed.stop()
 
     def _begin(self) -> None:
-        from hwtop.bundle.incident import both, keeper
-        from hwtop.feed.feed import Feed
+        from hwtop.bundle.incident import keeper
+        from hwtop.feed.feed import Feed, both
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 

@@ -67,7 +67,8 @@ def command(
     It holds what was read, with secrets masked: GPUs, host, processes, stacks, log lines. Only you can read it. It stays readable
     however the recording ends.
     """
-    from hwtop.bundle.incident import both, keeper
+    from hwtop.bundle.incident import keeper
+    from hwtop.feed.feed import both
     from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
     from hwtop.feed.record import Recorder
     from hwtop.feed.watch import watch

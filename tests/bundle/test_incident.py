@@ -15,7 +15,7 @@ from hwtop.bundle import incidents
 from hwtop.bundle.evidence import Evidence, Seen
 from hwtop.bundle.incident import IncidentKeeper, keeper, saved
 from hwtop.model.frame import Frame
-from hwtop.model.log import LogLine
+from hwtop.model.log import LogFile, LogLine
 from tests import frames
 from tests.bundle.zips import manifest, members, texts
 from tests.job.test_secret_kinds import KINDS
@@ -119,7 +119,8 @@ def hung() -> tuple[Frame, Seen]:
     job = frame.derived.job
     assert job is not None
     lines = tuple(LogLine(path=f"/{text}.log", line_no=1, text=f"use {text}", at_s=1.0) for text in KINDS.values())
-    job = replace(job, target_pid=_NO_PID, logs=replace(job.logs, lines=lines, flagged_lines=lines))
+    files = tuple(LogFile(path=line.path, pids=(), size_bytes=1, age_s=1.0) for line in lines)
+    job = replace(job, target_pid=_NO_PID, logs=replace(job.logs, lines=lines, flagged_lines=lines, files=files))
     frame = replace(frame, derived=replace(frame.derived, job=job))
     return frame, replace(seen, snapshot=replace(seen.snapshot, process=process))
 
