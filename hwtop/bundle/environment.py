@@ -27,8 +27,9 @@ def environment(snapshot: Snapshot, proc: str = "/proc") -> dict[str, Any]:
     """Versions and variables; packages are read from the names of their metadata, nothing is imported."""
     processes = snapshot.process.processes if snapshot.process is not None else ()
     told = [process for process in processes if process.env]
-    folders = sorted({folder for process in told[:_MOST_PROCESSES] for folder in _folders(process, proc)})
-    packages = sorted({package for folder in folders for package in _packages(folder)})
+    roots = {f"{proc}/{process.pid}/root": process for process in told[:_MOST_PROCESSES]}
+    folders = {folder: root for root, process in roots.items() for folder in _folders(process, f"{proc}/{process.pid}")}
+    packages = sorted({package for folder, root in folders.items() for package in _packages(root + folder)})
     return {
         "hwtop": __version__,
         "os": _system_name(),
@@ -36,7 +37,7 @@ def environment(snapshot: Snapshot, proc: str = "/proc") -> dict[str, Any]:
         "machine": os.uname().machine,
         "gpu_driver": snapshot.gpu.driver if snapshot.gpu is not None else None,
         "python": sorted({process.exe for process in told if process.exe}),
-        "site_packages": folders,
+        "site_packages": sorted(folders),
         "packages": packages[:_MOST_PACKAGES],
         "variables": {str(process.pid): process.env for process in told[:_MOST_PROCESSES]},
     }
@@ -48,16 +49,15 @@ def _system_name() -> str:
     return platform.platform()
 
 
-def _folders(process: ProcessInfo, proc: str) -> Iterator[str]:
-    """Of installed packages, as hwtop sees them: in a container they are below its root."""
-    root = f"{proc}/{process.pid}/root"
+def _folders(process: ProcessInfo, directory: str) -> Iterator[str]:
+    """Of installed packages, as the process sees them; hwtop sees them below its root."""
     with suppress(OSError):
-        for found in set(_MAPPED.findall(read_bytes(f"{proc}/{process.pid}/maps"))):
-            yield root + os.fsdecode(found)
+        yield from map(os.fsdecode, _MAPPED.findall(read_bytes(f"{directory}/maps")))
     first = process.cmdline[0] if process.cmdline else ""
     if first.startswith("/"):
-        place = Path(root + first).parent.parent / "lib"
-        yield from map(str, place.glob("python3*/site-packages"))
+        place = Path(f"{directory}/root{first}").parent.parent / "lib"
+        for found in place.glob("python3*/site-packages"):
+            yield str(found).removeprefix(f"{directory}/root")
 
 
 def _packages(folder: str) -> Iterator[str]:

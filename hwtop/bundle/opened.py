@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import stat
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -83,7 +84,7 @@ def _blocks(place: Path, member: str, most_bytes: int) -> Iterator[bytes]:
                     yield block
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError) as error:
         raise UsageError(f"{name} is a damaged bundle: {error}") from None
 
 

@@ -86,7 +86,9 @@ def test_all_of_it_is_there(bundle: Path, job: TrainingJob) -> None:
     assert told["pid"] == job.launcher_pid
     assert found["overview.png"].startswith(b"\x89PNG")
     assert b"step 5 loss 2.5" in found["logs/01-launcher.log.txt"]
-    packages = json.loads(found["environment.json"])["packages"]
+    environment = json.loads(found["environment.json"])
+    assert not any(folder.startswith("/proc/") for folder in environment["site_packages"])
+    packages = environment["packages"]
     assert any(package.startswith("msgspec v") for package in packages)
     assert all("****" not in package for package in packages)
 
