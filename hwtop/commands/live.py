@@ -43,6 +43,7 @@ class Watching:
         gpus: tuple[int, ...] | None,
         symptoms: SymptomConfig,
         learns: bool = False,
+        saves_incidents: bool = False,
     ) -> None:
         self._target_pid = target_pid
         self._interval_s = interval_s
@@ -50,10 +51,13 @@ class Watching:
         self._gpus = gpus
         self._symptoms = symptoms
         self._learns = learns
+        self._saves_incidents = saves_incidents
+        from hwtop.bundle.incident import keeper
         from hwtop.feed.record import RecordingSwitch
 
         self._publish: Callable[[Frame], None] | None = None
         self.recording = RecordingSwitch()
+        self.incident = keeper(saves_incidents)
 
     def start(self, publish: Callable[[Frame], None]) -> Watching:
         """Start to publish frames, from a thread."""
@@ -91,18 +95,27 @@ class Watching:
         self._feed.stop()
 
     def _begin(self) -> None:
-        from hwtop.feed.feed import Feed
+        from hwtop.bundle.incident import keeper
+        from hwtop.feed.feed import Feed, both
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 
         if not gc.isenabled():  # the first job of this screen: all is imported
             gc.freeze()
             gc.enable()
-        assert self._publish is not None
+        publish = self._publish
+        assert publish is not None
+        self.incident = incident = keeper(self._saves_incidents)
+
+        def show(frame: Frame) -> None:
+            incident.advance(frame)
+            publish(frame)
+
         self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
-        self._feed = Feed(self._source, self._publish, self._symptoms, learner(self._learns), self.recording.store)
+        store = both(self.recording.store, incident.store)
+        self._feed = Feed(self._source, show, self._symptoms, learner(self._learns), store)
         self._feed.start()
 
 
@@ -139,7 +152,9 @@ def command(
         if once:
             print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
         else:
-            watching = Watching(target_pid, opening.interval_s, logs, gpus, opening.symptoms, opening.learns)
+            watching = Watching(
+                target_pid, opening.interval_s, logs, gpus, opening.symptoms, opening.learns, opening.saves_incidents
+            )
             watch(opening, watching)
     finally:
         gc.enable()
@@ -150,6 +165,11 @@ def watch(opening: screen.Opening, watching: Watching, seconds: float | None = N
     options = replace(offered(opening.options, watching.send), record=watching.recording.toggle)
     run(replace(opening, options=options), watching.start, seconds)
     watching.recording.close()
+    if (saved := watching.incident.finish()) is not None and _takes_text():
+        from hwtop.report.wait import incident_line
+
+        with contextlib.suppress(OSError):  # the terminal itself may be gone
+            print(f"hwtop: {incident_line(saved)}", flush=True)
 
 
 def run(opening: screen.Opening, start: Source, seconds: float | None = None) -> None:

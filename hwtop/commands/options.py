@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -309,3 +310,10 @@ def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *,
     if not re.fullmatch(r"\d{1,10}", given[0]) or int(given[0]) == 0:
         raise UsageError(f"{given[0]!r} is neither a PID nor a command; `hwtop -h` lists the commands")
     return check_target(int(given[0]))
+
+
+def end_as_interrupted() -> None:
+    """SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored (nohup): what is under way is cleaned up."""
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signum) is not signal.SIG_IGN:
+            signal.signal(signum, signal.default_int_handler)

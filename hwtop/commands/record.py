@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import signal
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,16 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import Bytes, Seconds, reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import (
+    Bytes,
+    Seconds,
+    end_as_interrupted,
+    reading,
+    resolve_target,
+    settings,
+    settings_of,
+    target,
+)
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
@@ -59,11 +67,14 @@ def command(
     It holds what was read, with secrets masked: GPUs, host, processes, stacks, log lines. Only you can read it. It stays readable
     however the recording ends.
     """
+    from hwtop.bundle.incident import keeper
+    from hwtop.feed.feed import both
     from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
     from hwtop.feed.record import Recorder
     from hwtop.feed.watch import watch
     from hwtop.fields import units
     from hwtop.job.log.text import visible
+    from hwtop.report.wait import incident_line
     from hwtop.store.writer import Writer
 
     target_pid = resolve_target(pid, pid_option, name, required=False)
@@ -71,6 +82,7 @@ def command(
     until = units.duration(seconds) if seconds else "Ctrl-C" if target_pid is None else "the job ends or Ctrl-C"
     recorder = Recorder(Writer(output, most_bytes=max_size, keep_s=keep))
     print(visible(f"recording {who} into {output} {'for' if seconds else 'until'} {until}"), flush=True)
+    incident = keeper(settings_of(ctx).incidents.save)
     newest: deque[Frame] = deque(maxlen=1)
     with until_interrupted():
         for frame in watch(
@@ -80,14 +92,17 @@ def command(
             log_globs=logs,
             gpus=gpus,
             symptoms=settings_of(ctx).symptoms,
-            store=recorder.put,
+            store=both(recorder.put, incident.store),
             stack_budget_pct=LIVE_STACK_BUDGET_PCT,
         ):
             newest.append(frame)
+            incident.advance(frame)
             if recorder.error is not None:
                 break
     recorder.close()
     print(visible(f"recorded {output}: {_summary(newest[0], output.stat().st_size) if newest else 'nothing'}"))
+    if (saved := incident.finish()) is not None:
+        print(incident_line(saved))
     if recorder.left_out:
         print(f"{recorder.left_out} snapshots are missing: the disk was too slow")
     if recorder.error is not None:
@@ -104,8 +119,6 @@ def _summary(frame: Frame, size_bytes: int) -> str:
 @contextlib.contextmanager
 def until_interrupted() -> Iterator[None]:
     """SIGTERM and SIGHUP end the recording as Ctrl-C does, unless they are ignored (nohup)."""
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(signum) is not signal.SIG_IGN:
-            signal.signal(signum, signal.default_int_handler)
+    end_as_interrupted()
     with contextlib.suppress(KeyboardInterrupt):
         yield

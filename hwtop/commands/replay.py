@@ -1,4 +1,4 @@
-"""`hwtop replay`: a recording on the screen, or diagnosed."""
+"""`hwtop replay`: a recording, or that of a bundle, on the screen or diagnosed."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def command(
     fail_on: str,
     **_: object,
 ) -> None:
-    """Show FILE, which `hwtop record` has written. All rules run again: an old recording gains from new rules.
+    """Show FILE, which `hwtop record` or `hwtop bundle` has written. All rules run again: an old recording gains from new rules.
 
     The exit code of --diagnose is that of `hwtop diagnose`.
     """
-    from hwtop.store.reader import Recording
+    from hwtop.bundle import opened
 
     form = length_of(ctx, as_json=as_json)
     if diagnose or as_json or markdown or form.is_short:
         frame = frame_at(file, at, settings_of(ctx).symptoms)
         ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))
-    recording = Recording(file)
+    recording = opened.recording(file)
     show(screen.opening(ctx), recording, file.name, moment(recording, at))
 
 
@@ -78,11 +78,11 @@ def frame_at(file: Path, at: str | None, symptoms: SymptomConfig) -> Frame:
     Raises:
         UsageError: the file cannot be replayed, or it has nothing before this time.
     """
+    from hwtop.bundle import opened
     from hwtop.feed.feed import frames
     from hwtop.fields import units
-    from hwtop.store.reader import Recording
 
-    recording = Recording(file)
+    recording = opened.recording(file)
     until_s = moment(recording, at) or recording.last_s
     found = deque(frames(recording.snapshots(until_s), symptoms=symptoms), maxlen=1)
     _report(recording.problems)

@@ -71,6 +71,7 @@ class Opening:
     has_mouse: bool
     symptoms: SymptomConfig
     learns: bool
+    saves_incidents: bool
 
 
 def opening(ctx: click.Context) -> Opening:
@@ -100,7 +101,14 @@ def opening(ctx: click.Context) -> Opening:
         save_picture=save_picture,
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
-    return Opening(options, given.get("interval", 1.0), not given["no_mouse"], config.symptoms, config.baselines.learn)
+    return Opening(
+        options,
+        given.get("interval", 1.0),
+        not given["no_mouse"],
+        config.symptoms,
+        config.baselines.learn,
+        config.incidents.save,
+    )
 
 
 def _alerts(configured: AlertConfig, command: str | None) -> AlertConfig:

@@ -62,6 +62,7 @@ def command(
     Exit code: 0 the job ended well, or a step or loss was reached; 1 it ended badly, stalled or has a symptom; 2 not possible
     (with the reason); 124 timeout.
     """
+    from hwtop.bundle.incident import keeper
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
     from hwtop.feed.until import first_event
@@ -75,10 +76,12 @@ def command(
     assert target_pid is not None
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
+    incident = keeper(config.incidents.save)
 
     def each(frame: Frame) -> None:
         _show(frame)
         announcer.advance(frame)
+        incident.advance(frame)
 
     coming = vigil(
         target_pid,
@@ -87,14 +90,16 @@ def command(
         gpus=gpus,
         symptoms=config.symptoms,
         learner=learner(config.baselines.learn),
+        store=incident.store,
     )
     frame, found = first_event(target_pid, coming, until, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
     _show(None)
     announcer.finish()
+    saved = incident.finish()
     if as_json:
-        print(signed_json(encode(wait_report(frame, found, target_pid))))
+        print(signed_json(encode(wait_report(frame, found, target_pid, saved))))
     else:
-        print(signed(wait_text(frame, found)), end="")
+        print(signed(wait_text(frame, found, saved)), end="")
     sys.stdout.flush()
     ctx.exit(exit_code_of(frame, found))
 

@@ -86,7 +86,9 @@ def command(
         levels=levels.chosen(config.symptoms.thresholds),
     )
     target_pid = resolve_target(pid, pid_option, name, required=False)
-    watching = live.Watching(target_pid, interval, logs, gpus, config.symptoms, config.baselines.learn)
+    watching = live.Watching(
+        target_pid, interval, logs, gpus, config.symptoms, config.baselines.learn, config.incidents.save
+    )
     options = replace(live.offered(options, watching.send), call=Caller(config.alerts, _complain))
     with listen(_LOOPBACK[host], port) as listening:
         serve(watching, options, listening, is_opened=is_opened)

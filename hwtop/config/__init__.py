@@ -97,6 +97,17 @@ class BaselineConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 LEARN = BaselineConfig()
 
 
+class IncidentConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What hwtop saves of a job that hangs or crashes."""
+
+    save: Annotated[
+        bool, Meta(description="save stacks, logs and the like once, before the job ends; `hwtop incidents` lists them")
+    ] = True
+
+
+SAVE = IncidentConfig()
+
+
 class StackConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How Python stacks are read."""
 
@@ -148,6 +159,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         BaselineConfig,
         Meta(description="medians only, stored in ~/.local/state/hwtop/learned; see `hwtop baseline -h`"),
     ] = LEARN
+    incidents: Annotated[IncidentConfig, Meta(description="stored in ~/.local/state/hwtop/incidents")] = SAVE
     stacks: Annotated[
         StackConfig, Meta(description="py-spy must be stored where only root can change it, e.g. /usr/local/bin")
     ] = NO_SUDO

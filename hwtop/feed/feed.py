@@ -29,6 +29,16 @@ Store = Callable[[Snapshot], None]
 """Keeps what was read. Does not block and does not raise."""
 
 
+def both(first: Store, second: Store) -> Store:
+    """Keeps what was read in two places."""
+
+    def store(snapshot: Snapshot) -> None:
+        first(snapshot)
+        second(snapshot)
+
+    return store
+
+
 class Focus:
     """What the user looks at; set by the screen's thread, read by the feed's."""
 

@@ -14,7 +14,7 @@ from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.process.held import descriptor_of
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.address_space import check_address_space
-from hwtop.feed.feed import Focus, frames
+from hwtop.feed.feed import Focus, Store, frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LIVE_STACK_BUDGET_PCT, LiveSource
 from hwtop.feed.until import Condition, condition
@@ -113,6 +113,7 @@ def vigil(
     gpus: tuple[int, ...] | None = None,
     symptoms: SymptomConfig = EVERY_SYMPTOM,
     learner: Learner | None = None,
+    store: Store | None = None,
 ) -> Generator[Frame, None, None]:
     """Frames until the caller has seen enough; the last one is due after `most_s`.
 
@@ -130,7 +131,7 @@ def vigil(
     attention, focus = Attention(), Focus()
     threading.Thread(target=_hurry_at_the_end, args=(target_pid, source, most_s), name="hwtop-end", daemon=True).start()
     try:
-        for frame in frames(source, focus, symptoms=symptoms, learner=learner):
+        for frame in frames(source, focus, symptoms=symptoms, learner=learner, store=store):
             yield frame
             pace = attention.pace(frame)
             source.interval_s = max(min(pace.interval_s, most_s - frame.watched_s), CLOSE.interval_s)

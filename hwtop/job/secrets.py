@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 
 MASK = "****"
 SHOWN = 4096
@@ -129,14 +131,15 @@ def _masked(name: str, value: str) -> str:
     return masked_text(value)
 
 
-def masked_text(text: str) -> str:
-    """`text` with everything in it masked that is shaped like a secret, or stands behind a name that tells one."""
-    text = _SHAPES.sub(MASK, text)
-    text = _URL_TOKEN.sub(rf"\1{MASK}@", _URL_USER.sub(rf"\1:{MASK}@", text))
-    text = _named_masked(text, _ASSIGNED)
-    text = _BEARER.sub(rf"\1\2{MASK}", text)
-    text = _LOGIN.sub(rf"\g<tool>\g<between>\g<sign>{MASK}", text)
-    return _named_masked(_USER.sub(rf"\g<option>\g<user>{MASK}", text), _OPTION)
+def masked_text(text: str, kinds: Counter[str] | None = None) -> str:
+    """`text` with everything in it masked that is shaped like a secret, or stands behind a name that tells one. `kinds` counts what
+    was masked, by how it was recognised."""
+    for kind, step in _STEPS:
+        found = step(text)
+        if kinds is not None and found != text:
+            kinds[kind] += max(1, found.count(MASK) - text.count(MASK))
+        text = found
+    return text
 
 
 def masked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
@@ -224,3 +227,16 @@ def _is_random(value: str) -> bool:
         return False
     shares = [value.count(character) / len(value) for character in set(value)]
     return -sum(share * math.log2(share) for share in shares) >= _RANDOM_BITS
+
+
+_STEPS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("known format", partial(_SHAPES.sub, MASK)),
+    ("password in a URL", partial(_URL_USER.sub, rf"\1:{MASK}@")),
+    ("token in a URL", partial(_URL_TOKEN.sub, rf"\1{MASK}@")),
+    ("value with the name of a secret", partial(_named_masked, names=_ASSIGNED)),
+    ("authorization header", partial(_BEARER.sub, rf"\1\2{MASK}")),
+    ("password of a login", partial(_LOGIN.sub, rf"\g<tool>\g<between>\g<sign>{MASK}")),
+    ("password of a user", partial(_USER.sub, rf"\g<option>\g<user>{MASK}")),
+    ("option with the name of a secret", partial(_named_masked, names=_OPTION)),
+)
+"""How a secret is recognised in a text -> what masks it, in this order."""

@@ -153,7 +153,7 @@ def _wait(asked: Wait, call: Call, config: Config) -> Answer:
     frames = vigil.vigil(pid, most_s=asked.timeout_s, symptoms=config.symptoms, learner=learner(config.baselines.learn))
     coming = call.follow(frames, asked.timeout_s)
     frame, event = first_event(pid, coming, conditions, quiet_for_s=asked.quiet_for_s, timeout_s=asked.timeout_s)
-    return Answer(wait_report(frame, event, pid), wait_text(frame, event), f"hwtop diagnose {pid} --json")
+    return Answer(wait_report(frame, event, pid, None), wait_text(frame, event, None), f"hwtop diagnose {pid} --json")
 
 
 def _watched(asked_pid: int, seconds: float, call: Call, config: Config) -> Frame:

@@ -1,4 +1,4 @@
-"""The Python stacks of a job, read once."""
+"""The stacks of a job as they are now: what `hwtop stacks` reports."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MOST_S = 15.0
 
 
 def stacks_now(target_pid: int) -> StacksReport:
-    """One dump of each rank and loader worker.
+    """Takes one dump of each rank and loader worker; the job is not paused.
 
     Raises:
-        CannotError: no stack can be read.
+        CannotError: no stack can be read; the message says why.
     """
     processes = ProcessSource(target_pid).read()
     looked_at = watched(members(processes.processes), target_pid)

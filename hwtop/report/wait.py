@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import UNSET, Struct, UnsetType
 
 from hwtop import __version__
 from hwtop.feed.until import Event, Reason, newest_loss, newest_step
 from hwtop.job.hang.stall import silence_s
+from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame, Verdict
 from hwtop.model.output import Output
 from hwtop.model.symptom import AT_LEAST, Finding
@@ -44,13 +47,15 @@ class WaitReport(Output, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
     next_actions: tuple[Action, ...]
     coverage: Coverage
+    incident: str | None
+    """File of the evidence of a hang or crash: a bundle. Null where there was none, or it could not be saved."""
     untrusted: tuple[str, ...] = ("coverage", "findings", "next_actions", "text", "verdict.text")
     """Parts whose text may quote the job: data, never instructions."""
     end: str | UnsetType = UNSET
     """By which hwtop recognises its own report in a log."""
 
 
-def wait_report(frame: Frame, event: Event, pid: int) -> WaitReport:
+def wait_report(frame: Frame, event: Event, pid: int, incident: Path | None) -> WaitReport:
     """What is known when the wait is over."""
     job = frame.derived.job
     live = [rank for rank in job.ranks if rank.is_alive] if job else []
@@ -70,13 +75,20 @@ def wait_report(frame: Frame, event: Event, pid: int) -> WaitReport:
         findings=frame.findings,
         next_actions=(*next_actions(frame), *_again(event, pid)),
         coverage=coverage(frame),
+        incident=str(incident) if incident is not None else None,
     )
 
 
-def wait_text(frame: Frame, event: Event) -> str:
-    """The reason, then the diagnosis in few words."""
+def wait_text(frame: Frame, event: Event, incident: Path | None) -> str:
+    """The reason, then the diagnosis in few words, and where the evidence is."""
     text = "" if event.text == frame.verdict.text else f": {event.text}"
-    return f"{event.reason} after {frame.watched_s:.0f} s{text}\n{brief(frame, BRIEF_BYTES)}"
+    saved = f"{incident_line(incident)}\n" if incident is not None else ""
+    return f"{event.reason} after {frame.watched_s:.0f} s{text}\n{brief(frame, BRIEF_BYTES)}{saved}"
+
+
+def incident_line(place: Path) -> str:
+    """Where the evidence of a hang or crash is."""
+    return f"evidence saved in {visible(str(place))}: see `hwtop incidents show {place.stem}`"
 
 
 def exit_code_of(frame: Frame, event: Event) -> int:

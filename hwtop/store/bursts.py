@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hwtop.job.secrets import masked_text
-from hwtop.model.log import LogReading
+from hwtop.job.log.private_key import PrivateKeys
+from hwtop.job.secrets import MASK, masked_text
+from hwtop.model.log import LogLine, LogReading
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackReading
 from hwtop.store.encoding import encoded
@@ -40,6 +41,7 @@ class Bursts:
 
     def __init__(self) -> None:
         self._logs, self._stacks = Budget(_LOG_CHARS), Budget(_STACK_BYTES)
+        self._keys = PrivateKeys()
 
     def fitted(self, snapshot: Snapshot) -> Snapshot:
         """The Snapshot as it is stored."""
@@ -60,8 +62,11 @@ class Bursts:
             kept -= 1
         lines = logs.lines[kept:]
         self._logs.spend(sum(len(line.text) for line in lines))
-        masked = tuple(replace(line, text=masked_text(line.text)) for line in lines)
+        masked = tuple(map(self._masked, lines))
         return replace(logs, lines=masked, skipped_lines=logs.skipped_lines + kept)
+
+    def _masked(self, line: LogLine) -> LogLine:
+        return replace(line, text=MASK if self._keys.has(line.path, line.text) else masked_text(line.text))
 
     def _fitted_stacks(self, stacks: StackReading, at_s: float) -> StackReading:
         """All of them or none."""

@@ -30,13 +30,13 @@ _USER_VERSION, _APPLICATION_ID = slice(60, 64), slice(68, 72)
 class Recording:
     """The Snapshots of one file, in the order in which they were stored."""
 
-    def __init__(self, place: Path) -> None:
-        """Opens it.
+    def __init__(self, place: Path, name: str | None = None) -> None:
+        """Opens it. `name`: what messages call it, where that is not its path.
 
         Raises:
             UsageError: there is no such file, it is not a recording, it is damaged, or another version of hwtop has written it.
         """
-        self._name = repr(str(place))
+        self._name = repr(name or str(place))
         _check_header(place, self._name)
         self._unreadable = 0
         self._damage: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +39,16 @@ class _Group:
 class Writer:
     """Creates the file, readable for the user only. Used by one thread at a time."""
 
-    def __init__(self, place: Path, *, most_bytes: int | None = None, keep_s: float | None = None) -> None:
-        """`most_bytes`: size of the file, `keep_s`: age of the oldest row; what is beyond either goes, the oldest first.
+    def __init__(
+        self,
+        place: Path,
+        *,
+        most_bytes: int | None = None,
+        keep_s: float | None = None,
+        mask: Callable[[Snapshot], Snapshot] | None = None,
+    ) -> None:
+        """`most_bytes`: size of the file, `keep_s`: age of the oldest row; what is beyond either goes, the oldest first. `mask`: hides more
+        than the secrets of log lines.
 
         Raises:
             UsageError: there is such a file already.
@@ -47,7 +56,7 @@ class Writer:
         """
         self._place = place
         self._most_bytes, self._keep_s = most_bytes, keep_s
-        self._bursts = Bursts()
+        self._bursts, self._mask = Bursts(), mask
         self._groups: deque[_Group] = deque()
         self._compressor = compressor()
         self._next_id = 1
@@ -102,7 +111,8 @@ class Writer:
         is_key = self._is_key_due(snapshot.at_s)
         if is_key:
             self._check_disk()
-        content = encoded(self._bursts.fitted(snapshot))
+        fitted = self._bursts.fitted(snapshot)
+        content = encoded(fitted if self._mask is None else self._mask(fitted))
         data = (compressor() if is_key else self._compressor).compress(content)
         if is_key:
             self._compressor = compressor(content)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hwtop import cli
+from hwtop.bundle import incident
 from hwtop.feed import vigil
 from hwtop.model.frame import Frame
 from tests import frames
@@ -25,6 +26,13 @@ for step in range(int(sys.argv[1])):
     time.sleep(0.05)
 sys.exit(7)
 """
+
+
+@pytest.fixture(autouse=True)
+def no_incident(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No real process is looked at for the PIDs of a made frame, and nothing is stored in the home directory."""
+    monkeypatch.setattr(incident, "saved", lambda *_: Path("/state/1.zip"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
 
 def watched(monkeypatch: pytest.MonkeyPatch, *seen: Frame) -> None:
@@ -68,6 +76,7 @@ def test_reason_and_exit_code(
     done = wait("--json", *arguments)
     found = valid("wait", done.stdout)
     assert (found["reason"], done.exit_code, done.stderr) == (reason, code, "")
+    assert (found["incident"] == "/state/1.zip") == (last.verdict.level == "critical")
     assert reason == "ended" or any(action["command"].startswith("hwtop ") for action in found["next_actions"])
 
 
