@@ -15,6 +15,8 @@ from hwtop.ui.widgets.text import cells, elide_path, tail, visible, wrap
 _WIDEST, _HIGHEST = 110, 34
 _TOLD = 4
 """Rows below the list: what the setting means, what can be chosen."""
+_TAB_LEAST = 3
+"""Characters of a tab where there is no room."""
 _ORIGIN = 10
 """Cells of "not saved"."""
 _VALUE_LEAST = 24
@@ -93,9 +95,13 @@ def _names(view: SettingsView, width: int) -> list[str]:
     room = width - sum(map(cells, names))
     if room >= 2 * len(names):
         return [f" {name} " for name in names]
-    if room < len(names):
-        names = [name if number == view.section else name[:3] for number, name in enumerate(names)]
-    return [f"{name} " for name in names]
+    most = max(map(cells, names))
+    while most > _TAB_LEAST and sum(min(cells(name), most) + 1 for name in names) > width:
+        most -= 1
+    return [
+        f"{name if number == view.section and most == _TAB_LEAST else name[:most]} "
+        for number, name in enumerate(names)
+    ]
 
 
 def _columns(view: SettingsView, width: int) -> tuple[int, int]:

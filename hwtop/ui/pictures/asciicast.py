@@ -62,7 +62,7 @@ def _style(paint: Paint) -> Style:
 
 
 def _rgb(colour: str) -> str:
-    """ "#0a141e" -> "2;10;20;30"."""
+    """A colour of the theme in hexadecimal -> "2;10;20;30"."""
     return ";".join(["2", *(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))])
 
 
