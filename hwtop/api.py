@@ -144,5 +144,5 @@ def _array(values: list[float]) -> Sequence[float]:
         import numpy as np
     except ImportError:
         return values
-    array: Sequence[float] = np.asarray(values, dtype=float)  # type: ignore[assignment]
+    array: Sequence[float] = np.asarray(values, dtype=float)
     return array
