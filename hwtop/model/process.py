@@ -26,6 +26,9 @@ class SystemCall(Struct, frozen=True, gc=False, kw_only=True):
     """Of that descriptor, as OpenFile.target."""
     peer: str | None = None
     """Other end of a TCP connection that it stays in, "10.0.0.3:29500"."""
+    peer_pids: tuple[int, ...] | None = None
+    """Other processes of the job that hold the other end of the pipe or connection that it stays in: of a pipe () says that none does.
+    None where that cannot be told."""
 
 
 class OpenFile(Struct, frozen=True, gc=False, kw_only=True):

@@ -268,6 +268,8 @@ class RankStall(Struct, frozen=True, gc=False, kw_only=True):
     """How long its OS state has been T or t."""
     waits_for: str | None = None
     """What its main thread waits for, as the kernel shows it: "bytes from a pipe (descriptor 5)"; None while it runs."""
+    awaits_rank: int | None = None
+    """The rank that it waits for, where the kernel shows who holds the other end of the pipe or connection that it waits at."""
     blocked: BlockedThread | None = None
     """The thread of the rank, or of its workers, that has been in state D longest."""
     worker_locks: tuple[WorkerLock, ...] = ()

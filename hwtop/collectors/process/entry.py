@@ -31,7 +31,7 @@ from hwtop.collectors.process.files import (
     read_threads,
     read_wchan,
 )
-from hwtop.collectors.process.listening_socket import tcp_peer
+from hwtop.collectors.process.other_end import OtherEnd
 from hwtop.collectors.process.ray_log import reported_ranks
 from hwtop.collectors.process.rest import Rest, read_rest
 from hwtop.job.launch.environment import kept
@@ -72,9 +72,7 @@ class ProcessEntry:
         self._rest: tuple[Rest | None, int | None] | None = None
         """At the first look, with the context switches so far: of interest as long as they do not grow."""
         self._run_delay_ns: int | None = None
-        self._call: SystemCall | None = None
-        self._socket: tuple[str | None, str | None] = None, None
-        """At which it was seen to wait, and its other end: None before it was looked for, "" where there is none."""
+        self.call: SystemCall | None = None
         self._threads: tuple[ThreadInfo, ...] = ()
         self._identity_of: tuple[int, str] | None = None
         self._cmdline: tuple[str, ...] | None = None
@@ -191,7 +189,7 @@ class ProcessEntry:
             with contextlib.suppress(
                 OSError, ValueError
             ):  # not permitted: the kernel function that it waits in is left
-                self._call = self._with_peer(read_call(self._directory))
+                self.call = read_call(self._directory)
         try:
             self._io = read_io(self._directory)
             self._reasons.pop("io", None)
@@ -207,18 +205,6 @@ class ProcessEntry:
             if "WORLD_SIZE" not in self._reported_ranks and "RAY_JOB_ID" in (self._env or {}):
                 self._reported_ranks |= reported_ranks(self._files, self._uid)
 
-    def _with_peer(self, call: SystemCall | None) -> SystemCall | None:
-        """The list of connections may be long: it is read once, of a socket that two readings show it to wait at."""
-        target = call.target if call is not None else None
-        if call is None or target is None or not target.startswith("socket:["):
-            self._socket = None, None
-            return call
-        known, peer = self._socket
-        if known == target and peer is None:
-            peer = tcp_peer(self._directory, int(target[8:-1])) or ""
-        self._socket = target, peer if known == target else None
-        return replace(call, peer=self._socket[1] or None)
-
     def read_error(self) -> None:
         """After its end: read what it left in the error file that torchrun gave it. May block; never raises."""
         path = (self._env or {}).get("TORCHELASTIC_ERROR_FILE")
@@ -230,7 +216,7 @@ class ProcessEntry:
 
     def forget_counters(self) -> None:
         """Before `measure`: what it does not get to must not look fresh."""
-        self._io = self._call = None
+        self._io = self.call = None
 
     def exit_code(self) -> int | None:
         """Of a zombie, where this user may read it; negative = signal."""
@@ -240,8 +226,10 @@ class ProcessEntry:
         # Where it is not permitted the field reads as 0.
         return exit_code(status) if status or self._is_readable() else None
 
-    def info(self, unidentified: str | None = None, unmeasured: str | None = None) -> ProcessInfo:
-        """As struct. `unidentified` and `unmeasured` say why `identify` and `measure` did not finish."""
+    def info(
+        self, unidentified: str | None = None, unmeasured: str | None = None, other_end: OtherEnd | None = None
+    ) -> ProcessInfo:
+        """As struct. `unidentified` and `unmeasured` say why `identify` and `measure` did not finish; `other_end`: of what it waits at."""
         stat, status, io = self.stat, self._status, self._io
         rest, switches = self._rest or (None, None)
         if rest is None or status is None or status.switches != switches:
@@ -261,7 +249,7 @@ class ProcessEntry:
             anon_bytes=status.anon_bytes if status else None,
             swap_bytes=status.swap_bytes if status else None,
             wchan=self._wchan,
-            call=self._call,
+            call=_with_end(self.call, other_end),
             run_delay_ns=self._run_delay_ns,
             asleep_since_s=rest.main_since_s if rest else None,
             idle_since_s=rest.all_since_s if rest else None,
@@ -348,3 +336,7 @@ class ProcessEntry:
         if owner is None or owner == os.geteuid():
             return "permission denied"
         return f"permission denied: the process belongs to uid {owner}, run hwtop as that user or as root"
+
+
+def _with_end(call: SystemCall | None, end: OtherEnd | None) -> SystemCall | None:
+    return call if call is None or end is None else replace(call, peer=end.address, peer_pids=end.pids)

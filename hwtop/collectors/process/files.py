@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
+import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hwtop.collectors.process.system_calls import NAMES, OF_DESCRIPTOR
@@ -20,6 +23,9 @@ _FILE_LIMIT = 64
 _READ_LIMIT = 1 << 20
 """Longest file read at once; environ and cmdline are bounded by the kernel's ARG_MAX, usually 2 MiB, rarely above 64 KiB."""
 
+_POLLS = frozenset({"poll", "ppoll"})
+_POLLFD = struct.Struct("=ihh")
+"""poll(2)."""
 _NO_REGULAR_FILES = ("/dev/", "/proc/", "/sys/", "/memfd:", "/SYSV", "/dmabuf:", "/[")
 
 
@@ -172,14 +178,30 @@ def read_call(directory: str) -> SystemCall | None:
     name = NAMES.get(int(words[0])) if len(words) > 1 and words[0].isdigit() else None
     if name is None:
         return None
-    if name not in OF_DESCRIPTOR:
+    fd = _polled(directory, words) if name in _POLLS else int(words[1], 16) if name in OF_DESCRIPTOR else None
+    if fd is None:
         return SystemCall(name=name)
-    fd = int(words[1], 16)
     try:
         target = os.readlink(f"{directory}/fd/{fd}")
     except OSError:
         target = None
     return SystemCall(name=name, fd=fd, target=target)
+
+
+def _polled(directory: str, words: Sequence[bytes]) -> int | None:
+    """The one descriptor that poll(2) waits to read from; None where it waits for several, or to write. `words`: of `syscall`.
+
+    Sockets with a timeout, connections of multiprocessing and queues wait so. The `struct pollfd` lies in the memory of the process.
+    """
+    if len(words) < 3 or int(words[2], 16) != 1:
+        return None
+    try:
+        with open(f"{directory}/mem", "rb", buffering=0) as memory:
+            memory.seek(int(words[1], 16))
+            fd, events, _ = _POLLFD.unpack(memory.read(_POLLFD.size))
+    except (OSError, OverflowError, struct.error):
+        return None
+    return int(fd) if events & select.POLLIN and fd >= 0 else None
 
 
 def read_threads(directory: str) -> tuple[ThreadInfo, ...]:

@@ -72,19 +72,34 @@ def tcp_listeners(pid: int, proc: str = "/proc") -> list[TcpSocket]:
         for line in _rows(f"{proc}/{pid}/net/{name}"):
             fields = line.split()
             if len(fields) > 9 and fields[3] == _LISTEN:
-                address, port = fields[1].split(":")
-                found.append(TcpSocket(_address(address), int(port, 16), int(fields[9])))
+                found.append(TcpSocket(*_end(fields[1]), int(fields[9])))
     return found
 
 
-def tcp_peer(directory: str, inode: int) -> str | None:
-    """Other end of a TCP connection, "10.0.0.3:29500"; None where it is of another kind. `directory`: of a process in its namespace."""
+class TcpConnection(Struct, frozen=True):
+    """The two ends of a TCP connection."""
+
+    local: str
+    """Address and port: "127.0.0.1:45112"."""
+    remote: str
+    local_port: int
+    remote_port: int
+
+    @property
+    def is_local(self) -> bool:
+        """Both ends are on this machine."""
+        host = self.remote.rpartition(":")[0]
+        return host == self.local.rpartition(":")[0] or ipaddress.ip_address(host).is_loopback
+
+
+def tcp_connection(directory: str, inode: int) -> TcpConnection | None:
+    """Of a connected TCP socket; None where it is of another kind. `directory`: of a process in its namespace."""
     for name in ("tcp", "tcp6"):
         for line in _rows(f"{directory}/net/{name}"):
             fields = line.split()
             if len(fields) > 9 and fields[9] == str(inode) and fields[3] != _LISTEN:
-                address, port = fields[2].split(":")
-                return f"{_address(address)}:{int(port, 16)}"
+                (local, local_port), (remote, remote_port) = (_end(each) for each in fields[1:3])
+                return TcpConnection(f"{local}:{local_port}", f"{remote}:{remote_port}", local_port, remote_port)
     return None
 
 
@@ -120,6 +135,11 @@ def _rows(path: str) -> list[str]:
             return file.readlines()[1:]
     except FileNotFoundError:  # a kernel without IPv6
         return []
+
+
+def _end(words: str) -> tuple[str, int]:
+    address, port = words.split(":")
+    return _address(address), int(port, 16)
 
 
 def _address(words: str) -> str:

@@ -15,6 +15,7 @@ from hwtop.collectors.batch import Batch
 from hwtop.collectors.process.entry import ProcessEntry
 from hwtop.collectors.process.exit_status import ExitStatuses
 from hwtop.collectors.process.files import read_bytes, read_status
+from hwtop.collectors.process.other_end import OtherEnds
 from hwtop.collectors.process.roster import Roster, watchers_of
 from hwtop.errors import UsageError
 from hwtop.job.launch.place import container_of_mounts
@@ -59,6 +60,8 @@ class ProcessSource:
         self._identify: Batch[ProcessEntry] = Batch("process-identity", ProcessEntry.identify, now)
         self._measure: Batch[ProcessEntry] = Batch("process-activity", lambda entry: entry.measure(now()), now)
         self._bury: Batch[ProcessEntry] = Batch("process-error-file", ProcessEntry.read_error, now)
+        self._other_ends = OtherEnds(proc, now)
+        self._connect: Batch[OtherEnds] = Batch("process-other-ends", self._look_at_other_end, now)
         self._ended: list[ProcessEntry] = []
         self._gone: deque[tuple[ProcessEntry, float, int | None]] = deque(maxlen=_GONE_LIMIT)
         self._root_pid: int | None = None
@@ -197,7 +200,14 @@ class ProcessSource:
         for entry in entries:
             entry.forget_counters()
         unmeasured = self._measure.run(entries, max(end_s - self._now(), self._deadline_s / 2))
-        return tuple(entry.info(unidentified.get(entry), unmeasured.get(entry)) for entry in entries)
+        self._connect.run([self._other_ends], self._deadline_s / 2)
+        return tuple(
+            entry.info(unidentified.get(entry), unmeasured.get(entry), self._other_ends.of(entry.pid))
+            for entry in entries
+        )
+
+    def _look_at_other_end(self, ends: OtherEnds) -> None:
+        ends.look({entry.pid: entry.call for entry in tuple(self._entries.values())})
 
     def _top(self, pids: Collection[int]) -> int | None:
         if self._root_pid in pids:

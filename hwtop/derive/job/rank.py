@@ -57,7 +57,7 @@ def rank_now(
     if slot.is_alive:
         rank = _with_process(rank, slot, samples, snapshot)
         rank = replace(rank, workers=_workers(slot, samples, snapshot))
-        rank = _with_stack(rank, samples, snapshot.at_s)
+        rank = _with_waits(_with_stack(rank, samples, snapshot.at_s), slot)
     return rank
 
 
@@ -124,6 +124,22 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
     return replace(rank, stack=stack, stall=stall)
 
 
+def _with_waits(rank: Rank, slot: RankSlot) -> Rank:
+    """What its stacks do not show: that it waits for another rank at a pipe or socket of its own."""
+    waits, readings = slot.waits
+    if not waits:
+        return rank
+    share = max(waits / readings, rank.stack.wait_share or 0.0)
+    is_seen = share > (rank.stack.wait_share or 0.0)
+    stack = replace(
+        rank.stack,
+        is_waiting=slot.awaits_rank is not None or rank.stack.is_waiting,
+        wait_share=share,
+        wait_samples=readings if is_seen else rank.stack.wait_samples,
+    )
+    return replace(rank, stack=stack, stall=replace(rank.stall, awaits_rank=slot.awaits_rank))
+
+
 def _sleeps_long(rank: Rank, at_s: float) -> bool:
     """In one sleep for a time of its own choice, longer than any that polls: that waits for no other rank, wherever it is called."""
     since_s, process = rank.stall.asleep_since_s, rank.process
@@ -163,7 +179,7 @@ def _with_process(rank: Rank, slot: RankSlot, samples: StackSamples, snapshot: S
     )
     children = [each for each in reading.processes if each.ppid == process.pid and each not in everyone]
     stall = RankStall(
-        waits_for=waits_on(process, children),
+        waits_for=waits_on(process, children, {each.pid: each for each in reading.processes}),
         asleep_since_s=None if sleep is None else sleep.since_s,
         asleep_for_s=None if sleep is None else reading.at_s - sleep.since_s,
         woken_every_s=samples.sleepers.longest_s(rank.pid),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from msgspec import Struct
 
 from hwtop.derive.job.process import ProcessRates
 from hwtop.job.hang.liveness import RUNS_PCT
+from hwtop.job.stacks.series import WINDOW_S
 from hwtop.model.member import Member
 from hwtop.model.process import GoneProcess, ProcessInfo
 
@@ -36,6 +39,10 @@ class RankSlot:
         self.gpus: tuple[int, ...] = ()
         """Last known ones: a lost GPU no longer tells who was on it."""
         self.stopped_since_s: float | None = None
+        self.awaits_rank: int | None = None
+        """As RankStall.awaits_rank."""
+        self._waits: deque[tuple[float, bool]] = deque()
+        """Whether it waited for another rank, at the readings of the newest `WINDOW_S`."""
         self._seen_idle_since_s: float | None = None
         self._idle_cpu_s = 0.0
         self._idle_before_s: float | None = None
@@ -60,6 +67,18 @@ class RankSlot:
         elif self.stopped_since_s is None or processes.rates.cpu_pct:  # it ran in between
             self.stopped_since_s = at_s
         self._count_idle(at_s)
+
+    def await_rank(self, rank: int | None, at_s: float) -> None:
+        """Whether it waited for another one in this reading."""
+        self.awaits_rank = rank
+        self._waits.append((at_s, rank is not None))
+        while self._waits[0][0] < at_s - WINDOW_S:
+            self._waits.popleft()
+
+    @property
+    def waits(self) -> tuple[int, int]:
+        """In how many of how many readings of the newest `WINDOW_S` it waited for another rank."""
+        return sum(waited for _, waited in self._waits), len(self._waits)
 
     def lost(self, gone: GoneProcess | None) -> None:
         """The rank was not in this reading."""

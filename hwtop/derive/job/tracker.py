@@ -21,6 +21,7 @@ from hwtop.derive.job.ras import RasTracker
 from hwtop.derive.job.slot import RankProcesses, RankSlot
 from hwtop.derive.logs.log import LogBook
 from hwtop.derive.logs.metrics import MetricsBook, metrics_targets
+from hwtop.job.hang.awaited import awaited_rank
 from hwtop.job.launch.environment import restarts_of
 from hwtop.job.launch.place import place_of
 from hwtop.job.launch.spawner import is_spawner
@@ -105,6 +106,7 @@ class JobTracker:
             self._slots.setdefault(member.rank, RankSlot(of_rank)).update(of_rank, reading.at_s)
             self._rank_of_pid[member.pid] = member.rank
             seen.add(member.rank)
+        self._see_waits(reading, processes)
         gone = {process.pid: process for process in reading.gone}
         for number, slot in self._slots.items():
             if number not in seen:
@@ -138,6 +140,11 @@ class JobTracker:
         elif self._halted_since_s is not None:
             self._samples.leave_out(self._halted_since_s, reading.at_s)
             self._halted_since_s = None
+
+    def _see_waits(self, reading: ProcessReading, processes: Mapping[int, ProcessInfo]) -> None:
+        ranks = {slot.processes.process.pid: number for number, slot in self._slots.items() if slot.is_alive}
+        for slot in self._slots.values():
+            slot.await_rank(awaited_rank(slot.processes.process, processes, ranks), reading.at_s)
 
     def _see_launcher(self, processes: Mapping[int, ProcessInfo]) -> None:
         member = main_launcher(self._members)

@@ -63,7 +63,8 @@ _CALLS: dict[str, tuple[WaitKind, str]] = {
     "futex": ("lock", "another thread, or a lock (futex)"),
     **dict.fromkeys(("semop", "semtimedop", "msgrcv"), ("lock", "another process (System V semaphore or queue)")),
 }
-_READS = frozenset(["read", "readv", "pread64"])
+_POLLS = frozenset(["poll", "ppoll"])
+_READS = frozenset(["read", "readv", "pread64"]) | _POLLS
 _WRITES = frozenset(["write", "writev", "pwrite64"])
 _STREAMS: tuple[tuple[tuple[str, ...], WaitKind, str], ...] = (
     (("pipe:",), "pipe", "pipe"),
@@ -106,14 +107,16 @@ def _by_wchan(wchan: str | None) -> tuple[WaitKind | None, str] | None:
 def _by_call(call: SystemCall | None) -> tuple[WaitKind, str] | None:
     if call is None:
         return None
+    known = _CALLS.get(call.name)
     if call.name not in _READS | _WRITES:
-        known = _CALLS.get(call.name)
         return known if known is None or call.peer is None else (known[0], f"{known[1]} ({call.peer})")
     target = call.target or ""
     found = next(((kind, what) for starts, kind, what in _STREAMS if target.startswith(starts)), None)
     if found is None:
-        return None
+        return known
     kind, what = found
+    if known is not None:  # a poll: what may come is awaited, not the bytes of a file
+        kind = known[0]
     what = f"{what} to {call.peer}" if call.peer else what
     whose = f"{_STANDARD[call.fd]} ({target})" if call.fd in _STANDARD else f"a {what} (descriptor {call.fd})"
     return kind, f"bytes from {whose}" if call.name in _READS else f"room in {whose}: whoever reads it does not"

@@ -1,8 +1,8 @@
-"""What the main thread of a process waits for, with the state of the children that may be the reason. Pure."""
+"""What the main thread of a process waits for, with the state of the processes that may be the reason. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hwtop.job.kernel.wait import wait_kind, waits_for
 from hwtop.model.process import ProcessInfo
@@ -11,9 +11,12 @@ _STOPPED = ("T", "t")
 _COMMAND_CHARS = 60
 
 
-def waits_on(process: ProcessInfo, children: Sequence[ProcessInfo]) -> str | None:
+def waits_on(
+    process: ProcessInfo, children: Sequence[ProcessInfo], by_pid: Mapping[int, ProcessInfo] | None = None
+) -> str | None:
     """ "bytes from a pipe (descriptor 5); its child PID 77 (tar -c run) is stopped (state T)"; None while it runs, and where nothing
-    tells it."""
+    tells it. `by_pid`: all processes of the job, one of which may hold the other end.
+    """
     kind = wait_kind(process.state, process.wchan, process.call)
     meaning = waits_for(process.wchan, process.call) if process.state in ("S", "D") else None
     if meaning is None:
@@ -23,7 +26,23 @@ def waits_on(process: ProcessInfo, children: Sequence[ProcessInfo]) -> str | Non
         return f"{meaning}; its child PID {stopped.pid} ({_command(stopped)}) is stopped (state {stopped.state})"
     if kind == "child" and len(children) == 1:
         return f"{meaning}: PID {children[0].pid} ({_command(children[0])}), state {children[0].state}"
-    return meaning
+    return meaning + _other_end(process, by_pid or {})
+
+
+def _other_end(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> str:
+    """Who holds it, and what that one does."""
+    pids = process.call.peer_pids if process.call is not None else None
+    if pids is None:
+        return ""
+    known = [by_pid[pid] for pid in pids if pid in by_pid]
+    if len(known) > 1:
+        return f"; the other end is open in {len(known)} processes of the job"
+    if not known:
+        return "; no other process of the job has the other end open"
+    other = known[0]
+    awaited = waits_for(other.wchan, other.call) if other.state in ("S", "D") else None
+    does = f" and waits for {awaited}" if awaited else ""
+    return f"; PID {other.pid} ({_command(other)}) has the other end, is in state {other.state}{does}"
 
 
 def _command(process: ProcessInfo) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.job.kernel.waits_on import waits_on
-from hwtop.model.process import SystemCall
+from hwtop.model.process import ProcessInfo, SystemCall
 from tests.derive.readings import process
 
 
@@ -27,3 +27,20 @@ def test_the_one_child_that_is_waited_for_is_named() -> None:
 def test_who_runs_waits_for_nothing() -> None:
     assert waits_on(process(110, state="R", wchan="do_wait"), []) is None
     assert waits_on(process(110), []) is None
+
+
+def test_who_has_the_other_end_and_what_it_does() -> None:
+    def reads(*holders: int) -> ProcessInfo:
+        return process(110, call=SystemCall(name="read", fd=5, target="pipe:[9]", peer_pids=holders))
+
+    peer = process(120, 100, "python sim.py", call=SystemCall(name="clock_nanosleep"))
+    others = {120: peer, 121: process(121)}
+    assert waits_on(reads(120), [], others) == (
+        "bytes from a pipe (descriptor 5); PID 120 (python sim.py) has the other end, is in state S and waits for a sleep to end"
+    )
+    assert waits_on(reads(120, 121), [], others) == (
+        "bytes from a pipe (descriptor 5); the other end is open in 2 processes of the job"
+    )
+    assert waits_on(reads(), [], others) == (
+        "bytes from a pipe (descriptor 5); no other process of the job has the other end open"
+    )

@@ -1,0 +1,155 @@
+"""Which processes of the job hold the other end of the pipe or connection that one of them waits at.
+
+A pipe has one inode at both ends. Of a TCP connection within this machine the kernel lists both sockets (/proc/PID/net/tcp), of a pair of
+Unix sockets it names the other one on request (sock_diag(7)).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hwtop.collectors.process.listening_socket import accepted_inode, tcp_connection
+from hwtop.model.process import SystemCall
+
+_MOST_PROCESSES = 256
+"""Of larger jobs nobody's descriptors are listed: 256 processes with 200 each take 0.1 s."""
+_KEPT_S = 10.0
+"""Descriptors are passed on and closed seldom. Engineering default."""
+_SOCK_DIAG_BY_FAMILY = 20
+"""linux/sock_diag.h."""
+_NLM_F_REQUEST = 1
+_UDIAG_SHOW_PEER = 4
+_UNIX_DIAG_PEER = 2
+"""linux/unix_diag.h."""
+_UNIX_REQUEST = struct.Struct("=BBHIIIII")
+_UNIX_ANSWER_BYTES = 16 + 16
+"""Header of the message, and unix_diag_msg."""
+_TIMEOUT_S = 0.1
+_WRITES = frozenset({"write", "writev", "sendto", "sendmsg"})
+
+
+class _End(NamedTuple):
+    pid: int
+    is_readable: bool
+    is_writable: bool
+
+
+class OtherEnd(NamedTuple):
+    """What is known of it."""
+
+    address: str | None = None
+    """Of a TCP connection: "10.0.0.3:29500"."""
+    pids: tuple[int, ...] | None = None
+    """Other processes of the job that hold it; None where that cannot be told."""
+
+
+class OtherEnds:
+    """Of processes that were seen at the same pipe or socket before; each is looked up once in 10 s."""
+
+    def __init__(self, proc: str, now: Callable[[], float]) -> None:
+        self._proc = proc
+        self._now = now
+        self._seen: set[tuple[int, str]] = set()
+        """PID and target of `call`."""
+        self._known: dict[tuple[int, str], OtherEnd] = {}
+        self._known_until_s = 0.0
+        self._current: dict[int, OtherEnd] = {}
+
+    def of(self, pid: int) -> OtherEnd | None:
+        """As the newest `look` has found it; None where it waits at none."""
+        return self._current.get(pid)
+
+    def look(self, calls: Mapping[int, SystemCall | None]) -> None:
+        """`calls`: what each process of the job is blocked in. May block."""
+        at = {
+            (pid, call.target): call
+            for pid, call in calls.items()
+            if call is not None and call.target is not None and call.target.startswith(("pipe:[", "socket:["))
+        }
+        if self._now() >= self._known_until_s:
+            self._known, self._known_until_s = {}, self._now() + _KEPT_S
+            self._seen &= set(at)
+        unknown = [key for key in at if key in self._seen and key not in self._known]
+        holders = self._holders(calls) if unknown else {}
+        for pid, target in unknown:
+            self._known[pid, target] = self._end(pid, at[pid, target], target, holders)
+        self._seen |= set(at)
+        self._current = {key[0]: self._known[key] for key in at if key in self._known}
+
+    def _holders(self, pids: Iterable[int]) -> dict[str, list[_End]]:
+        everyone = sorted(pids)
+        found: dict[str, list[_End]] = {}
+        if len(everyone) > _MOST_PROCESSES:
+            return found
+        for pid in everyone:
+            for target, end in self._ends_of(pid):
+                found.setdefault(target, []).append(end)
+        return found
+
+    def _ends_of(self, pid: int) -> list[tuple[str, _End]]:
+        folder, found = f"{self._proc}/{pid}/fd", []
+        with contextlib.suppress(OSError):  # it has ended, or belongs to somebody else
+            for name in os.listdir(folder):
+                with contextlib.suppress(OSError):
+                    target = os.readlink(f"{folder}/{name}")
+                    if target.startswith(("pipe:[", "socket:[")):
+                        mode = os.lstat(f"{folder}/{name}").st_mode
+                        found.append((target, _End(pid, bool(mode & 0o400), bool(mode & 0o200))))
+        return found
+
+    def _end(self, pid: int, call: SystemCall, target: str, holders: dict[str, list[_End]]) -> OtherEnd:
+        if target.startswith("pipe:["):
+            if target not in holders:
+                return OtherEnd()
+            writes = call.name in _WRITES
+            ends = [end for end in holders[target] if (end.is_readable if writes else end.is_writable)]
+            return OtherEnd(pids=_others(pid, ends))
+        inode = int(target[8:-1])
+        connection = tcp_connection(f"{self._proc}/{pid}", inode)
+        if connection is None:
+            other = _unix_peer(inode)
+            return OtherEnd(pids=_holding(pid, other, holders))
+        if not connection.is_local:
+            return OtherEnd(address=connection.remote)
+        other = accepted_inode(f"{self._proc}/{pid}", connection.remote_port, connection.local_port)
+        return OtherEnd(connection.remote, _holding(pid, other, holders))
+
+
+def _holding(pid: int, inode: int | None, holders: dict[str, list[_End]]) -> tuple[int, ...] | None:
+    """None where that socket is held by no process of the job: it is another one's."""
+    ends = holders.get(f"socket:[{inode}]") if inode is not None else None
+    return None if ends is None else _others(pid, ends)
+
+
+def _others(pid: int, ends: Sequence[_End]) -> tuple[int, ...]:
+    return tuple(sorted({end.pid for end in ends} - {pid}))
+
+
+def _unix_peer(inode: int) -> int | None:
+    """Inode of the socket that this one is connected to, in hwtop's own network namespace; None where the kernel knows none."""
+    body = _UNIX_REQUEST.pack(socket.AF_UNIX, 0, 0, 0xFFFFFFFF, inode, _UDIAG_SHOW_PEER, 0xFFFFFFFF, 0xFFFFFFFF)
+    header = struct.pack("=IHHII", 16 + len(body), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST, 0, 0)
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4) as link:  # NETLINK_SOCK_DIAG
+            link.settimeout(_TIMEOUT_S)
+            link.sendall(header + body)
+            return _peer_in(link.recv(8192))
+    except OSError:  # a sandbox may refuse it
+        return None
+
+
+def _peer_in(answer: bytes) -> int | None:
+    """An error message is shorter than an answer and has no attributes."""
+    length, kind = struct.unpack_from("=IH", answer)
+    at = _UNIX_ANSWER_BYTES
+    while kind == _SOCK_DIAG_BY_FAMILY and at + 8 <= min(length, len(answer)):
+        size, name = struct.unpack_from("=HH", answer, at)
+        if name == _UNIX_DIAG_PEER:
+            return int(struct.unpack_from("=I", answer, at + 4)[0])
+        at += max(4, (size + 3) & ~3)
+    return None
