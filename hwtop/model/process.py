@@ -25,10 +25,10 @@ class SystemCall(Struct, frozen=True, gc=False, kw_only=True):
     target: str | None = None
     """Of that descriptor, as OpenFile.target."""
     peer: str | None = None
-    """Other end of a TCP connection that it stays in, "10.0.0.3:29500"."""
+    """Other end of a TCP connection that it stays in, "10.0.0.3:29500"; of a file lock, who holds it: "PID 42 (python)"."""
     peer_pids: tuple[int, ...] | None = None
-    """Other processes of the job that hold the other end of the pipe or connection that it stays in: of a pipe () says that none does.
-    None where that cannot be told."""
+    """Other processes of the job that hold the other end of the pipe or connection that it stays in (of a pipe () says that none does),
+    or the process that holds the file lock. None where that cannot be told."""
 
 
 class OpenFile(Struct, frozen=True, gc=False, kw_only=True):

@@ -80,6 +80,8 @@ class Worker(Struct, frozen=True, gc=False, kw_only=True):
     """As of a rank."""
     call: SystemCall | None = None
     """As of a rank."""
+    waits_for: str | None = None
+    """As of a rank's `stall`."""
     is_named_loader: bool = False
     """torch has named it a worker of its DataLoader."""
 

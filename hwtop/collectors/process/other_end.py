@@ -1,7 +1,7 @@
-"""Which processes of the job hold the other end of the pipe or connection that one of them waits at.
+"""Which processes hold the other end of the pipe or connection that one of the job waits at, or the file lock that it waits for.
 
 A pipe has one inode at both ends. Of a TCP connection within this machine the kernel lists both sockets (/proc/PID/net/tcp), of a pair of
-Unix sockets it names the other one on request (sock_diag(7)).
+Unix sockets it names the other one on request (sock_diag(7)). Who holds a lock is in /proc/locks (proc_locks(5)).
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import contextlib
 import os
 import socket
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwtop.collectors.process.listening_socket import accepted_inode, tcp_connection
+from hwtop.job.whole_number import whole_number
 from hwtop.model.process import SystemCall
 
 _MOST_PROCESSES = 256
@@ -31,6 +32,7 @@ _UNIX_ANSWER_BYTES = 16 + 16
 """Header of the message, and unix_diag_msg."""
 _TIMEOUT_S = 0.1
 _WRITES = frozenset({"write", "writev", "sendto", "sendmsg"})
+_LOCKS = frozenset({"flock", "fcntl"})
 
 
 class _End(NamedTuple):
@@ -45,7 +47,7 @@ class OtherEnd(NamedTuple):
     address: str | None = None
     """Of a TCP connection: "10.0.0.3:29500"."""
     pids: tuple[int, ...] | None = None
-    """Other processes of the job that hold it; None where that cannot be told."""
+    """Other processes of the job that hold it, of a lock any process; None where that cannot be told."""
 
 
 class OtherEnds:
@@ -80,6 +82,8 @@ class OtherEnds:
             self._known[pid, target] = self._end(pid, at[pid, target], target, holders)
         self._seen |= set(at)
         self._current = {key[0]: self._known[key] for key in at if key in self._known}
+        waiting = {pid for pid, call in calls.items() if call is not None and call.name in _LOCKS}
+        self._current |= _lock_holders(self._proc, waiting) if waiting else {}
 
     def _holders(self, pids: Iterable[int]) -> dict[str, list[_End]]:
         everyone = sorted(pids)
@@ -118,6 +122,28 @@ class OtherEnds:
             return OtherEnd(address=connection.remote)
         other = accepted_inode(f"{self._proc}/{pid}", connection.remote_port, connection.local_port)
         return OtherEnd(connection.remote, _holding(pid, other, holders))
+
+
+def _lock_holders(proc: str, waiting: Collection[int]) -> dict[int, OtherEnd]:
+    """Who holds the lock that each of these processes waits for. The rows of one lock have one number, its holder's is the first."""
+    found, holders = {}, dict[str, str]()
+    with contextlib.suppress(OSError), open(f"{proc}/locks", errors="replace") as file:
+        for fields in map(str.split, file):
+            if len(fields) > 5 and fields[1] == "->" and whole_number(fields[5]) in waiting and fields[0] in holders:
+                holder = whole_number(holders[fields[0]])
+                if holder:  # another namespace's is 0
+                    found[int(fields[5])] = OtherEnd(f"PID {holder} ({_comm(proc, holder)})", (holder,))
+            elif len(fields) > 4 and fields[1] != "->":
+                holders[fields[0]] = fields[4]
+    return found
+
+
+def _comm(proc: str, pid: int) -> str:
+    try:
+        with open(f"{proc}/{pid}/comm", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return "has ended"
 
 
 def _holding(pid: int, inode: int | None, holders: dict[str, list[_End]]) -> tuple[int, ...] | None:

@@ -18,6 +18,7 @@ from hwtop.job.stacks.samples import StackSamples
 from hwtop.job.stacks.series import GAP_S, StackState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
+from hwtop.model.process import ProcessInfo
 from hwtop.model.rank import Rank, RankProcess, RankStack, RankStall, Worker
 from hwtop.model.snapshot import Snapshot
 
@@ -64,6 +65,7 @@ def rank_now(
 def _workers(slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> tuple[Worker, ...]:
     at_s = snapshot.at_s
     outputs = {file.target for file in slot.processes.process.files if file.is_writable}
+    by_pid = _by_pid(snapshot)
     rows = []
     for process, rates in slot.processes.workers:
         stack_state = _stack_state_now(process.pid, samples, at_s)
@@ -76,6 +78,7 @@ def _workers(slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> tuple
                 wchan=process.wchan,
                 is_named_loader=is_named_loader(process),
                 call=process.call,
+                waits_for=waits_on(process, (), by_pid),
                 read_bytes_per_s=rates.read_bytes_per_s,
                 read_chars_per_s=rates.read_chars_per_s,
                 leaf=leaf_of(stack_state.classified.path) if stack_state is not None else None,
@@ -85,6 +88,10 @@ def _workers(slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> tuple
             )
         )
     return tuple(rows)
+
+
+def _by_pid(snapshot: Snapshot) -> dict[int, ProcessInfo]:
+    return {process.pid: process for process in snapshot.process.processes} if snapshot.process else {}
 
 
 def _stack_state_now(pid: int, samples: StackSamples, at_s: float) -> StackState | None:
@@ -179,7 +186,7 @@ def _with_process(rank: Rank, slot: RankSlot, samples: StackSamples, snapshot: S
     )
     children = [each for each in reading.processes if each.ppid == process.pid and each not in everyone]
     stall = RankStall(
-        waits_for=waits_on(process, children, {each.pid: each for each in reading.processes}),
+        waits_for=waits_on(process, children, _by_pid(snapshot)),
         asleep_since_s=None if sleep is None else sleep.since_s,
         asleep_for_s=None if sleep is None else reading.at_s - sleep.since_s,
         woken_every_s=samples.sleepers.longest_s(rank.pid),

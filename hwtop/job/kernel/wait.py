@@ -56,7 +56,7 @@ _CALLS: dict[str, tuple[WaitKind, str]] = {
     **dict.fromkeys(("accept", "accept4"), ("network", "somebody to connect")),
     **dict.fromkeys(("nanosleep", "clock_nanosleep"), ("sleep", "a sleep to end")),
     **dict.fromkeys(("wait4", "waitid"), ("child", "the end of a child process")),
-    "flock": ("file lock", "a file lock that another process holds (/proc/locks)"),
+    **dict.fromkeys(("flock", "fcntl"), ("file lock", "a file lock that another process holds (/proc/locks)")),
     **dict.fromkeys(
         ("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait"), ("events", "its descriptors (poll)")
     ),
@@ -109,7 +109,7 @@ def _by_call(call: SystemCall | None) -> tuple[WaitKind, str] | None:
         return None
     known = _CALLS.get(call.name)
     if call.name not in _READS | _WRITES:
-        return known if known is None or call.peer is None else (known[0], f"{known[1]} ({call.peer})")
+        return known if known is None or call.peer is None else (known[0], _with_peer(known, call))
     target = call.target or ""
     found = next(((kind, what) for starts, kind, what in _STREAMS if target.startswith(starts)), None)
     if found is None:
@@ -120,3 +120,9 @@ def _by_call(call: SystemCall | None) -> tuple[WaitKind, str] | None:
     what = f"{what} to {call.peer}" if call.peer else what
     whose = f"{_STANDARD[call.fd]} ({target})" if call.fd in _STANDARD else f"a {what} (descriptor {call.fd})"
     return kind, f"bytes from {whose}" if call.name in _READS else f"room in {whose}: whoever reads it does not"
+
+
+def _with_peer(known: tuple[WaitKind, str], call: SystemCall) -> str:
+    if known[0] != "file lock":
+        return f"{known[1]} ({call.peer})"
+    return f"the file lock{f' on {call.target}' if call.target else ''} that {call.peer} holds"

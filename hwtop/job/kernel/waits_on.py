@@ -26,23 +26,24 @@ def waits_on(
         return f"{meaning}; its child PID {stopped.pid} ({_command(stopped)}) is stopped (state {stopped.state})"
     if kind == "child" and len(children) == 1:
         return f"{meaning}: PID {children[0].pid} ({_command(children[0])}), state {children[0].state}"
-    return meaning + _other_end(process, by_pid or {})
+    return meaning + _whose(process, by_pid or {}, "it" if kind == "file lock" else None)
 
 
-def _other_end(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> str:
-    """Who holds it, and what that one does."""
+def _whose(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo], known_as: str | None) -> str:
+    """Who has the other end, and what that one does. `known_as`: where it was named before."""
     pids = process.call.peer_pids if process.call is not None else None
     if pids is None:
         return ""
-    known = [by_pid[pid] for pid in pids if pid in by_pid]
-    if len(known) > 1:
-        return f"; the other end is open in {len(known)} processes of the job"
-    if not known:
-        return "; no other process of the job has the other end open"
-    other = known[0]
-    awaited = waits_for(other.wchan, other.call) if other.state in ("S", "D") else None
-    does = f" and waits for {awaited}" if awaited else ""
-    return f"; PID {other.pid} ({_command(other)}) has the other end, is in state {other.state}{does}"
+    others = [by_pid[pid] for pid in pids if pid in by_pid]
+    if len(others) == 1:
+        other = others[0]
+        named = known_as or f"PID {other.pid} ({_command(other)}) has the other end,"
+        awaited = waits_for(other.wchan, other.call) if other.state in ("S", "D") else None
+        return f"; {named} is in state {other.state}{f' and waits for {awaited}' if awaited else ''}"
+    if known_as is not None:
+        return ""
+    many = f"the other end is open in {len(others)} processes of the job"
+    return f"; {many if others else 'no other process of the job has the other end open'}"
 
 
 def _command(process: ProcessInfo) -> str:

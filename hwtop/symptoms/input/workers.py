@@ -114,10 +114,11 @@ def _waits(rank: Rank) -> str:
 def _stack_state(rank: Rank, worker: Worker) -> str:
     number = [each.pid for each in rank.workers].index(worker.pid) + 1
     wchan = f" in the kernel's {worker.wchan}" if worker.wchan else ""
+    awaited = f", waits for {worker.waits_for}" if worker.waits_for else ""
     leaf = f", is in {place(worker.leaf)}" if worker.leaf is not None else ""
     file = f", has {worker.file.path} open" if worker.file is not None else ""
     return (
-        f"rank {rank.rank}, worker {number} of {len(rank.workers)} (PID {worker.pid}): state {worker.state}{wchan}, no CPU time, "
+        f"rank {rank.rank}, worker {number} of {len(rank.workers)} (PID {worker.pid}): state {worker.state}{wchan}{awaited}, no CPU time, "
         f"nothing read{leaf}{file}"
     )
 

@@ -16,13 +16,16 @@ from hwtop.model.process import SystemCall
 from tests.collectors.process.test_process import STARTUP_S, until
 
 WAITS = """
-import os, socket, sys, time
+import fcntl, os, socket, sys, time
 
 kind = sys.argv[1]
 if kind == "tcp":
     server = socket.create_server(("127.0.0.1", 0))
 elif kind == "unix":
     mine, its = socket.socketpair()
+elif kind == "lock":
+    r, w = os.pipe()
+    file = open(sys.argv[2], "w")
 else:
     r, w = os.pipe()
 if kind != "alone" and os.fork() == 0:
@@ -30,6 +33,10 @@ if kind != "alone" and os.fork() == 0:
         kept = socket.create_connection(server.getsockname())
     elif kind == "unix":
         mine.close()
+    elif kind == "lock":
+        kept = open(sys.argv[2])
+        fcntl.flock(kept, fcntl.LOCK_EX)
+        os.write(w, b"1")
     else:
         os.close(r)
     time.sleep(600)
@@ -40,6 +47,9 @@ if kind == "tcp":
 elif kind == "unix":
     its.close()
     mine.recv(1)
+elif kind == "lock":
+    os.read(r, 1)
+    fcntl.flock(file, fcntl.LOCK_EX)
 else:
     if kind == "pipe":
         os.close(w)
@@ -51,13 +61,15 @@ else:
 def waiting(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     script = tmp_path / "waits.py"
     script.write_text(WAITS)
-    process = subprocess.Popen([sys.executable, str(script), request.param], start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, str(script), request.param, str(tmp_path / "lock")], start_new_session=True
+    )
     yield process
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-@pytest.mark.parametrize("waiting", ["pipe", "tcp", "unix", "alone"], indirect=True)
+@pytest.mark.parametrize("waiting", ["pipe", "tcp", "unix", "lock", "alone"], indirect=True)
 def test_the_process_at_the_other_end(waiting: subprocess.Popen[bytes], request: pytest.FixtureRequest) -> None:
     source = ProcessSource(waiting.pid)
 
@@ -65,9 +77,12 @@ def test_the_process_at_the_other_end(waiting: subprocess.Popen[bytes], request:
         processes = {process.pid: process for process in source.read().processes}
         return processes[waiting.pid].call, set(processes) - {waiting.pid}
 
-    call, others = until(look, lambda seen: seen[0] is not None and seen[0].peer_pids is not None, STARTUP_S)
+    name = "flock" if "lock" in request.node.name else ""  # it waits for its child in a pipe first
+    call, others = until(
+        look, lambda seen: seen[0] is not None and seen[0].peer_pids is not None and name in seen[0].name, STARTUP_S
+    )
     assert call is not None
     assert set(call.peer_pids or ()) == others
     assert len(others) == (0 if "alone" in request.node.name else 1)
-    assert (call.peer is not None) == ("tcp" in request.node.name)
+    assert (call.peer is not None) == (request.node.name.endswith(("[tcp]", "[lock]")))
     source.close()

@@ -44,3 +44,13 @@ def test_who_has_the_other_end_and_what_it_does() -> None:
     assert waits_on(reads(), [], others) == (
         "bytes from a pipe (descriptor 5); no other process of the job has the other end open"
     )
+
+
+def test_who_holds_a_file_lock() -> None:
+    call = SystemCall(name="flock", fd=5, target="/data/index", peer="PID 120 (sim)", peer_pids=(120,))
+    waits = process(110, wchan="flock_lock_inode_wait", call=call)
+    assert waits_on(waits, [], {}) == "the file lock on /data/index that PID 120 (sim) holds"
+    holder = process(120, call=SystemCall(name="clock_nanosleep"))
+    assert waits_on(waits, [], {120: holder}) == (
+        "the file lock on /data/index that PID 120 (sim) holds; it is in state S and waits for a sleep to end"
+    )
