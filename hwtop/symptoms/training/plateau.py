@@ -56,20 +56,22 @@ class _Flat(Struct, frozen=True):
 
 
 def check_plateau(history: History, limits: Limits = PLATEAU) -> Observation | None:
-    """The loss does not move at all, or not for half of a run that should still learn."""
+    """The loss does not move at all, has not moved since the run began, or not for half of a run that should still learn."""
     series = series_of(history, "loss")
     if series is None or not series.points:
         return None
     same = _equal(series, int(limits.equal))
     if same is not None:
         return _constant(history, series, same)
-    flat = _flat(series, limits)
+    points = series.points
+    flat = _flat(points, points, limits) or _flat(points, points[len(points) // 2 :], limits)
     if flat is None or _is_wanted(history, series, flat, limits.early_share):
         return None
     lr = learning_rates(history)
     return observed(
         "loss-plateau",
-        confidence=0.5 if flat.has_learned else 0.6,
+        severity="info" if flat.has_learned else "warning",
+        confidence=0.5 if flat.has_learned else 0.7,
         facts={
             "level": flat.level,
             "since": when(history, flat.first).removeprefix("at "),
@@ -83,9 +85,8 @@ def check_plateau(history: History, limits: Limits = PLATEAU) -> Observation | N
     )
 
 
-def _flat(series: Series, limits: Limits) -> _Flat | None:
-    values = series.values
-    stretch = series.points[len(values) // 2 :]
+def _flat(points: Sequence[CurvePoint], stretch: Sequence[CurvePoint], limits: Limits) -> _Flat | None:
+    values = [point.value for point in points]
     begin, end = stretch[0], stretch[-1]
     steps = len(stretch) if begin.step is None or end.step is None else end.step - begin.step
     if len(stretch) < limits.points or steps < limits.steps:
