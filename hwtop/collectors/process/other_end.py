@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import stat
 import struct
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from hwtop.collectors.process.listening_socket import accepted_inode, tcp_connection
@@ -19,8 +20,10 @@ from hwtop.model.process import SystemCall
 
 _MOST_PROCESSES = 256
 """Of larger jobs nobody's descriptors are listed: 256 processes with 200 each take 0.1 s."""
-_KEPT_S = 10.0
-"""Descriptors are passed on and closed seldom. Engineering default."""
+_KEPT_S = 60.0
+"""Descriptors are passed on and closed seldom, and listing those of a large job takes 20 ms. Engineering default."""
+_LIST_EVERY_S = 5.0
+"""Of a job with other connections at each reading. Engineering default."""
 _SOCK_DIAG_BY_FAMILY = 20
 """linux/sock_diag.h."""
 _NLM_F_REQUEST = 1
@@ -31,14 +34,15 @@ _UNIX_REQUEST = struct.Struct("=BBHIIIII")
 _UNIX_ANSWER_BYTES = 16 + 16
 """Header of the message, and unix_diag_msg."""
 _TIMEOUT_S = 0.1
+_STREAMS = ("pipe:[", "socket:[")
 _WRITES = frozenset({"write", "writev", "sendto", "sendmsg"})
 _LOCKS = frozenset({"flock", "fcntl"})
 
 
 class _End(NamedTuple):
     pid: int
-    is_readable: bool
-    is_writable: bool
+    link: str
+    """In /proc/PID/fd: its mode says whether it is open for reading or writing."""
 
 
 class OtherEnd(NamedTuple):
@@ -51,7 +55,7 @@ class OtherEnd(NamedTuple):
 
 
 class OtherEnds:
-    """Of processes that were seen at the same pipe or socket before; each is looked up once in 10 s."""
+    """Of processes that were seen at the same pipe or socket before; each is looked up once a minute."""
 
     def __init__(self, proc: str, now: Callable[[], float]) -> None:
         self._proc = proc
@@ -59,7 +63,7 @@ class OtherEnds:
         self._seen: set[tuple[int, str]] = set()
         """PID and target of `call`."""
         self._known: dict[tuple[int, str], OtherEnd] = {}
-        self._known_until_s = 0.0
+        self._known_until_s = self._listed_at_s = float("-inf")
         self._current: dict[int, OtherEnd] = {}
 
     def of(self, pid: int) -> OtherEnd | None:
@@ -71,13 +75,15 @@ class OtherEnds:
         at = {
             (pid, call.target): call
             for pid, call in calls.items()
-            if call is not None and call.target is not None and call.target.startswith(("pipe:[", "socket:["))
+            if call is not None and call.target is not None and call.target.startswith(_STREAMS)
         }
         if self._now() >= self._known_until_s:
             self._known, self._known_until_s = {}, self._now() + _KEPT_S
             self._seen &= set(at)
         unknown = [key for key in at if key in self._seen and key not in self._known]
-        holders = self._holders(calls) if unknown else {}
+        if unknown and self._now() < self._listed_at_s + _LIST_EVERY_S:
+            unknown = []
+        holders = self._holders(calls.keys()) if unknown else {}
         for pid, target in unknown:
             self._known[pid, target] = self._end(pid, at[pid, target], target, holders)
         self._seen |= set(at)
@@ -85,34 +91,26 @@ class OtherEnds:
         waiting = {pid for pid, call in calls.items() if call is not None and call.name in _LOCKS}
         self._current |= _lock_holders(self._proc, waiting) if waiting else {}
 
-    def _holders(self, pids: Iterable[int]) -> dict[str, list[_End]]:
-        everyone = sorted(pids)
+    def _holders(self, pids: Collection[int]) -> dict[str, list[_End]]:
+        """By pipe or socket; none for too large a job."""
+        self._listed_at_s = self._now()
         found: dict[str, list[_End]] = {}
-        if len(everyone) > _MOST_PROCESSES:
-            return found
-        for pid in everyone:
-            for target, end in self._ends_of(pid):
-                found.setdefault(target, []).append(end)
-        return found
-
-    def _ends_of(self, pid: int) -> list[tuple[str, _End]]:
-        folder, found = f"{self._proc}/{pid}/fd", []
-        with contextlib.suppress(OSError):  # it has ended, or belongs to somebody else
-            for name in os.listdir(folder):
-                with contextlib.suppress(OSError):
-                    target = os.readlink(f"{folder}/{name}")
-                    if target.startswith(("pipe:[", "socket:[")):
-                        mode = os.lstat(f"{folder}/{name}").st_mode
-                        found.append((target, _End(pid, bool(mode & 0o400), bool(mode & 0o200))))
+        for pid in sorted(pids) if len(pids) <= _MOST_PROCESSES else ():
+            folder = f"{self._proc}/{pid}/fd"
+            with contextlib.suppress(OSError):  # it has ended, or belongs to somebody else
+                for name in os.listdir(folder):
+                    with contextlib.suppress(OSError):
+                        target = os.readlink(f"{folder}/{name}")
+                        if target.startswith(_STREAMS):
+                            found.setdefault(target, []).append(_End(pid, f"{folder}/{name}"))
         return found
 
     def _end(self, pid: int, call: SystemCall, target: str, holders: dict[str, list[_End]]) -> OtherEnd:
         if target.startswith("pipe:["):
             if target not in holders:
                 return OtherEnd()
-            writes = call.name in _WRITES
-            ends = [end for end in holders[target] if (end.is_readable if writes else end.is_writable)]
-            return OtherEnd(pids=_others(pid, ends))
+            mode = stat.S_IRUSR if call.name in _WRITES else stat.S_IWUSR
+            return OtherEnd(pids=_others(pid, [end for end in holders[target] if _mode(end) & mode]))
         inode = int(target[8:-1])
         connection = tcp_connection(f"{self._proc}/{pid}", inode)
         if connection is None:
@@ -150,6 +148,13 @@ def _holding(pid: int, inode: int | None, holders: dict[str, list[_End]]) -> tup
     """None where that socket is held by no process of the job: it is another one's."""
     ends = holders.get(f"socket:[{inode}]") if inode is not None else None
     return None if ends is None else _others(pid, ends)
+
+
+def _mode(end: _End) -> int:
+    try:
+        return os.lstat(end.link).st_mode
+    except OSError:  # closed meanwhile
+        return 0
 
 
 def _others(pid: int, ends: Sequence[_End]) -> tuple[int, ...]:
