@@ -160,8 +160,10 @@ def _vendor_facts(vendor: str, *, is_hung: bool = True) -> dict[str, Fact]:
 
 def _silence(history: History, limits: Limits) -> str | None:
     """Why no GPU can be read, where the driver has been silent for long."""
-    window = history.over(limits.silent_s)
-    if not history.covers(limits.silent_s) or any(_reported(derived, _SILENT) is None for derived in window):
+    has_answered = any(gpu.status != "error" for gpu in history.now.gpus)
+    least_s = limits.silent_s if has_answered else limits.init_s
+    window = history.over(least_s)
+    if not history.covers(least_s) or any(_reported(derived, _SILENT) is None for derived in window):
         return None
     return _reported(history.now, _SILENT)
 
