@@ -249,6 +249,14 @@ class RankStack(Struct, frozen=True, gc=False, kw_only=True):
     """When it saved or compiled, oldest first."""
 
 
+class Awaited(Struct, frozen=True, gc=False, kw_only=True):
+    """The one process that another one waits for: it has the other end of the pipe or connection, or the file lock."""
+
+    pid: int
+    program: str
+    """Of Python the script: "sim.py"."""
+
+
 class RankStall(Struct, frozen=True, gc=False, kw_only=True):
     """What shows that the rank does not move."""
 
@@ -270,6 +278,8 @@ class RankStall(Struct, frozen=True, gc=False, kw_only=True):
     """How long its OS state has been T or t."""
     waits_for: str | None = None
     """What its main thread waits for, as the kernel shows it: "bytes from a pipe (descriptor 5)"; None while it runs."""
+    awaits: Awaited | None = None
+    """The process of the job that it waits for, where the kernel shows one; not its loader workers."""
     awaits_rank: int | None = None
     """The rank that it waits for, where the kernel shows who holds the other end of the pipe or connection that it waits at."""
     blocked: BlockedThread | None = None

@@ -11,7 +11,7 @@ import os
 import socket
 import stat
 import struct
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwtop.collectors.process.listening_socket import accepted_inode, tcp_connection
@@ -35,6 +35,7 @@ _UNIX_ANSWER_BYTES = 16 + 16
 """Header of the message, and unix_diag_msg."""
 _TIMEOUT_S = 0.1
 _STREAMS = ("pipe:[", "socket:[")
+_EPOLL = "anon_inode:[eventpoll]"
 _WRITES = frozenset({"write", "writev", "sendto", "sendmsg"})
 _LOCKS = frozenset({"flock", "fcntl"})
 
@@ -75,7 +76,7 @@ class OtherEnds:
         at = {
             (pid, call.target): call
             for pid, call in calls.items()
-            if call is not None and call.target is not None and call.target.startswith(_STREAMS)
+            if call is not None and call.target is not None and call.target.startswith((*_STREAMS, _EPOLL))
         }
         if self._now() >= self._known_until_s:
             self._known, self._known_until_s = {}, self._now() + _KEPT_S
@@ -106,6 +107,10 @@ class OtherEnds:
         return found
 
     def _end(self, pid: int, call: SystemCall, target: str, holders: dict[str, list[_End]]) -> OtherEnd:
+        if target == _EPOLL:
+            ends = (self._end(pid, call, each, holders) for each in self._watched(pid, call.fd))
+            known = {end.pids for end in ends if end.pids}  # of a pipe to itself there are none
+            return OtherEnd(pids=known.pop()) if len(known) == 1 else OtherEnd()
         if target.startswith("pipe:["):
             if target not in holders:
                 return OtherEnd()
@@ -120,6 +125,17 @@ class OtherEnds:
             return OtherEnd(address=connection.remote)
         other = accepted_inode(f"{self._proc}/{pid}", connection.remote_port, connection.local_port)
         return OtherEnd(connection.remote, _holding(pid, other, holders))
+
+    def _watched(self, pid: int, epoll_fd: int | None) -> Iterator[str]:
+        """Pipes and sockets that are registered with epoll(7), as fdinfo lists them (proc_pid_fdinfo(5))."""
+        with contextlib.suppress(OSError), open(f"{self._proc}/{pid}/fdinfo/{epoll_fd}") as file:
+            for line in file:
+                fields = line.split()
+                if len(fields) > 1 and fields[0] == "tfd:":
+                    with contextlib.suppress(OSError):  # closed meanwhile
+                        target = os.readlink(f"{self._proc}/{pid}/fd/{fields[1]}")
+                        if target.startswith(_STREAMS):
+                            yield target
 
 
 def _lock_holders(proc: str, waiting: Collection[int]) -> dict[int, OtherEnd]:

@@ -11,7 +11,7 @@ from hwtop.derive.job.slot import RankSlot
 from hwtop.derive.logs.log import LogReport
 from hwtop.job.gpu_owner import gpus_of
 from hwtop.job.kernel.wait import wait_kind
-from hwtop.job.kernel.waits_on import waits_on
+from hwtop.job.kernel.waits_on import awaited, waits_on
 from hwtop.job.launch.launcher import is_named_loader
 from hwtop.job.stacks.frames import leaf_of
 from hwtop.job.stacks.samples import StackSamples
@@ -185,7 +185,10 @@ def _with_process(rank: Rank, slot: RankSlot, samples: StackSamples, snapshot: S
         file=data_file(process, _mounts(snapshot), () if rank.log.path is None else (rank.log.path,)),
     )
     children = [each for each in reading.processes if each.ppid == process.pid and each not in everyone]
+    workers = {worker.pid for worker, _ in slot.processes.workers}
+    other = awaited(process, _by_pid(snapshot))
     stall = RankStall(
+        awaits=None if other is None or other.pid in workers else other,
         waits_for=waits_on(process, children, _by_pid(snapshot)),
         asleep_since_s=None if sleep is None else sleep.since_s,
         asleep_for_s=None if sleep is None else reading.at_s - sleep.since_s,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hwtop.job.kernel.wait import wait_kind, waits_for
+from hwtop.job.launch.launcher import program_shown
 from hwtop.model.process import ProcessInfo
+from hwtop.model.rank import Awaited
 
 _STOPPED = ("T", "t")
 _COMMAND_CHARS = 60
@@ -29,6 +31,13 @@ def waits_on(
     return meaning + _whose(process, by_pid or {}, "it" if kind == "file lock" else None)
 
 
+def awaited(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> Awaited | None:
+    """The one process that it waits for, where the kernel shows one that is part of the job."""
+    pids = process.call.peer_pids if process.call is not None and process.state in ("S", "D") else None
+    other = by_pid.get(pids[0]) if pids is not None and len(pids) == 1 else None
+    return None if other is None else Awaited(pid=other.pid, program=program_shown(other))
+
+
 def _whose(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo], known_as: str | None) -> str:
     """Who has the other end, and what that one does. `known_as`: where it was named before."""
     pids = process.call.peer_pids if process.call is not None else None
@@ -37,7 +46,7 @@ def _whose(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo], known_as: st
     others = [by_pid[pid] for pid in pids if pid in by_pid]
     if len(others) == 1:
         other = others[0]
-        named = known_as or f"PID {other.pid} ({_command(other)}) has the other end,"
+        named = known_as or f"PID {other.pid} ({program_shown(other)}) has the other end,"
         awaited = waits_for(other.wchan, other.call) if other.state in ("S", "D") else None
         return f"; {named} is in state {other.state}{f' and waits for {awaited}' if awaited else ''}"
     if known_as is not None:

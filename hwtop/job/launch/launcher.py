@@ -84,6 +84,12 @@ def python_program(argv: Sequence[str]) -> PythonProgram:
     return PythonProgram("", "", ())
 
 
+def program_shown(process: ProcessInfo) -> str:
+    """What a person calls it: of Python the script or module, else the program; code of `-c` is "python"."""
+    program = python_program(process.cmdline or ()) if is_python(process) else PythonProgram("", "", ())
+    return os.path.basename(program.name) if program.kind in ("script", "module") else program_name(process)
+
+
 def launcher_kind(process: ProcessInfo) -> str | None:
     """ "torchrun", "accelerate", "mpirun", "srun", "ray", ... for a known launcher, else None."""
     if is_ray_controller(process):

@@ -295,6 +295,8 @@ def _facts(history: History, job: Job, cause: HangCause) -> dict[str, Fact]:
         "asks": _asks(ranks) or None,
         "rank": first.rank,
         "pid": first.pid,
+        "awaits": _awaits(job, first) if len(ranks) == 1 or cause.culprits else None,
+        "awaits_pid": first.stall.awaits.pid if first.stall.awaits is not None else None,
         "log": first.log.path,
         "is_here": far is None,
         "far_node": far.host if far is not None else None,
@@ -304,6 +306,14 @@ def _facts(history: History, job: Job, cause: HangCause) -> dict[str, Fact]:
         "is_of_link": cause.kind == "transport",
         "is_elsewhere": cause.kind == "elsewhere",
     }
+
+
+def _awaits(job: Job, rank: Rank) -> str | None:
+    """ "rank 0 waits for PID 77 (sim.py)"; None where the conclusion says so, or the kernel does not."""
+    other = rank.stall.awaits
+    if other is None or other.pid in {each.pid for each in job.ranks}:
+        return None
+    return f"rank {rank.rank} waits for PID {other.pid} ({other.program})"
 
 
 def _elsewhere(job: Job, cause: HangCause) -> RasProcess | None:

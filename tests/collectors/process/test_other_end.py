@@ -16,13 +16,16 @@ from hwtop.model.process import SystemCall
 from tests.collectors.process.test_process import STARTUP_S, until
 
 WAITS = """
-import fcntl, os, socket, sys, time
+import fcntl, os, select, socket, sys, time
 
 kind = sys.argv[1]
 if kind == "tcp":
     server = socket.create_server(("127.0.0.1", 0))
 elif kind == "unix":
     mine, its = socket.socketpair()
+elif kind == "loop":
+    mine, its = socket.socketpair()
+    wake, wakes = socket.socketpair()
 elif kind == "lock":
     r, w = os.pipe()
     file = open(sys.argv[2], "w")
@@ -31,7 +34,7 @@ else:
 if kind != "alone" and os.fork() == 0:
     if kind == "tcp":
         kept = socket.create_connection(server.getsockname())
-    elif kind == "unix":
+    elif kind in ("unix", "loop"):
         mine.close()
     elif kind == "lock":
         kept = open(sys.argv[2])
@@ -47,6 +50,12 @@ if kind == "tcp":
 elif kind == "unix":
     its.close()
     mine.recv(1)
+elif kind == "loop":
+    its.close()
+    events = select.epoll()
+    events.register(mine, select.EPOLLIN)
+    events.register(wake, select.EPOLLIN)  # which only this process itself can write to
+    events.poll()
 elif kind == "lock":
     os.read(r, 1)
     fcntl.flock(file, fcntl.LOCK_EX)
@@ -69,7 +78,7 @@ def waiting(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subproce
     process.wait()
 
 
-@pytest.mark.parametrize("waiting", ["pipe", "tcp", "unix", "lock", "alone"], indirect=True)
+@pytest.mark.parametrize("waiting", ["pipe", "tcp", "unix", "loop", "lock", "alone"], indirect=True)
 def test_the_process_at_the_other_end(waiting: subprocess.Popen[bytes], request: pytest.FixtureRequest) -> None:
     source = ProcessSource(waiting.pid)
 

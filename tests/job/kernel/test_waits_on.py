@@ -36,7 +36,7 @@ def test_who_has_the_other_end_and_what_it_does() -> None:
     peer = process(120, 100, "python sim.py", call=SystemCall(name="clock_nanosleep"))
     others = {120: peer, 121: process(121)}
     assert waits_on(reads(120), [], others) == (
-        "bytes from a pipe (descriptor 5); PID 120 (python sim.py) has the other end, is in state S and waits for a sleep to end"
+        "bytes from a pipe (descriptor 5); PID 120 (sim.py) has the other end, is in state S and waits for a sleep to end"
     )
     assert waits_on(reads(120, 121), [], others) == (
         "bytes from a pipe (descriptor 5); the other end is open in 2 processes of the job"
