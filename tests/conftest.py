@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,11 @@ FAST = "not slow and not real"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A file that is named runs whole, with what is slow or real in it."""
+    """A file that is named runs whole, with what is slow or real in it.
+
+    Who runs the tests in the background of a script has the interrupt ignored, and children would inherit that.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.option.markexpr == FAST and names_files(config):
         config.option.markexpr = ""
 

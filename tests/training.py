@@ -73,6 +73,10 @@ class TrainingJob:
                 ranks.setdefault(int(rank), pid)  # loader workers carry the variable too, but started later
         return ranks
 
+    def has_ended(self) -> bool:
+        """Whether what was started is gone; processes that it started may still run."""
+        return self._launcher.poll() is not None
+
     def pids(self) -> set[int]:
         """All processes of the job that still run."""
         mark = self._mark.encode()

@@ -7,7 +7,6 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,6 @@ import pytest
 from hwtop import cli
 from hwtop.feed.address_space import NEEDED_BYTES
 from tests.stack_jobs import QUEUE_JOB, children, running, until
-
-
-@pytest.fixture(autouse=True)
-def interruptible() -> Iterator[None]:
-    """Who runs the tests in the background of a script has the interrupt ignored, and children inherit that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def _is_alive(pid: int) -> bool:

@@ -44,7 +44,7 @@ class Launched:
         """(rank, PID) as the ranks themselves tell, once all have."""
         end_s = time.monotonic() + DEADLINE_S
         while len(reported := self.reported()) < self._count:
-            if time.monotonic() > end_s:
+            if self._job.has_ended() or time.monotonic() > end_s:
                 raise TimeoutError(f"{len(reported)} of {self._count} ranks came up; {self._job.text()[-3000:]}")
             time.sleep(0.1)
         return reported

@@ -73,7 +73,7 @@ CASES = {
     ),
     "Open MPI in shells": Case(
         shell(
-            f"timeout 600 mpirun.openmpi {' '.join(AS_ROOT)} --oversubscribe -np 2 "
+            f"timeout 1800 mpirun.openmpi {' '.join(AS_ROOT)} --oversubscribe -np 2 "
             f"bash -c 'nohup {' '.join(RANK)} OMPI_COMM_WORLD_RANK; true'; true"
         ),
         "mpirun",
@@ -83,7 +83,7 @@ CASES = {
         shell(*(f"{JAX} JAX_PROCESS_ID={i} {' '.join(RANK)} JAX_PROCESS_ID &" for i in range(2)), "wait"), "bash"
     ),
     "plain python in wrappers": Case(
-        shell(f"timeout 600 nohup env X=1 {' '.join(RANK)} NONE; true"), "", world_size=1, ranks=1
+        shell(f"timeout 1800 nohup env X=1 {' '.join(RANK)} NONE; true"), "", world_size=1, ranks=1
     ),
 }
 

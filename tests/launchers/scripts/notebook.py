@@ -12,7 +12,7 @@ import torch.multiprocessing
 def rank(number):
     with open({roster!r}, "a") as file:
         file.write(f"{{number}} {{os.getpid()}}\\n")
-    time.sleep(600)
+    time.sleep(1800)
 
 torch.multiprocessing.start_processes(rank, nprocs=2, start_method="fork")
 """
@@ -23,4 +23,4 @@ client = manager.client()
 client.start_channels()
 client.wait_for_ready(timeout=60)
 client.execute(CELL.format(roster=sys.argv[1]))
-time.sleep(600)
+time.sleep(1800)

@@ -8,4 +8,4 @@ roster, variable = (word for word in sys.argv[1:] if not word.startswith("--")) 
 with open(roster, "a") as file:
     file.write(f"{os.environ.get(variable, '0')} {os.getpid()}\n")
 print("step 1/1000 loss 2.5", flush=True)
-time.sleep(600)
+time.sleep(1800)

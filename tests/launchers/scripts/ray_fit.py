@@ -17,11 +17,11 @@ def loop(config: dict[str, Any]) -> None:
     with open(config["roster"], "a") as file:
         file.write(f"{train.get_context().get_world_rank()} {os.getpid()}\n")
     print("step 1/1000 loss 2.5", flush=True)
-    time.sleep(600)
+    time.sleep(1800)
 
 
 if __name__ == "__main__":
-    ray.init(num_cpus=3, include_dashboard=False, object_store_memory=80_000_000)
+    ray.init("local", num_cpus=3, include_dashboard=False, object_store_memory=80_000_000)
     TorchTrainer(
         loop, train_loop_config={"roster": os.path.abspath(sys.argv[1])}, scaling_config=ScalingConfig(num_workers=2)
     ).fit()

@@ -10,7 +10,7 @@ import torch.multiprocessing
 def rank(number: int, roster: str) -> None:
     with open(roster, "a") as file:
         file.write(f"{number} {os.getpid()}\n")
-    time.sleep(600)
+    time.sleep(1800)
 
 
 if __name__ == "__main__":

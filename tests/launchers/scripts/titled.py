@@ -10,4 +10,4 @@ rank, roster = os.environ["RANK"], sys.argv[1]
 setproctitle.setproctitle(f"llm-train rank {rank} " + "x" * 20_000)
 with open(roster, "a") as file:
     file.write(f"{rank} {os.getpid()}\n")
-time.sleep(600)
+time.sleep(1800)
