@@ -54,7 +54,7 @@ class _Hidden(ParamType[tuple[str, ...]]):
 @settings
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to create, e.g. b.zip.")
 @click.option(
-    "--for", "seconds", type=Seconds(1, 3600), default="10s", show_default=True, help="How long to watch and record."
+    "--for", "seconds", type=Seconds(3, 3600), default="10s", show_default=True, help="How long to watch and record."
 )
 @click.option(
     "--mask",

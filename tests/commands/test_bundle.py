@@ -65,7 +65,7 @@ def repository(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def bundle(job: TrainingJob, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("bundle") / "b.zip"
-    process = start("bundle", job.launcher_pid, "-o", place, "--for", "1s")
+    process = start("bundle", job.launcher_pid, "-o", place, "--for", "5s")
     told, errors = process.communicate(timeout=_DEADLINE_S)
     assert (process.returncode, errors) == (0, "")
     assert told.startswith(f"{place}: ")
