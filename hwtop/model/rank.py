@@ -187,6 +187,15 @@ class RankProcess(Struct, frozen=True, gc=False, kw_only=True):
     """The file that it opened last, logs aside."""
 
 
+class PastPace(Struct, frozen=True, gc=False, kw_only=True):
+    """The steps that the job wrote before hwtop came. Most logs tell no time of a line, but the job is no older than it is."""
+
+    steps: int
+    """From the first to the last of them."""
+    step_s: float
+    """What one of them took at most: the life of the job until the last line, start-up included, over their number."""
+
+
 class RankLog(Struct, frozen=True, gc=False, kw_only=True):
     """The log that the rank writes to."""
 
@@ -200,6 +209,8 @@ class RankLog(Struct, frozen=True, gc=False, kw_only=True):
     mean_interval_s: float | None = None
     """The same of those that were there before hwtop came: the life of the job until the last one over their number, so start-up is in
     it."""
+    past_pace: PastPace | None = None
+    """None where its log had no steps of this job when hwtop came."""
     longest_gap_s: float | None = None
     """Between two of its lines with a step that were there before hwtop came; None where they do not begin with a time."""
     last_line: str | None = None

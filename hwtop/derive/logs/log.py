@@ -113,8 +113,9 @@ class LogBook:
             if line.path not in earlier:
                 self._take(line, ranks_of)
         for line in lines.of_job:
-            if line.path not in earlier and (stream := self._take(line, ranks_of)) is not None:
-                stream.past_steps += line.source.is_past
+            stream = None if line.path in earlier else self._take(line, ranks_of)
+            if stream is not None and line.source.is_past:
+                stream.see_past(self._job_s_at(stream))
 
     def of_rank(self, rank: int, ranks_of: Mapping[str, Sequence[int]], at_s: float) -> LogReport:
         """What is known of this rank at `at_s`."""
@@ -140,6 +141,7 @@ class LogBook:
             interval_s=best.log_interval_s if best else None,
             mean_interval_s=self._mean_interval_s(best) if best else None,
             longest_gap_s=best.longest_gap_s if best else None,
+            past_pace=best.past_pace if best else None,
             last_line=next((stream.last_line for stream in (best, *streams) if stream and stream.last_line), None),
         )
         if best is None:
@@ -155,10 +157,15 @@ class LogBook:
 
     def _mean_interval_s(self, stream: LogStream) -> float | None:
         """The life of the job until the last line of the file, over its lines with a step."""
-        age_s = next((file.age_s for file in self.files if file.path == stream.path), None)
-        if age_s is None or self._job_age_s is None or not stream.is_past or stream.past_steps < _RHYTHM_STEPS:
+        job_s = self._job_s_at(stream)
+        if job_s is None or not stream.is_past or stream.past_steps < _RHYTHM_STEPS:
             return None
-        return max(0.0, self._job_age_s - age_s) / stream.past_steps
+        return job_s / stream.past_steps
+
+    def _job_s_at(self, stream: LogStream) -> float | None:
+        """How old the job was when the file was last written to; None where either is not known."""
+        age_s = next((file.age_s for file in self.files if file.path == stream.path), None)
+        return None if age_s is None or self._job_age_s is None else max(0.0, self._job_age_s - age_s)
 
     def _blamed(self, event: LogEvent, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> int | None:
         """The rank that the line is about: it says so, names its PID, or stands in that rank's log."""

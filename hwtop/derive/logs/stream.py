@@ -9,6 +9,7 @@ from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.log.time import reported_s
 from hwtop.job.progress.tracker import Measured, ProgressTracker
 from hwtop.model.log import Progress
+from hwtop.model.rank import PastPace
 
 KEPT_STREAMS = 4096
 """Pairs of file and rank that are told apart."""
@@ -26,10 +27,13 @@ class LogStream:
         """Its newest step was there before hwtop came."""
         self.past_steps = 0
         """Lines with a new step that the job wrote before hwtop came."""
+        self.past_pace: PastPace | None = None
         self.news_at_s: float | None = None
         """When the newest line was read that shows progress; None where all of them do."""
         self.longest_gap_s: float | None = None
         """Between two lines with a step that were there before hwtop came, by the times that they begin with."""
+        self._first_past_step: int | None = None
+        """Counted as `run_step`."""
         self._written_s: float | None = None
         self._newest_news_s: float | None = None
         self._ticking = TickingLines()
@@ -83,6 +87,14 @@ class LogStream:
             if self.is_past:
                 self._see_gap(reported_s(line.source.text))
         return progress, is_step
+
+    def see_past(self, job_s: float | None) -> None:
+        """Its newest step was there before hwtop came. `job_s`: how old the job was when the file was last written to."""
+        self.past_steps += 1
+        self._first_past_step = self.run_step if self.past_steps == 1 else self._first_past_step
+        steps = (self.run_step or 0) - (self._first_past_step or 0)
+        if steps > 0 and job_s is not None:
+            self.past_pace = PastPace(steps=steps, step_s=job_s / steps)
 
     def _see_gap(self, written_s: float | None) -> None:
         before_s, self._written_s = self._written_s, written_s

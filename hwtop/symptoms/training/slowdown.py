@@ -23,7 +23,7 @@ from hwtop.symptoms.training.pace import (
     lasted_s,
     paces,
 )
-from hwtop.symptoms.training.series import step_distance, when
+from hwtop.symptoms.training.series import series_of, step_distance, when
 
 AFTER_S = 20.0
 """Least time since the change: with quick steps ten are over in a moment, and other processes start and end. Engineering
@@ -46,7 +46,47 @@ def check_drop(history: History, limits: Limits = PACE) -> Observation | None:
         if other is not None and not agrees(other, pace.points[drop.at], limits.slower_share / 2):
             return None
         return _dropped(history, pace, drop, limits)
-    return None
+    return _before_the_watch(history)
+
+
+def _before_the_watch(history: History) -> Observation | None:
+    """Steps take far longer now than those before hwtop came can have taken: the job is not old enough for that. Both are counted alike."""
+    series = series_of(history, "step_time_s")
+    rank = next((rank for rank in history.live_ranks if series and rank.rank in (series.curve.rank, 0)), None)
+    past = rank.log.past_pace if rank is not None else None
+    if series is None or past is None or past.steps < BEFORE_POINTS:
+        return None
+    live = [point for point in series.points if not point.is_past]
+    newest_s = _seconds_a_step(live[-AFTER_POINTS:])
+    if len(live) <= AFTER_POINTS or live[-1].at_s - live[0].at_s < AFTER_S or newest_s is None:
+        return None
+    now_s = min(newest_s, _seconds_a_step(live) or 0.0)
+    if now_s < DOUBLED * past.step_s:
+        return None
+    return observed(
+        "throughput-drop",
+        confidence=0.75,
+        facts={
+            "what": f"Step time rose {now_s / past.step_s - 1:.0%} or more",
+            "at": "before the watch",
+            "before": f"{past.step_s:.3g} s",
+            "after": f"{now_s:.3g} s",
+        },
+        evidence=(
+            f"the job wrote {past.steps} steps in its first {past.steps * past.step_s:.0f} s, start-up included: at most {past.step_s:.3g} s each",
+            f"{len(live)} values since then: {now_s:.3g} s a step",
+            *earlier_evidence(history),
+        ),
+        ranks=series.ranks(),
+    )
+
+
+def _seconds_a_step(points: Sequence[CurvePoint]) -> float | None:
+    """By when they were reported."""
+    first, last = (points[0], points[-1]) if points else (None, None)
+    if first is None or last is None or first.step is None or last.step is None or last.step <= first.step:
+        return None
+    return (last.at_s - first.at_s) / (last.step - first.step)
 
 
 def _drop(pace: Pace, limits: Limits) -> Shift | None:

@@ -47,3 +47,14 @@ def test_numbers_that_are_no_ranks_take_no_memory_for_ever() -> None:
     lines = log_lines("/logs/a.log", 10.0, *(f"{number}: step {number} loss 2.5" for number in range(20_000)))
     book.advance(logs(10.0, *lines), {}, {})
     assert len(book._streams) <= 5000
+
+
+def test_the_pace_before_the_attach_is_bounded_by_the_age_of_the_job() -> None:
+    book, path_ = LogBook(), path(0, 0)
+    past = log_lines(path_, 10.0, *(f"step {number} loss 2.5" for number in range(40, 141)), is_past=True)
+    book.advance(logs(10.0, *past, age_s=2.0), {path_: (0,)}, {}, 27.0)
+    live = log_lines(path_, 11.0, "step 141 loss 2.5", first=102)
+    book.advance(logs(11.0, *live), {path_: (0,)}, {}, 28.0)
+    pace = book.of_rank(0, {path_: (0,)}, 11.0).log.past_pace
+    assert pace is not None
+    assert (pace.steps, pace.step_s) == (100, 0.25)

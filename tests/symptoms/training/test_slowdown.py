@@ -1,0 +1,45 @@
+"""throughput-drop by what the job can have taken before hwtop came; what is seen live is in test_trend.py."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from hwtop.model.curve import Curve, CurvePoint
+from hwtop.model.rank import PastPace
+from hwtop.symptoms.history import History
+from hwtop.symptoms.training.slowdown import check_drop
+from tests.symptoms.curves import watched
+
+
+def reported(step_s: float, count: int, past: PastPace | None, every: int = 1) -> History:
+    """Steps that were reported live, after those of `past`."""
+    points = tuple(CurvePoint(200 + index * every, 900.0 + index * every * step_s, step_s) for index in range(count))
+    history = watched(Curve(name="step_time_s", source="/logs/rank_0.log", rank=0, points=points))
+    job = history.job
+    assert job is not None
+    first = job.ranks[0]
+    seen = replace(job, ranks=(replace(first, log=replace(first.log, past_pace=past)),))
+    return History([replace(history.now, job=seen)])
+
+
+QUICK = PastPace(steps=150, step_s=0.1)
+
+
+@pytest.mark.parametrize(
+    ("why", "history", "expected"),
+    [
+        ("ten times as slow", reported(1.0, 40, QUICK), True),
+        ("a line each ten steps", reported(1.0, 12, QUICK, every=10), True),
+        ("less than twice", reported(0.19, 200, QUICK), False),
+        ("for a moment only", reported(1.0, 15, QUICK), False),
+        ("few steps before", reported(1.0, 40, PastPace(steps=20, step_s=0.1)), False),
+        ("nothing before", reported(1.0, 40, None), False),
+    ],
+)
+def test_slower_than_the_job_can_have_been(why: str, history: History, expected: bool) -> None:
+    seen = check_drop(history)
+    assert (seen is not None) is expected, why
+    if seen is not None:
+        assert seen.title == "Step time rose 900% or more before the watch, from 0.1 s to 1 s"
+        assert "the job wrote 150 steps in its first 15 s, start-up included: at most 0.1 s each" in seen.evidence
