@@ -34,6 +34,7 @@ SAID = [
     ("nccl-timeout", "[rank3]:[E ProcessGroupNCCL.cpp:1182] [Rank 3] Watchdog caught collective operation."),
     ("nccl-error", "n1:71:71 [0] include/socket.h:311 WARN Socket creation failed : Address family not supported by protocol"),
     ("network-link", "n1:71:79 [2] NCCL WARN NET/IB : Got async event : P_Key change"),
+    ("network-link", "mlx5_core: Port module event[error]: module 1, High Temperature detected"),
     ("network-link", "mlx5_core 0000:c1:00.0: mlx5_cmd_out_err:803:(pid 97): QUERY_HCA_CAP(0x100) op_mod(0x40) failed, status bad parameter(0x3), syndrome (0x5add95), err(-22)"),
     ("network-link", "eth0: Transmit timed out, status c0, resetting..."),
     ("network-link", "link mlx5_7/1 subnet_prefix fe80 lid 3403 sm_lid 1 lmc 0 state DOWN physical_state POLLING"),
