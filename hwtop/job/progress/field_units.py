@@ -78,7 +78,7 @@ class Field(Struct, frozen=True):
 def rate(field: Field) -> tuple[float, str] | None:
     """(value, unit) when the field is a throughput: told by its key or by what follows the number."""
     unit = _rate_unit(field.key, field.per if field.total is None else "")
-    return None if unit is None else (field.value, unit)
+    return None if unit is None else (field.value * SI_UNITS.get(field.unit.upper(), 1.0), unit)  # tok/s=1.1M
 
 
 @lru_cache(maxsize=2048)

@@ -73,6 +73,9 @@ class Found:
         self.is_per_step = False
         """The duration was told as one of a step: seconds a step, milliseconds an iteration."""
         self.numbers = 0
+        self.percentages: list[Field] = []
+        self.shares: list[Field] = []
+        """Counts with a total that no key names."""
 
     def take(self, name: str, value: float, total: int | None = None, key: str = "") -> None:
         """The first value of a quantity counts: means over the window follow in parentheses. One of a weak key gives way."""
@@ -104,6 +107,13 @@ class Found:
             losses = [*self.objectives]
         if len(losses) == 1 and losses[0] is not None:
             self.values.setdefault("loss", losses[0])
+
+    def take_counter_of_percentage(self) -> None:
+        """Beside a loss a count whose share of its total is told as well is the counter: `12.0% (120/1000) loss 0.5`."""
+        for count, share in product(self.shares, self.percentages):
+            if count.total and abs(100.0 * count.value / count.total - share.value) <= 10.0 ** -(share.decimals or 0):
+                self.take("iteration", count.value, count.total)
+                return
 
     def take_time_of_a_batch(self) -> None:
         """A duration and a rate that multiply to a whole batch are of one step: `training time: 231.0 ms, 4432.9 images/s`."""
@@ -169,12 +179,16 @@ def found_in(text: str) -> Found:
     previous = ""
     for field in fields(text):
         found.numbers += 1
-        if field.is_percent and not field.key:
-            continue
+        if field.is_percent:
+            found.percentages.append(field)
+            if not field.key:
+                continue
         previous = "" if is_foreign(field.key) else _take(found, field, previous)
     found.take_time_of_a_batch()
     if "mfu" not in found.values and "MFU" in text and (behind := _MFU_BEHIND.search(text)):
         found.take("mfu", float(behind.group(1)))
+    if "loss" in found.values and not found.values.keys() & _COUNTERS:
+        found.take_counter_of_percentage()
     if found.values.keys() & _COUNTERS:
         found.name_sole_loss()
     return found
@@ -189,6 +203,8 @@ def _take(found: Found, field: Field, previous: str) -> str:
             found.paces.append(field)
         elif field.unit in _TIMES:
             found.times.append(field)
+        elif field.total is not None and not (field.unit or field.per):
+            found.shares.append(field)
         elif is_some_loss(field.key) and not (field.unit or field.per or field.is_percent):
             found.some_losses.append(None if is_part_loss(field.key) else field.value)
         elif is_loss_by_name(field.key) and not (field.unit or field.per or field.is_percent):

@@ -28,7 +28,7 @@ def in_english(line: ParsedLine) -> ParsedLine:
     text = line.text
     if len(text) > _READ_CHARS or not _may_be_foreign(text):
         return line
-    translated = _pattern().sub(_english, text)
+    translated = _pattern().sub(_english, _ordinals().sub(r" \g<noun> \g<number> ", text))
     if translated == text:
         return line
     if _POINT.search(translated) is None:
@@ -73,6 +73,13 @@ def _first_words() -> frozenset[str]:
 def _first_signs() -> frozenset[str]:
     """With which the others begin."""
     return frozenset(phrase[0] for phrase in _phrases() if _is_unspaced(phrase))
+
+
+@cache
+def _ordinals() -> re.Pattern[str]:
+    """Chinese and Japanese put what is counted behind the number: the third epoch is `第 3 轮`."""
+    nouns = "|".join(sorted(filter(_is_unspaced, _phrases()), key=len, reverse=True))
+    return re.compile(rf"第\s?(?P<number>\d+(?:\s?/\s?\d+)?)\s?(?P<noun>{nouns})")
 
 
 @cache

@@ -12,8 +12,10 @@ import re
 from hwtop.job.whole_number import whole_number
 from hwtop.model.log import Progress
 
-_SHAPE = re.compile(r"\[\s*(?P<n>\d+)\s*/\s*\d+\s*\(\s*\d+(?:\.\d*)?\s?%\s?\)\s*\]")
-"""`Train Epoch: 3 [26112/102400 (26%)]`"""
+_SHAPE = re.compile(
+    r"\[\s*(?P<n>\d+)\s*/\s*\d+\s*\(\s*\d+(?:\.\d*)?\s?%\s?\)\s*\]|\d\s?%\s?\(\s*(?P<behind>\d+)\s*/\s*\d+\s*\)"
+)
+"""`Train Epoch: 3 [26112/102400 (26%)]`, `26% (26112/102400)`."""
 _BAR = re.compile(
     r"\d/\d+\s*\[[\d:]+<[\d:?]+,\s*[\d.]+\s?(?:im(?:a)?ge?s?|samples?|examples?|ex|seqs?|sequences?|tok(?:en)?s?|clips?|graphs?|rows?)/s"
 )
@@ -35,7 +37,7 @@ class SampleCount:
         if _BAR.search(text):
             return True
         shape = _SHAPE.search(text)
-        if shape is None or progress.step is None or whole_number(shape.group("n")) != progress.step:
+        if shape is None or progress.step is None or whole_number(shape["n"] or shape["behind"]) != progress.step:
             return False
         if progress.step_time_s is not None:
             self._counts_samples = False

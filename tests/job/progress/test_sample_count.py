@@ -27,8 +27,9 @@ def tracked(texts: list[str]) -> ProgressTracker:
 
 
 @pytest.mark.parametrize(("total", "every"), [(60_000, 640), (102_400, 768), (50_000, 12_800), (60_000, 10_000)])
-def test_samples_tell_no_step_time_but_a_throughput(total: int, every: int) -> None:
-    tracker = tracked(printed(MNIST, total, every, 4))
+@pytest.mark.parametrize("form", [MNIST, "Progress: {percent}% ({n}/{total}) loss 2.322241"])
+def test_samples_tell_no_step_time_but_a_throughput(total: int, every: int, form: str) -> None:
+    tracker = tracked(printed(form, total, every, 4))
     assert tracker.newest is not None
     assert (tracker.newest.throughput, tracker.newest.throughput_unit) == (every / 2, "samples/s")
     assert tracker.step_time_s is None
