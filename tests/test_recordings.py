@@ -47,6 +47,7 @@ def test_the_healthy_recording_raises_nothing_at_any_moment() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # an hour is replayed in 15 s where nobody else works
 @pytest.mark.parametrize("name", findings_of.NAMES)
 def test_a_recording_gives_the_findings_that_were_written_down(name: str) -> None:
     assert findings_of.changes(name) == findings_of.stored(name)

@@ -97,7 +97,7 @@ def test_a_real_job_that_ends_gives_its_exit_code_and_its_last_step(tmp_path: Pa
     with (tmp_path / "train.log").open("wb") as log:
         # its parent reaps it at once, so nobody sees a zombie
         shell = subprocess.Popen(
-            ["sh", "-c", f"{sys.executable} {script} 100 & echo $!; wait"],
+            ["sh", "-c", f"{sys.executable} {script} 300 & echo $!; wait"],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
