@@ -104,7 +104,7 @@ _OTHER_EPOCHS = {
 """Words that make an epoch another one than the one of now; others name the network: "VAE epoch 3"."""
 _OF_NOW = {
     *("cur", "curr", "current", "train", "training", "this", "new", "now", "the", "batch", "step", "iter", "mini", "minibatch"),
-    *("total", "global", "reduced", "optim", "learning", "losses"),
+    *("total", "global", "reduced", "optim", "learning", "losses", "metrics"),
 }  # fmt: skip
 """Words about the name of a quantity that say no more than that it is the newest one of training."""
 _COUNTED = {"step", "iteration", "epoch"}
@@ -114,7 +114,7 @@ _LOSS_OF_PART = re.compile(
 )
 _OTHER_LOSS = re.compile(r"(?:.*[ /])?(?:best|min|max|last|prev\w*|old|target|delta|baseline)[ /].*")
 _LOSS_BY_NAME = re.compile(
-    r"(?:.*[ /])?(?:ce|xent|nll|cross ?entropy|log ?loss|bce|mse|rmse|mae|l1|l2|smooth l1|huber|ctc|nce|info ?nce|nelbo|neg elbo|negative elbo|recon|dsm|bpb|bpd|bits/dim)"
+    r"(?:.*[ /])?(?:ce|xent|nll|cross ?entropy|log ?loss|bce|mse|rmse|mae|l1|l2|smooth l1|huber|ctc|nce|info ?nce|nelbo|neg elbo|negative elbo|recon|dsm|bpb|bpd|bits/dim)(?:/tok(?:en)?)?"
 )
 """What a training may minimise. Not what may be a score that rises (elbo, dice) nor a term of others (kl)."""
 
@@ -149,7 +149,8 @@ def name_of(key: str) -> str | None:
     if not before or last not in _COUNTERS or before[-1] == "end":
         return None  # end_step is a setting
     is_named = last == "epoch" and len(before) == 1 and before[0].isalpha() and before[0] not in _OTHER_EPOCHS
-    return NAMES[last] if is_named or before[-1] == "at" or _FILLERS.issuperset(before) else None
+    is_filled = _FILLERS.issuperset(word for word in before if not word.isdigit())  # trainer-0 step=10
+    return NAMES[last] if is_named or before[-1] == "at" or is_filled else None
 
 
 @lru_cache(maxsize=2048)

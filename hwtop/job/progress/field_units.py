@@ -29,7 +29,9 @@ _RATES = {
     "train throughput": "/s",
 }
 """Keys whose unit the framework's source tells: torchtitan, fairseq, stable-baselines3, Paddle, DeepSpeed, Megatron-LM, InternEvo, verl."""
-_NOUN = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|tflops?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins|global step|steps?|batch(?:es)?|it(?:er(?:ation)?)?s?"
+WORK = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|tflops?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins"
+"""What a step is made of."""
+_NOUN = rf"{WORK}|global step|steps?|batch(?:es)?|it(?:er(?:ation)?)?s?"
 _RATE_KEY = re.compile(
     rf"(?:\w+[ /])*?(?:throughput[ /])?({_NOUN})(?: ?/ ?| per )s(?:ec(?:ond)?)?"
     r"(/gpu| ?/ ?device| per gpu| per device| per npu| ?p )?(?: gpu)?$"

@@ -105,7 +105,7 @@ def _field(raw: str, found: re.Match[str], end: int) -> Field:
 @lru_cache(maxsize=2048)
 def _key(raw: str) -> str:
     """Cached: the lines of one file hold the same text between their numbers."""
-    raw = raw.rstrip(" :=[('\"\t")
+    raw = raw.rstrip(" :=>[('\"\t")
     if boxed := _BOXED.search(raw):
         return boxed.group(1).lower()
     cut = 0

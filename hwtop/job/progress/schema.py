@@ -1,7 +1,7 @@
 """Schema: what the numbers of a file's lines are, learnt from how they move, where their keys alone do not tell.
 
-Of lines with the same keys the whole number that grows from each to the next is the step. Keys of a few letters are trusted
-beside it when they shorten the words of a known quantity and what they hold moves, too.
+Of lines with the same keys the whole number that grows from each to the next is the step, if something of a training is measured
+beside it. Keys of a few letters are trusted when they shorten the words of a known quantity and what they hold moves, too.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hwtop.job.log.parsed import ParsedLine
-from hwtop.job.progress.field_names import is_foreign, name_of
-from hwtop.job.progress.field_units import Field, rate
+from hwtop.job.progress.field_names import is_foreign, is_part_loss, is_some_loss, name_of
+from hwtop.job.progress.field_units import WORK, Field, rate
 from hwtop.job.progress.fields import fields
 from hwtop.job.progress.found import Found, value_of
 from hwtop.job.progress.line import HEAD
@@ -27,6 +27,13 @@ _READ_CHARS = 512
 _SHORT = re.compile(r"(?<!\w)[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
 _LONG_FORMS = {"loss": ("loss", "train loss", "training loss"), "lr": ("learning rate",), "grad_norm": ("grad norm", "gradient norm")}  # fmt: skip
 _COUNTERS = ("step", "iteration", "update", "batch")
+_OF_TRAINING = re.compile(
+    r"\b(?:\w+_)?(?:loss(?:es)?|nll|cross[- _]entropy|xent|ppl|perplexity|objective|elbo|reward|return|fitness|accuracy|acc|auc)\b",
+    re.IGNORECASE,
+)
+"""What only a training measures."""
+_WORK = re.compile(rf"\d\s+(?:{WORK})\b(?!\s?/|\s+per\b)", re.IGNORECASE)
+"""`seen 3200 samples` counts no steps."""
 _NO_STEP = re.compile(
     r"(?:.* )?(?:samples?|tokens?|time|timestamp|seed|eta|elapsed|seconds|bytes|size|version|pid|rank)(?: .*)?"
 )
@@ -38,20 +45,28 @@ class Schema:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, ...], deque[list[Field]]] = {}
+        self._has_steps = False
 
     def read(self, line: ParsedLine, progress: Progress | None) -> Progress | None:
         """What the line tells with what is learnt; `progress` is what it tells by itself."""
-        is_wanted = _is_short(line) if progress is None else _is_stepless(progress)
-        if not is_wanted or len(line.text) > _READ_CHARS:
+        self._has_steps = self._has_steps or (progress is not None and progress.step is not None)
+        if len(line.text) > _READ_CHARS or not self._is_wanted(line, progress):
             return progress
-        row = [field for field in fields(line.body) if field.key]
+        row = list(fields(line.body))
         layout = tuple(field.key for field in row)
         if len(row) < 2 or (layout not in self._seen and len(self._seen) >= _KEPT_LAYOUTS):
             return progress
         rows = self._seen.setdefault(layout, deque(maxlen=_SURE))
         rows.append(row)
         step = 0 if _vouch_for_each_other(row) else _step_of(rows) if len(rows) == _SURE else None
-        return progress if step is None else _learned(row, step) or progress
+        return progress if step is None else _learned(row, step, line.body) or progress
+
+    def _is_wanted(self, line: ParsedLine, progress: Progress | None) -> bool:
+        if progress is not None:
+            return progress.loss is not None and progress.step is None and progress.epoch is None
+        if _is_short(line):
+            return True
+        return not self._has_steps and _OF_TRAINING.search(line.body) is not None and _WORK.search(line.body) is None
 
 
 def _is_short(line: ParsedLine) -> bool:
@@ -59,13 +74,11 @@ def _is_short(line: ParsedLine) -> bool:
     return _SHORT.search(line.text, 0, HEAD) is not None and _SHORT.match(line.body.lstrip(" [(|-")) is not None
 
 
-def _is_stepless(progress: Progress) -> bool:
-    return progress.loss is not None and progress.step is None and progress.epoch is None
-
-
 def _vouch_for_each_other(row: Sequence[Field]) -> bool:
     """A counter, and then nothing but quantities of training, several of them: one line is enough."""
     first, *others = row
+    if not all(field.key for field in row):
+        return False
     is_count = first.decimals == 0 and any(_shortens(first.key, (word,)) for word in _COUNTERS)
     named = {name_of(field.key) or _long_form(field.key) for field in others}
     return is_count and None not in named and len(named & _LONG_FORMS.keys()) == len(_LONG_FORMS)
@@ -91,8 +104,8 @@ def _is_measured(column: Sequence[Field]) -> bool:
     return any(field.decimals for field in column) and len({field.value for field in column}) > 1
 
 
-def _learned(row: Sequence[Field], step: int) -> Progress | None:
-    """None where no quantity of training stands beside the step."""
+def _learned(row: Sequence[Field], step: int, text: str) -> Progress | None:
+    """None where nothing of a training stands beside the step."""
     found = Found()
     for place, field in enumerate(row):
         name = "step" if place == step else name_of(field.key) or _long_form(field.key)
@@ -101,7 +114,10 @@ def _learned(row: Sequence[Field], step: int) -> Progress | None:
             found.take(name, value, field.total, field.key)
         elif (speed := rate(field)) is not None:
             found.rate(speed, field.key)
-    return found.progress() if found.values.keys() & _LONG_FORMS.keys() else None
+        elif is_some_loss(field.key.removesuffix(" is")) and not is_foreign(field.key):
+            found.some_losses.append(None if is_part_loss(field.key) else field.value)
+    found.name_sole_loss()
+    return found.progress() if found.values.keys() & _LONG_FORMS.keys() or _OF_TRAINING.search(text) else None
 
 
 def _long_form(key: str) -> str | None:

@@ -22,6 +22,10 @@ def last(*lines: str) -> dict[str, Any]:
         (("u:40 tl:2.51 gn:1.25", "u:50 tl:2.47 gn:1.5", "u:60 tl:2.48 gn:1.125"), {"step": 60, "loss": 2.48, "grad_norm": 1.125}),
         (("n 7/90 trl 5.5 lr 0.125", "n 8/90 trl 5.25 lr 0.25", "n 9/90 trl 5.0 lr 0.375"), {"step": 9, "total_steps": 90, "loss": 5.0, "lr": 0.375}),
         (("tick: 3 | loss: 2.50", "tick: 6 | loss: 2.25", "tick: 9 | loss: 2.125"), {"step": 9, "loss": 2.125}),
+        (("After 40 updates the loss is 2.5", "After 50 updates the loss is 2.25", "After 60 updates the loss is 2.0"), {"step": 60, "loss": 2.0}),
+        (("done 4 of 90 batches (loss 2.5)", "done 5 of 90 batches (loss 2.25)", "done 6 of 90 batches (loss 2.0)"), {"step": 6, "total_steps": 90, "loss": 2.0}),
+        (("gen 4: best fitness 1.25", "gen 5: best fitness 1.5", "gen 6: best fitness 1.625"), {"step": 6}),
+        (("[04] acc=>0.5", "[05] acc=>0.625", "[06] acc=>0.75"), {"step": 6}),
         (("loss: 2.50, games: 300", "loss: 2.25, games: 600", "loss: 2.125, games: 900"), {"step": 900, "loss": 2.125}),
     ],
 )  # fmt: skip
@@ -36,11 +40,20 @@ def test_the_whole_number_that_grows_is_the_step(rows: tuple[str, ...], expected
         ("k=5 l=0.25", "k=5 l=0.5", "k=5 l=0.75"),  # nothing grows
         ("k=5 l=0.25", "k=7 l=0.5", "k=6 l=0.75"),
         ("s 5 files 1.25", "s 6 files 1.5", "s 7 files 2.5"),
+        ("seen 40 samples, loss 2.5", "seen 50 samples, loss 2.25", "seen 60 samples, loss 2.0"),
+        ("request 4 took 0.25 s", "request 5 took 0.5 s", "request 6 took 0.75 s"),
         ("w 3 q 0.25", "w 4 q 0.5", "w 5 q 0.75"),  # a score of its own says nothing of training
     ],
 )
 def test_what_does_not_move_together_is_not_trusted(rows: tuple[str, ...]) -> None:
     assert last(*rows) == {}
+
+
+def test_a_file_that_names_its_steps_has_no_other_ones() -> None:
+    named = [f"step {number} loss 2.{number}" for number in (10, 20, 30)]
+    played = [f"game {number} return 1.{number}" for number in (4, 5, 6)]
+    assert last(*named, *played) == {}
+    assert last(*played) == {"step": 6}
 
 
 def test_two_lines_are_not_enough() -> None:
