@@ -27,10 +27,8 @@ _READ_CHARS = 512
 _SHORT = re.compile(r"(?<!\w)[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
 _LONG_FORMS = {"loss": ("loss", "train loss", "training loss"), "lr": ("learning rate",), "grad_norm": ("grad norm", "gradient norm")}  # fmt: skip
 _COUNTERS = ("step", "iteration", "update", "batch")
-_OF_TRAINING = re.compile(
-    r"\b(?:\w+_)?(?:loss(?:es)?|nll|cross[- _]entropy|xent|ppl|perplexity|objective|elbo|reward|return|fitness|accuracy|acc|auc)\b",
-    re.IGNORECASE,
-)
+_MEASURED = ("loss", "nll", "cross entropy", "cross_entropy", "cross-entropy", "xent", "ppl", "perplexity", "objective", "elbo", "reward", "return", "fitness", "accuracy", "acc", "auc")  # fmt: skip
+_OF_TRAINING = re.compile(rf"(?:\b|_)(?:{'|'.join(_MEASURED)})(?:es)?\b", re.IGNORECASE)
 """What only a training measures."""
 _WORK = re.compile(rf"\d\s+(?:{WORK})\b(?!\s?/|\s+per\b)", re.IGNORECASE)
 """`seen 3200 samples` counts no steps."""
@@ -66,7 +64,12 @@ class Schema:
             return progress.loss is not None and progress.step is None and progress.epoch is None
         if _is_short(line):
             return True
-        return not self._has_steps and _OF_TRAINING.search(line.body) is not None and _WORK.search(line.body) is None
+        return not self._has_steps and _is_of_training(line.text) and _WORK.search(line.text) is None
+
+
+def _is_of_training(text: str) -> bool:
+    lower = text.lower()
+    return any(map(lower.__contains__, _MEASURED)) and _OF_TRAINING.search(text) is not None
 
 
 def _is_short(line: ParsedLine) -> bool:
@@ -117,7 +120,7 @@ def _learned(row: Sequence[Field], step: int, text: str) -> Progress | None:
         elif is_some_loss(field.key.removesuffix(" is")) and not is_foreign(field.key):
             found.some_losses.append(None if is_part_loss(field.key) else field.value)
     found.name_sole_loss()
-    return found.progress() if found.values.keys() & _LONG_FORMS.keys() or _OF_TRAINING.search(text) else None
+    return found.progress() if found.values.keys() & _LONG_FORMS.keys() or _is_of_training(text) else None
 
 
 def _long_form(key: str) -> str | None:
