@@ -30,6 +30,7 @@ also_copy = ["hwtop", "README.md"]
 pytest_add_cli_args_test_selection = ["tests/job", "tests/symptoms"]
 pytest_add_cli_args = ["--numprocesses", "0", "-p", "no:cacheprovider", "-W", "ignore"]
 timeout_constant = 20.0
+process_isolation = "forkserver" # else what functions remember from the run without mutants hides some
 """
 KILLED, SURVIVED, UNTESTED = "killed", "survived", "no test"
 OUTCOMES = {0: SURVIVED, 5: UNTESTED, 33: UNTESTED, None: "not tried"}
