@@ -8,7 +8,7 @@ WILD ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hwtop-wild
 
 MINUTES ?=
 
-.PHONY: demo dev fast test check format lint bench fuzz chaos soak matrix renamed wild screenshots docs clean
+.PHONY: demo dev fast test check format lint coverage shuffled oldest mutation bench fuzz chaos soak kills matrix renamed wild screenshots docs clean
 
 demo: $(BIN)/hwtop ## install and watch a real two-rank training job with a planted fault
 	$(BIN)/hwtop demo
@@ -34,6 +34,20 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+coverage: $(VENV)/.dev ## lines and branches that the fast tests reach: fails where one of these packages has less than 95 %
+	$(BIN)/python -m pytest --cov --cov-report=
+	for package in model job symptoms feed; do $(BIN)/coverage report --include="hwtop/$$package/*" --fail-under=95 || exit 1; done
+
+shuffled: $(VENV)/.dev ## the fast tests in an order drawn by chance, which it prints: make shuffled SEED=16
+	$(BIN)/python -m pytest --random-order-bucket=global --random-order-seed=$(or $(SEED),$(shell date +%s))
+
+oldest: $(VENV)/.dev ## the fast tests with the oldest Python at hand and the lowest versions that pyproject.toml allows
+	$(BIN)/python -m tests.oldest
+
+mutation: $(VENV)/.dev ## are changed lines of the rules noticed by a test? A sample: make mutation MUTANTS=200
+	$(PIP) install --quiet "mutmut>=3.8,<4"
+	$(BIN)/python bench/mutation.py --mutants $(or $(MUTANTS),200)
+
 bench: $(VENV)/.test ## what hwtop costs
 	$(BIN)/python bench/cold_start.py
 	$(BIN)/python bench/frame_cost.py
@@ -51,6 +65,9 @@ chaos: $(VENV)/.dev ## feed, rules and a headless screen on sources that fail, h
 
 soak: $(VENV)/.dev ## a live hwtop on a demo job for two hours: fails where memory, threads, descriptors or CPU grow
 	$(BIN)/python bench/soak.py --minutes $(or $(MINUTES),120)
+
+kills: $(VENV)/.dev ## hwtop and py-spy killed while they are attached, 1,000 times: is the process ever left stopped?
+	$(BIN)/python bench/attach_kills.py --attaches $(or $(ATTACHES),1000)
 
 matrix: $(VENV)/.test ## real jobs, healthy and with planted faults: what is found, missed, false, and how soon
 	$(BIN)/python bench/matrix.py

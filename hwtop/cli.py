@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -146,5 +147,6 @@ def _silence_output() -> None:
 def _fail(message: str, code: int) -> None:
     from hwtop.job.log.text import visible
 
-    sys.stderr.write(f"hwtop: {visible(' '.join(message.split()))}\n")
+    with contextlib.suppress(AttributeError, OSError):  # it is closed, or its disk is full: the exit code tells
+        sys.stderr.write(f"hwtop: {visible(' '.join(message.split()))}\n")
     sys.exit(code)

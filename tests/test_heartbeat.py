@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hwtop.collectors.metrics import heartbeat as heartbeat_source
 from hwtop.collectors.metrics.heartbeat import HeartbeatSource, parse_page
 from hwtop.collectors.process.files import read_stat
 from hwtop.heartbeat import PAGE_BYTES
@@ -53,6 +54,11 @@ def go_on(process: subprocess.Popen[str]) -> None:
 def target(pid: int) -> MetricsTarget:
     stat = read_stat(f"/proc/{pid}")
     return MetricsTarget(pid=pid, own_pid=pid, rank=3, uid=os.getuid(), start_ticks=stat.start_ticks)
+
+
+@pytest.fixture(autouse=True)
+def _a_busy_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeat_source, "_TOGETHER_S", 60.0)
 
 
 def read(source: HeartbeatSource, *pids: int) -> tuple[Pulse, ...]:

@@ -26,6 +26,14 @@ def test_nothing_is_blind_where_all_answer() -> None:
     assert spots(job(rank(), log_files=(LOG,)), sources=sources, gpus=(gpu,)) == []
 
 
+def test_a_source_that_is_only_late_is_not_told_before_it_is_due() -> None:
+    late = SourceStatus(name="disk", status="stale", reason="not answering for 2 s")
+    gone = SourceStatus(name="cpu", status="unavailable", reason="no /proc/stat")
+    now = derived(1.0, None, sources=(late, gone))
+    assert [spot.source for spot in blind_spots(now, watched_s=0.0)] == ["cpu"]
+    assert [spot.source for spot in blind_spots(now)] == ["disk", "cpu"]
+
+
 def test_sources_gpus_and_mounts_tell_why() -> None:
     sources = (
         SourceStatus(name="cpu", status="ok"),

@@ -9,6 +9,13 @@ import pytest
 from hwtop.symptoms.excursions import BASE_LEAST, comes_back, excursions
 
 NOISE = random.Random(2)
+
+
+@pytest.fixture(autouse=True)
+def _same_noise_whichever_test_ran_before() -> None:
+    NOISE.seed(2)
+
+
 LEVEL = [2.0 + NOISE.gauss(0, 0.05) for _ in range(1200)]
 
 

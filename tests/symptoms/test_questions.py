@@ -22,6 +22,13 @@ from tests.symptoms.curves import curve, watched
 from tests.symptoms.derived_states import constant, derived, gpu, job, rank, row, shares
 
 NOISE = random.Random(4)
+
+
+@pytest.fixture(autouse=True)
+def _same_noise_whichever_test_ran_before() -> None:
+    NOISE.seed(4)
+
+
 BUSY = job(rank(0, gpus=(0,), samples=40), rank(1, gpus=(1,), samples=40))
 
 

@@ -9,7 +9,9 @@ from string import Formatter
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from hwtop.symptoms import records as module
 from hwtop.symptoms.records import Record, mistakes, records, room_of
 from hwtop.symptoms.rules import RULES, UNJUDGED
 from hwtop.symptoms.text import filled, filled_all, is_general, named, placeholders
@@ -20,6 +22,35 @@ GPU_FACTS = {"gpu", "bus", "own_tool"}
 
 def test_ids_groups_limits_and_orders_that_are_named_exist() -> None:
     assert list(mistakes()) == []
+
+
+def test_what_is_wrong_with_a_record_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = records()
+    name, sick = next((name, record) for name, record in known.items() if record.limits and record.colours)
+    limit = next(iter(sick.limits))
+    spoilt = replace(
+        sick,
+        order=next(record.order for other, record in known.items() if other != name),
+        explained_by=("no-such",),
+        check=None,
+        log_line=False,
+        unjudged=None,
+        threshold="from {unknown} on",
+        limits={limit: replace(sick.limits[limit], default=1e9, le=1.0)},
+        colours=(replace(sick.colours[0], warning="no_such"),),
+    )
+    monkeypatch.setattr(module, "records", lambda: {**known, name: spoilt})
+    found = list(mistakes())
+    for words in (
+        "is that of",
+        "no symptom or group 'no-such'",
+        "needs a check, log_line or unjudged",
+        "'unknown' is no limit",
+        f"{limit!r} is not in the threshold",
+        "names no limit: 'no_such'",
+        f"{name}.{limit}: the default is not in its range",
+    ):
+        assert [text for text in found if words in text], (words, found)
 
 
 @pytest.mark.parametrize("symptom", records())

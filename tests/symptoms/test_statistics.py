@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from statistics import median
 
 import pytest
 
@@ -19,6 +20,11 @@ from hwtop.symptoms.statistics import (
 )
 
 NORMAL = random.Random(11)
+
+
+@pytest.fixture(autouse=True)
+def _same_noise_whichever_test_ran_before() -> None:
+    NORMAL.seed(11)
 
 
 @pytest.mark.parametrize(
@@ -99,12 +105,16 @@ def test_the_slope_is_the_median_of_all_slopes() -> None:
 
 @pytest.mark.parametrize(("before", "after", "least"), [(100, 100, 10), (200, 10, 10), (30, 300, 10)])
 def test_where_a_level_changed(before: int, after: int, least: int) -> None:
-    values = [NORMAL.gauss(1.0, 0.05) for _ in range(before)] + [NORMAL.gauss(1.4, 0.05) for _ in range(after)]
-    values[3] = values[-3] = 50.0
-    at, score = change_point(values, least)
-    assert at == pytest.approx(before, abs=2)
-    assert score > 4
-    assert change_point([-value for value in values], least)[1] < -4
+    """Ranks are coarse where one side is short: a few values off now and then, not as a rule."""
+    off = []
+    for _ in range(15):
+        values = [NORMAL.gauss(1.0, 0.05) for _ in range(before)] + [NORMAL.gauss(1.4, 0.05) for _ in range(after)]
+        values[3] = values[-3] = 50.0
+        at, score = change_point(values, least)
+        off.append(abs(at - before))
+        assert score > 4
+        assert change_point([-value for value in values], least) == (at, -score)
+    assert median(off) <= 1
 
 
 def test_no_change_where_all_is_equal_or_too_short() -> None:

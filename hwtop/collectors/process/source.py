@@ -231,10 +231,24 @@ def check_target(pid: int, proc: str = "/proc") -> int:
     if stat is None or stat.is_kernel_thread:
         inside = _inside_namespaces(pid, proc) if pid > 0 else ""
         if stat is None:
+            if not inside and pid > 0 and _exists(pid):
+                as_root = f'sudo "$(command -v hwtop)" {pid}'
+                raise UsageError(f"process {pid} is not visible in {proc} (hidepid, or not mounted): {as_root}")
             raise UsageError(f"no process {pid}: {inside}run `hwtop` without a PID to see the jobs on this machine")
         raise UsageError(f"process {pid} ({stat.comm}) is a kernel thread: {inside}give the PID of a training job")
     group = next((line.split()[1] for line in status.splitlines() if line.startswith("Tgid:")), "")
     return int(group) if group.isdigit() else pid
+
+
+def _exists(pid: int) -> bool:
+    """What the kernel says, also of those that /proc hides from this user."""
+    try:
+        os.kill(pid, 0)  # sends nothing
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 def _inside_namespaces(pid: int, proc: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hwtop.collectors.logs import output
 from hwtop.collectors.logs.pipe import find_reader
 from hwtop.collectors.logs.source import LogSource
 from hwtop.model.log import LogFile, LogLine
@@ -36,6 +37,11 @@ class Followed:
 
     def texts(self) -> list[str]:
         return [line.text for line in self.lines()]
+
+
+@pytest.fixture(autouse=True)
+def _a_busy_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "_WAIT_S", 60.0)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import Mock
 
 import pytest
 
@@ -230,12 +231,23 @@ def test_no_python_is_a_tree_too(tmp_path: Path) -> None:
 
 def test_bad_targets_are_one_clear_line(tmp_path: Path) -> None:
     proc = FakeProc(tmp_path, [*small_job(), FakeProcess(2, 0, "kthreadd", flags=0x208040)])
-    for pid in (12345, 0, -3):
+    for pid in (10**8, 0, -3):
         with pytest.raises(UsageError, match=f"no process {pid}"):
             check_target(pid, str(proc.root))
     with pytest.raises(UsageError, match="kernel thread"):
         check_target(2, str(proc.root))
     assert check_target(21, str(proc.root)) == 21
+
+
+@pytest.mark.parametrize("answer", [None, PermissionError()])
+def test_a_process_that_proc_hides_is_not_called_gone(
+    answer: Exception | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mounted with hidepid, of another user; or not mounted at all."""
+    monkeypatch.setattr(os, "kill", Mock(side_effect=answer))
+    proc = FakeProc(tmp_path, small_job())
+    with pytest.raises(UsageError, match=r"process 4711 is not visible .* \(hidepid, .*\): sudo .* 4711$"):
+        check_target(4711, str(proc.root))
 
 
 def test_a_thread_leads_to_its_process() -> None:

@@ -65,4 +65,5 @@ def test_a_line_that_is_not_there(line: int) -> None:
 
 
 def test_only_plain_names_are_locks() -> None:
+    assert plain_names("opened)") == []
     assert plain_names("self._lock, open(path) as file, locks[rank], torch.no_grad()") == ["self._lock", "locks[rank]"]

@@ -86,7 +86,7 @@ def test_fate(name: str, fields: dict[str, Any], expected: str) -> None:
         ("SIGUSR1", {}, "no handler: kills it"),
         ("SIGTERM", {"caught_signals": mask(signal.SIGTERM)}, "requests termination"),
         ("SIGINT", {}, "KeyboardInterrupt"),
-        ("SIGKILL", {}, "nothing is saved"),
+        ("SIGKILL", {}, "kills it immediately, nothing is saved"),
         (
             "SIGKILL",
             {"state": "D", "wchan": "nfs_wait"},
@@ -94,6 +94,7 @@ def test_fate(name: str, fields: dict[str, Any], expected: str) -> None:
         ),
         ("SIGTERM", {"state": "T"}, "takes effect after SIGCONT"),
         ("SIGCONT", {}, "it is not stopped"),
+        ("SIGSTOP", {"state": "T"}, "it is already stopped"),
         ("SIGTERM", {"state": "Z"}, "it has already exited"),
     ],
 )

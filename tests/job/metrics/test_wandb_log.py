@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import struct
+import zlib
+from collections.abc import Iterable
 
 import pytest
 
@@ -43,6 +46,79 @@ def test_a_broken_record_costs_only_itself() -> None:
         assert parser.broken == 1
         at = RUN.find(b"train/loss", at + 1)
     assert lost == [10 * row for row in range(20)]  # the summaries between them hold the name as well
+
+
+BLOCK, HEAD = 32_768, struct.Struct("<IHB")
+FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+
+
+def records() -> list[bytes]:
+    """Those of the run, in which each lies in one piece."""
+    found, at = [], 7
+    while at + HEAD.size <= len(RUN):
+        _, length, kind = HEAD.unpack_from(RUN, at)
+        assert kind == FULL
+        found.append(RUN[at + HEAD.size : at + HEAD.size + length])
+        at += HEAD.size + length
+    return found
+
+
+def log_of(given: Iterable[bytes]) -> bytes:
+    """In blocks of 32 KiB, as LevelDB's log format has it: a record that does not fit is cut; less than a head is zeros."""
+    log = RUN[:7]
+    for record in given:
+        kind = FIRST
+        while True:
+            room = BLOCK - len(log) % BLOCK
+            if room < HEAD.size:
+                log += bytes(room)
+                continue
+            part, record = record[: room - HEAD.size], record[room - HEAD.size :]
+            last = (FULL if kind == FIRST else LAST) if not record else kind
+            log += HEAD.pack(zlib.crc32(bytes([last]) + part), len(part), last) + part
+            if not record:
+                break
+            kind = MIDDLE
+    return log
+
+
+def table(size: int) -> bytes:
+    """A record that is no history, nor a configuration: field 3, of so many bytes."""
+    return (
+        b"\x1a"
+        + bytes([size & 0x7F | 0x80, size >> 7 & 0x7F | 0x80, size >> 14 & 0x7F | 0x80, size >> 21])
+        + bytes(size)
+    )
+
+
+def losses(parser: WandbLog, data: bytes) -> list[int | None]:
+    return [each.step for each in parser.feed(data) if each.meaning.name == "loss"]
+
+
+@pytest.mark.parametrize("size", [100, 25_000, 32_700, 70_000, 3 << 20, 5 << 20])
+@pytest.mark.parametrize("piece", [1000, 100_000_000])
+def test_history_after_a_record_of_any_size(size: int, piece: int) -> None:
+    """Short, cut into two and into many parts, and longer than what is kept."""
+    log, parser = log_of([table(size), *records(), table(size), *records()]), WandbLog()
+    found = [step for at in range(0, len(log), piece) for step in losses(parser, log[at : at + piece])]
+    assert found == [10 * row for row in range(20)] * 2
+    assert parser.broken == 0
+
+
+def test_a_broken_block_costs_the_records_in_it() -> None:
+    log = log_of([table(BLOCK - 7 - 7 - 5 - 7), table(BLOCK), *records()])
+    for broken in (log[:BLOCK] + b"\0" * 7 + log[BLOCK + 7 :], log[:BLOCK] + b"\xff" * 7 + log[BLOCK + 7 :]):
+        parser = WandbLog()
+        assert losses(parser, broken) == [10 * row for row in range(20)]
+        assert parser.broken == 1
+
+
+def test_reading_that_begins_in_the_middle_takes_the_next_whole_record() -> None:
+    log, parser = log_of([table(70_000), *records()]), WandbLog()
+    at = parser.jump(40_000)
+    assert at == BLOCK
+    assert losses(parser, log[at:]) == [10 * row for row in range(20)]
+    assert parser.broken == 0
 
 
 def test_another_file_is_refused() -> None:

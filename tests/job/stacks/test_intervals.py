@@ -53,6 +53,9 @@ def test_the_share_is_of_whole_periods() -> None:
 def test_one_spell_does_not_recur() -> None:
     assert recurrence(spells_of((1.0, "forward"), (2.0, "compile"))) is None
     assert recurrence(()) is None
+    once = recurrence(spells_of((1.0, "compile"), (2.0, "forward"), (3.0, "compile"), (4.0, "forward")))
+    assert once is not None
+    assert (once.periods, once.seconds, once.share) == (1, 2.0, 0.5)
 
 
 def test_what_is_remembered_is_bounded() -> None:

@@ -149,6 +149,7 @@ def looks(*times: float, owns: bool = True) -> History:
     ("seen", "expected"),
     [
         (looks(10.0, 20.0, 30.0), True),
+        (looks(10.0, 25.0, 30.0), True),  # 20 s from the first to the last
         (looks(21.0, 25.0, 30.0), False),  # 9 s only
         (looks(20.0, 30.0), False),  # two looks only
         (looks(10.0, 20.0, 30.0, owns=False), False),

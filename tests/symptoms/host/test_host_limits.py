@@ -273,6 +273,7 @@ def test_of_both_ends_of_a_connection_the_ranks_own_is_named() -> None:
     seen = check_fd_leak(history(60, at))
     assert seen is not None
     assert (seen.ranks, seen.title.split(" opens")[0]) == ((0,), "Rank 0")
+    assert "360 more per minute" in seen.title
 
 
 @pytest.mark.parametrize(

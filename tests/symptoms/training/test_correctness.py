@@ -24,6 +24,11 @@ from tests.symptoms.derived_states import derived, event, history, job, rank
 NOISE = random.Random(5)
 
 
+@pytest.fixture(autouse=True)
+def _same_noise_whichever_test_ran_before() -> None:
+    NOISE.seed(5)
+
+
 def noisy(levels: Sequence[float], by: float = 0.02) -> list[float]:
     """The same noise each time that the tests run."""
     return [level * (1 + NOISE.gauss(0, by)) for level in levels]

@@ -23,6 +23,11 @@ from tests.symptoms.derived_states import cpu, derived, history, job, rank
 NOISE = random.Random(3)
 
 
+@pytest.fixture(autouse=True)
+def _same_noise_whichever_test_ran_before() -> None:
+    NOISE.seed(3)
+
+
 def steps(count: int, seconds: float = 3.0, by: float = 0.03) -> list[float]:
     return [seconds * (1 + NOISE.gauss(0, by)) for _ in range(count)]
 

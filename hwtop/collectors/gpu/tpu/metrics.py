@@ -46,9 +46,8 @@ def ports_of(env: Mapping[str, str], chip_count: int) -> tuple[int, ...]:
 class TpuMetrics:
     """A client of the first port that answers: it speaks for all processes of the host."""
 
-    def __init__(self, ports: tuple[int, ...], deadline_s: float = _DEADLINE_S) -> None:
+    def __init__(self, ports: tuple[int, ...]) -> None:
         self._ports = ports
-        self._deadline_s = deadline_s
         self._grpc: Any = None
         self._channels: dict[int, Any] = {}
         self._port: int | None = None
@@ -82,7 +81,7 @@ class TpuMetrics:
             tpu_wire.METHOD, request_serializer=tpu_wire.request, response_deserializer=None
         )
         try:
-            return tpu_wire.response(call(metric, timeout=self._deadline_s))
+            return tpu_wire.response(call(metric, timeout=_DEADLINE_S))
         except ValueError as error:
             raise CannotError(f"port {port} does not speak libtpu's metric service: {error}") from error
         except self._grpc.RpcError as error:
@@ -94,7 +93,7 @@ class TpuMetrics:
         if code == codes.UNAVAILABLE:
             return NotServedError(f"nothing listens on port {port}")
         if code == codes.DEADLINE_EXCEEDED:
-            return LateError(f"libtpu's metric service on port {port} gave no answer within {self._deadline_s:g} s")
+            return LateError(f"libtpu's metric service on port {port} gave no answer within {_DEADLINE_S:g} s")
         if code in (codes.NOT_FOUND, codes.INVALID_ARGUMENT, codes.UNIMPLEMENTED):
             return UnknownMetricError(f"this release of libtpu does not report {metric}")
         return CannotError(f"libtpu's metric service on port {port}: {error.details() or code.name}")

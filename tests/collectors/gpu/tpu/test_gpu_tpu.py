@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hwtop.collectors.gpu.tpu import metrics
 from hwtop.collectors.gpu.tpu import wire as tpu_wire
 from hwtop.collectors.gpu.tpu.metrics import DUTY_CYCLE, HBM_BANDWIDTH, MEM_TOTAL, MEM_USED, TpuMetrics, ports_of
 from hwtop.collectors.gpu.tpu.sdk import TensorCores
@@ -20,6 +21,11 @@ from tests.fakenvml.fixture import unexplained
 from tests.host import Clock
 
 GIB = 2**30
+
+
+@pytest.fixture(autouse=True)
+def _a_busy_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "_DEADLINE_S", 60.0)
 
 
 @pytest.fixture
@@ -164,7 +170,9 @@ def test_the_first_port_that_answers_speaks_for_all(tmp_path: Path, serve: Serve
     assert [rows(tpu)[0].util_pct, rows(tpu)[0].util_pct] == [12.0, 12.0]
 
 
-def test_a_program_that_hangs_costs_a_stale_row_and_comes_back(tmp_path: Path, serve: Serve) -> None:
+def test_a_program_that_hangs_costs_a_stale_row_and_comes_back(
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tpu_machine(tmp_path, "0x0063", "0x0056", [0])
     server = serve({DUTY_CYCLE: {0: 12.0}})
     clock = Clock()
@@ -172,9 +180,11 @@ def test_a_program_that_hangs_costs_a_stale_row_and_comes_back(tmp_path: Path, s
     assert rows(tpu)[0].status == "ok"
     server.go_on.clear()
     clock.at_s += 7.0
+    monkeypatch.setattr(metrics, "_DEADLINE_S", 0.1)
     late = tpu.read().gpus[0]
     assert (late.status, late.age_s, late.util_pct) == ("stale", 7.0, 12.0)
     assert "no answer within" in (late.reason or "")
+    monkeypatch.setattr(metrics, "_DEADLINE_S", 60.0)
     server.go_on.set()
     assert tpu.read().gpus[0].status == "ok"
 
@@ -203,7 +213,8 @@ def test_without_grpcio_the_reason_names_the_command(tmp_path: Path, monkeypatch
     assert "pip install 'hwtop[tpu]'" in gpu.missing["util_pct"]
 
 
-def test_what_is_no_metric_service_is_no_number() -> None:
+def test_what_is_no_metric_service_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "_DEADLINE_S", 0.1)
     with socket.create_server(("localhost", 0)) as mute, pytest.raises(CannotError, match="metric service"):
         TpuMetrics((mute.getsockname()[1],)).ask(DUTY_CYCLE)
 
