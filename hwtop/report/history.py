@@ -60,7 +60,8 @@ class HistoryReport(Output, frozen=True, kw_only=True):
 def history_report(job: Job, at_s: float, most_points: int) -> HistoryReport:
     """All curves of the job, each with at most so many points; `at_s` is now, on the monotonic clock."""
     return HistoryReport(
-        pid=job.target_pid, curves=tuple(_history(curve, at_s, most_points) for curve in job.metrics.curves if curve.points)
+        pid=job.target_pid,
+        curves=tuple(_history(curve, at_s, most_points) for curve in job.metrics.curves if curve.points),
     )
 
 
