@@ -63,10 +63,10 @@ class Attention:
         self._usual_silence_s = 0.0
         """The longest after which the job went on: a log that is written in blocks, an evaluation."""
 
-    def pace(self, frame: Frame, *, is_silent: bool = False) -> Pace:
-        """Of the time until the next frame. `is_silent`: the logs have stopped to grow, of which the last look may know nothing yet."""
+    def pace(self, frame: Frame, *, is_unusual: bool = False) -> Pace:
+        """Of the time until the next frame. `is_unusual`: of the growth of the logs, of which the last look may know nothing yet."""
         now_s = frame.watched_s
-        if not self._is_suspicious(frame.derived.job) and not is_silent:
+        if not self._is_suspicious(frame.derived.job) and not is_unusual:
             self._suspicious_since_s = None
         elif self._suspicious_since_s is None:
             self._suspicious_since_s = now_s
@@ -155,7 +155,7 @@ def vigil(
     try:
         for frame in frames(source, focus, symptoms=symptoms, learner=learner, store=store):
             yield frame
-            pace = attention.pace(frame, is_silent=pulse.is_silent)
+            pace = attention.pace(frame, is_unusual=pulse.is_unusual)
             source.interval_s = max(min(pace.interval_s, most_s - frame.watched_s), CLOSE.interval_s)
             focus.user_focus = UserFocus(stack_budget_pct=pace.stack_budget_pct)
             job = frame.derived.job

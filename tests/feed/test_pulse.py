@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hwtop.feed.pulse import Pulse
+import pytest
+
+from hwtop.feed.pulse import Growth, Pulse
 from hwtop.feed.vigil import Attention
 from tests.feed.test_vigil import at
 
@@ -34,6 +36,25 @@ def test_a_log_that_stops_to_grow_is_noticed_once(tmp_path: Path) -> None:
         clock.now_s = float(second)
         pulse.look()
     assert hurried == [13.0, 24.0], "again after it went on"
+
+
+@pytest.mark.parametrize(
+    ("after", "is_slow"),
+    [([400] * 6, False), ([300] * 6, False), ([100] * 6, True)],
+    ids=["as fast", "somewhat slower", "four times slower"],
+)
+def test_logs_that_grow_far_slower_are_unusual(after: list[int], is_slow: bool) -> None:
+    growth, size, found = Growth(), 0, list[bool]()
+    for second, added in enumerate([*[400] * 60, *after]):
+        size += added
+        found.append(growth.is_slow(float(second), size))
+    assert (any(found), any(found[:60])) == (is_slow, False)
+
+
+def test_logs_in_blocks_and_logs_that_are_cut_are_not_slow() -> None:
+    growth = Growth()
+    sizes = [second // 20 * 8192 for second in range(300)] + [second * 10 for second in range(60)]
+    assert not any(growth.is_slow(float(second), size) for second, size in enumerate(sizes))
 
 
 def test_without_files_or_a_rhythm_nothing_is_looked_at(tmp_path: Path) -> None:
