@@ -4,8 +4,9 @@
 
 Starts the jobs of the diagnosis tests one after the other and prints a table: bytes, tokens, whether the rank is named, how many
 of the words are in it that the tests demand of the finding, and whether hwtop found the planted fault. Those words are places in the
-code and states of processes, and some are hwtop's own wording. Tokens are bytes / 4. Needs torch; jobs that need the fake GPU driver
-or a planted event are left out.
+code and states of processes, and some are hwtop's own wording. Tokens are those of o200k_base, counted by the npm package gpt-tokenizer
+(`npm install --prefix FOLDER gpt-tokenizer`, then NODE_PATH=FOLDER/node_modules). Needs torch; jobs that need the fake GPU driver or a
+planted event are left out.
 """
 
 from __future__ import annotations
@@ -30,12 +31,17 @@ from tests.training import TrainingJob  # noqa: E402
 
 _PS = "pid,ppid,stat,pcpu,rss,wchan:24,etime,args"
 _MOST_S = 120
+_COUNT = (
+    "const {encode} = require('gpt-tokenizer/encoding/o200k_base');"
+    "process.stdout.write(String(encode(require('fs').readFileSync(0, 'utf8')).length))"
+)
 
 
 class Score(NamedTuple):
     """What is in a text."""
 
     bytes: int
+    tokens: int
     has_rank: bool | None
     """None: the case does not say which it is."""
     words: int
@@ -43,14 +49,22 @@ class Score(NamedTuple):
 
     def cells(self) -> list[str]:
         rank = {None: "-", True: "yes", False: "no"}[self.has_rank]
-        return [f"{self.bytes:,}", f"{self.bytes // 4:,}", rank, f"{self.words} of {self.of}"]
+        return [f"{self.bytes:,}", f"{self.tokens:,}", rank, f"{self.words} of {self.of}"]
 
 
 def score(text: str, case: Case) -> Score:
     """A rank is named where its number stands behind the word."""
     ranks = "|".join(map(str, case.ranks or ()))
     has_rank = bool(re.search(rf"(?i)\branks?[ =:]*(?:{ranks})\b", text)) if ranks else None
-    return Score(len(text.encode()), has_rank, sum(word in text for word in case.telling), len(case.telling))
+    return Score(
+        len(text.encode()), tokens(text), has_rank, sum(word in text for word in case.telling), len(case.telling)
+    )
+
+
+def tokens(text: str) -> int:
+    """How many tokens a text has."""
+    done = subprocess.run(["node", "-e", _COUNT], input=text, capture_output=True, text=True, check=True)
+    return int(done.stdout)
 
 
 def raw_texts(job: TrainingJob) -> str:

@@ -17,6 +17,7 @@ from hwtop.feed.address_space import check_address_space
 from hwtop.feed.feed import Focus, Store, frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LIVE_STACK_BUDGET_PCT, LiveSource
+from hwtop.feed.pulse import Pulse
 from hwtop.feed.until import Condition, condition
 from hwtop.job.hang.liveness import SUSPECT, phi_of_silence, rhythm_s
 from hwtop.job.hang.stall import silence_s as silence_of
@@ -28,6 +29,10 @@ from hwtop.symptoms.records import records
 
 _OPENING_S = 20.0
 """The first look is a close one: as long as that of `hwtop diagnose`."""
+_LEAST_PATIENCE_S = 1.5
+"""With silent logs, before the job is looked at. Engineering default."""
+_PATIENCE = 3.0
+"""Times the usual time between two reports. Engineering default."""
 _MOST_CLOSE_S = 60.0
 """What is still suspicious after so long is looked at rarely again: it has been a finding since, or is the job's way."""
 _LONGEST_POLL_MS = 2**31 - 1
@@ -53,19 +58,26 @@ class Attention:
         """Nothing was seen yet."""
         self._suspicious_since_s: float | None = None
         self._silence_s = 0.0
+        self._has_rhythm = False
+        """Silence before the first reports, as of a start, says nothing about later ones."""
         self._usual_silence_s = 0.0
         """The longest after which the job went on: a log that is written in blocks, an evaluation."""
 
-    def pace(self, frame: Frame) -> Pace:
-        """Of the time until the next frame."""
+    def pace(self, frame: Frame, *, is_unusual: bool = False) -> Pace:
+        """Of the time until the next frame. `is_unusual`: of the growth of the logs, of which the last look may know nothing yet."""
         now_s = frame.watched_s
-        if not self._is_suspicious(frame.derived.job):
+        if not self._is_suspicious(frame.derived.job) and not is_unusual:
             self._suspicious_since_s = None
         elif self._suspicious_since_s is None:
             self._suspicious_since_s = now_s
         since_s = self._suspicious_since_s
         is_close = now_s < _OPENING_S or (since_s is not None and now_s - since_s < _MOST_CLOSE_S)
         return CLOSE if is_close else RARE
+
+    def patience_s(self, frame: Frame) -> float | None:
+        """How long the logs may be silent until the job is looked at; None where no report has a rhythm."""
+        rhythms = _rhythms(frame.derived.job.ranks) if frame.derived.job is not None else []
+        return max(_LEAST_PATIENCE_S, _PATIENCE * min(rhythms), self._usual_silence_s) if rhythms else None
 
     def _is_suspicious(self, job: Job | None) -> bool:
         """A rank is gone or makes no progress, nothing is reported for unusually long, or all is over and the last lines are written."""
@@ -76,11 +88,15 @@ class Attention:
 
     def _is_silent(self, ranks: Sequence[Rank]) -> bool:
         silence_s = silence_of(ranks)
-        if silence_s < self._silence_s:
+        if silence_s < self._silence_s and self._has_rhythm:
             self._usual_silence_s = max(self._usual_silence_s, self._silence_s)
-        self._silence_s = silence_s
-        rhythms = [each for rank in ranks if (each := rhythm_s(rank)) is not None]
-        return silence_s > self._usual_silence_s and phi_of_silence(silence_s, min(rhythms, default=None)) >= SUSPECT
+        rhythm = min(_rhythms(ranks), default=None)
+        self._silence_s, self._has_rhythm = silence_s, rhythm is not None
+        return silence_s > self._usual_silence_s and phi_of_silence(silence_s, rhythm) >= SUSPECT
+
+
+def _rhythms(ranks: Sequence[Rank]) -> list[float]:
+    return [each for rank in ranks if (each := rhythm_s(rank)) is not None]
 
 
 def _hurry_at_the_end(pid: int, source: LiveSource, most_s: float) -> None:
@@ -129,12 +145,22 @@ def vigil(
         stack_budget_pct=CLOSE.stack_budget_pct,
     )
     attention, focus = Attention(), Focus()
+
+    def hurry() -> None:
+        source.interval_s = CLOSE.interval_s
+
+    pulse = Pulse(hurry)
+    pulse.start()
     threading.Thread(target=_hurry_at_the_end, args=(target_pid, source, most_s), name="hwtop-end", daemon=True).start()
     try:
         for frame in frames(source, focus, symptoms=symptoms, learner=learner, store=store):
             yield frame
-            pace = attention.pace(frame)
+            pace = attention.pace(frame, is_unusual=pulse.is_unusual)
             source.interval_s = max(min(pace.interval_s, most_s - frame.watched_s), CLOSE.interval_s)
             focus.user_focus = UserFocus(stack_budget_pct=pace.stack_budget_pct)
+            job = frame.derived.job
+            paths = [file.path for file in job.logs.files] if job is not None else []
+            pulse.watch(paths, attention.patience_s(frame))
     finally:
+        pulse.close()
         source.close()

@@ -12,6 +12,7 @@ from hwtop.model.output import Output
 from hwtop.report.baseline import ComparisonReport, SavedBaseline
 from hwtop.report.compare import RunsReport
 from hwtop.report.flight import FlightReport
+from hwtop.report.history import HistoryReport
 from hwtop.report.jobs import JobsReport
 from hwtop.report.json_report import Diagnosis, SnapshotReport
 from hwtop.report.logs import LogsReport
@@ -31,6 +32,7 @@ SCHEMAS: Mapping[str, tuple[type[Output], ...]] = {
     "doctor": (ChecksReport,),
     "explain": (SymptomObject,),
     "flight-recorder": (FlightReport,),
+    "history": (HistoryReport,),
     "jobs": (JobsReport,),
     "logs": (LogsReport,),
     "patterns": (PatternObject,),

@@ -12,6 +12,7 @@ Every answer also has `took_s`. Arguments: the deadline of a read in seconds, th
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import time
 from typing import Any
@@ -49,7 +50,9 @@ def answer(source: GpuNvidiaSource, words: list[str]) -> dict[str, Any]:
 
 def main() -> None:
     only = tuple(int(index) for index in sys.argv[2:]) or None
-    source = GpuNvidiaSource(only=only, now=now, deadline_s=float(sys.argv[1]))
+    source = GpuNvidiaSource(
+        only=only, now=now, deadline_s=float(sys.argv[1]), sys_root=os.environ.get("FAKE_SYS", "/sys")
+    )
     for line in sys.stdin:
         started_s = time.monotonic()
         reply = answer(source, line.split())

@@ -61,7 +61,7 @@ def test_both_generations_of_the_protocol(mode: str, version: str) -> None:
         async with client(mode) as found:
             assert found.protocol_version == version
             names = [tool.name for tool in (await found.list_tools()).tools]
-            assert names == ["find_jobs", "diagnose", "stacks", "logs", "explain", "snapshot", "wait"]
+            assert names == ["find_jobs", "diagnose", "stacks", "logs", "history", "explain", "snapshot", "wait"]
             assert "hang" in (await ask(found, "explain", symptom="hang"))[0]
             with pytest.raises(MCPError, match="no tool 'kill'"):
                 await found.call_tool("kill", {"pid": 1})
@@ -82,6 +82,8 @@ def test_a_session_about_a_job(job: int) -> None:
             assert "train.py" in (await ask(found, "stacks", pid=job))[0]
             waited = await ask(found, "wait", pid=job, until=["step=1"])
             assert waited[1]["reason"] == "reached"
+            (loss,) = (each for each in (await ask(found, "history", pid=job))[1]["curves"] if each["name"] == "loss")
+            assert loss["points"][0]["value"] > loss["points"][-1]["value"]
             text, logs = await ask(found, "logs", pid=job, lines=3)
             assert MARK in text and "\x1b" not in text and "\u202e" not in text and len(text) < 6_000
             assert all(len(line["text"]) < 600 for line in logs["lines"]) and "lines" in logs["untrusted"]

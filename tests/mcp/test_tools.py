@@ -18,11 +18,13 @@ from hwtop.job.log.text import visible
 from hwtop.mcp import tools
 from hwtop.mcp.tool import Tool
 from hwtop.mcp.tools import TOOLS
+from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import Frame
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessReading
 from hwtop.report.stacks import stacks_report
 from tests import crowds, frames
+from tests.curve_frames import with_curves
 from tests.parts import replace
 from tests.recording import load
 from tests.report import test_untrusted
@@ -113,6 +115,23 @@ def test_logs_of_one_rank_hold_its_lines_alone_and_no_secrets(shows: Any) -> Non
     found = answer("logs", pid=PID, rank=3, lines=2)
     assert [line["path"] for line in found["structuredContent"]["lines"]] == [job.ranks[3].log.path] * 2
     assert SECRET not in json.dumps(found)
+
+
+def test_history_tells_where_the_loss_came_from(shows: Any) -> None:
+    values = [*(3.0 - step / 100 for step in range(100)), float("nan")]
+    points = tuple(CurvePoint(step=step, at_s=0.0, value=value, is_past=step < 50) for step, value in enumerate(values))
+    shows(with_curves(Curve(name="loss", source="train.log", rank=0, points=points)))
+    found = answer("history", pid=PID, points=5)
+    (loss,) = found["structuredContent"]["curves"]
+    assert [point["step"] for point in loss["points"]] == [0, 25, 50, 75, 100]
+    assert loss["points"][-1]["value"] == "nan" and loss["points"][0]["age_s"] is None
+    assert (loss["count"], loss["not_finite"], loss["lowest"]["step"], loss["highest"]["value"]) == (101, 1, 99, 3.0)
+    assert "nan at step 100" in text_of(found)
+
+
+def test_history_without_curves_says_so(shows: Any) -> None:
+    shows(with_curves())
+    assert "No step or metric is known" in text_of(answer("history", pid=PID))
 
 
 def test_stacks_of_one_rank_come_with_the_groups_of_all(monkeypatch: pytest.MonkeyPatch) -> None:

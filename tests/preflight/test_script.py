@@ -114,6 +114,7 @@ QUIET = [
         "script-checkpoints-kept",
         "for epoch in range(9):\n  torch.save(x, f'{epoch}.pt')\n  os.remove(f'{epoch - 3}.pt')",
     ),
+    ("script-checkpoints-kept", "for step in range(9):\n  if step == 8:\n    torch.save(x, f'{step}.pt')\n    break"),
     ("script-timeout", "import datetime; dist.init_process_group('nccl', timeout=datetime.timedelta(minutes=20))"),
     ("script-timeout", _DDP),
     ("script-threads", "os.environ['OMP_NUM_THREADS'] = '4'\ntorch.multiprocessing.spawn(run)\n" + _DDP),

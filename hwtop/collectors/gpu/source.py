@@ -109,7 +109,7 @@ class GpuSource:
         self._sys = sys_root
         self._holders = GpuHolders(proc_root)
         is_linux = platform == "linux"
-        self._nvidia = nvidia or GpuNvidiaSource(only=only, now=now)
+        self._nvidia = nvidia or GpuNvidiaSource(only=only, now=now, sys_root=sys_root)
         self._nvidia_count = 0
         """The most that the driver ever listed: one that has fallen off keeps its number."""
         self._others = [_Other(source, now) for source in (others or other_vendors(now, sys_root) if is_linux else ())]

@@ -29,6 +29,10 @@ ThrottleReason = Literal[
 is theirs alone: a limit on current."""
 
 
+UNIFIED_MEMORY = "not supported by this GPU (unified memory: it uses the host's RAM)"
+"""Reason in `missing` of a GPU without memory of its own."""
+
+
 class GpuProcess(Struct, frozen=True, gc=False, kw_only=True):
     """A process that holds a context on a GPU."""
 

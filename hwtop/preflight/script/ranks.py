@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hwtop.job.switches import switches
 from hwtop.preflight.machine import Machine
 from hwtop.preflight.script.hint import Found, hint
-from hwtop.preflight.script.source import LOOPS, Script, constant, keyword, words
+from hwtop.preflight.script.source import Script, constant, keyword, words
 
 _COLLECTIVES = (
     "all_gather",
@@ -144,7 +144,7 @@ def _kept(script: Script, _: Machine) -> Found:
     for call in script.calls("torch.save"):
         path = call.args[1] if len(call.args) > 1 else None
         is_numbered = path is not None and any(map(_NUMBERED.search, words(path)))
-        if is_numbered and any(isinstance(around, LOOPS) for around, _ in script.above(call)):
+        if is_numbered and script.repeats(call):
             yield call.lineno, "a new file at each save, and none is ever removed"
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+LEAVES = (ast.Break, ast.Return)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -70,6 +71,15 @@ class Script:
                 return any(_last(call.func) == "backward" for call in _own_calls(around))
         return False
 
+    def repeats(self, node: ast.AST) -> bool:
+        """Whether it runs again and again: in a loop, in no block of it that ends with `break` or `return`."""
+        for around, part in self.above(node):
+            if isinstance(around, FUNCTIONS) or _ends(around, part):
+                return False
+            if isinstance(around, LOOPS):
+                return True
+        return False
+
     def _is(self, call: ast.Call, name: str) -> bool:
         full = self.name(call.func) or _last(call.func)
         return full == name or full.endswith(f".{name}")
@@ -125,6 +135,12 @@ def _defaults(script: Script) -> dict[str, object]:
             if isinstance(name, str) and name.startswith("--"):
                 found[name[2:].replace("-", "_")] = constant(keyword(call, "default"))
     return found
+
+
+def _ends(around: ast.AST, part: ast.AST) -> bool:
+    """Whether the block with this statement leaves the loop."""
+    blocks = (getattr(around, "body", None), getattr(around, "orelse", None))
+    return any(isinstance(block, list) and part in block and isinstance(block[-1], LEAVES) for block in blocks)
 
 
 def _own_calls(loop: ast.AST) -> Iterable[ast.Call]:

@@ -10,6 +10,7 @@ from hwtop.collectors.gpu.nvidia import library as codes
 from hwtop.collectors.gpu.nvidia.ask import Down, Group, Question, Refused
 from hwtop.collectors.gpu.nvidia.cost import CallLedger, timed
 from hwtop.collectors.gpu.nvidia.identity import IDENTITY
+from hwtop.collectors.gpu.nvidia.integrated import from_kernel
 from hwtop.collectors.gpu.nvidia.levels import LEVELS
 from hwtop.collectors.gpu.nvidia.questions import device_groups
 from hwtop.collectors.gpu.nvidia.row import row
@@ -27,7 +28,9 @@ class NvmlDevice:
     longest come first in the next one.
     """
 
-    def __init__(self, lib: Any, index: int, now: Callable[[], float], budget_s: float = 0.15) -> None:
+    def __init__(
+        self, lib: Any, index: int, now: Callable[[], float], budget_s: float = 0.15, sys: str = "/sys"
+    ) -> None:
         self.index = index
         self.call = ""
         """The NVML function that is out now: read by another thread when it hangs."""
@@ -38,6 +41,7 @@ class NvmlDevice:
         self._lib = lib
         self._now = now
         self._budget_s = budget_s
+        self._sys = sys
         self._handle: Any = None
         self._values: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
@@ -57,6 +61,7 @@ class NvmlDevice:
         try:
             self._open()
             self._ask_groups()
+            self._note(from_kernel(self._values, self._sys))
             self._check_alive()
         except Down as down:
             self.is_uninitialized = down.is_uninitialized
@@ -66,7 +71,7 @@ class NvmlDevice:
 
     def _begin(self) -> None:
         """Forget what was read, but for who it is; readers that keep something of the device are made again."""
-        self._groups = device_groups()
+        self._groups = device_groups(self._sys)
         now_s = self._now()
         self._due_s = [
             now_s + self.index % _STAGGERED * _STAGGER_S if group.is_staggered else -math.inf for group in self._groups
@@ -131,6 +136,9 @@ class NvmlDevice:
         except Exception as error:  # an answer that is not understood, or an older pynvml without a structure
             why = f"cannot be read: {type(error).__name__}: {error}"
             answers = dict.fromkeys(question.fields, Refused("pynvml", codes.code_of(error), str(error), reason=why))
+        self._note(answers)
+
+    def _note(self, answers: Mapping[str, Any]) -> None:
         for field, answer in answers.items():
             if isinstance(answer, Refused):
                 self._note_refusal(field, answer)

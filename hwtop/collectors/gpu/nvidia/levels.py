@@ -8,7 +8,7 @@ from hwtop.collectors.gpu.nvidia import library as codes
 from hwtop.collectors.gpu.nvidia.ask import Call, Group, Refused, asked, one
 from hwtop.collectors.gpu.nvidia.batch import Wanted, batched
 from hwtop.collectors.gpu.nvidia.fields import ALL_LINKS, bytes_of_kib
-from hwtop.model.gpu.device import ThrottleReason
+from hwtop.model.gpu.device import UNIFIED_MEMORY, ThrottleReason
 
 CLOCK_SM, CLOCK_MEM = 1, 2  # nvmlClockType_t
 _TEMPERATURE_GPU = 0  # nvmlTemperatureSensors_t
@@ -40,6 +40,10 @@ def throttle_reasons(bits: int) -> tuple[ThrottleReason, ...]:
 
 
 def _memory(memory: Any) -> tuple[Any, ...]:
+    """A total of 0 is how a driver may answer for a GPU without memory of its own; more in use than there is, is no number."""
+    if not memory.total or memory.used > memory.total:
+        reason = UNIFIED_MEMORY if not memory.total else "the driver reports more in use than there is"
+        return (Refused("nvmlDeviceGetMemoryInfo", codes.NOT_SUPPORTED, "", reason),) * 3
     too_old = Refused("nvmlDeviceGetMemoryInfo_v2", codes.FUNCTION_NOT_FOUND, "")
     return memory.used, memory.total, getattr(memory, "reserved", too_old)
 
@@ -56,7 +60,7 @@ LEVELS = Group(
             ("mem_used_bytes", "mem_total_bytes", "mem_reserved_bytes"),
             MEMORY_CALLS,
             _memory,
-            unsupported="not supported by this GPU (unified memory: it uses the host's RAM)",
+            unsupported=UNIFIED_MEMORY,
         ),
         one("power_w", "nvmlDeviceGetPowerUsage", scale=1e-3),
         asked(("temp_c",), TEMPERATURE_CALLS, lambda temp_c: (float(temp_c),)),

@@ -6,7 +6,7 @@ Blackwell on replay and CRC errors are no longer counted; its links count recove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hwtop.collectors.gpu.nvidia import library as codes
@@ -57,7 +57,7 @@ class LinkReader:
     """All links of one GPU. It learns which source each number has here, and asks the others no more."""
 
     def __init__(self) -> None:
-        self._links: range | None = None
+        self._links: Sequence[int] | None = None
         self._sources = {name: list(sources) for name, sources in _SOURCES.items()}
         self._answers: dict[str, dict[int, Any]] = {}
         """Field of NvLink -> link -> number or Refused, as it was last read."""
@@ -76,12 +76,19 @@ class LinkReader:
             return {"nvlinks": ()}
         before = self._states()
         self._refresh(ask, handle, links, [name for name in self._sources if self._is_fast(name)])
+        links = self._links = self._present(links)
         self._until_slow -= 1
         if self._until_slow <= 0 or self._states() != before:
             self._refresh(ask, handle, links, [name for name in self._sources if self._is_slow(name)])
             self._find_peers(ask, handle, links)
             self._until_slow = _SLOW_EACH
         return {"nvlinks": tuple(self._link(link) for link in links), **self._gaps()}
+
+    def _present(self, links: Sequence[int]) -> Sequence[int]:
+        """Those whose state can be read: Blackwell boards count 36 slots for their 18 links (flashinfer-ai/flashinfer #3990)."""
+        states = self._answers.get("is_up", {})
+        present = [link for link in links if not _is_absent(states.get(link))]
+        return present or links
 
     def _gaps(self) -> dict[str, Refused]:
         """What no link of this GPU counts, reported once; bad packets only stand in for the others."""
@@ -101,7 +108,7 @@ class LinkReader:
     def _is_slow(self, name: str) -> bool:
         return bool(self._sources[name]) and not self._is_fast(name)
 
-    def _refresh(self, ask: Ask, handle: Any, links: range, names: list[str]) -> None:
+    def _refresh(self, ask: Ask, handle: Any, links: Sequence[int], names: list[str]) -> None:
         """Ask for these numbers of all links, from source to source until one knows."""
         to_ask = names
         while to_ask:
@@ -119,7 +126,7 @@ class LinkReader:
             _is_absent(answer) for answer in self._answers[name].values()
         )
 
-    def _find_peers(self, ask: Ask, handle: Any, links: range) -> None:
+    def _find_peers(self, ask: Ask, handle: Any, links: Sequence[int]) -> None:
         """A peer that is known stays known, also when its link goes down."""
         unknown = [link for link in links if not isinstance(self._peers.get(link), str)]
         if not unknown:
@@ -151,7 +158,7 @@ def _count(ask: Ask, handle: Any) -> int:
     return value_or_none(count) or 0
 
 
-def _asked(ask: Ask, handle: Any, links: range, sources: Mapping[str, _Source]) -> dict[str, dict[int, Any]]:
+def _asked(ask: Ask, handle: Any, links: Sequence[int], sources: Mapping[str, _Source]) -> dict[str, dict[int, Any]]:
     """Name -> link -> number or Refused. All field values come in one call."""
     wanted = [(source.field, link) for source in sources.values() if source.field is not None for link in links]
     values = field_values(ask, handle, wanted) if wanted else {}

@@ -34,7 +34,11 @@ def listed(ask: Ask, handle: Any) -> dict[int, GpuProcess]:
                 raise
             denied = refused if refused.code == codes.NO_PERMISSION else denied
             continue
-        found |= {p.pid: GpuProcess(pid=p.pid, mem_bytes=p.usedGpuMemory, kind=kind) for p in processes}
+        found |= {
+            p.pid: GpuProcess(pid=p.pid, mem_bytes=p.usedGpuMemory, kind=kind)
+            for p in processes
+            if 0 < p.pid <= _MOST_PID
+        }
     if denied is not None and not found:
         raise denied
     return found
@@ -86,6 +90,8 @@ class ProcessReader:
 
 _NAME_LENGTH = 200
 """Characters of a name that are kept: for a program that wrote over its arguments the driver reports the whole command line."""
+_MOST_PID = 1 << 22
+"""PID_MAX_LIMIT of Linux: drivers for Jetson and WSL have been seen to list entries without a process."""
 _MOST_PCT = 100
 """Drivers have been seen to leave samples uninitialised: larger numbers are none (nvtop leaves them out as well)."""
 

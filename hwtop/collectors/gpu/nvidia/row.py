@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hwtop.collectors.gpu.nvidia.integrated import understood
 from hwtop.model.gpu.device import Gpu, GpuActivity, GpuCounters, GpuProcess, GpuStatus, MigInstance
 from hwtop.model.gpu.health import EccErrors, RetiredPages
 
@@ -24,6 +25,7 @@ def row(
     index: int, status: GpuStatus, reason: str | None, values: Mapping[str, Any], missing: Mapping[str, str]
 ) -> Gpu:
     """The device as these answers describe it. `missing` may name what is known after all: only real gaps are kept."""
+    values, missing = understood(values, missing)
     known = {field: value for field, value in values.items() if "." not in field and value is not None}
     fields: dict[str, Any] = {"name": UNNAMED, "uuid": None, **known}
     gaps = {field: why for field, why in missing.items() if values.get(field) is None}

@@ -41,8 +41,8 @@ class _Answer(NamedTuple):
 class _Row:
     """One GPU with its thread and the newest that it said."""
 
-    def __init__(self, lib: object, index: int, now: Callable[[], float], budget_s: float) -> None:
-        self.device = NvmlDevice(lib, index, now, budget_s)
+    def __init__(self, lib: object, index: int, now: Callable[[], float], budget_s: float, sys: str = "/sys") -> None:
+        self.device = NvmlDevice(lib, index, now, budget_s, sys)
         self._now = now
         self._slot = Abandonable(f"gpu{index}", self._read, now)
         self._answer = _Answer(Gpu(index=index, vendor=VENDOR, name=UNNAMED, uuid=None, status="stale"), now(), 0.0)
@@ -128,11 +128,13 @@ class GpuNvidiaSource:
         deadline_s: float = 0.3,
         *,
         costs: bool = False,
+        sys_root: str = "/sys",
     ) -> None:
         self._only = only
         self._now = now
         self._deadline_s = deadline_s
         self._with_costs = costs
+        self._sys = sys_root
         self._opening = NvmlOpening()
         self._opener = Abandonable("nvml-init", self._opening.open, now)
         self._reason: str | None = None
@@ -225,7 +227,7 @@ class GpuNvidiaSource:
             self._xids.watch(row.device.index for row in self._rows)
 
     def _row(self, lib: object, index: int) -> _Row:
-        return _Row(lib, index, self._now, budget_s=self._deadline_s / 2)
+        return _Row(lib, index, self._now, budget_s=self._deadline_s / 2, sys=self._sys)
 
     def _ask_count(self, lib: object) -> int:
         return int(timed(self._counter_ledger, lib, "nvmlDeviceGetCount"))

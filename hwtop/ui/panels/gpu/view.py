@@ -139,7 +139,8 @@ def sentence(view: View) -> str:
         return f"{head}: {gpu.status}: {gpu.reason or 'no reason given'}"
     parts = [f"{units.pct(gpu.util_pct)} busy"] if gpu.util_pct is not None else []
     if gpu.mem_used_bytes is not None:
-        parts.append(f"{units.size(gpu.mem_used_bytes)} of {units.size(gpu.mem_total_bytes)} memory")
+        total = f" of {units.size(gpu.mem_total_bytes)}" if gpu.mem_total_bytes is not None else ""
+        parts.append(f"{units.size(gpu.mem_used_bytes)}{total} memory")
     if gpu.power_w is not None:
         parts.append(f"{gpu.power_w:.0f} W" + (f" of {gpu.power_limit_w:.0f} W" if gpu.power_limit_w else ""))
     if gpu.temp_c is not None:
