@@ -12,6 +12,7 @@ from statistics import fmean, median
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s
 from hwtop.job.rank_set import named, rank_set
+from hwtop.job.size import part
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Phase, Rank
 from hwtop.symptoms.gpu.words import named_gpus
@@ -124,7 +125,7 @@ def cpu_full(history: History) -> Result:
     throttled = history.mean(WINDOW_S, lambda derived: derived.cgroup.throttled_periods_pct if derived.cgroup else None)
     limit = f", CPU limit reached in {throttled:.0f} % of the periods" if throttled is not None else ""
     taken = history.once(capacity.taken)
-    others = f", {taken[0]:.1f} by programs outside the job" if taken is not None else ""
+    others = f", {taken.cores:.1f} by programs outside the job" if taken is not None else ""
     text = f"{util:.0f} % of {cores:g} core{'s' if cores != 1 else ''} busy{others}{limit}"
     return Result("no" if util < 100 * FULL_SHARE and (throttled or 0.0) < 1.0 else "unknown", text)
 
@@ -169,7 +170,7 @@ def memory_short(history: History) -> Result:
     memory = history.now.memory
     if memory is None:
         return Result("unknown", "memory is not read")
-    text = f"{memory.available_bytes / 1e9:.1f} of {memory.total_bytes / 1e9:.1f} GB available"
+    text = f"{part(memory.available_bytes, memory.total_bytes)} available"
     swap = (memory.swap_in_pages_per_s or 0.0) + (memory.swap_out_pages_per_s or 0.0)
     limits = sorted(known(history, BESIDE_DISKS), key=lambda each: -each[1].share)
     text += f", {swap:.0f} pages/s swapped" if swap else ""

@@ -14,6 +14,7 @@ from hwtop.errors import internal_error
 from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host import others
 from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
 from hwtop.symptoms.records import Question, records
 from hwtop.symptoms.result import Result
@@ -103,6 +104,12 @@ QUESTIONS = (
         hypothesis="Is the CPU oversubscribed or limited?",
         check=f"busy cores over {WINDOW_S:.0f} s, free under {100 * FULL_SHARE:.0f} %; periods at the CPU limit",
         measure=measures.cpu_full,
+    ),
+    _Question(
+        id="others",
+        hypothesis="Do others use the machine?",
+        check=f"cores and GPUs of the job used by processes outside of it over {WINDOW_S:.0f} s, memory in use",
+        measure=others.used_by_others,
     ),
     _Question(
         id="disk",
