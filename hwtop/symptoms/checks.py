@@ -26,6 +26,7 @@ from hwtop.symptoms.host.resources import WINDOW_S as RISES_S
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.runs.earlier import against_earlier, earlier_words
 from hwtop.symptoms.statistics import share_at_most
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.answers import slower_since_the_start
 
 GPU_BUSY_PCT = 70.0
@@ -101,7 +102,7 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
         shares = [share_of(rank, *phases) for rank in ranks]
         most = max(share_at_most(share_of(rank, *phases, "other"), rank.stack.samples) for rank in ranks)
-        text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
+        text = f"{percent(median(shares))} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
         if median(shares) >= LARGE_SHARE:
@@ -109,9 +110,10 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
         odd = max(ranks, key=lambda rank: share_of(rank, "other"))
         if share_of(odd, "other") >= SMALL_SHARE:
             return Result(
-                "unknown", f"{text}; {share_of(odd, 'other'):.0%} of rank {odd.rank}'s are in code of unknown purpose"
+                "unknown",
+                f"{text}; {percent(share_of(odd, 'other'))} of rank {odd.rank}'s are in code of unknown purpose",
             )
-        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence)")
+        return Result("unknown", f"{text}; up to {percent(most)} of one rank (95 % confidence)")
 
     return measure
 
@@ -159,7 +161,7 @@ def network_slow(history: History) -> Result:
         if nic.link_mbit_per_s
     )
     again = network.tcp_retransmit_pct
-    text = f"busiest link at {used:.0%} of its speed" + (
+    text = f"busiest link at {percent(used)} of its speed" + (
         f", {again:.1f} % TCP retransmits" if again is not None else ""
     )
     return Result("no" if used < LINK_SHARE and (again or 0.0) < RETRANSMITS.sent_again_pct else "unknown", text)
@@ -174,7 +176,7 @@ def memory_short(history: History) -> Result:
     swap = (memory.swap_in_pages_per_s or 0.0) + (memory.swap_out_pages_per_s or 0.0)
     limits = sorted(known(history, BESIDE_DISKS), key=lambda each: -each[1].share)
     text += f", {swap:.0f} pages/s swapped" if swap else ""
-    text += "".join(f"; {name} {outlook.share:.0%}" for name, outlook in limits[:1])
+    text += "".join(f"; {name} {percent(outlook.share)}" for name, outlook in limits[:1])
     text += f": the most of {len(limits)} limits, watched for {min(history.watched_s, RISES_S):.0f} s"
     rising = [name for name, outlook in limits if outlook.runs_out]
     is_fine = not rising and swap == 0.0 and all(each.share < NEARLY_FULL_SHARE for _, each in limits)

@@ -18,6 +18,7 @@ from hwtop.symptoms.host import others
 from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
 from hwtop.symptoms.records import Question, records
 from hwtop.symptoms.result import Result
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.answers import not_learning
 
 
@@ -84,19 +85,19 @@ QUESTIONS = (
     _Question(
         id="data",
         hypothesis="Is the data loader the bottleneck?",
-        check=f"share of the stack samples in data loading, small under {measures.SMALL_SHARE:.0%}",
+        check=f"share of the stack samples in data loading, small under {percent(measures.SMALL_SHARE)}",
         measure=measures.phases("data", "data-main"),
     ),
     _Question(
         id="communication",
         hypothesis="Does communication dominate?",
-        check=f"share of the stack samples in collectives, small under {measures.SMALL_SHARE:.0%}",
+        check=f"share of the stack samples in collectives, small under {percent(measures.SMALL_SHARE)}",
         measure=measures.phases("collective"),
     ),
     _Question(
         id="saving",
         hypothesis="Do checkpoints or logging take long?",
-        check=f"share of the stack samples in saving and logging, small under {measures.SMALL_SHARE:.0%}",
+        check=f"share of the stack samples in saving and logging, small under {percent(measures.SMALL_SHARE)}",
         measure=measures.phases("checkpoint", "logging"),
     ),
     _Question(
@@ -120,13 +121,13 @@ QUESTIONS = (
     _Question(
         id="network",
         hypothesis="Is the network slow?",
-        check=f"busiest link under {measures.LINK_SHARE:.0%} of its speed, under 0.1 % TCP retransmits",
+        check=f"busiest link under {percent(measures.LINK_SHARE)} of its speed, under 0.1 % TCP retransmits",
         measure=measures.network_slow,
     ),
     _Question(
         id="memory",
         hypothesis="Does memory grow, or run out?",
-        check=f"memory, open files, processes: under {measures.NEARLY_FULL_SHARE:.0%} of each limit, no swapping, no rise to a limit",
+        check=f"memory, open files, processes: under {percent(measures.NEARLY_FULL_SHARE)} of each limit, no swapping, no rise to a limit",
         measure=measures.memory_short,
     ),
     _Question(
