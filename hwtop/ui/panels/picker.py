@@ -124,13 +124,13 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
             )
         ]
         first[0].add(f"hwtop {chosen.pid}", "accent")
-    if cells(chosen.title) > table.chosen(_columns(view), width - 2)[-1][1]:
-        first += [Line(piece, "dim") for piece in wrap(chosen.title, width)[:_COMMAND_ROWS]]
     foreign = sorted({job.user for job in found if not job.can_attach and job.kind != "other"})
     if foreign:
         first.append(Line(f"To watch jobs of {', '.join(foreign)}: ", "text").add("sudo $(command -v hwtop)", "accent"))
     if not any(job.kind == "training" for job in found):
         first.append(Line("No training job among them: ", "text").add("hwtop demo", "accent").add(" tries one", "text"))
+    if cells(chosen.title) > table.chosen(_columns(view), width - 2)[-1][1]:
+        first += [Line(piece, "dim") for piece in wrap(chosen.title, width)[:_COMMAND_ROWS]]
     return first
 
 
