@@ -77,9 +77,9 @@ def _throttled(view: View, index: int) -> Line:
     if share == 0.0:
         return Line()
     free_at = next((place for place in reversed(range(len(held))) if not held[place][1]), -1)
-    words = f"throttled {100 * share:.0f} % of {units.duration(round(held[-1][0] - held[0][0]))}"
+    words = f"throttled {100 * share:.0f} % of the time"
     if free_at + 1 < len(held):
-        words += f", now since {units.clock(held[free_at + 1][0])}" if free_at >= 0 else ", all the time"
+        words += f", now since {units.clock(held[free_at + 1][0])}" if free_at >= 0 else ""
     return Line(words, "warn")
 
 
@@ -137,7 +137,7 @@ def _reported(gpu: Gpu, row: GpuRow) -> Iterator[_Quantity]:
     if gpu.temp_c is not None and top_c:
         yield _Quantity("temperature", lambda gpu: gpu.temp_c, top_c, _in("°C"), lambda _: "label", _COOL_C)
     if gpu.sm_clock_mhz is not None and (top_mhz := gpu.sm_clock_max_mhz):
-        clock = _Quantity("clock", lambda gpu: gpu.sm_clock_mhz, top_mhz, _in("MHz"), lambda _: "mix-2", top_mhz // 2)
+        clock = _Quantity("clock", lambda gpu: gpu.sm_clock_mhz, top_mhz, _in("MHz"), lambda _: "accent", top_mhz // 2)
         yield replace(clock, is_throttled=lambda gpu: bool(throttled_by(gpu)))
     if gpu.mem_used_bytes is not None and gpu.mem_total_bytes:
         yield _Quantity("memory", lambda gpu: gpu.mem_used_bytes, gpu.mem_total_bytes, units.size, lambda _: "mix-4")
