@@ -126,8 +126,8 @@ class ProgramSource:
         return self._scan.probe()
 
     def read(self) -> CandidateReading | None:
-        """None where nobody asks."""
-        return self._scan.read() if self._is_asked else None
+        """Names and use alone, without the command lines of others, which would go into recordings; None where nobody asks."""
+        return replace(self._scan.read(), candidates=()) if self._is_asked else None
 
     def set_plan(self, plan: SamplingPlan) -> None:
         """Whether anybody asks."""

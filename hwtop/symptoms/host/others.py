@@ -11,10 +11,9 @@ from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.capacity import WINDOW_S
-from hwtop.symptoms.host.cpu import runnable
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, percent
 
 SHARED = limits_of("machine-shared")
 _GPU_BYTES = GIB
@@ -22,6 +21,10 @@ _GPU_BYTES = GIB
 default."""
 _GPU_SM_PCT = 10.0
 """Of the time with a kernel on the GPU: as much of others slows the job. Engineering default."""
+_READY_S, _LEAST_SAMPLES = 20.0, 8
+"""Over which a process must be ready to run, and in how many samples it was looked at. Engineering default."""
+_PART_PCT = 60.0
+"""Of a core: a process that always wants one, and gets less, waits for others. Engineering default."""
 _MEMORY_FULL_SHARE = 0.9
 """Of the memory in use: then it matters who holds it. Engineering default."""
 
@@ -33,9 +36,8 @@ def check_shared(history: History, limits: Limits = SHARED) -> Observation | Non
         return None
     delays = _delays(history)
     waiting = tuple(number for number, delay in sorted(delays.items()) if delay >= limits.delay_pct)
-    ready, used = history.mean(WINDOW_S, runnable) or 0.0, history.mean(WINDOW_S, capacity.used) or 0.0
-    is_starved = ready - used >= limits.waiting_threads
-    if not waiting and not is_starved:
+    starved = _starved(history, limits)
+    if not waiting and not starved:
         return None
     return observed(
         "machine-shared",
@@ -47,10 +49,29 @@ def check_shared(history: History, limits: Limits = SHARED) -> Observation | Non
                 f"rank {number}: its main thread was ready to run and had no core {delays[number]:.0f} % of the time"
                 for number in waiting[:SHOWN]
             ),
-            *((f"{ready:.1f} threads of the job are ready to run, on {used:.1f} cores",) if is_starved else ()),
+            *starved[:SHOWN],
         ),
         ranks=waiting,
     )
+
+
+def _starved(history: History, limits: Limits) -> list[str]:
+    """Processes of the job that always want to run and get a part of a core: single samples of a job that wakes often prove nothing."""
+    states: dict[int, list[bool]] = {}
+    used: dict[int, list[float]] = {}
+    for derived in history.over(_READY_S) if history.covers(_READY_S) else ():
+        for each in derived.job.processes if derived.job is not None else ():
+            states.setdefault(each.pid, []).append(each.state == "R")
+            if each.cpu_pct is not None:
+                used.setdefault(each.pid, []).append(each.cpu_pct)
+    found = []
+    for each in history.job.processes if history.job is not None else ():
+        seen, got = states.get(each.pid, []), used.get(each.pid, [])
+        if len(seen) >= _LEAST_SAMPLES and got and fmean(seen) >= limits.ready_share and fmean(got) <= _PART_PCT:
+            found.append(
+                f"PID {each.pid} ({each.role}): ready to run in {percent(fmean(seen))} of {len(seen)} samples, got {fmean(got):.0f} % of a core"
+            )
+    return found
 
 
 def _delays(history: History) -> dict[int, float]:
@@ -72,8 +93,11 @@ def used_by_others(history: History) -> Result:
     texts = [f"{outside.cores:.1f} of {outside.of:g} cores{who}"]
     memory, on_gpus = _memory(history.now), _on_gpus(history.now)
     texts += [words for words in (memory, on_gpus) if words]
-    is_used = outside.is_scarce or memory is not None or on_gpus is not None
-    return Result("yes" if is_used else "no", ", ".join(texts))
+    if memory is not None or on_gpus is not None:
+        return Result("yes", ", ".join(texts))
+    if outside.is_scarce:
+        return Result("unknown", f"{', '.join(texts)}; nothing proves that the job waits for them")
+    return Result("no", ", ".join(texts))
 
 
 def _memory(derived: DerivedState) -> str | None:

@@ -138,4 +138,7 @@ def test_beside_a_job_all_processes_are_scanned_only_while_somebody_asks(tmp_pat
     programs = ProgramSource(source(tmp_path))
     assert programs.read() is None
     programs.set_plan(SamplingPlan(scans=True))
-    assert programs.read() is not None
+    reading = programs.read()
+    assert reading is not None
+    assert reading.programs
+    assert reading.candidates == (), "command lines of others go into no recording"

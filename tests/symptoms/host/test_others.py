@@ -18,14 +18,14 @@ PYTEST = ProgramRates(pid=42, name="pytest", user="alice", cpu_pct=160.0, rss_by
 FULL = cores(100, 100)
 
 
-def watched(delay_pct: float | None = 0.0, ready: int = 0, own_pct: float = 30.0) -> Job:
-    """Two cores, of which the job gets `own_pct`, with so many threads that want to run."""
-    processes = (replace(row(1000, cpu_pct=own_pct), thread_states={"R": ready}),)
+def watched(delay_pct: float | None = 0.0, state: str = "S", own_pct: float = 30.0) -> Job:
+    """Two cores, of which the one process of the job gets `own_pct`."""
+    processes = (row(1000, cpu_pct=own_pct, state=state),)
     return replace(job(rank(0, run_delay_pct=delay_pct)), processes=processes)
 
 
-def shared(delay_pct: float | None = 0.0, ready: int = 0, **fields: Any) -> History:
-    return constant(watched(delay_pct, ready), **{"cpu": FULL, "cores": 2.0, "programs": (PYTEST,), **fields})
+def shared(delay_pct: float | None = 0.0, state: str = "S", **fields: Any) -> History:
+    return constant(watched(delay_pct, state), **{"cpu": FULL, "cores": 2.0, "programs": (PYTEST,), **fields})
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,11 @@ def shared(delay_pct: float | None = 0.0, ready: int = 0, **fields: Any) -> Hist
     [
         ("the main thread waits for a core", shared(30.0), True),
         ("it hardly waits", shared(29.0), False),
-        ("loader workers wait for one", shared(0.0, ready=2), True),
-        ("one of them runs", shared(0.0, ready=1), False),
-        ("there are idle cores", shared(30.0, 2, cpu=cores(100, 60)), False),
-        ("the load is not read", shared(30.0, 2, cpu=None), False),
+        ("a loader worker always wants one", shared(0.0, "R"), True),
+        ("it gets most of one", constant(watched(0.0, "R", 61.0), cpu=FULL, cores=2.0), False),
+        ("it was not watched for long enough", constant(watched(0.0, "R"), 15, cpu=FULL, cores=2.0), False),
+        ("there are idle cores", shared(30.0, "R", cpu=cores(100, 60)), False),
+        ("the load is not read", shared(30.0, "R", cpu=None), False),
     ],
 )
 def test_others_are_a_warning_where_the_job_waits_for_their_cores(why: str, history: History, is_seen: bool) -> None:
@@ -50,14 +51,17 @@ def test_it_names_who_takes_the_cores() -> None:
 
 
 def test_a_job_that_fills_the_cores_itself_has_no_others() -> None:
-    own = constant(watched(50.0, 4, own_pct=195.0), cpu=FULL, cores=2.0)
+    own = constant(watched(50.0, "R", own_pct=195.0), cpu=FULL, cores=2.0)
     assert check_shared(own) is None
     assert used_by_others(own).verdict == "no"
 
 
 def test_what_others_use_is_a_question_of_its_own() -> None:
     used = used_by_others(shared())
-    assert (used.verdict, used.text) == ("yes", "1.7 of 2 cores (pytest of alice (PID 42) 1.6)")
+    assert (used.verdict, used.text) == (
+        "unknown",
+        "1.7 of 2 cores (pytest of alice (PID 42) 1.6); nothing proves that the job waits for them",
+    )
     assert used_by_others(shared(cpu=None)).verdict == "unknown"
 
 
