@@ -22,7 +22,7 @@ default."""
 _GPU_SM_PCT = 10.0
 """Of the time with a kernel on the GPU: as much of others slows the job. Engineering default."""
 _READY_S, _LEAST_SAMPLES = 20.0, 8
-"""Over which a process must be ready to run, and in how many samples it was looked at. Engineering default."""
+"""Seconds over which a process must be ready to run, and the least number of its samples. Engineering default."""
 _PART_PCT = 60.0
 """Of a core: a process that always wants one, and gets less, waits for others. Engineering default."""
 _MEMORY_FULL_SHARE = 0.9
