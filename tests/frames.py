@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from hwtop.job.size import GIB
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.flame import Flame, FlameNode
 from hwtop.model.frame import DerivedState, Frame, Verdict
@@ -19,7 +20,7 @@ from hwtop.model.host.network import NetworkRates, NicRates
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.member import JobProcess, Launcher
-from hwtop.model.process import JobCandidate
+from hwtop.model.process import JobCandidate, ProgramRates
 from hwtop.model.rank import PhaseShare, Rank, Worker
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
@@ -778,7 +779,13 @@ def dead_rank() -> Frame:
 @cache
 def picker() -> Frame:
     def candidate(
-        pid: int, kind: str, title: str, ranks: int, reason: str | None = None, user: str = "ada"
+        pid: int,
+        kind: str,
+        title: str,
+        ranks: int,
+        reason: str | None = None,
+        user: str = "ada",
+        log_age_s: float | None = None,
     ) -> JobCandidate:
         return JobCandidate(
             pid=pid,
@@ -789,17 +796,30 @@ def picker() -> Frame:
             age_s=4_000,
             can_attach=reason is None,
             reason=reason,
+            log_age_s=log_age_s,
         )
 
     found = (
         candidate(812, "other", "/usr/lib/systemd/systemd-journald", 0, "not a Python process", "root"),
-        candidate(LAUNCHER, "training", "torchrun --nproc-per-node 8 train.py --config gpt2-1.5b", 8),
+        candidate(LAUNCHER, "training", "torchrun --nproc-per-node 8 train.py --config gpt2-1.5b", 8, log_age_s=2.0),
         candidate(
-            52_007, "training", "accelerate launch finetune.py", 2, "belongs to user bob: run sudo hwtop 52007", "bob"
+            52_007,
+            "training",
+            "accelerate launch finetune.py",
+            2,
+            "belongs to user bob: run sudo hwtop 52007",
+            "bob",
+            431.0,
         ),
         candidate(7_410, "python", "jupyter-lab --no-browser", 0),
     )
-    derived_states = [replace(derived(second), job=None, candidates=found) for second in range(SECONDS)]
+    programs = (
+        ProgramRates(pid=LAUNCHER, name="train.py", user="ada", cpu_pct=803.0, rss_bytes=96 * GIB, pids=(LAUNCHER,)),
+        ProgramRates(pid=52_007, name="finetune.py", user="bob", cpu_pct=1.0, rss_bytes=22 * GIB, pids=(52_007,)),
+        ProgramRates(pid=7_410, name="jupyter-lab", user="ada", cpu_pct=0.0, rss_bytes=GIB // 8, pids=(7_410,)),
+    )
+    fields = {"job": None, "candidates": found, "programs": programs}
+    derived_states = [replace(derived(second), **fields) for second in range(SECONDS)]
     return _frame(derived_states, Verdict(level="info", text="pick a job to watch: 2 training jobs run here"))
 
 

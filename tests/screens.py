@@ -132,7 +132,7 @@ def _palette() -> list[Line]:
 
 def _settings() -> list[Line]:
     view = SettingsView(Config(), Config())
-    return settings_page.draw(view, _SETTINGS_FILE, *settings_page.size(100, 30))
+    return settings_page.draw(view, _SETTINGS_FILE, *settings_page.size(view, 100, 30))
 
 
 DIALOGS: dict[str, Callable[[], list[Line]]] = {"help": _help, "palette": _palette, "settings": _settings}

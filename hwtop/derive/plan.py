@@ -12,6 +12,10 @@ from hwtop.model.rank import Rank
 
 _DATA_WAIT = 0.1
 """From this share of samples in data loading on, the loader workers are sampled too. Engineering default."""
+_SHARED = 0.2
+"""Of the cores: programs outside the job that use so many are looked for by name. Engineering default."""
+_FULL = 0.8
+"""Of the memory in use: who holds it is looked for. Engineering default."""
 _ASLEEP_S = 3.0
 """Longer than most steps: then one of the ranks would have been woken. Engineering default."""
 _READ_WORKERS = 2
@@ -46,7 +50,19 @@ def plan_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None
         flight=job.flight.targets,
         metrics=job.metrics.targets,
         ras_pids=job.ras.pids,
+        scans=_is_shared(derived, job),
     )
+
+
+def _is_shared(derived: DerivedState, job: Job) -> bool:
+    """Programs outside the job may use so much of the CPU or the memory that their names matter."""
+    used = [each.cpu_pct for each in job.processes if each.cpu_pct is not None]
+    if derived.cpu is not None and derived.cpu.util_pct is not None and used:
+        outside = derived.cpu.count * derived.cpu.util_pct / 100 - (sum(used) + (derived.own_cpu_pct or 0.0)) / 100
+        if outside >= _SHARED * derived.cpu.count or outside >= _SHARED * derived.cores:
+            return True
+    memory = derived.memory
+    return memory is not None and memory.used_bytes >= _FULL * memory.total_bytes
 
 
 def _asleep_since_s(ranks: Sequence[Rank], now_s: float) -> dict[int, float]:

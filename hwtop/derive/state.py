@@ -11,6 +11,7 @@ from hwtop.derive.host.disk import disk_rates
 from hwtop.derive.host.gpu import GpuRater
 from hwtop.derive.host.memory import memory_rates
 from hwtop.derive.host.network import network_rates
+from hwtop.derive.host.programs import outside, program_rates
 from hwtop.derive.job.tracker import JobTracker
 from hwtop.errors import internal_error
 from hwtop.job.cpu_list import cpus_of
@@ -19,6 +20,7 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import GpuRates
 from hwtop.model.host.disk import DiskRates, DiskReading
 from hwtop.model.job import Job
+from hwtop.model.process import CandidateReading, ProgramRates
 from hwtop.model.snapshot import OwnCost, Snapshot, SourceStatus
 
 
@@ -64,6 +66,7 @@ class StateBuilder:
         self._memory = _Rate(memory_rates, None)
         self._disks: _Rate[DiskReading, tuple[DiskRates, ...]] = _Rate(disk_rates, ())
         self._network = _Rate(network_rates, None)
+        self._programs: _Rate[CandidateReading, tuple[ProgramRates, ...]] = _Rate(program_rates, ())
         self._gpus = GpuRater()
         self._job = JobTracker(patterns)
         self._own: OwnCost | None = None
@@ -72,11 +75,15 @@ class StateBuilder:
     def advance(self, snapshot: Snapshot) -> DerivedState:
         """Everything that this snapshot and the ones before it tell."""
         gpus = snapshot.gpu.gpus if snapshot.gpu else ()
-        candidates = snapshot.candidates.candidates if snapshot.candidates else None
+        is_picking = snapshot.candidates is not None and snapshot.process is None
         no_job: Job | None = None
         no_disks: tuple[DiskRates, ...] = ()
         no_gpu_rates: tuple[GpuRates, ...] = ()
+        no_programs: tuple[ProgramRates, ...] = ()
         self._failures = []
+        job = self._step("job", lambda: self._job.advance(snapshot), no_job)
+        own_pids = [each.pid for each in job.processes] if job else []
+        programs = self._step("candidates", lambda: self._programs.advance(snapshot.candidates), no_programs)
         derived = DerivedState(
             time_s=snapshot.time_s,
             at_s=snapshot.at_s,
@@ -93,8 +100,9 @@ class StateBuilder:
             gpu_rates=self._step("gpu", lambda: self._gpus.advance(snapshot.gpu), no_gpu_rates),
             topology=snapshot.gpu.topology if snapshot.gpu else None,
             gpu_costs=snapshot.gpu.costs if snapshot.gpu else (),
-            job=self._step("job", lambda: self._job.advance(snapshot), no_job),
-            candidates=candidates,
+            job=job,
+            candidates=snapshot.candidates.candidates if snapshot.candidates and is_picking else None,
+            programs=outside(programs, own_pids) if snapshot.candidates else (),
             sources=(*snapshot.sources, *self._failures),
             missing=_missing(snapshot),
             cost_ms=snapshot.cost_ms,

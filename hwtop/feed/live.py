@@ -111,6 +111,7 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
     from hwtop.collectors.logs.source import LogSource
     from hwtop.collectors.metrics.heartbeat import HeartbeatSource
     from hwtop.collectors.metrics.source import MetricsSource
+    from hwtop.collectors.process.candidates import ProgramSource
     from hwtop.collectors.process.detail import DetailSource
     from hwtop.collectors.process.source import ProcessSource
     from hwtop.collectors.process.sudo import Sudo
@@ -131,4 +132,5 @@ def job_sources(target_pid: int, *, log_globs: tuple[str, ...], stack_budget_pct
         FlightSource(),
         RasSource(),
         DetailSource(),
+        ProgramSource(),
     ]

@@ -14,7 +14,7 @@ from hwtop.model.host.disk import DiskRates, MountReading
 from hwtop.model.host.memory import MemoryRates
 from hwtop.model.host.network import NetworkRates
 from hwtop.model.job import Job
-from hwtop.model.process import JobCandidate
+from hwtop.model.process import JobCandidate, ProgramRates
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.symptom import Blind, Category, Episode, Finding, Hypothesis
 
@@ -45,6 +45,8 @@ class DerivedState(Struct, frozen=True, gc=False, kw_only=True):
     job: Job | None = None
     candidates: tuple[JobCandidate, ...] | None = None
     """None while a job is watched or before the first scan."""
+    programs: tuple[ProgramRates, ...] = ()
+    """What other trees of processes than the job use; while a job is watched only where they use much (`SamplingPlan.scans`)."""
     sources: tuple[SourceStatus, ...] = ()
     missing: dict[str, str] = {}
     """Why numbers of the host are missing: "cpu.psi.io" -> reason. Devices, mounts and ranks keep their own."""

@@ -80,5 +80,7 @@ class SamplingPlan(Struct, frozen=True, gc=False, kw_only=True):
     flight: tuple[FlightTarget, ...] = ()
     metrics: tuple[MetricsTarget, ...] = ()
     """Processes that may have a heartbeat or leave metrics files."""
+    scans: bool = False
+    """Others use much of the machine: scan all processes for who that is."""
     ras_pids: tuple[int, ...] = ()
     """Ranks whose NCCL may be asked by its RAS port for the state of all ranks: those of a job that looks stuck."""

@@ -183,6 +183,34 @@ class JobCandidate(Struct, frozen=True, gc=False, kw_only=True):
     can_attach: bool
     reason: str | None = None
     """Why not."""
+    log_age_s: float | None = None
+    """Since something was written to the newest of the files that its processes have as stdout or stderr; None where these are no files,
+    or may not be read."""
+
+
+class ProgramReading(Struct, frozen=True, gc=False, kw_only=True):
+    """What one process tree on this box uses: counters, of the processes that live."""
+
+    pid: int
+    """Of its top."""
+    name: str
+    """Of the program, without its arguments."""
+    user: str
+    cpu_ticks: int
+    rss_bytes: int | None
+    pids: tuple[int, ...]
+
+
+class ProgramRates(Struct, frozen=True, gc=False, kw_only=True):
+    """The same over the time between two scans."""
+
+    pid: int
+    name: str
+    user: str
+    cpu_pct: float | None
+    """100 = one core."""
+    rss_bytes: int | None
+    pids: tuple[int, ...]
 
 
 class CandidateReading(Struct, frozen=True, gc=False, kw_only=True):
@@ -192,3 +220,6 @@ class CandidateReading(Struct, frozen=True, gc=False, kw_only=True):
     candidates: tuple[JobCandidate, ...]
     scanned: int
     truncated: bool = False
+    programs: tuple[ProgramReading, ...] = ()
+    """Trees that used most CPU time since the scan before, or hold most memory, and all candidates."""
+    ticks_per_s: int = 100

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from hwtop.job.size import part, size
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.gpu.device import Gpu
 from hwtop.report.brief import rank_groups
 from hwtop.report.fit import Section, fitted
-
-_GIB = 1024.0**3
 
 
 def machine(frame: Frame, *, is_brief: bool = False, most_bytes: int | None = None) -> str:
@@ -39,17 +38,17 @@ def _host(derived: DerivedState) -> list[str]:
             f"cpu      {_pct(derived.cpu.util_pct)} of {derived.cores:g} cores, load {derived.cpu.load[0]:.2f}"
         )
     if derived.memory is not None:
-        lines.append(f"memory   {_gb(derived.memory.used_bytes)} of {_gb(derived.memory.total_bytes)} used")
+        lines.append(f"memory   {part(derived.memory.used_bytes, derived.memory.total_bytes)} used")
     return lines
 
 
 def _traffic(derived: DerivedState) -> list[str]:
     disks = [
-        f"disk     {disk.name}: read {_gb(disk.read_bytes_per_s)}/s, write {_gb(disk.write_bytes_per_s)}/s, busy {_pct(disk.busy_pct)}"
+        f"disk     {disk.name}: read {_size(disk.read_bytes_per_s)}/s, write {_size(disk.write_bytes_per_s)}/s, busy {_pct(disk.busy_pct)}"
         for disk in derived.disks
     ]
     return disks + [
-        f"network  {nic.name}: in {_gb(nic.rx_bytes_per_s)}/s, out {_gb(nic.tx_bytes_per_s)}/s"
+        f"network  {nic.name}: in {_size(nic.rx_bytes_per_s)}/s, out {_size(nic.tx_bytes_per_s)}/s"
         for nic in (derived.network.nics if derived.network else ())
         if not nic.is_virtual
     ]
@@ -80,18 +79,14 @@ def _device_memory(gpu: Gpu) -> str:
     """In GiB, as in findings and in the tools of the vendors (MiB): an "80 GB" board has 80 GiB."""
     if gpu.mem_used_bytes is None:
         return "memory unknown"
-    used = f"{gpu.mem_used_bytes / _GIB:.1f}"
-    return f"{used} GiB" if gpu.mem_total_bytes is None else f"{used} of {gpu.mem_total_bytes / _GIB:.1f} GiB"
+    if gpu.mem_total_bytes is None:
+        return size(gpu.mem_used_bytes)
+    return part(gpu.mem_used_bytes, gpu.mem_total_bytes)
 
 
 def _pct(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.0f} %"
 
 
-def _gb(value: float | None) -> str:
-    if value is None:
-        return "unknown"
-    for unit, size in (("GB", 1e9), ("MB", 1e6)):
-        if value >= size:
-            return f"{value / size:.1f} {unit}"
-    return f"{value / 1e3:.0f} kB"
+def _size(value: float | None) -> str:
+    return "unknown" if value is None else size(value)

@@ -12,6 +12,7 @@ from statistics import fmean, median
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s
 from hwtop.job.rank_set import named, rank_set
+from hwtop.job.size import part
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Phase, Rank
 from hwtop.symptoms.gpu.words import named_gpus
@@ -25,6 +26,7 @@ from hwtop.symptoms.host.resources import WINDOW_S as RISES_S
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.runs.earlier import against_earlier, earlier_words
 from hwtop.symptoms.statistics import share_at_most
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.answers import slower_since_the_start
 
 GPU_BUSY_PCT = 70.0
@@ -100,7 +102,7 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
         shares = [share_of(rank, *phases) for rank in ranks]
         most = max(share_at_most(share_of(rank, *phases, "other"), rank.stack.samples) for rank in ranks)
-        text = f"{median(shares):.0%} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
+        text = f"{percent(median(shares))} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
         if median(shares) >= LARGE_SHARE:
@@ -108,9 +110,10 @@ def phases(*phases: Phase) -> Callable[[History], Result]:
         odd = max(ranks, key=lambda rank: share_of(rank, "other"))
         if share_of(odd, "other") >= SMALL_SHARE:
             return Result(
-                "unknown", f"{text}; {share_of(odd, 'other'):.0%} of rank {odd.rank}'s are in code of unknown purpose"
+                "unknown",
+                f"{text}; {percent(share_of(odd, 'other'))} of rank {odd.rank}'s are in code of unknown purpose",
             )
-        return Result("unknown", f"{text}; up to {most:.0%} of one rank (95 % confidence)")
+        return Result("unknown", f"{text}; up to {percent(most)} of one rank (95 % confidence)")
 
     return measure
 
@@ -124,7 +127,7 @@ def cpu_full(history: History) -> Result:
     throttled = history.mean(WINDOW_S, lambda derived: derived.cgroup.throttled_periods_pct if derived.cgroup else None)
     limit = f", CPU limit reached in {throttled:.0f} % of the periods" if throttled is not None else ""
     taken = history.once(capacity.taken)
-    others = f", {taken[0]:.1f} by programs outside the job" if taken is not None else ""
+    others = f", {taken.cores:.1f} by programs outside the job" if taken is not None else ""
     text = f"{util:.0f} % of {cores:g} core{'s' if cores != 1 else ''} busy{others}{limit}"
     return Result("no" if util < 100 * FULL_SHARE and (throttled or 0.0) < 1.0 else "unknown", text)
 
@@ -158,7 +161,7 @@ def network_slow(history: History) -> Result:
         if nic.link_mbit_per_s
     )
     again = network.tcp_retransmit_pct
-    text = f"busiest link at {used:.0%} of its speed" + (
+    text = f"busiest link at {percent(used)} of its speed" + (
         f", {again:.1f} % TCP retransmits" if again is not None else ""
     )
     return Result("no" if used < LINK_SHARE and (again or 0.0) < RETRANSMITS.sent_again_pct else "unknown", text)
@@ -169,11 +172,11 @@ def memory_short(history: History) -> Result:
     memory = history.now.memory
     if memory is None:
         return Result("unknown", "memory is not read")
-    text = f"{memory.available_bytes / 1e9:.1f} of {memory.total_bytes / 1e9:.1f} GB available"
+    text = f"{part(memory.available_bytes, memory.total_bytes)} available"
     swap = (memory.swap_in_pages_per_s or 0.0) + (memory.swap_out_pages_per_s or 0.0)
     limits = sorted(known(history, BESIDE_DISKS), key=lambda each: -each[1].share)
     text += f", {swap:.0f} pages/s swapped" if swap else ""
-    text += "".join(f"; {name} {outlook.share:.0%}" for name, outlook in limits[:1])
+    text += "".join(f"; {name} {percent(outlook.share)}" for name, outlook in limits[:1])
     text += f": the most of {len(limits)} limits, watched for {min(history.watched_s, RISES_S):.0f} s"
     rising = [name for name, outlook in limits if outlook.runs_out]
     is_fine = not rising and swap == 0.0 and all(each.share < NEARLY_FULL_SHARE for _, each in limits)

@@ -154,9 +154,10 @@ def _is_graver(first: Observation, second: Observation) -> bool:
     return SEVERITIES.index(first.severity) < SEVERITIES.index(second.severity)
 
 
-def _less_sure(seen: Observation, outside: float, cores: float) -> Observation:
+def _less_sure(seen: Observation, taken: capacity.Outside) -> Observation:
     """Of ranks that do not get the cores that they may use: other programs may be why."""
-    reason = f"programs outside the job use {outside:.1f} of the {cores:g} cores that its ranks may use: they may be the reason"
+    who = f" ({taken.who})" if taken.who else ""
+    reason = f"programs outside the job use {taken.cores:.1f} of the {taken.of:g} cores that its ranks may use{who}: they may be the reason"
     return replace(seen, confidence=LESS_SURE * seen.confidence, evidence=(*seen.evidence, reason))
 
 
@@ -171,7 +172,7 @@ def _pid_of(seen: Observation, history: History) -> int | None:
 def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) -> Finding:
     seen, record = watch.observation, records().get(rule.symptom)
     if record is not None and record.needs_cpu and (taken := history.once(capacity.taken)) is not None:
-        seen = _less_sure(seen, *taken)
+        seen = _less_sure(seen, taken)
     pid = _pid_of(seen, history)
     facts = {"pid": "PID" if pid is None else pid, **seen.facts}
 

@@ -14,9 +14,11 @@ from hwtop.errors import internal_error
 from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host import others
 from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
 from hwtop.symptoms.records import Question, records
 from hwtop.symptoms.result import Result
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.answers import not_learning
 
 
@@ -83,19 +85,19 @@ QUESTIONS = (
     _Question(
         id="data",
         hypothesis="Is the data loader the bottleneck?",
-        check=f"share of the stack samples in data loading, small under {measures.SMALL_SHARE:.0%}",
+        check=f"share of the stack samples in data loading, small under {percent(measures.SMALL_SHARE)}",
         measure=measures.phases("data", "data-main"),
     ),
     _Question(
         id="communication",
         hypothesis="Does communication dominate?",
-        check=f"share of the stack samples in collectives, small under {measures.SMALL_SHARE:.0%}",
+        check=f"share of the stack samples in collectives, small under {percent(measures.SMALL_SHARE)}",
         measure=measures.phases("collective"),
     ),
     _Question(
         id="saving",
         hypothesis="Do checkpoints or logging take long?",
-        check=f"share of the stack samples in saving and logging, small under {measures.SMALL_SHARE:.0%}",
+        check=f"share of the stack samples in saving and logging, small under {percent(measures.SMALL_SHARE)}",
         measure=measures.phases("checkpoint", "logging"),
     ),
     _Question(
@@ -103,6 +105,12 @@ QUESTIONS = (
         hypothesis="Is the CPU oversubscribed or limited?",
         check=f"busy cores over {WINDOW_S:.0f} s, free under {100 * FULL_SHARE:.0f} %; periods at the CPU limit",
         measure=measures.cpu_full,
+    ),
+    _Question(
+        id="others",
+        hypothesis="Do others use the machine?",
+        check=f"cores and GPUs of the job used by processes outside of it over {WINDOW_S:.0f} s, memory in use",
+        measure=others.used_by_others,
     ),
     _Question(
         id="disk",
@@ -113,13 +121,13 @@ QUESTIONS = (
     _Question(
         id="network",
         hypothesis="Is the network slow?",
-        check=f"busiest link under {measures.LINK_SHARE:.0%} of its speed, under 0.1 % TCP retransmits",
+        check=f"busiest link under {percent(measures.LINK_SHARE)} of its speed, under 0.1 % TCP retransmits",
         measure=measures.network_slow,
     ),
     _Question(
         id="memory",
         hypothesis="Does memory grow, or run out?",
-        check=f"memory, open files, processes: under {measures.NEARLY_FULL_SHARE:.0%} of each limit, no swapping, no rise to a limit",
+        check=f"memory, open files, processes: under {percent(measures.NEARLY_FULL_SHARE)} of each limit, no swapping, no rise to a limit",
         measure=measures.memory_short,
     ),
     _Question(

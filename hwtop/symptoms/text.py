@@ -30,6 +30,11 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def percent(share: float) -> str:
+    """A share of one: "93 %"."""
+    return f"{share:.0%}".replace("%", " %")
+
+
 def span(seconds: float) -> str:
     """A time as people say it: "59 s", "7 min", "2.5 h"."""
     if seconds < 120:
@@ -86,7 +91,9 @@ def _formatted(value: Fact, form: str) -> str:
         return ""
     if form == "sh":
         return shlex.quote(visible(str(value)))
-    return f"{100 * float(value or 0):.3g} %" if form == "pct" else format(value, form)
+    if form == "pct":
+        return f"{100 * float(value or 0):.3g} %"
+    return format(value, form).replace("%", " %") if form.endswith("%") else format(value, form)
 
 
 @lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ from hwtop.model.symptom import Finding
 from hwtop.symptoms import own_signal
 from hwtop.symptoms.blind import ANSWERED_S
 from hwtop.symptoms.records import records
+from hwtop.symptoms.text import percent
 
 EARLY_S = 10.0
 """Time of watching from which "nothing wrong found" means something: most rules need so much of samples and rates.
@@ -117,7 +118,7 @@ def _interrupted(live: Sequence[Rank]) -> str | None:
             return f"rank {rank.rank} {_INSTEAD[rank.state]} for {rank.stack.phase_for_s:.0f} s"
         for phase, verb in _BESIDE.items():
             if rank.progress.step_time_s is not None and share_of(rank, phase) >= MOSTLY:
-                return f"rank {rank.rank} {verb} {share_of(rank, phase):.0%} of the time"
+                return f"rank {rank.rank} {verb} {percent(share_of(rank, phase))} of the time"
     return None
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 from hwtop.derive.plan import plan_of
 from hwtop.model.member import Launcher
 from hwtop.model.plan import LogTarget, SamplingPlan, UserFocus
-from tests.symptoms.derived_states import derived, job, rank, shares, worker
+from tests.parts import replace
+from tests.symptoms.derived_states import cpu, derived, job, rank, row, shares, worker
 
 LOGS = (LogTarget(path="/logs/rank_0.log", pids=(1000,)),)
 
@@ -64,3 +65,14 @@ def test_where_the_whole_job_sleeps_each_rank_is_to_be_looked_at_once() -> None:
     assert reported(10.0, 12.0) == {1000: 10.0, 1001: 12.0}
     assert reported(10.0, 17.5) == {}, "one was awake a moment ago"
     assert reported(10.0, None) == {}, "one works"
+
+
+def test_all_processes_are_scanned_while_others_use_much_of_the_machine() -> None:
+    def scans(busy_pct: float, own_pct: float) -> bool:
+        watched = replace(job(rank(0)), processes=(row(1000, cpu_pct=own_pct),))
+        plan = plan_of(derived(1.0, watched, cpu=cpu(busy_pct), cores=8.0), UserFocus())
+        return plan is not None and plan.scans
+
+    assert scans(100.0, 100.0), "seven of eight cores"
+    assert not scans(100.0, 800.0), "the job itself"
+    assert not scans(10.0, 0.0)

@@ -85,7 +85,7 @@ def test_a_minute_without_findings_is_remembered_and_told_next_time() -> None:
     verdict, reported = slower(watch(shelf, 50, step_s=1.5)[-1])
     assert verdict == "yes"
     assert reported.startswith("1.5 s a step, 1 s a step on ")
-    assert "50% more" in reported
+    assert "50 % more" in reported
 
 
 def test_other_arguments_are_another_job() -> None:

@@ -8,11 +8,11 @@ from tests.parts import replace
 DEAD_RANK = """\
 gpu-node-07  rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
 cpu      33 % of 8 cores, load 3.02
-memory   335.0 GB of 1081.3 GB used
-disk     nvme0n1: read 656.1 MB/s, write 2.1 MB/s, busy 38 %
-disk     nvme1n1: read 0 kB/s, write 1.0 MB/s, busy 1 %
-network  mlx5_0:1: in 9.5 GB/s, out 9.4 GB/s
-network  ens5: in 1.3 MB/s, out 839 kB/s
+memory   312.0 of 1007.0 GiB used
+disk     nvme0n1: read 626 MiB/s, write 2 MiB/s, busy 38 %
+disk     nvme1n1: read 0 KiB/s, write 1 MiB/s, busy 1 %
+network  mlx5_0:1: in 8.9 GiB/s, out 8.8 GiB/s
+network  ens5: in 1 MiB/s, out 819 KiB/s
 rank 0   PID 41012: collective-wait, collective
 rank 1   PID 41021: dead, phase unknown
 not visible: gpu: no NVIDIA driver: libnvidia-ml.so.1 not found

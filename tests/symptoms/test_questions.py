@@ -97,7 +97,7 @@ def test_the_share_of_a_phase_decides(share: float, verdict: Answer) -> None:
 def test_time_in_code_that_nobody_knows_proves_nothing(unknown: float, verdict: Answer) -> None:
     watched = job(rank(samples=60, phase_shares=shares(other=unknown, forward=1 - unknown)))
     found, text = answers(constant(watched))["Do checkpoints or logging take long?"]
-    assert (found, "80% of rank 0's are in code of unknown purpose" in text) == (verdict, unknown == 0.8)
+    assert (found, "80 % of rank 0's are in code of unknown purpose" in text) == (verdict, unknown == 0.8)
 
 
 def test_there_is_nothing_to_ask_without_a_job() -> None:
@@ -156,7 +156,7 @@ STEADY = [0.2 * (1 + NOISE.gauss(0, 0.02)) for _ in range(200)]
             "unknown",
             "it rises from 0.339 s to 0.483 s in 55 step times of steps 1 to 65: too short to distinguish a trend from a stretch of longer steps",
         ),
-        (paced(STEADY), "no", "no change of 15% or more, no trend in 190 step times of steps 1 to 200"),
+        (paced(STEADY), "no", "no change of 15 % or more, no trend in 190 step times of steps 1 to 200"),
         (paced(STEADY[:30]), "unknown", "30 step times known; 45 are needed"),
         (paced([NOISE.choice((0.2, 0.9)) for _ in range(200)]), "unknown", "they differ too much from step to step"),
         (paced(STEADY[:60], first=241), "unknown", "of the reported steps before, no time is known"),

@@ -395,9 +395,11 @@ def test_opening_stacks_or_flame_looks_closely_at_the_rank_that_tells_most() -> 
         await pilot.press("2")
         assert view_of(app).selected is None
         await pilot.press("f", "escape", "escape", "3")
-        assert view_of(app).selected == 5
+        assert "Stack of rank 5" in "\n".join(line.text for line in picture(view_of(app), 120, 40))
+        await pilot.press("4")
+        assert view_of(app).selected is None, "nobody has chosen a rank: the log is that of all"
 
-    assert drive(act, frames.hang()).focused == [5]
+    assert drive(act, frames.hang()).focused[0] == 5
     assert drive(press("f"), frames.healthy()).focused == [0]
 
 

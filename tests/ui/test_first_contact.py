@@ -167,3 +167,16 @@ def test_why_there_are_no_gpu_numbers_is_never_cut_within_a_reason(page: str) ->
     shown = " ".join("\n".join(rows(View(frame=frame, page=page))).replace("│", " ").split())
     assert reason in shown or f"{reason.split('; ')[0]} …" in shown
     assert "TPU device" in shown or page == "overview"
+
+
+def test_the_list_shows_what_each_job_uses_and_first_what_writes_nothing_any_more() -> None:
+    frame = frames.picker()
+    quiet = tuple(
+        replace(each, log_age_s=500.0, can_attach=True, reason=None) if each.pid == 52_007 else each
+        for each in frame.derived.candidates or ()
+    )
+    shown = rows(View(frame=replace(frame, derived=replace(frame.derived, candidates=quiet))), (120, 40))
+    jobs = [line for line in shown if "● training" in line]
+    assert ["▲8m" in line for line in jobs] == [True, False]
+    assert "803%" in jobs[1]
+    assert "96.0G" in jobs[1]

@@ -219,7 +219,7 @@ def test_low_use_of_a_training_gpu_is_the_bad_end() -> None:
 
 def test_the_ranks_table_starts_where_the_finding_points() -> None:
     lines = text(frames.hang(), (80, 24)).splitlines()
-    assert any(line.startswith("│ ✖ ") and " 5  ■ stuck" in line for line in lines)
+    assert any(line.startswith("│  ✖ ") and " 5  ■ stuck" in line for line in lines)
 
 
 def test_logs_flag_the_line_with_its_pattern() -> None:

@@ -207,7 +207,7 @@ def every_page() -> list[SettingsView]:
 @pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60), (59, 10), (30, 6), (8, 3), (2, 1)], ids=str)
 def test_any_size_is_filled_exactly(size: tuple[int, int]) -> None:
     for view in every_page():
-        width, height = settings_page.size(*size)
+        width, height = settings_page.size(view, *size)
         lines = settings_page.draw(view, "/home/me/.config/hwtop/config.toml", width, height)
         assert [line.width for line in lines] == [width] * height
         drawn = "".join(line.text for line in lines)

@@ -101,7 +101,7 @@ def test_a_map_has_a_cell_for_every_rank_and_names_those_that_differ(count: int,
     assert f"○ {count - 4} collective-wait" in text
     shown = lines_of(view, size)
     row = next(number for number, line in enumerate(shown) if "Ranks that differ" in line)
-    assert f"✖    {count // 2 + 5:>3}  ■ stuck 50s" in shown[row + 2]
+    assert f"✖   {count // 2 + 5:>3}  ■ stuck 50s" in shown[row + 2]
     assert f"Rank {count // 2 + 5}  PID" in "\n".join(shown)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+from msgspec.structs import replace
+
+from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.host.user_names import user_name
 from hwtop.collectors.process.files import read_bytes
 from hwtop.collectors.process.roster import SCAN_LIMIT, Roster, watchers_of
@@ -27,12 +31,19 @@ from hwtop.job.launch.root import find_root, orphaned_tops
 from hwtop.job.launch.tree import members
 from hwtop.model.member import Member
 from hwtop.model.plan import SamplingPlan
-from hwtop.model.process import CandidateReading, JobCandidate, ProcessInfo
+from hwtop.model.process import CandidateReading, JobCandidate, ProcessInfo, ProgramReading
 
 _OTHER_LIMIT = 20
 """Programs that are neither Python nor a launcher: only those with the most CPU time are worth listing."""
 
 _TITLE_LIMIT = 200
+_NAME_LIMIT = 40
+_DEADLINE_S = 0.25
+"""How long the files of all jobs together are waited for."""
+_READ_PROCESSES = 64
+"""Of a job, whose files are looked at."""
+_SHOWN_PROGRAMS = 8
+"""So many trees with most CPU time, and so many with most memory."""
 _KINDS = ("training", "python", "other")
 
 
@@ -47,6 +58,7 @@ class CandidateSource:
     ) -> None:
         """`own_pid` is hwtop's process (this one when None), which is no candidate."""
         self._now = now
+        self._ticks: dict[int, int] = {}
         self._roster = Roster(proc, now)
         self._own_pid = os.getpid() if own_pid is None else own_pid
 
@@ -58,14 +70,68 @@ class CandidateSource:
         """Training jobs first, the youngest first among equals."""
         scan = _Scan(self._roster, self._own_pid)
         uptime_s = _uptime_s(self._roster.proc)
-        found = [scan.candidate(root, group, uptime_s) for root, group in scan.jobs().items()]
+        trees = scan.trees()
+        jobs = scan.jobs(trees)
+        found = [scan.candidate(root, group, uptime_s) for root, group in jobs.items()]
+        ages = self._log_ages(scan, jobs)
+        found = [replace(each, log_age_s=ages.get(each.pid)) for each in found]
         found.sort(key=lambda c: (_KINDS.index(c.kind), c.age_s if c.age_s is not None else 0.0))
         return CandidateReading(
-            at_s=self._now(), candidates=tuple(found), scanned=scan.scanned, truncated=scan.is_truncated
+            at_s=self._now(),
+            candidates=tuple(found),
+            scanned=scan.scanned,
+            truncated=scan.is_truncated,
+            programs=self._programs(scan, trees, jobs),
+            ticks_per_s=self._roster.ticks_per_s,
         )
+
+    def _log_ages(self, scan: _Scan, jobs: Mapping[int, tuple[ProcessInfo, ...]]) -> dict[int, float]:
+        """A file on a dead mount may block: then no age is known."""
+        logs = Abandonable("candidate-logs", lambda: scan.log_ages(jobs), self._now)
+        try:
+            return logs.poll(_DEADLINE_S) or {}
+        except (OSError, TimeoutError):
+            return {}
+
+    def _programs(
+        self, scan: _Scan, trees: Mapping[int, tuple[ProcessInfo, ...]], jobs: Iterable[int]
+    ) -> tuple[ProgramReading, ...]:
+        ticks = {root: sum(each.user_ticks + each.system_ticks for each in tree) for root, tree in trees.items()}
+        held = {root: sum(each.rss_bytes or 0 for each in tree) for root, tree in trees.items()}
+        grown = {root: count - self._ticks.get(root, 0) for root, count in ticks.items()}
+        self._ticks = ticks
+        most = [sorted(by, key=lambda root: -by[root])[:_SHOWN_PROGRAMS] for by in (grown, held)]
+        return tuple(scan.program(root, trees[root]) for root in dict.fromkeys((*jobs, *most[0], *most[1])))
 
     def set_plan(self, plan: SamplingPlan) -> None:
         """The scan is the same whatever is watched."""
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class ProgramSource:
+    """The same scan next to a watched job, while the plan asks who else uses the machine."""
+
+    name = CandidateSource.name
+    every_s = CandidateSource.every_s
+
+    def __init__(self, scan: CandidateSource | None = None) -> None:
+        """`scan`: what is asked."""
+        self._scan = scan or CandidateSource()
+        self._is_asked = False
+
+    def probe(self) -> str | None:
+        """Why there is nothing to scan."""
+        return self._scan.probe()
+
+    def read(self) -> CandidateReading | None:
+        """Names and use alone, without the command lines of others, which would go into recordings; None where nobody asks."""
+        return replace(self._scan.read(), candidates=()) if self._is_asked else None
+
+    def set_plan(self, plan: SamplingPlan) -> None:
+        """Whether anybody asks."""
+        self._is_asked = plan.scans
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -85,7 +151,7 @@ def find_by_name(pattern: str, proc: str = "/proc", own_pid: int | None = None) 
         expression = re.compile(re.escape(pattern))
     scan = _Scan(Roster(proc), os.getpid() if own_pid is None else own_pid)
     uptime_s = _uptime_s(proc)
-    jobs = scan.jobs(other_limit=SCAN_LIMIT)
+    jobs = scan.jobs(scan.trees(), other_limit=SCAN_LIMIT)
     matching = [
         scan.candidate(root, group, uptime_s)
         for root, group in jobs.items()
@@ -123,19 +189,48 @@ class _Scan:
             if pid not in self._own and not roster.is_kernel_thread(pid) and info.state != "Z"
         }
 
-    def jobs(self, other_limit: int = _OTHER_LIMIT) -> dict[int, tuple[ProcessInfo, ...]]:
-        """Root -> processes of its job. Sessions, shells and what only runs next to a job are not jobs."""
+    def trees(self) -> dict[int, tuple[ProcessInfo, ...]]:
+        """Root -> processes of its tree, without sessions."""
         groups: dict[int, list[ProcessInfo]] = {}
         for pid, process in self._processes.items():
             if not is_session(process) and pid not in self._watchers:
                 root_pid = find_root(self._processes, pid, self._watchers)
                 groups.setdefault(orphaned_tops(self._processes, root_pid)[0], []).append(process)
-        jobs = {root: tuple(group) for root, group in groups.items() if any(map(_is_program, group))}
+        return {root: tuple(group) for root, group in groups.items()}
+
+    def jobs(
+        self, trees: Mapping[int, tuple[ProcessInfo, ...]], other_limit: int = _OTHER_LIMIT
+    ) -> dict[int, tuple[ProcessInfo, ...]]:
+        """Those of the trees that are jobs: shells and what only runs next to a job are none."""
+        jobs = {root: group for root, group in trees.items() if any(map(_is_program, group))}
         others = [root for root, group in jobs.items() if not any(map(_is_candidate, group))]
         others.sort(key=lambda root: -sum(p.user_ticks + p.system_ticks for p in jobs[root]))
         for root in others[other_limit:]:
             del jobs[root]
         return jobs
+
+    def log_ages(self, jobs: Mapping[int, tuple[ProcessInfo, ...]]) -> dict[int, float]:
+        """Root -> seconds since its newest log was written; of those that have one."""
+        now_s, found = time.time(), {}
+        for root, group in jobs.items():
+            links = (f"{self._proc}/{each.pid}/fd/{number}" for each in group[:_READ_PROCESSES] for number in (1, 2))
+            written = [at_s for link in links if (at_s := _written_s(link)) is not None]
+            if written:
+                found[root] = max(0.0, now_s - max(written))
+        return found
+
+    def program(self, root_pid: int, group: tuple[ProcessInfo, ...]) -> ProgramReading:
+        """What a tree uses."""
+        uid = _owner(self._proc, root_pid)
+        held = [each.rss_bytes for each in group if each.rss_bytes is not None]
+        return ProgramReading(
+            pid=root_pid,
+            name=_name(group),
+            user="?" if uid is None else user_name(uid),
+            cpu_ticks=sum(each.user_ticks + each.system_ticks for each in group),
+            rss_bytes=sum(held) if held else None,
+            pids=tuple(each.pid for each in group),
+        )
 
     def candidate(self, root_pid: int, group: tuple[ProcessInfo, ...], uptime_s: float | None) -> JobCandidate:
         """What the list shows of one job."""
@@ -197,6 +292,26 @@ def _title(root: ProcessInfo, group: tuple[ProcessInfo, ...], of_job: tuple[Memb
             first = os.path.basename(program.name) if program.name.endswith("/torchrun") else program.name
             argv = (first, *program.arguments)
     return " ".join(argv)[:_TITLE_LIMIT]
+
+
+def _name(group: Iterable[ProcessInfo]) -> str:
+    """Of the process of a tree that has used most: its script or module, else its program."""
+    busiest = max(group, key=lambda each: each.user_ticks + each.system_ticks)
+    argv = busiest.cmdline or (busiest.comm,)
+    if is_python(busiest) and not is_python_server(busiest):
+        program = python_program(argv)
+        if program.kind in ("script", "module"):
+            return os.path.basename(program.name)[:_NAME_LIMIT]
+    return program_name(busiest)[:_NAME_LIMIT]
+
+
+def _written_s(link: str) -> float | None:
+    """When the regular file behind it was written last, seconds after the epoch."""
+    try:
+        found = os.stat(link)
+    except OSError:
+        return None
+    return found.st_mtime if stat.S_ISREG(found.st_mode) else None
 
 
 def _descendants(processes: Mapping[int, ProcessInfo], pid: int) -> set[int]:

@@ -245,7 +245,7 @@ class ProcessEntry:
             user_ticks=stat.user_ticks,
             system_ticks=stat.system_ticks,
             thread_count=stat.thread_count,
-            rss_bytes=status.rss_bytes if status else None,
+            rss_bytes=status.rss_bytes if status else stat.rss_bytes,
             anon_bytes=status.anon_bytes if status else None,
             swap_bytes=status.swap_bytes if status else None,
             wchan=self._wchan,

@@ -23,6 +23,7 @@ _FILE_LIMIT = 64
 _READ_LIMIT = 1 << 20
 """Longest file read at once; environ and cmdline are bounded by the kernel's ARG_MAX, usually 2 MiB, rarely above 64 KiB."""
 
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _POLLS = frozenset({"poll", "ppoll"})
 _POLLFD = struct.Struct("=ihh")
 """poll(2)."""
@@ -46,6 +47,8 @@ class Stat(NamedTuple):
     """As wait(2) gives it. 0 where reading it is not permitted."""
     cpu: int | None = None
     """On which it ran last; None where an old kernel does not report it."""
+    rss_bytes: int | None = None
+    """Rounded by the kernel to some dozen pages for each thread; `Status` has it exactly."""
 
     @property
     def is_kernel_thread(self) -> bool:
@@ -130,6 +133,7 @@ def read_stat(directory: str) -> Stat:
         argument_start=int(fields[45]) if len(fields) > 45 else 0,
         exit_status=int(fields[49]) if len(fields) > 49 else 0,
         cpu=int(fields[36]) if len(fields) > 36 else None,
+        rss_bytes=int(fields[21]) * _PAGE_BYTES if len(fields) > 21 else None,
     )
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hwtop.job.kernel.event import NOTICED_S
 from hwtop.job.rank_set import named
+from hwtop.job.size import size
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent
 from hwtop.model.snapshot import Snapshot
@@ -75,8 +76,8 @@ class OomCounter:
 
 def _event(rise: _Rise, dead: tuple[int, ...]) -> LogEvent:
     many = f"{rise.kills} process" + ("es" if rise.kills > 1 else "")
-    size = f" (limit {rise.limit_bytes / 1e9:.2f} GB)" if rise.limit_bytes else ""
-    where = f"in memory cgroup {rise.cgroup}{size}" if rise.cgroup is not None else "on this machine"
+    limit = f" (limit {size(rise.limit_bytes)})" if rise.limit_bytes else ""
+    where = f"in memory cgroup {rise.cgroup}{limit}" if rise.cgroup is not None else "on this machine"
     victims = f"; {named(dead)} died at the same time" if dead else ""
     return LogEvent(
         pattern="host-oom-kill",

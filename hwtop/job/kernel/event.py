@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from hwtop.job.kernel.mount_use import lies_on, nfs_server
 from hwtop.job.kernel.oom_report import OomKill
 from hwtop.job.rank_set import named
+from hwtop.job.size import size
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
 from hwtop.model.log import LogEvent, Severity
@@ -103,7 +104,7 @@ def of_kill(kill: OomKill, is_past: bool, around: Surroundings) -> LogEvent | No
         text=kill.text,
         at_s=kill.at_s,
         is_past=is_past,
-        explanation=reported[0].upper() + reported[1:] + (f"; it used {had / 1e9:.2f} GB" if had else "") + ".",
+        explanation=reported[0].upper() + reported[1:] + (f"; it used {size(had)}" if had else "") + ".",
         rank=owner.rank if owner else None,
         groups=kill.groups(),
         title=reported[0].upper() + reported[1:],
@@ -304,8 +305,8 @@ def _whose(owner: Owner) -> str:
 
 def _full(kill: OomKill) -> str:
     if kill.limit_cgroup is not None:
-        size = f" at {kill.limit_bytes / 1e9:.2f} GB" if kill.limit_bytes else ""
-        return f"memory cgroup {kill.limit_cgroup} is full{size}"
+        limit = f" at {size(kill.limit_bytes)}" if kill.limit_bytes else ""
+        return f"memory cgroup {kill.limit_cgroup} is full{limit}"
     return "host memory is full" if kill.is_global else "the memory available to it is full"
 
 

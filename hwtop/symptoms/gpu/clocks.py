@@ -21,7 +21,7 @@ from hwtop.symptoms.gpu.words import (
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, percent
 
 SPELLS_S = 600.0
 """Window in which intervals of throttling are counted. Source: gpud (leptonai/gpud, hw-slowdown component), 10 min."""
@@ -185,7 +185,7 @@ def _counted(history: History, held: _Held) -> tuple[str, ...]:
     if rates is None or not rates.thermal_violation_share:
         return ()
     return (
-        f"GPU {held.gpu.index}: throttled by temperature {rates.thermal_violation_share:.0%} of the time (driver counter)",
+        f"GPU {held.gpu.index}: throttled by temperature {percent(rates.thermal_violation_share)} of the time (driver counter)",
     )
 
 

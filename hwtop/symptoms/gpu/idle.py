@@ -13,6 +13,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import DATA, at, hot_spot, state_share
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
+from hwtop.symptoms.text import percent
 
 CPU_WANTED_SHARE = 0.8
 """Of the samples on the run queue: as much need for a core as 80 % of one, on a full machine, where no process gets that.
@@ -64,11 +65,11 @@ def check_gpu_idle(history: History, limits: Limits = IDLE) -> Observation | Non
             + (
                 ""
                 if busy_pct > limits.cpu_pct
-                else f", running or in line for a core in {_wanted(history, hit):.0%} of the samples"
+                else f", running or in line for a core in {percent(_wanted(history, hit))} of the samples"
             ),
-            *((f"{data:.0%} of their stack samples in data loading",) if data > DATA.data_share else ()),
+            *((f"{percent(data)} of their stack samples in data loading",) if data > DATA.data_share else ()),
             *(
-                (f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples",)
+                (f"hottest line {spot.function} ({at(spot)}): {percent(spot.share)} of {spot.samples} samples",)
                 if spot
                 else ()
             ),

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from hwtop.job.size import GIB
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Rank
@@ -35,8 +36,6 @@ EVEN = 0.7
 FAST_EVEN = 0.8
 """In each sixth of the window it must rise at least at this part of the mean rate: an allocator that fills up slows down,
 an evaluation or a longer batch gains once. Engineering default."""
-
-GIB = float(1 << 30)
 
 
 FULL = limits_of("gpu-memory-near-full")

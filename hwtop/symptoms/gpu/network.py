@@ -14,7 +14,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import DATA
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, percent
 
 COLLECTIVE_SHARE = 0.3
 """Proven share of the samples in collectives, from which they explain the idle GPU. Engineering default."""
@@ -43,11 +43,11 @@ def check_network(history: History, limits: Limits = NETWORK) -> Observation | N
         confidence=0.7 if is_fault else 0.5,
         evidence=(
             f"{gpus}: {fmean(util for _, util in found if util < limits.gpu_pct):.0f} % busy over {limits.window_s:g} s",
-            f"{name}: {rate / 1e6:.0f} MB/s in its busier direction, {share:.0%} of the link",
+            f"{name}: {rate / 1e6:.0f} MB/s in its busier direction, {percent(share)} of the link",
             *(
                 f"rank {rank.rank}: state {rank.state}, "
                 + (
-                    ", ".join(f"{entry.share:.0%} {entry.phase}" for entry in rank.stack.shares[:3])
+                    ", ".join(f"{percent(entry.share)} {entry.phase}" for entry in rank.stack.shares[:3])
                     or "no stack is known"
                 )
                 for rank in idle[:SHOWN]
@@ -67,9 +67,9 @@ def _carried(ranks: Sequence[Rank]) -> tuple[str, bool]:
     if any(rank.state == "starting" for rank in ranks):
         return "the job starts: weights, data or the first parameters", False
     if samples >= MIN_SAMPLES and share_at_least(data, samples) >= DATA.data_share:
-        return f"data loading, {data:.0%} of the ranks' time", True
+        return f"data loading, {percent(data)} of the ranks' time", True
     if samples >= MIN_SAMPLES and share_at_least(together, samples) >= COLLECTIVE_SHARE:
-        return f"communication between ranks, {together:.0%} of their time", True
+        return f"communication between ranks, {percent(together)} of their time", True
     return "what for is not known", False
 
 

@@ -9,11 +9,11 @@ from statistics import fmean, median
 from msgspec import Struct
 
 from hwtop.job.rank_set import named, rank_set
+from hwtop.job.size import GIB
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import AWAY, Value, at_work, busy_pct, home
-from hwtop.symptoms.gpu.memory import GIB
 from hwtop.symptoms.gpu.utilization import check_low
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed

@@ -22,7 +22,7 @@ from hwtop.symptoms.gpu.load import AWAY, at_work, gpus_at
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, percent
 
 MEM_UTIL_PCT = 5.0
 TENSOR_PCT = 1.0
@@ -208,7 +208,7 @@ def _evidence(
     history: History, ranks: Sequence[Rank], spins: Sequence[Spin], changes: Sequence[Rank], window_s: float
 ) -> tuple[str, ...]:
     lines: list[str] = [
-        f"GPU {spin.gpu.index}: {spin.power_w:.0f} W over {window_s:g} s, {spin.share:.0%} of "
+        f"GPU {spin.gpu.index}: {spin.power_w:.0f} W over {window_s:g} s, {percent(spin.share)} of "
         + (f"its median in training ({spin.power_w / spin.share:.0f} W)" if spin.is_own else "its limit")
         for spin in spins[:SHOWN]
     ]

@@ -28,7 +28,7 @@ from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
-from hwtop.symptoms.text import SHOWN, Fact
+from hwtop.symptoms.text import SHOWN, Fact, percent
 
 LEAST_PCT = 5.0
 """Of a rank without stacks: what uses its GPU less may not train at all. Engineering default."""
@@ -178,7 +178,7 @@ def _evidence(history: History, low: Low, window_s: float) -> tuple[str, ...]:
     core = history.rank_mean(window_s, rank.rank, lambda seen: seen.process.main_thread_cpu_pct)
     if core is not None:
         lines.append(f"rank {rank.rank}: main thread at {core:.0f} % of a core")
-    shares = ", ".join(f"{entry.share:.0%} {entry.phase}" for entry in rank.stack.shares[:3])
+    shares = ", ".join(f"{percent(entry.share)} {entry.phase}" for entry in rank.stack.shares[:3])
     lines.append(
         f"rank {rank.rank}: {shares} of {rank.stack.samples} stack samples"
         if shares

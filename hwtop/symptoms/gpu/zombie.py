@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from hwtop.job.rank_set import named
+from hwtop.job.size import GIB
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.symptoms.gpu.load import home
-from hwtop.symptoms.gpu.memory import GIB, memory
+from hwtop.symptoms.gpu.memory import memory
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed

@@ -12,6 +12,7 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.excursions import comes_back
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import percent
 
 STOPPED = limits_of("rank-stopped")
 
@@ -63,7 +64,7 @@ def _stopped_again(history: History, limits: Limits) -> Observation | None:
             "share": max(share for _, share in stops.values()),
         },
         evidence=tuple(
-            f"rank {number}: in state T for {share:.0%} of {limits.window_s:g} s, stopped {times} times"
+            f"rank {number}: in state T for {percent(share)} of {limits.window_s:g} s, stopped {times} times"
             for number, (times, share) in stops.items()
         ),
         ranks=ranks,

@@ -15,6 +15,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
+from hwtop.symptoms.text import percent
 
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
 
@@ -58,12 +59,12 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
             "loads": _loads(slow) if work.phase in _LOADS else None,
         },
         evidence=(
-            f"{named(numbers)} {do(numbers, 'wait')} in collectives in {typical:.0%} of {samples} samples",
-            f"rank {slow.rank} waits in only {slow.stack.wait_share or 0.0:.0%} of {slow.stack.wait_samples} samples",
-            f"rank {slow.rank} spends {work.share:.0%} in {work.phase}",
+            f"{named(numbers)} {do(numbers, 'wait')} in collectives in {percent(typical)} of {samples} samples",
+            f"rank {slow.rank} waits in only {percent(slow.stack.wait_share or 0.0)} of {slow.stack.wait_samples} samples",
+            f"rank {slow.rank} spends {percent(work.share)} in {work.phase}",
             *((f"rank {slow.rank}: {_LOADING[cause_of(history, slow)]}",) if work.phase in _LOADS else ()),
             *_voted(history.job, slow),
-            *(f"its hottest line: {spot.function} ({at(spot)}), {spot.share:.0%}" for spot in slow.stack.hot[:1]),
+            *(f"its hottest line: {spot.function} ({at(spot)}), {percent(spot.share)}" for spot in slow.stack.hot[:1]),
         ),
         ranks=(slow.rank,),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from msgspec import Struct
+
 from hwtop.job.cpu_list import cpus_of
 from hwtop.model.frame import DerivedState
 from hwtop.symptoms.history import History
@@ -14,6 +16,10 @@ FULL_SHARE = 0.85
 """Of the cores in use: hardly one is left. Engineering default."""
 OUTSIDE_SHARE = 0.25
 """Of the cores that the ranks may use: with so many taken by other programs these may be the reason. Engineering default."""
+_SHOWN = 3
+"""Programs that a text names."""
+_SHOWN_PCT = 10.0
+"""Of a core: what uses less is not named."""
 
 
 def allowed(derived: DerivedState) -> frozenset[int]:
@@ -41,15 +47,45 @@ def free(history: History, window_s: float) -> float | None:
     return fmean(known) if known else None
 
 
-def taken(history: History) -> tuple[float, float] | None:
-    """(cores that processes outside the job use, of so many that its ranks may use) where these leave hardly any; else None."""
+class Outside(Struct, frozen=True):
+    """What processes outside the job use of the cores that its ranks may use, mean over `WINDOW_S`."""
+
+    cores: float
+    of: float
+    who: str | None
+    """The busiest, by name; None where they are not seen or not looked for."""
+    is_scarce: bool
+    """They use much, and leave hardly any."""
+
+
+def outside(history: History) -> Outside | None:
+    """hwtop itself is not counted; None where the load is not known."""
     may = len(allowed(history.now)) or history.now.cores
     idle, own = history.mean(WINDOW_S, _idle), history.mean(WINDOW_S, used)
     if idle is None or own is None:
         return None
-    outside = may - idle - own
-    is_scarce = idle <= (1 - FULL_SHARE) * may and outside >= OUTSIDE_SHARE * may
-    return (outside, may) if is_scarce else None
+    mine = history.mean(WINDOW_S, lambda derived: derived.own_cpu_pct) or 0.0
+    cores = max(0.0, may - idle - own - mine / 100)
+    is_scarce = idle <= (1 - FULL_SHARE) * may and cores >= OUTSIDE_SHARE * may
+    return Outside(cores, may, busiest(history.now), is_scarce)
+
+
+def taken(history: History) -> Outside | None:
+    """What is outside where it leaves hardly a core to the job."""
+    found = history.once(outside)
+    return found if found is not None and found.is_scarce else None
+
+
+def busiest(derived: DerivedState) -> str | None:
+    """ "pytest of alice (PID 42) 1.6, make of bob (PID 77) 0.3": programs outside the job, in cores."""
+    busy = [each for each in derived.programs if (each.cpu_pct or 0.0) >= _SHOWN_PCT]
+    busy.sort(key=lambda each: -(each.cpu_pct or 0.0))
+    return (
+        ", ".join(
+            f"{each.name} of {each.user} (PID {each.pid}) {(each.cpu_pct or 0.0) / 100:.1f}" for each in busy[:_SHOWN]
+        )
+        or None
+    )
 
 
 def _idle(derived: DerivedState) -> float | None:

@@ -8,6 +8,7 @@ from math import inf
 from msgspec import Struct
 
 from hwtop.job.hang.rank_state import STARTING
+from hwtop.job.size import MIB, size
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.resources import MEMORIES, SLICE_SHARE, SLICES, Rise, known, rise_of
@@ -49,17 +50,17 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
         facts={
             "rank": worst.rank.rank,
             "pid": worst.rank.pid,
-            "mb_per_min": worst.rise.per_s * 60 / 1e6,
+            "mb_per_min": worst.rise.per_s * 60 / MIB,
             "left": span(left_s) if left_s < 48 * 3600 else None,
         },
         confidence=0.9 if is_long else 0.75,
         evidence=(
             *(
-                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{growth.rise.gained / 1e6:.0f} MB in {growth.rise.seconds:.0f} s, "
-                f"a straight line (R² {growth.rise.fit:.2f}), now {(growth.rank.process.tree_anon_bytes or 0) / 1e9:.2f} GB of its own"
+                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{size(growth.rise.gained)} in {growth.rise.seconds:.0f} s, "
+                f"a straight line (R² {growth.rise.fit:.2f}), now {size(growth.rank.process.tree_anon_bytes or 0)} of its own"
                 for growth in rises
             ),
-            *((f"{room / 1e9:.1f} GB left until the limit",) if room < inf else ()),
+            *((f"{size(room)} left until the limit",) if room < inf else ()),
         ),
         ranks=tuple(growth.rank.rank for growth in rises),
     )
@@ -67,7 +68,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
 
 def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | None:
     """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
-    least = 1e6 * limits.gained_mb
+    least = MIB * limits.gained_mb
     if not _may_have_gained(history, rank, least):
         return None
     points = history.rank_series(LEAK_S, rank.rank, _memory_while_training)
@@ -76,7 +77,7 @@ def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | N
     if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S or points[-1][1] - points[0][1] < least:
         return None
     rise = rise_of(points)
-    return None if rise is None or rise.per_s < 1e6 * limits.mb_per_min / 60 else Growth(rank, rise)
+    return None if rise is None or rise.per_s < MIB * limits.mb_per_min / 60 else Growth(rank, rise)
 
 
 def _may_have_gained(history: History, rank: Rank, least: float) -> bool:

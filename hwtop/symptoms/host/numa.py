@@ -11,6 +11,7 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import at_work, home, load
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
+from hwtop.symptoms.text import percent
 
 FAR = limits_of("numa-misplaced")
 
@@ -46,7 +47,7 @@ def check_numa(history: History, limits: Limits = FAR) -> Observation | None:
         },
         confidence=0.7,
         evidence=tuple(
-            f"rank {rank.rank} (PID {rank.pid}): {share:.0%} of the samples on CPUs far from GPU {gpu.index}"
+            f"rank {rank.rank} (PID {rank.pid}): {percent(share)} of the samples on CPUs far from GPU {gpu.index}"
             + (f" (NUMA node {gpu.numa_node})" if gpu.numa_node is not None else "")
             + f", near are {gpu.cpus}; {rate / 1e9:.1f} GB/s to the GPU"
             for rank, gpu, share, rate in hit[:8]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hwtop.job.size import part, size
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -29,8 +30,8 @@ def check_swapping(history: History, limits: Limits = SWAP) -> Observation | Non
         confidence=0.9,
         facts={"read": read, "written": written},
         evidence=(
-            f"over {limits.window_s:g} s; {memory.swap_used_bytes / 1e9:.1f} of {memory.swap_total_bytes / 1e9:.1f} GB of swap in use",
-            f"{memory.available_bytes / 1e9:.1f} of {memory.total_bytes / 1e9:.1f} GB of memory available",
+            f"over {limits.window_s:g} s; {part(memory.swap_used_bytes, memory.swap_total_bytes)} of swap in use",
+            f"{part(memory.available_bytes, memory.total_bytes)} of memory available",
             *((f"tasks were stalled for memory in {stalled:.0f} % of the last 10 s",) if stalled is not None else ()),
         ),
     )
@@ -57,11 +58,7 @@ def check_page_cache(history: History, limits: Limits = CACHE) -> Observation | 
         facts={"mb_per_s": refaults * 4096 / 1e6},
         evidence=(
             f"{refaults:.0f} refaults and {faults:.0f} major faults a second over {limits.window_s:g} s",
-            f"{memory.cached_bytes / 1e9:.1f} GB of cache, {memory.available_bytes / 1e9:.1f} GB available",
-            *(
-                (f"the job's memory limit of {limit / 1e9:.1f} GB holds its cache as well",)
-                if limit is not None
-                else ()
-            ),
+            f"{size(memory.cached_bytes)} of cache, {size(memory.available_bytes)} available",
+            *((f"the job's memory limit of {size(limit)} holds its cache as well",) if limit is not None else ()),
         ),
     )

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from hwtop.job.size import part
 from hwtop.model.frame import DerivedState
 from hwtop.model.host.disk import MountReading
 from hwtop.symptoms.history import History
@@ -227,7 +228,7 @@ def check_memory(history: History, limits: Limits = FULL) -> Observation | None:
         "memory-nearly-full",
         confidence=0.95,
         facts={"what": name[0].upper() + name[1:], "used": outlook.share},
-        evidence=(f"{outlook.used / 1e9:.1f} of {(outlook.limit or 0) / 1e9:.1f} GB used", *outlook.words),
+        evidence=(f"{part(outlook.used, outlook.limit or 0)} used", *outlook.words),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hwtop.job.hang.rank_state import STARTING
+from hwtop.job.size import part, size
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.resources import SHM, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -23,7 +24,7 @@ def check_shm(history: History, limits: Limits = FULL) -> Observation | None:
             confidence=0.95 if used_pct >= limits.used_pct else 0.8,
             facts={"used_pct": used_pct},
             evidence=(
-                f"{shm.used / 1e9:.2f} of {total / 1e9:.2f} GB used, {(total - shm.used) / 1e6:.0f} MB left",
+                f"{part(shm.used, total)} used, {size(total - shm.used)} left",
                 *shm.words,
             ),
         )

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hwtop.job.kernel.mount_use import mounts_of
 from hwtop.job.rank_set import named
+from hwtop.job.size import GIB, part, size
 from hwtop.model.frame import DerivedState
 from hwtop.model.host.disk import DiskRates, MountReading
 from hwtop.model.rank import Rank
@@ -61,7 +62,7 @@ def check_saturated(history: History, limits: Limits = DISK) -> Observation | No
 def may_be_full(mounts: Sequence[MountReading]) -> bool:
     """One of them has hardly any room left, or nothing is known of them."""
     known = [mount for mount in mounts if mount.available_bytes is not None]
-    return not known or any((mount.available_bytes or 0) < ROOM.scarce_gb * 1e9 for mount in known)
+    return not known or any((mount.available_bytes or 0) < ROOM.scarce_gb * GIB for mount in known)
 
 
 def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | None:
@@ -83,13 +84,13 @@ def check_nearly_full(history: History, limits: Limits = ROOM) -> Observation | 
     worst = min(full, key=lambda mount: (mount not in used, mount.available_bytes or 0))
     room = worst.available_bytes or 0
     is_scarce = worst in used and (
-        room < 1e9 * limits.scarce_gb or worst.mount_point in ends or _lacks_inodes(worst, limits)
+        room < GIB * limits.scarce_gb or worst.mount_point in ends or _lacks_inodes(worst, limits)
     )
-    left_gb = None if _lacks_inodes(worst, limits) else room / 1e9
+    left = None if _lacks_inodes(worst, limits) else size(room)
     return observed(
         "disk-nearly-full",
         severity="warning" if is_scarce else "info",
-        facts={"mount": worst.mount_point, "left_gb": left_gb},
+        facts={"mount": worst.mount_point, "left": left},
         confidence=0.95 if worst in used else 0.8,
         evidence=(
             *(f"{mount.mount_point} ({mount.device}): {fullness(mount)}" for mount in full),
@@ -121,7 +122,7 @@ def is_nearly_full(mount: MountReading, limits: Limits = ROOM) -> bool:
     if mount.fs_type in MEMORY_FS or not mount.total_bytes or mount.available_bytes is None:
         return False  # /dev/shm: shm-nearly-full
     used_pct = 100.0 * (1 - mount.available_bytes / mount.total_bytes)
-    return (used_pct >= limits.used_pct and mount.available_bytes < 1e9 * limits.room_gb) or _lacks_inodes(
+    return (used_pct >= limits.used_pct and mount.available_bytes < GIB * limits.room_gb) or _lacks_inodes(
         mount, limits
     )
 
@@ -131,8 +132,8 @@ def _lacks_inodes(mount: MountReading, limits: Limits) -> bool:
 
 
 def fullness(mount: MountReading) -> str:
-    """ "3.1 of 98 GB left, 12 % of the inodes used"."""
-    room = f"{(mount.available_bytes or 0) / 1e9:.1f} of {(mount.total_bytes or 0) / 1e9:.0f} GB left"
+    """ "3.1 GiB of 98.0 GiB left, 12 % of the inodes used"."""
+    room = f"{part(mount.available_bytes or 0, mount.total_bytes or 0)} left"
     return f"{room}, {mount.inodes_used_pct:.0f} % of the inodes used" if mount.inodes_used_pct is not None else room
 
 

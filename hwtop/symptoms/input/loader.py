@@ -33,7 +33,7 @@ from hwtop.symptoms.input.loading import (
 )
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
-from hwtop.symptoms.text import Fact, counted
+from hwtop.symptoms.text import Fact, counted, percent
 
 _IN_WORDS: dict[WaitKind, str] = {
     "storage": "storage",
@@ -66,7 +66,7 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
         facts={**_facts(history, starved, share, what), **_purpose(starved[0], is_known)},
         confidence=proven_confidence(share, samples, base=0.55),
         evidence=(
-            f"{named(ranks)}: {'in data loading' if is_known else 'at a queue or pipe'} in {share:.0%} of {samples} stack samples each",
+            f"{named(ranks)}: {'in data loading' if is_known else 'at a queue or pipe'} in {percent(share)} of {samples} stack samples each",
             *_evidence(cause, history, starved, spot, is_known),
         ),
         ranks=ranks,
@@ -108,7 +108,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
             f"rank {rank.rank} has no loader workers: it waits at a queue, and the threads that fill it {doing}"
         )
     if spot is not None:
-        lines.append(f"hottest line {spot.function} ({at(spot)}): {spot.share:.0%} of {spot.samples} samples")
+        lines.append(f"hottest line {spot.function} ({at(spot)}): {percent(spot.share)} of {spot.samples} samples")
     cores, free = capacity.cores(history.now), capacity.free(history, WINDOW_S)
     if free is not None:
         lines.append(
@@ -117,11 +117,11 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     waits = main_wait(history, rank)
     if waits is not None and waits[1] >= WORKER_BLOCKED_SHARE:
         lines.append(
-            f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {waits[1]:.0%} of the samples"
+            f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {percent(waits[1])} of the samples"
         )
     if cause == "io" and is_blocked(history, rank):
         blocked = state_share(history, rank, "D")
-        lines.append(f"loading processes in D state in {blocked:.0%} of the samples")
+        lines.append(f"loading processes in D state in {percent(blocked)} of the samples")
         if (stalled := some_pct("io")(history.now)) is not None:
             lines.append(f"I/O pressure: tasks stalled {stalled:.0f} % of the last 10 s")
     return lines

@@ -84,6 +84,7 @@ Question = Literal[
     "communication",
     "saving",
     "cpu",
+    "others",
     "disk",
     "network",
     "memory",

@@ -17,6 +17,7 @@ from hwtop.model.process import ProcessInfo
 from hwtop.symptoms.history import History
 from hwtop.symptoms.runs.baseline import compare
 from hwtop.symptoms.runs.levels import identity_of, levels_of
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.series import curve_of
 
 KEPT = ("step_time_s", "throughput", "gpu_util_pct", "gpu_power_w")
@@ -84,7 +85,7 @@ def earlier_words(history: History) -> str | None:
     day = datetime.fromtimestamp(then.saved_time_s, tz=timezone.utc).astimezone().strftime("%Y-%m-%d %H:%M")
     change = pace.now.median / pace.then.median - 1
     more = "more" if change > 0 else "less"
-    how = f"{abs(change):.0%} {more}" if pace.is_clear else "no clear difference"
+    how = f"{percent(abs(change))} {more}" if pace.is_clear else "no clear difference"
     gpus = [
         f"{words} {each.then.median:.0f} then, {each.now.median:.0f} {unit} now"
         for name, words, unit in (("gpu_util_pct", "GPU utilization", "%"), ("gpu_power_w", "GPU power", "W"))

@@ -8,6 +8,7 @@ from hwtop.symptoms.excursions import BASE_LEAST
 from hwtop.symptoms.history import History
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.statistics import block_medians, jitter, spread, trend
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.loss import SPIKE, jumps
 from hwtop.symptoms.training.pace import AFTER_POINTS, FEW_BEFORE_POINTS, PACE, WARM_POINTS, Pace
 from hwtop.symptoms.training.series import Series, newest_run, series_of, step_distance, when
@@ -55,7 +56,7 @@ def slower_since_the_start(history: History) -> Result:
     if risen is not None and risen[1] >= (1 + PACE.slower_share) * risen[0]:
         text = f"it rises from {pace.shown(risen[0])} to {pace.shown(risen[1])} in {len(pace.values)} {what}{_steps(pace.series)}"
         return Result("unknown", f"{text}: too short to distinguish a trend from a stretch of longer steps")
-    text = f"no change of {least:.0%} or more, no trend in {len(pace.values)} {what}{_steps(pace.series)}"
+    text = f"no change of {percent(least)} or more, no trend in {len(pace.values)} {what}{_steps(pace.series)}"
     unseen = _unseen_share(history, pace)
     if unseen > _SEEN_SHARE:
         return Result("unknown", f"{text}; of the reported steps before, no time is known")

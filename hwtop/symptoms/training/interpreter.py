@@ -20,7 +20,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, percent
 
 GIL_LOOKS = 4
 """Looks at all threads are seldom (one ends each window of samples); 4 of 4 prove 60 %, 3 of 4 prove 35 % (Wilson).
@@ -201,7 +201,7 @@ def check_gc(history: History, limits: Limits = GC) -> Observation | None:
             "place": _at(line.file, line.line),
         },
         evidence=tuple(
-            f"rank {each.rank}: {part:.0%} of {each.stack.samples} stack samples are at a line that calls gc.collect()"
+            f"rank {each.rank}: {percent(part)} of {each.stack.samples} stack samples are at a line that calls gc.collect()"
             for each, part in hit[:SHOWN]
         ),
         ranks=tuple(numbers),

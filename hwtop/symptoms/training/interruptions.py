@@ -15,7 +15,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
-from hwtop.symptoms.text import SHOWN, Fact, Facts
+from hwtop.symptoms.text import SHOWN, Fact, Facts, percent
 from hwtop.symptoms.training.overhead import hottest, reported
 
 _FILE_WINDOW_S = 60.0
@@ -94,7 +94,11 @@ def _checkpoint(history: History, rank: Rank, facts: Facts, often: Recurrence | 
         confidence=0.9 if often is not None else 0.75,
         facts={"rank": rank.rank, "folder": file.path.rsplit("/", 1)[0] if file else None, **facts},
         evidence=(
-            *((f"{often.share:.0%} of {often.looks} samples over {often.periods} whole periods",) if often else ()),
+            *(
+                (f"{percent(often.share)} of {often.looks} samples over {often.periods} whole periods",)
+                if often
+                else ()
+            ),
             *((f"writes {rate / 1e6:.1f} MB/s while it saves",) if rate is not None else ()),
             *((f"saves at {reported(line)}",) if line else ()),
             *((f"file open: {where}",) if where else ()),
@@ -144,7 +148,7 @@ def check_recompile(history: History, limits: Limits = COMPILE) -> Observation |
         },
         evidence=(
             *(
-                f"rank {each.rank}: {found.share:.0%} of {found.looks} samples in the compiler"
+                f"rank {each.rank}: {percent(found.share)} of {found.looks} samples in the compiler"
                 for each, found in hit[:SHOWN]
             ),
             *(logged.evidence if logged is not None else ()),

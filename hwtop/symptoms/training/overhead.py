@@ -14,7 +14,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import has_begun
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
-from hwtop.symptoms.text import SHOWN
+from hwtop.symptoms.text import SHOWN, percent
 
 LAUNCH_WANTED_SHARE = 0.9
 """Of the samples on a core or on the run queue: on a full machine, the same need as that of a busy core. Engineering
@@ -123,20 +123,20 @@ def check_launch(history: History, limits: Limits = LAUNCH) -> Observation | Non
         },
         evidence=(
             *(
-                f"rank {each.rank}: {_compute(each):.0%} of {each.stack.samples} samples in forward, backward and optimizer"
+                f"rank {each.rank}: {percent(_compute(each))} of {each.stack.samples} samples in forward, backward and optimizer"
                 for each, _ in hit[:SHOWN]
             ),
             *(
-                (f"GPU {rank_set(rank.gpus)} takes {power:.0%} of its power limit: small kernels",)
+                (f"GPU {rank_set(rank.gpus)} takes {percent(power)} of its power limit: small kernels",)
                 if power is not None
                 else ()
             ),
             *(
-                (f"hottest line {hot.function} ({hot.file.rsplit('/', 1)[-1]}:{hot.line}): {hot.share:.0%}",)
+                (f"hottest line {hot.function} ({hot.file.rsplit('/', 1)[-1]}:{hot.line}): {percent(hot.share)}",)
                 if hot
                 else ()
             ),
-            f"data loading {share_of(rank, 'data', 'data-main'):.0%}, waits for the device {share_of(rank, 'sync'):.0%}",
+            f"data loading {percent(share_of(rank, 'data', 'data-main'))}, waits for the device {percent(share_of(rank, 'sync'))}",
         ),
         ranks=tuple(numbers),
     )
@@ -209,7 +209,7 @@ def _proves(rank: Rank, share: float, phase: Phase) -> bool:
 
 def _shares(ranks: Sequence[Rank], phase: Phase) -> tuple[str, ...]:
     return tuple(
-        f"rank {rank.rank}: {share_of(rank, phase):.0%} of {rank.stack.samples} stack samples in {phase}"
+        f"rank {rank.rank}: {percent(share_of(rank, phase))} of {rank.stack.samples} stack samples in {phase}"
         for rank in ranks[:SHOWN]
     )
 
@@ -217,5 +217,5 @@ def _shares(ranks: Sequence[Rank], phase: Phase) -> tuple[str, ...]:
 def _lines(rank: Rank, phase: Phase) -> tuple[str, ...]:
     lines = [line for line in rank.stack.hot_lines if line.phase == phase][:2]
     return tuple(
-        f"{reported(line)} in {line.function}: {line.share:.0%} of rank {rank.rank}'s samples" for line in lines
+        f"{reported(line)} in {line.function}: {percent(line.share)} of rank {rank.rank}'s samples" for line in lines
     )

@@ -12,6 +12,7 @@ from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, jitter, resolution, trend, would_round_to_zero
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, share_done, when
 
 FLAT = 0.005
@@ -174,7 +175,7 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
         evidence=(
             f"0 in the last {zeros} values" + ("" if is_whole_run else f"; the highest was {highest:.3g}"),
             f"the loss does not fall: {median(reported[:10]):.4g} then, {median(reported[-10:]):.4g} now",
-            *((f"{done:.0%} of the planned steps are done",) if done is not None else ()),
+            *((f"{percent(done)} of the planned steps are done",) if done is not None else ()),
         ),
         ranks=lr.ranks(),
     )
@@ -218,7 +219,7 @@ def _left_its_schedule(history: History, lr: Series, needed: int) -> Observation
         confidence=0.5,
         evidence=(
             f"it fell in each of the {falling} values before, and has been the same in the last {count}",
-            f"that is {values[-1] / max(values):.0%} of its highest value {max(values):.3g}",
+            f"that is {percent(values[-1] / max(values))} of its highest value {max(values):.3g}",
         ),
         ranks=lr.ranks(),
     )

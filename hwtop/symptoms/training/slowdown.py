@@ -10,6 +10,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.level_shift import Shift, shifts
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.attribution import Move, moves
 from hwtop.symptoms.training.pace import (
     AFTER_POINTS,
@@ -67,7 +68,7 @@ def _before_the_watch(history: History) -> Observation | None:
         "throughput-drop",
         confidence=0.75,
         facts={
-            "what": f"Step time rose {now_s / past.step_s - 1:.0%} or more",
+            "what": f"Step time rose {percent(now_s / past.step_s - 1)} or more",
             "at": "before the watch",
             "before": f"{past.step_s:.3g} s",
             "after": f"{now_s:.3g} s",
@@ -114,7 +115,7 @@ def _follows_the_interval(points: Sequence[CurvePoint], at: int, ratio: float) -
 def _dropped(history: History, pace: Pace, drop: Shift, limits: Limits) -> Observation:
     change = pace.points[drop.at]
     size = drop.after / drop.before - 1
-    what = f"Throughput fell {1 - 1 / (1 + size):.0%}" if pace.is_throughput else f"Step time rose {size:.0%}"
+    what = f"Throughput fell {percent(1 - 1 / (1 + size))}" if pace.is_throughput else f"Step time rose {percent(size)}"
     count = len(pace.values) - drop.at
     moved = _moved(history, pace, drop)
     return observed(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hwtop.model.plan import UserFocus
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.pages import ranks as ranks_page
-from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank
+from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, focus_on_shown
 from hwtop.ui.panels.stacks import flame, flame_view
 from hwtop.ui.panels.stacks.state import FlameState
 from hwtop.ui.reducers import flame as flame_moves
@@ -65,10 +65,6 @@ class FlamePage(Page):
         path = min(flame.wanted_path(view, width), room - min(flame.wanted(view, width), room * 2 // 3))
         return stack([("flame", room - path), ("flame-path", path)], top, width)
 
-    def entered(self, view: View) -> View:
-        """With a rank selected."""
-        return selecting_rank(view)
-
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:  # noqa: ARG002
         """The box in this direction."""
         return flame_moves.moved(view, right, down)
@@ -99,5 +95,4 @@ class FlamePage(Page):
 
     def user_focus(self, view: View) -> UserFocus:
         """A flame is kept of one rank: of the one on the page, whether it was selected or a finding blames it."""
-        shown = view.shown_rank
-        return UserFocus(rank=shown.rank if shown is not None else view.selected, request=view.request)
+        return focus_on_shown(view)

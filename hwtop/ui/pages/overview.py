@@ -69,7 +69,7 @@ def _narrow(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         if more > 0 and not is_cut:
             rows[name] += more
             left -= more
-    left = _unfolded(view, width, rows, left)
+    left = _unfolded(view, width, rows, left) + _folded(view, width, rows, left, is_small=is_small)
     more = max(0, min(findings.wanted(view, width) - rows["findings"], left)) if limits["findings"] else 0
     rows["findings"] += more
     left -= more
@@ -133,6 +133,16 @@ def _unfolded(view: View, width: int, rows: dict[str, int], left: int) -> int:
     rows["gpu"] += short
     rows["ranks"] -= taken
     return left - (short - taken)
+
+
+def _folded(view: View, width: int, rows: dict[str, int], left: int, *, is_small: bool) -> int:
+    """Rows gained: where the log has no room and the table of the devices reports no problem, a cell for each device is enough."""
+    gained = rows["gpu"] - gpu.wanted_grid(view, width)
+    is_needed = left < _LOGS_FROM <= left + gained and "logs" not in view.hidden
+    if is_small or not is_needed or not view.frame.derived.gpus or not gpu.is_calm(view):
+        return 0
+    rows["gpu"] -= gained
+    return gained
 
 
 def _wide(view: View, top: int, bottom: int, width: int) -> dict[str, Place]:

@@ -200,7 +200,13 @@ def turned(view: View, page: str) -> View:
     return replace(view.at_page(page), scroll=0, typing="", panel="", alone="", note="")
 
 
+def focus_on_shown(view: View) -> UserFocus:
+    """Of a page about one rank: it is looked at closely, also where nobody has selected it."""
+    shown = view.shown_rank
+    return UserFocus(rank=shown.rank if shown is not None else view.selected, request=view.request)
+
+
 def selecting_rank(view: View) -> View:
-    """A page about one rank selects one, so that it is looked at closely."""
+    """With the rank that a page about one rank shows as the one to move from."""
     shown = view.shown_rank
     return replace(view, selected=shown.rank) if view.rank is None and shown is not None else view

@@ -19,7 +19,10 @@ from hwtop.ui.reducers import processes as process_moves
 from hwtop.ui.reducers import tables
 from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
-from hwtop.ui.widgets.place import Place
+from hwtop.ui.widgets.place import WIDE, Place, row
+
+_ROWS, _SHARE_PCT = 34, 60
+"""Between top and footer, from which the tree leaves room to others; what it keeps then."""
 
 
 def _in_table(view: View, at: Cell, size: Size) -> View:
@@ -95,9 +98,14 @@ class ProcessesPage(Page):
     }
     lists = frozenset({"left", "right", "filter", "deep", "signal"})
 
-    def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:  # noqa: ARG002
-        """One panel."""
-        return {"processes": Place(0, top, width, bottom - top)}
+    def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
+        """The tree; where it leaves much room, below it the stack of the rank under the cursor and the log."""
+        room = bottom - top
+        kept = room * _SHARE_PCT // 100
+        if _inside_of(view) or width < WIDE or room < _ROWS or processes.wanted(view) > kept:
+            return {"processes": Place(0, top, width, room)}
+        below = row(("stack", "logs"), Place(0, top + kept, width, room - kept))
+        return {"processes": Place(0, top, width, kept)} | below
 
     def entered(self, view: View) -> View:
         """At the tree."""

@@ -12,7 +12,7 @@ from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import around
 from hwtop.ui.widgets.text import cells, elide_path, tail, visible, wrap
 
-_WIDEST, _HIGHEST = 110, 34
+_WIDEST, _HIGHEST, _LOWEST = 110, 34, 14
 _TOLD = 4
 """Rows below the list: what the setting means, what can be chosen."""
 _TAB_LEAST = 3
@@ -43,9 +43,10 @@ class Frame:
         return max(1, self.height - 2 - _TITLES - self.reported)
 
 
-def size(width: int, height: int) -> tuple[int, int]:
-    """Cells and rows of the box on a screen of this size."""
-    return min(_WIDEST, width), min(_HIGHEST, height)
+def size(view: SettingsView, width: int, height: int) -> tuple[int, int]:
+    """Cells and rows of the box on a screen of this size: as many rows as the section has use for."""
+    wanted = 2 + _TITLES + len(view.page.rows) + _TOLD + 1
+    return min(_WIDEST, width), min(_HIGHEST, max(_LOWEST, wanted), height)
 
 
 def draw(view: SettingsView, place: str, width: int, height: int) -> list[Line]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hwtop.model.plan import UserFocus
 from hwtop.ui.keys.action import Action, Offer
-from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank
+from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, focus_on_shown, selecting_rank
 from hwtop.ui.panels.stacks import conclusion
 from hwtop.ui.panels.stacks import stack as stacks
 from hwtop.ui.panels.stacks import tree as stack_tree
@@ -52,12 +53,9 @@ class StacksPage(Page):
         tree = min(stack_tree.wanted(view, width), max(half, left - stacks.wanted(view, width)))
         return places | stack([("stack-tree", tree), ("stack", left - tree)], top + said, width)
 
-    def entered(self, view: View) -> View:
-        """With a rank selected."""
-        return selecting_rank(view)
-
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:
         """Another rank, or the next group of stacks."""
+        view = selecting_rank(view)
         return rank_moves.next_group(view, right) if right else super().move(view, right, down, places)
 
     def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
@@ -68,6 +66,10 @@ class StacksPage(Page):
             (("deep",), "deep look"),
             (("page-down", "page-up"), "scroll"),
         )
+
+    def user_focus(self, view: View) -> UserFocus:
+        """The rank on the page."""
+        return focus_on_shown(view)
 
     def copied(self, view: View) -> str:
         """What the stacks say together."""

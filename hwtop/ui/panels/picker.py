@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hwtop.fields import units
+from hwtop.job.rank_set import rank_set
 from hwtop.model.process import JobCandidate
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
@@ -14,10 +15,14 @@ from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.table import Column
-from hwtop.ui.widgets.text import wrap
+from hwtop.ui.widgets.text import cells, wrap
 
 _ORDER = {"training": 0, "python": 1}
 _FRAME = 2
+QUIET_S = 120.0
+"""Without a line in its logs for so long, a job may be stuck; most write each few seconds. Engineering default."""
+_COMMAND_ROWS = 2
+"""Of the whole command of the job under the cursor."""
 SUBJECT = "picker"
 """Whose filter is typed."""
 _LIST_LEAST = 3
@@ -40,10 +45,18 @@ class PickerState:
 
 @once
 def candidates(view: View) -> list[JobCandidate]:
-    """What can be picked and has every word of the filter, training jobs first, else in the order of the scan."""
+    """What can be picked and has every word of the filter: training jobs first; what may be attached before what may not, then
+    what is quiet, then the largest; else in the order of the scan."""
     words = view.filter_of(SUBJECT).split()
     found = [each for each in view.frame.derived.candidates or () if all(matches(word, _text(each)) for word in words)]
-    return sorted(found, key=lambda candidate: _ORDER.get(candidate.kind, 2))
+    return sorted(
+        found, key=lambda each: (_ORDER.get(each.kind, 2), not each.can_attach, not is_quiet(each), -each.ranks)
+    )
+
+
+def is_quiet(job: JobCandidate) -> bool:
+    """A training job that writes nothing any more: it may be stuck."""
+    return job.kind == "training" and (job.log_age_s or 0.0) >= QUIET_S
 
 
 def _text(candidate: JobCandidate) -> str:
@@ -65,7 +78,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     room = inner(width)
     if not found:
         return box(_none(view, width), width, height, title, _filtered(view, found))
-    columns = table.chosen(_columns(), room - 2)
+    columns = table.chosen(_columns(view), room - 2)
     cursor = min(view.state(PickerState).cursor, len(found) - 1)
     below = _below(view, found, room)[: max(1, height - _FRAME - _LIST_LEAST - 1)]
     lines = [Line("  ").extend(table.header(columns)).fitted(room)]
@@ -116,6 +129,8 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
         first.append(Line(f"To watch jobs of {', '.join(foreign)}: ", "text").add("sudo $(command -v hwtop)", "accent"))
     if not any(job.kind == "training" for job in found):
         first.append(Line("No training job among them: ", "text").add("hwtop demo", "accent").add(" tries one", "text"))
+    if cells(chosen.title) > table.chosen(_columns(view), width - 2)[-1][1]:
+        first += [Line(piece, "dim") for piece in wrap(chosen.title, width)[:_COMMAND_ROWS]]
     return first
 
 
@@ -139,16 +154,42 @@ def _nothing(width: int) -> list[Line]:
     return [*lines, Line(), *(Line(piece, "dim") for piece in wrap(text, inner(width)))]
 
 
-def _columns() -> list[Column[JobCandidate]]:
+def _columns(view: View) -> list[Column[JobCandidate]]:
+    programs = {each.pid: each for each in view.frame.derived.programs}
+
+    def cpu(item: JobCandidate, _: int) -> Line:
+        used = programs.get(item.pid)
+        return Line(units.pct(used.cpu_pct if used else None))
+
+    def held(item: JobCandidate, _: int) -> Line:
+        used = programs.get(item.pid)
+        return Line(units.size(used.rss_bytes if used else None), "dim")
+
+    def gpus(item: JobCandidate, _: int) -> Line:
+        used = programs.get(item.pid)
+        pids = frozenset(used.pids if used else ())
+        on = [gpu.index for gpu in view.frame.derived.gpus if any(each.pid in pids for each in gpu.processes or ())]
+        return Line(rank_set(on) if on else units.UNKNOWN)
+
     return [
         Column("pid", 7, lambda item, _: Line(str(item.pid), "strong"), align="right"),
         Column("kind", 10, _kind),
         Column("ranks", 5, lambda item, _: Line(str(item.ranks) if item.ranks else units.UNKNOWN), 1, align="right"),
-        Column("user", 8, lambda item, _: Line(item.user, "dim"), 2),
+        Column("GPU", 5, gpus, 4, align="right"),
+        Column("CPU", 5, cpu, 3, align="right"),
+        Column("mem", 6, held, 6, align="right"),
+        Column("log", 5, _log, 1, align="right"),
+        Column("user", 8, lambda item, _: Line(item.user, "dim"), 5),
         Column("age", 4, lambda item, _: Line(units.short_duration(item.age_s)), 2, align="right"),
-        Column("attach", 6, lambda item, _: Line("yes", "good") if item.can_attach else Line("▲ no", "warn")),
+        Column("attach", 6, lambda item, _: Line("yes", "good") if item.can_attach else Line("▲ no", "warn"), 5),
         Column("what", 16, lambda item, _: Line(item.title), grow=1),
     ]
+
+
+def _log(item: JobCandidate, _: int) -> Line:
+    """How long ago its newest log was written."""
+    age = units.short_duration(item.log_age_s)
+    return Line(f"▲{age}", "warn") if is_quiet(item) else Line(age)
 
 
 def _kind(item: JobCandidate, _: int) -> Line:

@@ -64,7 +64,7 @@ class OptionsScreen(Dialog[None]):
 
     def lines(self, width: int, height: int) -> tuple[list[Line], int, int]:
         """The section that is looked at."""
-        width, height = settings_page.size(width, height)
+        width, height = settings_page.size(self.view, width, height)
         return settings_page.draw(self.view, self._file.place, width, height), width, height
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from hwtop.collectors.process.candidates import CandidateSource, find_by_name
+from hwtop.collectors.process.candidates import CandidateSource, ProgramSource, find_by_name
 from hwtop.errors import UsageError
+from hwtop.model.plan import SamplingPlan
 from tests.collectors.fake_proc import FakeProc, FakeProcess, replay_recorded
 
 
@@ -108,3 +110,35 @@ def test_find_by_name_lists_what_could_be_meant(tmp_path: Path) -> None:
         find_by_name("serve", str(tmp_path), own_pid=50)
     with pytest.raises(UsageError, match=r"no job matches 'nix\['.*20 launcher.py"):
         find_by_name("nix[", str(tmp_path), own_pid=50)
+
+
+def test_a_scan_measures_every_job(tmp_path: Path) -> None:
+    FakeProc(tmp_path, box())
+    reading = source(tmp_path).read()
+    used = {each.pid: each for each in reading.programs}
+    assert used.keys() >= {job.pid for job in reading.candidates}
+    assert set(used[20].pids) >= {20, 21, 22}, "the ranks are part of the tree"
+
+
+def test_the_age_of_a_log_is_that_of_the_newest_file_that_a_process_writes(tmp_path: Path) -> None:
+    FakeProc(tmp_path, box())
+    log = tmp_path / "rank.log"
+    log.write_text("step 1")
+    os.utime(log, (time.time() - 300, time.time() - 300))
+    (tmp_path / "30" / "fd").mkdir(exist_ok=True)
+    (tmp_path / "30" / "fd" / "1").symlink_to(log)
+    (tmp_path / "30" / "fd" / "2").symlink_to("/dev/null")
+    ages = {job.pid: job.log_age_s for job in source(tmp_path).read().candidates}
+    assert ages[30] == pytest.approx(300, abs=60), "a device has no age"
+    assert ages[20] is None
+
+
+def test_beside_a_job_all_processes_are_scanned_only_while_somebody_asks(tmp_path: Path) -> None:
+    FakeProc(tmp_path, box())
+    programs = ProgramSource(source(tmp_path))
+    assert programs.read() is None
+    programs.set_plan(SamplingPlan(scans=True))
+    reading = programs.read()
+    assert reading is not None
+    assert reading.programs
+    assert reading.candidates == (), "command lines of others go into no recording"

@@ -49,7 +49,7 @@ def test_the_rank_that_died_when_the_cgroups_counter_grew() -> None:
     (event,) = job.logs.events
     assert (event.pattern, event.severity, event.role, event.rank) == ("host-oom-kill", "critical", "root", 1)
     assert event.explanation == (
-        "The OOM killer killed 1 process in memory cgroup /job_77 (limit 64.00 GB); rank 1 died at the same time."
+        "The OOM killer killed 1 process in memory cgroup /job_77 (limit 59.6 GiB); rank 1 died at the same time."
     )
 
 

@@ -87,7 +87,7 @@ def test_a_rank_that_the_oom_killer_chose() -> None:
     (event,) = reported("memcg_oom.kmsg")
     assert (event.pattern, event.severity, event.role, event.rank) == ("host-oom-kill", "critical", "root", 1)
     assert event.explanation == (
-        f"Rank 1 (python, PID 111) was killed by the kernel: memory cgroup {CGROUP} is full at 0.10 GB; it used 0.10 GB."
+        f"Rank 1 (python, PID 111) was killed by the kernel: memory cgroup {CGROUP} is full at 100 MiB; it used 94 MiB."
     )
 
 

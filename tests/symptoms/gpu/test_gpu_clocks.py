@@ -62,7 +62,7 @@ def test_the_drivers_own_count_is_evidence() -> None:
     now = derived(20.0, WATCHED, gpus=watched.now.gpus, gpu_rates=rates)
     seen = check_thermal(History([*watched.derived_states, now]))
     assert seen is not None
-    assert any("85% of the time" in line for line in seen.evidence)
+    assert any("85 % of the time" in line for line in seen.evidence)
 
 
 def test_a_gpu_of_somebody_else_is_a_word_only() -> None:

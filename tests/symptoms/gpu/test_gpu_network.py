@@ -57,11 +57,11 @@ def test_idle_gpus_and_a_full_port(network: NetworkRates | None, util_pct: float
 @pytest.mark.parametrize(
     ("fields", "severity", "what"),
     [
-        (LOADS, "warning", "data loading, 80% of the ranks' time"),
+        (LOADS, "warning", "data loading, 80 % of the ranks' time"),
         (
             {"phase_shares": shares(collective=0.9, forward=0.1)},
             "warning",
-            "communication between ranks, 90% of their time",
+            "communication between ranks, 90 % of their time",
         ),
         ({"state": "checkpoint"}, "info", "a checkpoint is written or read"),
         ({"state": "starting"}, "info", "the job starts: weights, data or the first parameters"),
@@ -71,8 +71,8 @@ def test_idle_gpus_and_a_full_port(network: NetworkRates | None, util_pct: float
 def test_what_goes_over_it(fields: dict[str, Any], severity: str, what: str) -> None:
     found = seen(port(0.8), **fields)
     assert found is not None
-    assert (found.severity, found.title) == (severity, f"GPU 0 idle while eth0 is 80% full: {what}")
-    assert "eth0: 1000 MB/s in its busier direction, 80% of the link" in found.evidence
+    assert (found.severity, found.title) == (severity, f"GPU 0 idle while eth0 is 80 % full: {what}")
+    assert "eth0: 1000 MB/s in its busier direction, 80 % of the link" in found.evidence
 
 
 def test_a_burst_is_not_enough() -> None:

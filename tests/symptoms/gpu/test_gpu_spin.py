@@ -155,8 +155,8 @@ def test_its_own_power_is_told() -> None:
     found = check_spin(after_training(330.0, 150.0))
     assert found is not None
     assert found.severity == "warning", "steps were told and are no longer"
-    assert found.title == "GPU 0: 100 % busy at 45% of the usual power, as in a spinning collective"
-    assert "GPU 0: 150 W over 30 s, 45% of its median in training (332 W)" in found.evidence
+    assert found.title == "GPU 0: 100 % busy at 45 % of the usual power, as in a spinning collective"
+    assert "GPU 0: 150 W over 30 s, 45 % of its median in training (332 W)" in found.evidence
     assert "this signature is not calibrated on hardware" in found.evidence
 
 
@@ -172,7 +172,7 @@ def test_the_one_that_does_not_spin_is_the_suspect() -> None:
     assert found is not None
     assert found.ranks == (7,)
     assert found.title.endswith("; not on rank 7: check there first")
-    assert found.title.startswith("GPUs 0-6: 100 % busy at 23% of the power limit, as in a spinning collective")
+    assert found.title.startswith("GPUs 0-6: 100 % busy at 23 % of the power limit, as in a spinning collective")
     assert "rank 7: GPU 7 0 % busy, state unknown" in found.evidence
     assert found.confidence > 0.6
 

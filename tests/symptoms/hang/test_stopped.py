@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.symptoms.hang.stopped import check_stopped
+from hwtop.symptoms.text import percent
 from tests.symptoms.derived_states import constant, derived, history, job, rank
 
 
@@ -37,7 +38,7 @@ def test_a_rank_that_is_stopped_again_and_again(looks: str, share: float | None)
     assert (seen is not None) is (share is not None)
     if seen is not None and share is not None:
         assert (seen.severity, seen.ranks) == ("warning", (1,))
-        assert f"again and again, {share:.0%} of the time" in seen.title
+        assert f"again and again, {percent(share)} of the time" in seen.title
 
 
 def test_who_traces_a_stopped_rank_is_told() -> None:

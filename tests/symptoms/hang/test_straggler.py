@@ -26,7 +26,7 @@ def test_the_rank_that_waits_least_is_the_straggler() -> None:
     seen = check_straggler(constant(job(rank(0, **WAITS), rank(1, **SLOW), rank(2, **WAITS))))
     assert seen is not None
     assert seen.ranks == (1,)
-    assert "ranks 0,2 wait 80% of the time for it" in seen.title
+    assert "ranks 0,2 wait 80 % of the time for it" in seen.title
     assert "augment" in seen.title
 
 
@@ -64,7 +64,7 @@ def test_a_straggler_with_slow_data_is_told_with_its_data() -> None:
     loads = {"wait_share": 0.05, "phase_shares": shares(data=0.9, forward=0.1), "worker_hot": (spot("read_shard"),)}
     seen = check_straggler(constant(job(rank(0, **WAITS), rank(1, **loads, workers=(worker(cpu_pct=2.0),)))))
     assert seen is not None
-    assert "Rank 1 is slow, for its data: rank 0 waits 80% of the time for it" in seen.title
+    assert "Rank 1 is slow, for its data: rank 0 waits 80 % of the time for it" in seen.title
     assert "read_shard" in seen.title
     assert any("what loads its data" in line for line in seen.evidence)
     assert "Swap its GPU" not in " ".join(seen.next_steps)

@@ -69,4 +69,4 @@ def test_nothing_is_free_where_nothing_is_known() -> None:
 def test_what_others_take(why: str, machine: CpuRates | None, own_pct: float, expected: float | None) -> None:
     watched = replace(job(rank(0)), processes=(row(1000, cpu_pct=own_pct),))
     taken = capacity.taken(constant(watched, cpu=machine, cores=4.0))
-    assert (None if taken is None else round(taken[0], 2)) == expected, why
+    assert (None if taken is None else round(taken.cores, 2)) == expected, why

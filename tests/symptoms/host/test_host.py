@@ -103,7 +103,7 @@ def test_a_fast_leak_is_seen_in_seconds() -> None:
     seen = check_leak(grows(lambda second: 1e9 + second * 50e6))
     assert seen is not None
     assert seen.severity == "warning"
-    assert seen.title == "Host memory of rank 0 grows by 3000 MB/min, full in 5 min"
+    assert seen.title == "Host memory of rank 0 grows by 2861 MiB/min, full in 5 min"
     assert seen.ranks == (0,)
 
 

@@ -344,7 +344,7 @@ def test_memory_that_is_nearly_full_counts_without_the_page_cache(
     limits = group(mem_used_bytes=int(used_gb * 1e9), mem_cache_bytes=int(cache_gb * 1e9))
     seen = check_memory(constant(job(rank()), 5, cgroup=limits))
     assert (seen is not None) is expected
-    assert seen is None or seen.title == "Memory of the cgroup: 96% used"
+    assert seen is None or seen.title == "Memory of the cgroup: 96 % used"
 
 
 @pytest.mark.parametrize(("used", "expected"), [(899, None), (900, "warning")])

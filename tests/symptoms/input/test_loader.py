@@ -55,7 +55,7 @@ def test_busy_workers_are_bound_by_the_cpu() -> None:
     assert causes(watched) == ["cpu"]
     seen = check_cause("cpu", watched)
     assert seen is not None
-    assert seen.title == "Rank 0 waits 70% of the time for data: the loader is CPU-bound in `decode` (data.py:33)"
+    assert seen.title == "Rank 0 waits 70 % of the time for data: the loader is CPU-bound in `decode` (data.py:33)"
     assert any("2 loader workers (state RR), each 98 % of a core" in line for line in seen.evidence)
     assert any("num_workers=" in step for step in seen.next_steps)
 
@@ -130,7 +130,7 @@ def test_a_function_called_read_that_sleeps_reads_nothing() -> None:
     assert causes(constant(job(asleep))) == ["workers"]
     seen = check_cause("workers", constant(job(asleep)))
     assert seen is not None
-    assert any("a sleep to end, in 100% of the samples" in line for line in seen.evidence)
+    assert any("a sleep to end, in 100 % of the samples" in line for line in seen.evidence)
     assert any("loading sleeps: more workers need no core" in step for step in seen.next_steps)
 
 
@@ -259,7 +259,7 @@ def test_waiting_for_child_processes_of_unknown_purpose_is_no_fault() -> None:
     assert seen is not None
     assert seen.severity == "info"
     assert seen.title == (
-        "Rank 0 waits 70% of the time for `simulator` (data.py:33), in child processes; nothing shows that it loads data"
+        "Rank 0 waits 70 % of the time for `simulator` (data.py:33), in child processes; nothing shows that it loads data"
     )
     assert "rank 0 has 2 child processes (state RR), each 98 % of a core on average" in seen.evidence
     assert not any("DataLoader" in step for step in seen.next_steps)
@@ -301,7 +301,7 @@ def test_a_rank_that_always_wants_the_cpu_counts_as_busy_on_a_full_machine() -> 
     seen = check_gpu_idle(constant(job(wanting), gpus=(gpu(4.0),)))
     assert seen is not None
     assert (
-        "rank 0: busiest process at 55 % of a core, running or in line for a core in 100% of the samples"
+        "rank 0: busiest process at 55 % of a core, running or in line for a core in 100 % of the samples"
         in seen.evidence
     )
 
@@ -309,7 +309,7 @@ def test_a_rank_that_always_wants_the_cpu_counts_as_busy_on_a_full_machine() -> 
 def test_the_headline_names_the_function() -> None:
     seen = check_gpu_idle(constant(job(BUSY), gpus=(gpu(4.0),)))
     assert seen is not None
-    assert seen.title == "GPU idle, CPU busy: `tokenize` takes 71% of the time"
+    assert seen.title == "GPU idle, CPU busy: `tokenize` takes 71 % of the time"
     assert "GPU 0: 4 % busy over 10 s" in seen.evidence
 
 

@@ -38,9 +38,9 @@ def test_only_pace_and_gpus_are_remembered() -> None:
 @pytest.mark.parametrize(
     ("step_s", "verdict", "says"),
     [
-        (0.44, "yes", "47% more"),
+        (0.44, "yes", "47 % more"),
         (0.31, "no", "no clear difference"),
-        (0.2, "no", "33% less"),
+        (0.2, "no", "33 % less"),
     ],
 )
 def test_the_usual_suspects_say_how_it_was(step_s: float, verdict: str, says: str) -> None:

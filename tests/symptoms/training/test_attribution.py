@@ -172,6 +172,6 @@ def test_the_sentence() -> None:
 
     seen = check_drop(history(240, at))
     assert seen is not None
-    title = r"Throughput fell 38% at \d\d:\d\d:\d\d \(step 201\) when GPU 3 began to throttle \(heat\), from 1000 tokens/s to 620"
+    title = r"Throughput fell 38 % at \d\d:\d\d:\d\d \(step 201\) when GPU 3 began to throttle \(heat\), from 1000 tokens/s to 620"
     assert re.match(title, seen.title), seen.title
     assert "moved at the same time: slowdown by heat of GPU 3 from 0 to 100 % of the samples" in seen.evidence

@@ -10,6 +10,7 @@ from hwtop.model.log import Progress
 from hwtop.model.rank import HotLine
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.history import History
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.interpreter import check_gc, check_gil
 from tests.symptoms.derived_states import constant, derived, history, job, rank
 
@@ -78,7 +79,7 @@ def test_a_main_thread_that_gets_too_little_is_believed_sooner(
 def test_the_thread_is_named_with_its_line() -> None:
     seen = check_gil(looks(8, 10))
     assert seen is not None
-    assert "thread counter (words.py:4 count) holds the GIL in 80% of the samples" in seen.title
+    assert "thread counter (words.py:4 count) holds the GIL in 80 % of the samples" in seen.title
     assert "thread counter is at: n[w] += 1" in seen.evidence
     assert seen.ranks == (0,)
 
@@ -132,7 +133,7 @@ def test_collections_must_be_proven_to_cost(share: float, samples: int, expected
     seen = check_gc(constant(job(rank(samples=samples, hot_lines=lines))))
     assert (seen is not None) is expected
     if seen is not None:
-        assert f"{share:.0%} of the time in garbage collection: `gc.collect()` (train.py:77)" in seen.title
+        assert f"{percent(share)} of the time in garbage collection: `gc.collect()` (train.py:77)" in seen.title
 
 
 def test_one_long_collection_is_none_in_every_step() -> None:

@@ -53,7 +53,7 @@ def test_the_numbers_and_the_file_are_told() -> None:
         )
     )
     assert seen is not None
-    assert seen.title == "Checkpoints stop rank 0 for 33% of the time: every 6 s for about 2.0 s"
+    assert seen.title == "Checkpoints stop rank 0 for 33 % of the time: every 6 s for about 2.0 s"
     assert "writes 4.0 MB/s while it saves" in seen.evidence
     assert "file open: /ckpt/last.pt on /ckpt (nfs4)" in seen.evidence
 

@@ -45,7 +45,7 @@ def test_the_line_that_logs_is_named() -> None:
     lines = (line("forward", "y = model(x)", 0.6), line("logging", 'wandb.log({"loss": loss})'))
     seen = check_logging(constant(job(rank(phase_shares=shares(logging=0.4, forward=0.6), hot_lines=lines))))
     assert seen is not None
-    assert seen.title == 'Rank 0 spends 40% of the time on logging: `wandb.log({"loss": loss})` (train.py:88)'
+    assert seen.title == 'Rank 0 spends 40 % of the time on logging: `wandb.log({"loss": loss})` (train.py:88)'
 
 
 @pytest.mark.parametrize("state", ["starting", "stopped", "stuck"])
@@ -99,7 +99,7 @@ def test_the_line_that_waits_is_named() -> None:
     seen = check_sync(constant(job(syncing()), gpus=(gpu(50.0),)))
     assert seen is not None
     assert seen.title == (
-        "Rank 0 stops to wait for the GPU 60% of the time, at `running += loss.item()` (train.py:88), and the GPU is only "
+        "Rank 0 stops to wait for the GPU 60 % of the time, at `running += loss.item()` (train.py:88), and the GPU is only "
         "50 % busy"
     )
     assert "GPU 0: 50 % busy over 10 s: it runs dry after each wait" in seen.evidence
@@ -151,4 +151,4 @@ def test_the_numbers_are_told() -> None:
     seen = check_launch(constant(job(launching()), gpus=(gpu(),)))
     assert seen is not None
     assert seen.title == "Rank 0 is bound by kernel launches: one core at 99 %, GPU 0 only 50 % busy"
-    assert "GPU 0 takes 43% of its power limit: small kernels" in seen.evidence
+    assert "GPU 0 takes 43 % of its power limit: small kernels" in seen.evidence

@@ -41,5 +41,5 @@ def test_slower_than_the_job_can_have_been(why: str, history: History, expected:
     seen = check_drop(history)
     assert (seen is not None) is expected, why
     if seen is not None:
-        assert seen.title == "Step time rose 900% or more before the watch, from 0.1 s to 1 s"
+        assert seen.title == "Step time rose 900 % or more before the watch, from 0.1 s to 1 s"
         assert "the job wrote 150 steps in its first 15 s, start-up included: at most 0.1 s each" in seen.evidence

@@ -81,10 +81,10 @@ def test_the_time_of_day_and_the_numbers() -> None:
     values = [*[0.31] * 200, *[0.428] * 60]
     title = said(curve("step_time_s", values, every=10, live=60))
     assert title is not None
-    assert re.fullmatch(r"Step time rose 38% at \d\d:\d\d:\d\d \(step 2010\), from 0\.31 s to 0\.428 s", title)
-    assert said(curve("step_time_s", values)) == "Step time rose 38% at step 201, from 0.31 s to 0.428 s"
+    assert re.fullmatch(r"Step time rose 38 % at \d\d:\d\d:\d\d \(step 2010\), from 0\.31 s to 0\.428 s", title)
+    assert said(curve("step_time_s", values)) == "Step time rose 38 % at step 201, from 0.31 s to 0.428 s"
     reported = said(curve("throughput", [1000 / value for value in values], unit="tokens/s"))
-    assert reported == "Throughput fell 28% at step 201, from 3226 tokens/s to 2336 tokens/s"
+    assert reported == "Throughput fell 28 % at step 201, from 3226 tokens/s to 2336 tokens/s"
 
 
 @pytest.mark.parametrize(("slow", "expected"), [(20, False), (21, True)])

@@ -20,6 +20,8 @@ from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 
+_TITLE_GAPS = 6
+"""Cells of the frame around title and note."""
 LEAST = 5
 """Rows for the frame and the most important facts."""
 _COLUMN, _COLUMN_LEAST = 54, 36
@@ -36,9 +38,11 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     lines = _lines(view, row, inner(width), height - 2)
     if not _is_alone(view):
         key = Line(key_names.first("choose", view.keymap), "key").add(" all of it", "label")
-        return box(lines, width, height, _title(row), key)
+        if (rest := len(lines) - (height - 2)) > 0:
+            key = Line(f"{rest} more rows  ", "accent").extend(key)
+        return box(lines, width, height, _title(row, inner(width) - key.width), key)
     shown = table.window(len(lines), height - 2, view.scroll)
-    return box(lines[shown.start :], width, height, _title(row), table.note(shown, len(lines), Line()))
+    return box(lines[shown.start :], width, height, _title(row, inner(width)), table.note(shown, len(lines), Line()))
 
 
 def hidden(view: View, width: int, height: int) -> int:
@@ -53,10 +57,12 @@ def _is_alone(view: View) -> bool:
     return view.alone == "gpu-card"
 
 
-def _title(row: GpuRow) -> Line:
+def _title(row: GpuRow, room: int) -> Line:
+    """The UUID is left out where it has no room."""
     title = Line(f"GPU {row.gpu.index}", "title")
-    title.add(f"  {named(row.ranks)}" if row.ranks else "", "text")
-    return title.add(f"  {row.gpu.name}", "text").add(f"  {row.gpu.uuid}" if row.gpu.uuid else "", "dim")
+    title.add(f"  {named(row.ranks)}" if row.ranks else "", "text").add(f"  {row.gpu.name}", "text")
+    uuid = Line(f"  {row.gpu.uuid}" if row.gpu.uuid else "", "dim")
+    return title.extend(uuid) if title.width + uuid.width <= room - _TITLE_GAPS else title
 
 
 def _lines(view: View, row: GpuRow, width: int, height: int) -> list[Line]:

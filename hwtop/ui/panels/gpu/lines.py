@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hwtop.fields import units
+from hwtop.symptoms.records import records, room_of
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.gpu import grid as gpu_grid
 from hwtop.ui.panels.gpu import table as gpu_table
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.gpu.summary import summary
+from hwtop.ui.panels.gpu.trouble import troubles
 from hwtop.ui.tables.filter import reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
@@ -25,6 +27,14 @@ def wanted(view: View, _: int) -> int:
     """Rows for one line a device, with titles and frame."""
     count = len(view.frame.derived.gpus)
     return count + 3 if count else 3
+
+
+def is_calm(view: View) -> bool:
+    """No finding is about a device, and none has a problem of its own."""
+    found = {finding.symptom for finding in view.frame.findings} & records().keys()
+    return not any(room_of(symptom) == "gpu" for symptom in found) and not any(
+        troubles(gpu) or gpu.status != "ok" for gpu in view.frame.derived.gpus
+    )
 
 
 def wanted_grid(view: View, width: int) -> int:

@@ -12,6 +12,7 @@ from hwtop.ui.once import once
 from hwtop.ui.panels.host import block as host_block
 from hwtop.ui.panels.host import cpu_block as host_cpu
 from hwtop.ui.panels.host import memory_block as host_memory
+from hwtop.ui.panels.host import others_block as host_others
 from hwtop.ui.panels.host import tables as host_tables
 from hwtop.ui.panels.host import view as host_view
 from hwtop.ui.panels.host.block import Block, packed
@@ -31,7 +32,7 @@ _TRENDS = (
 
 Subject = Literal["cpu", "memory", "disk", "network"]
 _PARTS: dict[Subject, tuple[Callable[[View, int], Block | None], ...]] = {
-    "cpu": (host_cpu.processor, host_cpu.cores, host_cpu.pressure),
+    "cpu": (host_cpu.processor, host_cpu.cores, host_others.others, host_cpu.pressure),
     "memory": (host_memory.memory, host_memory.limits),
     "disk": (host_tables.disks, host_tables.mounts),
     "network": (host_tables.network,),

@@ -169,6 +169,11 @@ def _handles(item: JobProcess) -> str:
     return " ".join(name for name in _HANDLED if fate(name, item) == "handler") or "none of TERM INT USR1 USR2"
 
 
+def wanted(view: View) -> int:
+    """Rows for the whole tree, what is told of one of them, titles and frame."""
+    return 3 + _ABOUT_ROWS + len(view.job.processes if view.job else ())
+
+
 def wanted_busiest(view: View, _: int) -> int:
     """Rows for a line a process, with titles and frame."""
     return 3 + len(view.job.processes if view.job else ())

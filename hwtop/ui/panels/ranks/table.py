@@ -207,11 +207,9 @@ def worker_states(rank: Rank) -> Line:
 
 
 def _mark(row: Row, _: int) -> Line:
-    """Of the cursor or the finding, then of the tag."""
-    glyph, role = "▸" if row.is_selected else " ", "accent"
-    if row.blame is not None and not row.is_selected:
-        glyph, _word, role = marks.SEVERITY[row.blame]
-    return Line(glyph, role).add(row.tag, "accent")
+    """Of the cursor, and of a finding: neither hides the other."""
+    glyph, _word, role = marks.SEVERITY[row.blame] if row.blame is not None else (" ", "", "accent")
+    return Line("▸" if row.is_selected else " ", "accent").add(glyph, role)
 
 
 def _phase(row: Row, _: int) -> Line:
@@ -239,7 +237,7 @@ def _drawn(view: View) -> dict[str, Cell[Row]]:
         return Line(",".join(map(str, row.rank.gpus)), "text").add(f" {units.pct(row.gpu_util_pct):>4}", role)
 
     return {
-        fields.NUMBER.id: lambda row, _: Line(str(row.rank.rank), "strong"),
+        fields.NUMBER.id: lambda row, width: Line(row.tag, "accent").add(f"{row.rank.rank:>{width - 1}}", "strong"),
         fields.PID.id: lambda row, _: Line(str(row.rank.pid), "dim"),
         fields.GPU.id: gpu,
         fields.STATE.id: state,

@@ -56,7 +56,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not findings:
         lines = [_calm(view, room), *_ended(view, room)]
         lines += _blind(view, height - 2 - len(lines))
-        found = "none yet" if view.frame.verdict.level == "unknown" else "none"
+        found = "none" if view.frame.verdict.level in ("ok", "ended") else "none proven yet"
         return box(lines, width, height, Line("Findings", "title"), Line(found, "dim"))
     cards = _cards(view, room)
     taken = _share(cards, height - 2)
@@ -169,8 +169,12 @@ def _calm(view: View, width: int) -> Line:
         found = [each.title for each in view.frame.episodes if each.severity != "info"]
         what = f"before: {found[-1]}" if found else f"nothing wrong was found in {watched}"
         return Line("■ ", "dim").add(f"the job has ended; {what}", "strong")
-    if view.frame.verdict.level == "ok":
+    verdict = view.frame.verdict
+    if verdict.level == "ok":
         line = Line("✔ ", "good").add(f"nothing wrong found in {watched}", "strong")
+    elif verdict.level == "info" and not verdict.text.startswith("Starting"):
+        watch = "" if verdict.text.startswith("Nothing proven") else f"not proven yet, in {watched}: "
+        return Line("◌ ", "info").add(elide_clauses(watch + verdict.text, width - 2), "text")
     else:
         line = Line("◌ ", "dim").add(f"nothing proven so far, in {watched}", "text")
     facts: list[str] = []
