@@ -33,7 +33,7 @@ _SETTLED_S = 60.0
 """For so long after the watch began every rule is asked at each moment: a diagnosis of some seconds must find all. Engineering
 default."""
 GRADUAL_EVERY_S = 5.0
-"""Between two looks for gradual symptoms that are not seen: they show over a minute or more. Engineering default."""
+"""Gradual symptoms that are not seen are evaluated so often: they show over a minute or more. Engineering default."""
 _KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
 
