@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH ?= torch==2.13.0
+BENCH_TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hwtop-bench
 WILD ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hwtop-wild
 
 MINUTES ?=
@@ -48,10 +49,10 @@ mutation: $(VENV)/.dev ## are changed lines of the rules noticed by a test? A sa
 	$(PIP) install --quiet "mutmut>=3.8,<4"
 	$(BIN)/python bench/mutation.py --mutants $(or $(MUTANTS),200)
 
-bench: $(VENV)/.test ## what hwtop costs
+bench: $(VENV)/.test $(BENCH_TOOLS)/.packages ## what hwtop costs, beside nvitop, glances, and htop and btop where installed
 	$(BIN)/python bench/cold_start.py
 	$(BIN)/python bench/frame_cost.py
-	$(BIN)/python bench/monitor_cost.py
+	$(BIN)/python bench/monitor_cost.py --tools $(BENCH_TOOLS)/bin
 	$(BIN)/python bench/psutil_cost.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/stack_grouping.py
@@ -100,6 +101,11 @@ $(VENV)/.test: $(VENV)/.dev tests/install_needs.sh
 	tests/install_needs.sh
 	$(PIP) install --quiet --editable ".[test]" "$(TORCH)" setuptools
 	$(PIP) install --quiet --no-build-isolation deepspeed # a source package whose build imports torch
+	touch $@
+
+$(BENCH_TOOLS)/.packages: # a venv of their own: neither is needed by hwtop
+	$(PYTHON) -m venv $(BENCH_TOOLS)
+	$(BENCH_TOOLS)/bin/python -m pip --disable-pip-version-check install --quiet nvitop glances
 	touch $@
 
 $(WILD)/.packages: bench/wild/requirements.txt

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from hwtop.model.signal import SignalAnswer, SignalOrder
     from hwtop.ui.options import ScreenOptions, Send, Source
 
+_STARTED = 20
+"""Frames after which all is read and drawn that the start takes: logs are read from the first ones on."""
 _LEAVE_S = 2.0
 """How long a screen whose terminal is gone may take to exit."""
 
@@ -97,6 +99,7 @@ class Watching:
     def _begin(self) -> None:
         from hwtop.bundle.incident import keeper
         from hwtop.feed.feed import Feed, both
+        from hwtop.feed.heap import give_back
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 
@@ -110,6 +113,8 @@ class Watching:
         def show(frame: Frame) -> None:
             incident.advance(frame)
             publish(frame)
+            if frame.number == _STARTED:
+                give_back()
 
         self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus

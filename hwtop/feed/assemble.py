@@ -22,6 +22,8 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.judge import Judge
 from hwtop.symptoms.own_patterns import own_rules, refused_ids
 from hwtop.symptoms.questions import hypotheses
+from hwtop.symptoms.records import Question
+from hwtop.symptoms.result import Result
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import with_thresholds
 from hwtop.symptoms.verdict import verdict_of
@@ -48,6 +50,7 @@ class Assembler:
         problems = (*known.problems, *refused_ids(known.registry, RULES))
         self._problems = tuple(Blind(source="log patterns", reason=problem) for problem in problems)
         self._derived: deque[DerivedState] = deque()
+        self._gradual: dict[Question, Result] = {}
         self._number = 0
         self.earlier: Baseline | None = None
         """Medians of an earlier run of this job; the learner may set it at any time."""
@@ -62,6 +65,8 @@ class Assembler:
         watched_s = derived.at_s - self._began_at_s
         history = History(tuple(self._derived), self.earlier)
         findings = self._judge.advance(history, watched_s)
+        if self._judge.is_thorough:
+            self._gradual.clear()
         self._number += 1
         return Frame(
             number=self._number,
@@ -71,7 +76,7 @@ class Assembler:
             findings=findings,
             blind=(*blind_spots(derived, watched_s), *self._problems, *self._judge.failures),
             watched_s=watched_s,
-            hypotheses=hypotheses(history, findings),
+            hypotheses=hypotheses(history, findings, self._gradual),
             episodes=self._judge.episodes(),
         )
 

@@ -13,3 +13,10 @@ def share_heap() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, 1)
+
+
+def give_back() -> None:
+    """Return to the system what was freed: compiling the patterns of the logs alone leaves 6 MB. Only glibc needs to be asked."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

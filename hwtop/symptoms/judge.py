@@ -29,6 +29,11 @@ LESS_SURE = 0.75
 """Times its confidence: a finding that programs outside the job may explain. Engineering default."""
 _RETURNS = 3
 """So often: a fault that comes back is there in between as well, though each time the job recovers. Engineering default."""
+_SETTLED_S = 60.0
+"""For so long after the watch began every rule is asked at each moment: a diagnosis of some seconds must find all. Engineering
+default."""
+GRADUAL_EVERY_S = 5.0
+"""Gradual symptoms that are not seen are evaluated so often: they show over a minute or more. Engineering default."""
 _KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
 
@@ -63,8 +68,10 @@ class Judge:
         self._cleared: deque[Episode] = deque(maxlen=_KEPT_EPISODES)
         self.before_signal: str | None = None
         """The worst finding when the user sent the signal that acts on the job now; None where there was none."""
-        self.failures: tuple[Blind, ...] = ()
-        """Rules that failed at the newest moment: a mistake in one must not end the watch."""
+        self._failed: dict[str, Blind] = {}
+        self.is_thorough = True
+        """At the newest moment every rule was asked, those for gradual symptoms too."""
+        self._thorough_s = float("-inf")
 
     def advance(self, history: History, watched_s: float) -> tuple[Finding, ...]:
         """The findings of now: roots only, by severity, then in the order of the rules; cascades are folded into their root.
@@ -75,8 +82,12 @@ class Judge:
         """
         now_s = history.now.at_s
         findings = []
-        self.failures = ()
+        self.is_thorough = watched_s < _SETTLED_S or not 0 <= now_s - self._thorough_s < GRADUAL_EVERY_S
+        if self.is_thorough:
+            self._thorough_s = now_s
         for rule in self._rules:
+            if not (self.is_thorough or rule.symptom in self._watched or not rule.is_gradual):
+                continue
             watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
                 severity = self._severity(rule.symptom, watch.observation)
@@ -86,6 +97,11 @@ class Judge:
         if own_signal.acting(history.job) is None:
             self.before_signal = next((finding.title for finding in folded if finding.severity != "info"), None)
         return folded
+
+    @property
+    def failures(self) -> tuple[Blind, ...]:
+        """Rules that failed when they were last asked: a mistake in one must not end the watch."""
+        return tuple(self._failed.values())
 
     def episodes(self) -> tuple[Episode, ...]:
         """When symptoms were raised and cleared so far, in the order in which they were raised; those still up included."""
@@ -143,10 +159,11 @@ class Judge:
         return _RETURNS * max(later - before for before, later in pairwise(raised[-_RETURNS:]))
 
     def _check(self, rule: Rule, history: History) -> Observation | None:
+        self._failed.pop(rule.symptom, None)
         try:
             return rule.look(history)
         except Exception as error:
-            self.failures += (Blind(source="hwtop", reason=internal_error(error, rule.symptom)),)
+            self._failed[rule.symptom] = Blind(source="hwtop", reason=internal_error(error, rule.symptom))
             return None
 
 

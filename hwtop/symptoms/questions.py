@@ -28,16 +28,29 @@ class _Question(Struct, frozen=True, kw_only=True):
     hypothesis: str
     check: str
     measure: Callable[[History], Result]
+    is_gradual: bool = False
+    """As the rules of that name: about minutes, so it need not be asked at each moment."""
 
 
-def hypotheses(history: History, findings: Sequence[Finding]) -> tuple[Hypothesis, ...]:
-    """All questions, in the order in which one asks them. Empty without a job."""
+def hypotheses(
+    history: History, findings: Sequence[Finding], gradual: dict[Question, Result] | None = None
+) -> tuple[Hypothesis, ...]:
+    """All questions, in the order in which one asks them. Empty without a job.
+
+    `gradual`: what was measured for the gradual ones and still holds; what is missing is measured, and added.
+    """
     if history.job is None:
         return ()
-    return tuple(_answered(question, history, findings) for question in QUESTIONS)
+    known = {} if gradual is None else gradual
+    for question in QUESTIONS:
+        if question.is_gradual and question.id not in known:
+            known[question.id] = _measured(question, history)
+    return tuple(
+        _answered(question, known.get(question.id) or _measured(question, history), findings) for question in QUESTIONS
+    )
 
 
-def _answered(question: _Question, history: History, findings: Sequence[Finding]) -> Hypothesis:
+def _answered(question: _Question, result: Result, findings: Sequence[Finding]) -> Hypothesis:
     reported = next(
         (each for each in findings if _answers(each.symptom, question) and each.severity != "info"),
         None,
@@ -46,7 +59,6 @@ def _answered(question: _Question, history: History, findings: Sequence[Finding]
         (line for each in findings for line in each.folded if _answers(line.partition(":")[0], question)), None
     )
     note = next((each for each in findings if _answers(each.symptom, question) and each.severity == "info"), None)
-    result = _measured(question, history)
     if note is not None and result.verdict == "no":
         result = Result("unknown", note.title)
     if reported is not None:
@@ -141,12 +153,14 @@ QUESTIONS = (
         hypothesis="Is it slower than before?",
         check="change points and trend of the step times; earlier runs of the same command",
         measure=measures.slower_than_before,
+        is_gradual=True,
     ),
     _Question(
         id="learning",
         hypothesis="Has it stopped learning?",
         check="loss, gradient norm, learning rate and loss scale over the steps",
         measure=not_learning,
+        is_gradual=True,
     ),
 )
 """In the order in which one asks."""

@@ -13,6 +13,9 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.records import records
 from hwtop.symptoms.text import Facts, filled
 
+_GRADUAL_S = 15.0
+"""A symptom that is cleared sooner follows from moment to moment what ranks do. Engineering default."""
+
 
 class Limits(Mapping[str, float]):
     """The numbers of a threshold: `limits.window_s`. Units in the names; a share is 0 to 1. Immutable."""
@@ -129,6 +132,11 @@ class Rule:
     def says(self) -> str:
         """When it is raised, with the limits in effect."""
         return filled(self.threshold, dict(self.limits or {})) or self.threshold
+
+    @property
+    def is_gradual(self) -> bool:
+        """It looks for what builds up over a minute, and neither comes nor goes within seconds."""
+        return self.category != "stability" and self.raise_s > 0 and self.clear_s >= _GRADUAL_S
 
     def look(self, history: History) -> Observation | None:
         """What it sees now."""

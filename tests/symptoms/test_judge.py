@@ -8,10 +8,10 @@ import re
 import pytest
 
 from hwtop.model.gpu.device import Vendor
-from hwtop.model.symptom import Finding
+from hwtop.model.symptom import Category, Finding
 from hwtop.symptoms.cascade import causes, fold
 from hwtop.symptoms.history import History
-from hwtop.symptoms.judge import Judge
+from hwtop.symptoms.judge import GRADUAL_EVERY_S, Judge
 from hwtop.symptoms.records import members, records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
@@ -58,6 +58,44 @@ def test_what_the_log_tells_again_and_again_stays_until_it_has_been_away_for_lon
     assert judged(twice, raise_s=0.0, clear_s=2.0, symptom="segfault") == "!!..!!.........."
     assert judged(thrice, raise_s=0.0, clear_s=2.0, symptom="segfault") == "!!..!!..!!!!!!!!!!!!........!"
     assert judged(thrice, raise_s=0.0, clear_s=2.0) == "!!..!!..!!..................!", "a state is what it is now"
+
+
+@pytest.mark.parametrize(("category", "asked"), [("performance", [64, 69, 74]), ("stability", [*range(60, 76)])])
+def test_what_builds_up_over_minutes_is_asked_less_often_after_the_first(category: Category, asked: list[int]) -> None:
+    seen: list[int] = []
+    rule = Rule(
+        symptom="throughput-drop",
+        category=category,
+        threshold="-",
+        raise_s=2.0,
+        clear_s=15.0,
+        check=lambda history: seen.append(int(history.now.at_s)),
+    )
+    judge = Judge([rule])
+    derived_states = [derived(float(second), job(rank())) for second in range(76)]
+    for n in range(76):
+        judge.advance(History(derived_states[: n + 1]), float(n))
+    assert seen[:60] == list(range(60)), "a diagnosis of some seconds finds all"
+    assert seen[60:] == asked
+
+
+def test_a_gradual_symptom_that_is_seen_is_asked_at_each_moment() -> None:
+    seen: list[int] = []
+
+    def check(history: History) -> Observation | None:
+        seen.append(int(history.now.at_s))
+        return SEEN if history.now.at_s >= 63 else None
+
+    rule = Rule(
+        symptom="throughput-drop", category="performance", threshold="-", raise_s=2.0, clear_s=15.0, check=check
+    )
+    judge = Judge([rule])
+    derived_states = [derived(float(second), job(rank())) for second in range(70)]
+    found = [judge.advance(History(derived_states[: n + 1]), float(n)) for n in range(70)]
+    first = next(second for second in seen if second >= 63)
+    assert seen[seen.index(first) :] == list(range(first, 70))
+    assert first <= 63 + GRADUAL_EVERY_S
+    assert [bool(each) for each in found].index(True) == first + 2
 
 
 def test_first_seen_is_when_it_began() -> None:

@@ -15,12 +15,14 @@ from hwtop.model.frame import Frame
 from hwtop.model.plan import UserFocus
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import Publish, ScreenOptions
-from hwtop.ui.pages.layout import picture
+from hwtop.ui.pages.layout import drawn, picture
+from hwtop.ui.pages.page import Places
 from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.panels.ranks.state import RanksState
 from hwtop.ui.panels.stacks.state import FlameState
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
+from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.panel import Panel
 from tests import crowds, frames
 from tests.parts import replace
@@ -164,6 +166,34 @@ def test_pause_holds_the_picture_and_resumes_with_the_newest() -> None:
         rows = screen_text(app)
         assert "CRITICAL" in rows[0]
         assert "PAUSED" not in rows[0]
+
+    drive(act, first)
+
+
+def test_while_the_picture_is_held_only_what_says_how_far_back_it_is_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *later = [replace(frames.healthy(), number=number) for number in (1, 2, 3)]
+    done: list[str] = []
+
+    def noted(view: View, name: str, places: Places) -> list[Line]:
+        done.append(name)
+        return drawn(view, name, places)
+
+    monkeypatch.setattr("hwtop.ui.screens.picture.drawn", noted)
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        assert feed.publish is not None
+        await pilot.press("p")
+        held = screen_text(app)
+        for frame in later:
+            done.clear()
+            feed.publish(frame)
+            await pilot.pause()
+            assert set(done) == {"verdict", "time-bar"}
+        assert screen_text(app) == [line.text for line in picture(view_of(app), *app.size)]
+        assert screen_text(app)[2:-2] == held[2:-2]
+        done.clear()
+        await pilot.press("p")
+        assert {"ranks", "gpu", "verdict"} <= set(done)
 
     drive(act, first)
 

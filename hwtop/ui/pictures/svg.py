@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from html import escape
 
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, visible

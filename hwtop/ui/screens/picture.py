@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from textual.app import ComposeResult
@@ -26,6 +27,9 @@ from hwtop.ui.terminal.driver import DrawsPieces
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
 from hwtop.ui.widgets.place import Place
+
+_OF_PAST = frozenset({"verdict", "compact", "time-bar"})
+"""Panels that say how far back the picture is: all that changes while it is held."""
 
 
 class PictureScreen(Screen[None]):
@@ -58,10 +62,11 @@ class PictureScreen(Screen[None]):
 
     def show(self, frame: Frame) -> None:
         """Draw `frame`, or only keep it while the picture is held."""
-        if self.view is None:
-            self.view = self._options.opened(frame)
-        self.view = processes.watched(self.view, time_moves.arrived(self.view, frame))
-        self.redraw()
+        before = self.view
+        opened = self._options.opened(frame) if before is None else before
+        self.view = processes.watched(opened, time_moves.arrived(opened, frame))
+        is_held = before is not None and before.is_paused and self.view == replace(before, past=self.view.past)
+        self.redraw(_OF_PAST if is_held and not self._is_due else PANELS)
 
     def load(self, past: FrameHistory) -> None:
         """More of a recording is there. The first part of it is shown at once."""
@@ -93,8 +98,8 @@ class PictureScreen(Screen[None]):
             panel.redraw()
         self.redraw()
 
-    def redraw(self) -> None:
-        """Place and fill the panels for the view and the size there are now."""
+    def redraw(self, changed: Container[str] = PANELS) -> None:
+        """Place and fill the panels for the view and the size there are now. Only those that have `changed`, where none moves."""
         self._is_due = False
         width, height = self.app.size
         if not self._panels or width <= 0 or height <= 0:
@@ -115,7 +120,8 @@ class PictureScreen(Screen[None]):
             driver = self.app._driver if self.is_active and not any(moved) else None  # noqa: SLF001  # nothing public draws cells
             pieces: list[Piece] | None = [] if isinstance(driver, DrawsPieces) else None
             for name in places:
-                self._panels[name].show(drawn(self.view, name, places), pieces)
+                if name in changed or any(moved):
+                    self._panels[name].show(drawn(self.view, name, places), pieces)
             if pieces and isinstance(driver, DrawsPieces):
                 driver.draw(pieces)
 

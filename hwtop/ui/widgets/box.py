@@ -16,16 +16,11 @@ def box(lines: list[Line], width: int, height: int, title: Line, note: Line, bor
     """`height` lines of `width` cells: what does not fit is left out, the note first."""
     if width < 4 or height < 2:
         return [Line().fitted(width) for _ in range(height)]
+    left, right = Line("│", border).add(" " * PADDING), Line(" " * PADDING).add("│", border)
     rows = [_top(width, title, note, border)]
     for index in range(height - 2):
         content = lines[index] if index < len(lines) else Line()
-        rows.append(
-            Line("│", border)
-            .add(" " * PADDING)
-            .extend(content.fitted(inner(width)))
-            .add(" " * PADDING)
-            .add("│", border)
-        )
+        rows.append(Line().extend(left).extend(content.fitted(inner(width))).extend(right))
     return [*rows, Line("╰" + "─" * (width - 2) + "╯", border)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -32,24 +32,26 @@ class Line:
     def add(self, text: str, role: str = "text") -> Line:
         """Append `text`; returns the line itself."""
         if text:
-            self._append(visible(text), role)
+            shown = visible(text)
+            self._join(((shown, role),), cells(shown))
         return self
 
     def extend(self, other: Line | Iterable[Span]) -> Line:
         """Append another line's spans; returns the line itself."""
         if isinstance(other, Line):
-            for text, role in other.spans:
-                self._append(text, role)
+            self._join(other.spans, other.width)
         else:
             for text, role in other:
                 self.add(text, role)
         return self
 
-    def _append(self, text: str, role: str) -> None:
-        self.width += cells(text)  # of each character: what joins some into one is not visible text
-        if self.spans and self.spans[-1][1] == role:
-            text = self.spans.pop()[0] + text
-        self.spans.append((text, role))
+    def _join(self, spans: Sequence[Span], width: int) -> None:
+        """Append what is visible already and has this width: that of each character, as what joins some into one is not visible."""
+        if self.spans and spans and self.spans[-1][1] == spans[0][1]:
+            (text, role), *spans = spans
+            self.spans[-1] = self.spans[-1][0] + text, role
+        self.spans += spans
+        self.width += width
 
     @property
     def text(self) -> str:
@@ -62,10 +64,8 @@ class Line:
         if missing == 0:
             return self
         if missing > 0:
-            line = Line()
-            if align == "right":
-                return line.add(" " * missing).extend(self)
-            return line.extend(self).add(" " * missing)
+            blank, line = Line(" " * missing), Line()
+            return line.extend(blank).extend(self) if align == "right" else line.extend(self).extend(blank)
         line = Line()
         left = width
         for text, role in self.spans:
