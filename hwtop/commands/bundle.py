@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from hwtop import atomic_file
 from hwtop.commands.options import (
     Bytes,
-    ParamType,
     Seconds,
     end_as_interrupted,
+    masking,
     reading,
     resolve_target,
     settings,
@@ -25,27 +25,11 @@ from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
     from hwtop.config import Config
+    from hwtop.job.secrets import Hidden
     from hwtop.model.frame import Frame
 
 _PICTURE = (120, 40)
 """Columns and rows."""
-
-
-class _Hidden(ParamType[tuple[str, ...]]):
-    """hosts, users and paths, separated by commas."""
-
-    name = "LIST"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Those that are named."""
-        from hwtop.bundle.mask import HIDDEN
-
-        if isinstance(value, tuple):
-            return value
-        found = tuple(part.strip() for part in str(value).split(","))
-        if not set(found) <= set(HIDDEN):
-            self.fail(f"{value!r} is not a list of what to mask: use e.g. {','.join(HIDDEN)}", param, ctx)
-        return found
 
 
 @click.command()
@@ -56,13 +40,7 @@ class _Hidden(ParamType[tuple[str, ...]]):
 @click.option(
     "--for", "seconds", type=Seconds(3, 3600), default="10s", show_default=True, help="How long to watch and record."
 )
-@click.option(
-    "--mask",
-    "hidden",
-    type=_Hidden(),
-    default=(),
-    help="Mask also these: hosts, users, paths (separate them by commas). Secrets are always masked.",
-)
+@masking
 @click.option(
     "--max-size",
     type=Bytes(1 << 20),
@@ -80,7 +58,7 @@ def command(
     gpus: tuple[int, ...] | None,
     output: Path,
     seconds: float,
-    hidden: tuple[Any, ...],
+    hidden: tuple[Hidden, ...],
     max_size: int,
 ) -> None:
     """Watch the job that PID belongs to, and collect what a colleague needs to see of it in one zip file that only you can read.

@@ -142,7 +142,14 @@ CHANGING = frozenset(action.id for action in CHANGES)
 """--readonly takes them away."""
 
 PICTURE: tuple[Action, ...] = (
-    Action("copy", "y", "copy", "Copy the conclusion of this page (OSC 52)", screen="copy", works_without_job=True),
+    Action(
+        "copy",
+        "y",
+        "copy",
+        "Copy the conclusion of this page, with a report to fold in an issue (OSC 52)",
+        screen="copy",
+        works_without_job=True,
+    ),
     Action(
         "copy-line",
         "Y",
@@ -157,6 +164,14 @@ PICTURE: tuple[Action, ...] = (
         "picture",
         "Save a screenshot in the home directory: PNG and SVG",
         screen="save_picture",
+        works_without_job=True,
+    ),
+    Action(
+        "picture-options",
+        "S",
+        "picture options",
+        "Save a picture: choose format, panel or pages, and what to mask",
+        screen="choose_picture",
         works_without_job=True,
     ),
     Action(
