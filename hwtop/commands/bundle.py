@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +27,12 @@ from hwtop.commands.options import (
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
-    from hwtop.config import Config
+    from hwtop.bundle.evidence import Seen
+    from hwtop.config import Config, SymptomConfig
     from hwtop.job.secrets import Hidden
     from hwtop.model.frame import Frame
+    from hwtop.model.snapshot import Snapshot
+    from hwtop.ui.pictures.shot import Shot
 
 _PICTURE = (120, 40)
 """Columns and rows."""
@@ -107,6 +113,46 @@ def _pictures(frame: Frame, config: Config) -> dict[str, str | bytes]:
         "overview.txt": screenshot.text(view, _PICTURE),
         "overview.png": painted.png(screenshot.svg(view, _PICTURE)),
     }
+
+
+def bundle_of_watch(
+    shot: Shot,
+    frame: Frame,
+    seen: Seen,
+    past: Callable[[], Sequence[Snapshot]],
+    symptoms: SymptomConfig,
+    told: Callable[[str, Path | None], None],
+) -> None:
+    """Makes a bundle in the home directory of a job that is watched already, with this picture, in a thread."""
+    from hwtop.bundle.make import Order, Watched
+    from hwtop.bundle.make import bundle_of_watch as made
+    from hwtop.bundle.mask import Mask
+    from hwtop.fields import units
+    from hwtop.ui.pictures import shot as shots
+
+    job = frame.derived.job
+    if job is None:
+        return
+    order = Order(pid=job.target_pid, symptoms=symptoms)
+
+    def drawn(masked: Frame) -> dict[str, str | bytes]:
+        ready = replace(shot, view=replace(shot.view, frame=masked), formats=("png", "txt"))
+        return {f"screen{ending}": content for ending, content in shots.files(ready)}
+
+    def work() -> None:
+        try:
+            watched = Watched(frame=frame, seen=seen, snapshots=past())
+            with tempfile.TemporaryDirectory(prefix="hwtop-") as folder:
+                content = made(order, Mask(), Path(folder), lambda words: told(f"{words} ...", None), drawn, watched)
+            place = Path("~").expanduser() / f"{shots.name(shot.view)}.zip"
+            atomic_file.write(place, content)
+        except Exception as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            told(f"not saved: {reason}", None)
+        else:
+            told(f"saved, and its path sent to the clipboard: {place} ({units.size(len(content))})", place)
+
+    threading.Thread(target=work, name="hwtop-bundle", daemon=True).start()
 
 
 def _show(text: str) -> None:

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from hwtop.commands import completion, pictures
 from hwtop.commands.options import F, Seconds, config_path, settings, settings_of
-from hwtop.config import INTERVAL_S, AlertConfig, SymptomConfig
+from hwtop.config import INTERVAL_S, AlertConfig, FlightPlace, SymptomConfig
 from hwtop.errors import CannotError, HwtopError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Opening:
     symptoms: SymptomConfig
     learns: bool
     saves_incidents: bool
+    flight: FlightPlace
 
 
 def opening(ctx: click.Context) -> Opening:
@@ -110,6 +111,7 @@ def opening(ctx: click.Context) -> Opening:
         config.symptoms,
         config.baselines.learn,
         config.incidents.save,
+        config.recording.flight,
     )
 
 

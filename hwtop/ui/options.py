@@ -67,6 +67,8 @@ RecordingChanged = Callable[[str, bool], None]
 """Told in words what came of a recording, and whether one goes on; from any thread."""
 Record = Callable[[str, RecordingChanged], None]
 """Starts a recording in a file of this name, or ends the one that goes on. Does not block and does not raise."""
+SaveBundle = Callable[[Shot, Callable[[str, pathlib.Path | None], None]], None]
+"""Makes a bundle with this picture. Tells in words how far it is, and at last where the file is; from any thread. Does not block."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ class ScreenOptions:
     """The report that is copied below the conclusion, for an issue; None: only the conclusion is."""
     record: Record | None = None
     """None: nothing can be recorded from here, as in a replay."""
+    bundle: SaveBundle | None = None
+    """None: there is no job here to make a bundle of."""
     settings: SettingsFile | None = None
     """None: there is no file that could be changed from here."""
     call: Call | None = None

@@ -81,6 +81,7 @@ CASES: dict[str, Case] = {
     "copy-line": Case(shows="clipboard: "),
     "picture": Case(shows="hwtop screenshot"),
     "picture-options": Case(shows="hwtop screenshot"),
+    "bundle": Case(shows="hwtop bundle PID"),
     "record": Case(shows="hwtop record"),
     "order": Case(("2",), hides="by number"),
     "reverse": Case(("2",), "rank↓"),

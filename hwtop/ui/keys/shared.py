@@ -182,6 +182,7 @@ PICTURE: tuple[Action, ...] = (
         screen="record",
         works_without_job=True,
     ),
+    Action("bundle", "B", "bundle", "Save a bundle for a colleague: report, logs, stacks, recording", screen="bundle"),
     Action("order", "o", "sort", "Sort by the next column; on curves: next source"),
     Action("reverse", "O", "reverse", "Reverse the sort order"),
     Action("filter", "slash,f4", "filter", "Filter the rows while you type", home="logs", elsewhere="logs"),

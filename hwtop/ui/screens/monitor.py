@@ -155,6 +155,11 @@ class MonitorScreen(PictureScreen):
         if self.view is not None:
             self._sharing.record(self.view)
 
+    def action_bundle(self) -> None:
+        """Collect what a colleague needs to see of the job, and say where."""
+        if self.view is not None and not self.view.is_picking:
+            self._act(lambda view: self._sharing.bundle(self._shot(view)), self.view)
+
     def on_shared(self, event: Shared) -> None:
         """Say where it is, or why it could not be written."""
         if event.copied:

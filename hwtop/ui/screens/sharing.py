@@ -104,6 +104,17 @@ class Sharing:
         else:
             self._look(note="nothing can be recorded from here: hwtop record -o FILE PID does it on the machine itself")
 
+    def bundle(self, taken: Shot) -> None:
+        """Make a bundle of the job."""
+        bundle = self._options.bundle
+        if bundle is not None and taken.view.job is not None:
+            bundle(taken, self._bundle_told)
+        else:
+            self._look(note="there is no job here: hwtop bundle PID -o FILE makes a bundle of one")
+
+    def _bundle_told(self, words: str, place: Path | None) -> None:
+        self._screen.post_message(Shared(f"bundle: {visible(words)}", "" if place is None else str(place)))
+
     def _picture_saved(self, result: Sequence[Path] | HwtopError) -> None:
         if isinstance(result, HwtopError):
             self._screen.post_message(Shared(visible(str(result))))
