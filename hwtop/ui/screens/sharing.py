@@ -93,7 +93,7 @@ class Sharing:
                 )
             )
 
-        title = "Save a picture; secrets are always masked"
+        title = "Picture, secrets masked"
         self._screen.app.push_screen(FormScreen(title, rows, is_ascii=self._options.is_ascii), answered)
 
     def record(self, view: View) -> None:
