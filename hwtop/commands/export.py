@@ -82,7 +82,7 @@ def command(
     page: str,
     **outputs: Path | None,
 ) -> None:
-    """Serve metrics and findings to Prometheus, or convert the recording FILE for other tools.
+    """Serve metrics and findings to Prometheus, or convert the recording or bundle FILE for other tools.
 
     An existing file OUT is replaced. Only you can read a new one.
     """
@@ -124,9 +124,9 @@ def _serve(frames: Iterable[Frame], server: MetricsServer) -> None:
 
 def _convert(ctx: click.Context, file: Path, chosen: dict[str, Path], size: tuple[int, int], page: str) -> None:
     from hwtop import atomic_file
-    from hwtop.store.reader import Recording
+    from hwtop.bundle import opened
 
-    recording = Recording(file)
+    recording = opened.recording(file)
     if any(place.exists() and place.samefile(file) for place in chosen.values()):
         raise UsageError(f"{str(file)!r} is the recording itself: choose another name for the result")
     for form, place in chosen.items():
