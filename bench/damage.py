@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 
 from hwtop.bundle import opened
@@ -85,9 +85,7 @@ def opens(place: Path) -> str:
     except UsageError as error:
         assert "\n" not in str(error)
         return "refused in one line"
-    frame = None
-    for frame in frames(recording.snapshots()):
-        pass
+    frame = next(iter(deque(frames(recording.snapshots()), maxlen=1)), None)
     problems = recording.problems
     recording.close()
     if frame is not None:
