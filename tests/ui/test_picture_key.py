@@ -150,7 +150,7 @@ def test_all_pages_are_a_file_each() -> None:
 
 
 def test_a_panel_that_is_not_there_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"no panel 'nothing' on the page overview: it has .*ranks"):
+    with pytest.raises(UsageError, match=r"no panel 'nothing' on this page: it has .*ranks"):
         texts(shot_of(View(frame=frames.hang()), panel="nothing"))
 
 

@@ -85,7 +85,7 @@ def _lines(shot: Shot) -> list[Line]:
         return [*picture(view, *size), *_caption(view, size[0])]
     places = arrange(view, *size)
     if shot.panel not in places:
-        raise UsageError(f"no panel {shot.panel!r} on the page {view.page}: it has {', '.join(sorted(places))}")
+        raise UsageError(f"no panel {shot.panel!r} on this page: it has {', '.join(sorted(places))}")
     lines = drawn(view, shot.panel, places)
     return [*lines, *_caption(view, places[shot.panel].width)]
 
