@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, final
 
+from hwtop.bundle import opened
 from hwtop.collectors.process.source import check_target
 from hwtop.errors import UsageError
 from hwtop.feed.feed import frames
@@ -20,7 +21,6 @@ from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot
 from hwtop.report import json_report
 from hwtop.report.json_report import Diagnosis, SnapshotReport
-from hwtop.store import reader
 
 _RATES_S = 1.0
 """Rates need two readings, this far apart."""
@@ -72,7 +72,7 @@ class Series(NamedTuple):
 
 @final
 class Recording:
-    """A file that `hwtop record` has written.
+    """A file that `hwtop record` or `hwtop bundle` has written.
 
     >>> import hwtop
     >>> recording = hwtop.Recording(path)
@@ -94,7 +94,7 @@ class Recording:
         Raises:
             UsageError: there is no such file, or it is not a recording that this version can read.
         """
-        self._recording = reader.Recording(Path(path))
+        self._recording = opened.recording(Path(path))
 
     def __iter__(self) -> Iterator[Snapshot]:
         """What was read, oldest first; parts that are damaged are left out."""

@@ -17,7 +17,7 @@ COMMANDS = {
     "completion": "Print a shell completion script.",
     "baseline": "Save a good run as a baseline, and compare later runs with it.",
     "bundle": "Collect what a colleague needs to see of a job in one file, secrets masked.",
-    "compare": "Compare two recordings: slower or not, where, and what else differs.",
+    "compare": "Compare two runs: recordings, bundles or baselines.",
     "config": "Write, show and check the settings file.",
     "demo": "Start a small training job with a planted fault, and watch it.",
     "doctor": "Print what hwtop can and cannot see here, and how to change that.",
@@ -28,12 +28,13 @@ COMMANDS = {
     "incidents": "List, show and remove what hwtop saved of jobs that hung or crashed.",
     "man": "Print the manual page.",
     "mcp": "Serve coding agents by the Model Context Protocol, on standard input and output.",
+    "open": "Show or diagnose a bundle or a recording: the same as replay.",
     "patterns": "List, show and test log patterns, built-in and your own.",
     "record": "Record a job without a screen, into a file for `hwtop replay`.",
     "replay": "Show or diagnose a recording or a bundle.",
     "scan": "Search log files for known errors and progress.",
     "schema": "Print the JSON Schema of what hwtop prints as JSON.",
-    "screenshot": "Save the screen as SVG, PNG or text, without a terminal.",
+    "screenshot": "Save the screen as PNG, SVG, HTML or text, without a terminal.",
     "prepare": "Print what to switch on before a run so that a hang can be diagnosed.",
     "preflight": "Check this machine and a training script before a run.",
     "snapshot": "Read all metrics once and print them.",
@@ -43,6 +44,8 @@ COMMANDS = {
     "web": "Show the screen in a browser on this machine.",
 }
 """Name -> help line. `live` runs when no command is given."""
+_SAME = {"open": "replay"}
+"""Another name of a command."""
 
 
 class _Commands(click.Group):
@@ -54,7 +57,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name != "live" and cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"hwtop.commands.{cmd_name}").command
+        command: click.Command = import_module(f"hwtop.commands.{_SAME.get(cmd_name, cmd_name)}").command
         return command
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Programs that the tests drive: gcc builds the fake NVIDIA driver, tmux is the terminal, chromium the browser, groff sets the
-# manual page, setpriv takes rights away; Open MPI, MPICH and Slurm start jobs.
+# manual page, setpriv takes rights away; Open MPI, MPICH and Slurm start jobs; Prometheus asks for metrics.
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -17,6 +17,7 @@ need slurmctld slurmctld
 need slurmd slurmd
 need srun slurm-client
 need munged munge
+need prometheus prometheus # with promtool
 ((${#missing[@]})) || exit 0
 
 as_root=()

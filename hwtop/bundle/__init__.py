@@ -5,6 +5,7 @@
     environment.json   versions, and the variables of the job that matter
     hardware.json      what hwtop has read of the machine
     started.json       how the job was started: command lines, folder, git commit
+    config/            files of settings that a command line names
     logs/              beginning and end of the logs, and the lines that matched a pattern with those around them
     stacks.txt, .json  the stacks of now, and the newest of each process that the watch has seen
     flight/            Flight Recorder dumps

@@ -6,15 +6,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, get_args
+from typing import Any
 
 import msgspec
 
-from hwtop.job.secrets import MASK, masked_text
+from hwtop.job.secrets import MASK, Hidden, masked_text
+from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot
 
-Hidden = Literal["hosts", "users", "paths"]
-HIDDEN: tuple[Hidden, ...] = get_args(Hidden)
 _MOST_REMEMBERED = 50_000
 """Texts whose masked form is kept: most are the same in each snapshot."""
 _HOST_VARIABLES = ("MASTER_ADDR", "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_IP")
@@ -69,6 +68,15 @@ class Mask:
         self.learn(snapshot)
         return msgspec.convert(self.value(msgspec.to_builtins(snapshot), member), Snapshot)
 
+    def frame(self, frame: Frame, member: str) -> Frame:
+        """The same frame, all texts masked but those of its history: of that only numbers are shown."""
+        job = frame.derived.job
+        self._learn("HOST", [frame.derived.host])
+        self._learn("USER", [item.user for item in (job.processes if job else ()) if item.user])
+        bare = msgspec.structs.replace(frame, history=())
+        masked = msgspec.convert(self.value(msgspec.to_builtins(bare), member), Frame)
+        return msgspec.structs.replace(masked, history=(*frame.history[:-1], masked.derived))
+
     def learn(self, snapshot: Snapshot) -> None:
         """Which names of hosts and users there are."""
         processes = snapshot.process.processes if snapshot.process is not None else ()
@@ -76,7 +84,7 @@ class Mask:
             process.env[name] for process in processes if process.env for name in _HOST_VARIABLES if name in process.env
         ]
         self._learn("HOST", [snapshot.host, *hosts])
-        self._learn("USER", [process.user for process in processes if process.user and not process.user.isdigit()])
+        self._learn("USER", [process.user for process in processes if process.user])
 
     def _learn(self, stand_in: str, names: Iterable[str]) -> None:
         if (stand_in == "HOST" and "hosts" not in self.hidden) or (stand_in == "USER" and "users" not in self.hidden):

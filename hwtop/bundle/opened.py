@@ -43,7 +43,7 @@ def recording(place: Path) -> Recording:
     Raises:
         UsageError: it is neither, is damaged, or may do harm.
     """
-    if not _is_zip(place):
+    if not is_bundle(place):
         return Recording(place)
     with tempfile.TemporaryDirectory(prefix="hwtop-") as folder:
         extracted = Path(folder) / RECORDING
@@ -62,7 +62,8 @@ def text(place: Path, member: str, most_bytes: int) -> str:
     return b"".join(_blocks(place, member, most_bytes)).decode(errors="replace")
 
 
-def _is_zip(place: Path) -> bool:
+def is_bundle(place: Path) -> bool:
+    """Whether it is a zip file; False for a recording."""
     with contextlib.suppress(OSError, ValueError):
         if stat.S_ISREG(os.stat(place).st_mode):
             with place.open("rb") as file:

@@ -9,7 +9,7 @@ from hwtop.bundle.archive import Archive, Members
 from hwtop.bundle.environment import environment
 from hwtop.bundle.evidence import Seen
 from hwtop.bundle.logs import by_file, ends_of
-from hwtop.bundle.started import command_lines, git_state
+from hwtop.bundle.started import command_lines, config_files, git_state
 from hwtop.errors import CannotError
 from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
@@ -44,6 +44,7 @@ def _add_read(archive: Archive, pid: int, snapshot: Snapshot) -> None:
     archive.collect("hardware.json", partial(_hardware, snapshot))
     if snapshot.process is not None:
         archive.add("started.json", command_lines(snapshot.process))
+        archive.collect("config", partial(config_files, snapshot.process))
         archive.collect("git.json", lambda: {"git.json": git_state(pid)})
 
 

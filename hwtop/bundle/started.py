@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hwtop.collectors.child import Children
+from hwtop.collectors.found_file import open_found, unreadable_for
 from hwtop.errors import CannotError
-from hwtop.model.process import ProcessReading
+from hwtop.model.process import ProcessInfo, ProcessReading
 
 _MOST_PROCESSES = 256
 _MOST_CHANGES = 200
+_MOST_FILES = 32
+_MOST_FILE_BYTES = 256 << 10
+_SETTINGS = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")
+"""How names of settings end."""
 _GIT_S = 5.0
 _GIT = (
     "env",
@@ -44,6 +51,39 @@ def command_lines(processes: ProcessReading) -> dict[str, Any]:
         ],
         "ended": processes.gone,
     }
+
+
+def config_files(processes: ProcessReading) -> dict[str, str]:
+    """Name of a member -> content of each file of settings that a command line names, as far as its user may read it."""
+    found: dict[str, str] = {}
+    for process in processes.processes[:_MOST_PROCESSES]:
+        for path in _named(process):
+            name = f"config/{path.lstrip('/')}"
+            if name in found or len(found) >= _MOST_FILES:
+                continue
+            with contextlib.suppress(OSError):
+                found[name] = _read(path, process.uid)
+    return found
+
+
+def _named(process: ProcessInfo) -> Iterator[str]:
+    """As the value of an option too: --config=run.yaml, +file.json."""
+    for argument in process.cmdline or ():
+        word = argument.rpartition("=")[2].lstrip("@+")
+        if word.endswith(_SETTINGS) and (word.startswith("/") or process.cwd is not None):
+            yield os.path.normpath(os.path.join(process.cwd or "/", word))
+
+
+def _read(path: str, uid: int | None) -> str:
+    """Raises OSError: it cannot be read, or is larger than settings are."""
+    fd = open_found(path, uid, unreadable_for)
+    try:
+        content = os.pread(fd, _MOST_FILE_BYTES + 1, 0)
+    finally:
+        os.close(fd)
+    if len(content) > _MOST_FILE_BYTES:
+        raise OSError("larger than a file of settings")
+    return content.decode(errors="replace")
 
 
 def git_state(pid: int, proc: str = "/proc") -> dict[str, Any]:

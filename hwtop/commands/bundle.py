@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from hwtop import atomic_file
 from hwtop.commands.options import (
     Bytes,
-    ParamType,
     Seconds,
     end_as_interrupted,
+    masking,
     reading,
     resolve_target,
     settings,
@@ -24,28 +27,15 @@ from hwtop.commands.options import (
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
-    from hwtop.config import Config
+    from hwtop.bundle.evidence import Seen
+    from hwtop.config import Config, SymptomConfig
+    from hwtop.job.secrets import Hidden
     from hwtop.model.frame import Frame
+    from hwtop.model.snapshot import Snapshot
+    from hwtop.ui.pictures.shot import Shot
 
 _PICTURE = (120, 40)
 """Columns and rows."""
-
-
-class _Hidden(ParamType[tuple[str, ...]]):
-    """hosts, users and paths, separated by commas."""
-
-    name = "LIST"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Those that are named."""
-        from hwtop.bundle.mask import HIDDEN
-
-        if isinstance(value, tuple):
-            return value
-        found = tuple(part.strip() for part in str(value).split(","))
-        if not set(found) <= set(HIDDEN):
-            self.fail(f"{value!r} is not a list of what to mask: use e.g. {','.join(HIDDEN)}", param, ctx)
-        return found
 
 
 @click.command()
@@ -56,13 +46,7 @@ class _Hidden(ParamType[tuple[str, ...]]):
 @click.option(
     "--for", "seconds", type=Seconds(3, 3600), default="10s", show_default=True, help="How long to watch and record."
 )
-@click.option(
-    "--mask",
-    "hidden",
-    type=_Hidden(),
-    default=(),
-    help="Mask also these: hosts, users, paths (separate them by commas). Secrets are always masked.",
-)
+@masking
 @click.option(
     "--max-size",
     type=Bytes(1 << 20),
@@ -80,7 +64,7 @@ def command(
     gpus: tuple[int, ...] | None,
     output: Path,
     seconds: float,
-    hidden: tuple[Any, ...],
+    hidden: tuple[Hidden, ...],
     max_size: int,
 ) -> None:
     """Watch the job that PID belongs to, and collect what a colleague needs to see of it in one zip file that only you can read.
@@ -129,6 +113,46 @@ def _pictures(frame: Frame, config: Config) -> dict[str, str | bytes]:
         "overview.txt": screenshot.text(view, _PICTURE),
         "overview.png": painted.png(screenshot.svg(view, _PICTURE)),
     }
+
+
+def bundle_of_watch(
+    shot: Shot,
+    frame: Frame,
+    seen: Seen,
+    past: Callable[[], Sequence[Snapshot]],
+    symptoms: SymptomConfig,
+    told: Callable[[str, Path | None], None],
+) -> None:
+    """Makes a bundle in the home directory of a job that is watched already, with this picture, in a thread."""
+    from hwtop.bundle.make import Order, Watched
+    from hwtop.bundle.make import bundle_of_watch as made
+    from hwtop.bundle.mask import Mask
+    from hwtop.fields import units
+    from hwtop.ui.pictures import shot as shots
+
+    job = frame.derived.job
+    if job is None:
+        return
+    order = Order(pid=job.target_pid, symptoms=symptoms)
+
+    def drawn(masked: Frame) -> dict[str, str | bytes]:
+        ready = replace(shot, view=replace(shot.view, frame=masked), formats=("png", "txt"))
+        return {f"screen{ending}": content for ending, content in shots.files(ready)}
+
+    def work() -> None:
+        try:
+            watched = Watched(frame=frame, seen=seen, snapshots=past())
+            with tempfile.TemporaryDirectory(prefix="hwtop-") as folder:
+                content = made(order, Mask(), Path(folder), lambda words: told(f"{words} ...", None), drawn, watched)
+            place = Path("~").expanduser() / f"{shots.name(shot.view)}.zip"
+            atomic_file.write(place, content)
+        except Exception as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            told(f"not saved: {reason}", None)
+        else:
+            told(f"saved, and its path sent to the clipboard: {place} ({units.size(len(content))})", place)
+
+    threading.Thread(target=work, name="hwtop-bundle", daemon=True).start()
 
 
 def _show(text: str) -> None:

@@ -1,4 +1,4 @@
-"""`hwtop compare`: two recordings next to each other."""
+"""`hwtop compare`: two runs next to each other."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("then", metavar="THEN", type=click.Path(path_type=Path))
-@click.argument("now", metavar="NOW", type=click.Path(path_type=Path))
+@click.argument("then", metavar="THEN")
+@click.argument("now", metavar="NOW")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @settings
 @click.pass_context
-def command(ctx: click.Context, /, then: Path, now: Path, as_json: bool) -> None:
-    """Compare the recording NOW with the earlier recording THEN: slower or not, in which phase, on which rank or GPU, and what else differs.
+def command(ctx: click.Context, /, then: str, now: str, as_json: bool) -> None:
+    """Compare the run NOW with the earlier run THEN: slower or not, in which phase, on which rank or GPU, and what else differs.
 
-    Compared are the last ten minutes of each in which ranks were alive. Exit code: 0 not slower, 1 clearly slower, 2 unknown
+    A run is a recording, a bundle, or the name of a baseline. Bundles are also compared by versions of packages and git commit. Compared are the last ten minutes of each in which ranks were alive. Exit code: 0 not slower, 1 clearly slower, 2 unknown
     (with the reason).
     """
     from hwtop.job.log.text import visible
@@ -37,22 +37,28 @@ def command(ctx: click.Context, /, then: Path, now: Path, as_json: bool) -> None
     if as_json:
         print(json_report.encode(runs.report()))
     else:
-        print("\n".join(runs.text(visible(str(then)))))
+        print("\n".join(runs.text(visible(then))))
     sys.stdout.flush()
     if runs.found.is_slower is None:
-        raise CannotError("the two recordings have no step time and no throughput in the same unit")
+        raise CannotError("the two runs have no step time and no throughput in the same unit")
     ctx.exit(int(runs.found.is_slower))
 
 
-def _read(place: Path, symptoms: SymptomConfig) -> RecordedRun:
-    from hwtop.feed.recorded import recorded_run
-    from hwtop.store.reader import Recording
+def _read(name: str, symptoms: SymptomConfig) -> RecordedRun:
+    from hwtop.bundle import opened
+    from hwtop.bundle.conditions import conditions
+    from hwtop.feed.recorded import baseline_run, recorded_run
+    from hwtop.state import baselines
 
-    recording = Recording(place)
+    place = Path(name)
+    if not place.exists() and name in baselines.names():
+        return baseline_run(baselines.load(name))
+    recording = opened.recording(place)
     try:
-        return recorded_run(recording.snapshots(), symptoms)
+        run = recorded_run(recording.snapshots(), symptoms)
+        return run._replace(circumstances={**run.circumstances, **conditions(place)})
     except CannotError as error:
-        raise CannotError(f"{str(place)!r}: {error}") from None
+        raise CannotError(f"{name!r}: {error}") from None
     finally:
         for problem in recording.problems:
             report_failure(problem)

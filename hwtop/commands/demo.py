@@ -67,5 +67,7 @@ def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool
         DemoJob(scenario, Path(folder), is_stdlib_forced=is_stdlib_forced) as job,
     ):
         pid, logs = job.launcher_pid, (job.log_glob,)
-        watching = live.Watching(pid, opening.interval_s, logs, None, opening.symptoms, opening.learns)
+        watching = live.Watching(
+            pid, opening.interval_s, logs, None, opening.symptoms, opening.learns, flight=opening.flight
+        )
         live.watch(opening, watching, for_s)

@@ -57,6 +57,7 @@ def _output(name: str, what: str) -> Callable[[F], F]:
 @click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]")
 @click.option("--auth-file", type=click.Path(path_type=Path), help="File with USER:PASSWORD that a scrape must send.")
 @_output("csv", "Write the numbers of the recording FILE as CSV, one a line.")
+@_output("parquet", "Write the same as Parquet; needs hwtop[parquet].")
 @_output("perfetto", "Write counters, states, phases and findings as trace events, e.g. for ui.perfetto.dev.")
 @_output("speedscope", "Write the stack samples of each rank for speedscope.app.")
 @_output("asciicast", "Write the screen as an asciicast, with a marker for each finding.")
@@ -82,14 +83,14 @@ def command(
     page: str,
     **outputs: Path | None,
 ) -> None:
-    """Serve metrics and findings to Prometheus, or convert the recording FILE for other tools.
+    """Serve metrics and findings to Prometheus, or convert the recording or bundle FILE for other tools.
 
     An existing file OUT is replaced. Only you can read a new one.
     """
     chosen = {form: place for form, place in outputs.items() if place is not None}
     if prometheus == bool(chosen):
         raise UsageError(
-            "choose --prometheus for a job, or --csv, --perfetto, --speedscope or --asciicast for a recording"
+            "choose --prometheus for a job, or --csv, --parquet, --perfetto, --speedscope or --asciicast for a recording"
         )
     if prometheus:
         from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
@@ -124,21 +125,27 @@ def _serve(frames: Iterable[Frame], server: MetricsServer) -> None:
 
 def _convert(ctx: click.Context, file: Path, chosen: dict[str, Path], size: tuple[int, int], page: str) -> None:
     from hwtop import atomic_file
-    from hwtop.store.reader import Recording
+    from hwtop.bundle import opened
 
-    recording = Recording(file)
+    recording = opened.recording(file)
     if any(place.exists() and place.samefile(file) for place in chosen.values()):
         raise UsageError(f"{str(file)!r} is the recording itself: choose another name for the result")
     for form, place in chosen.items():
         parts = _parts(ctx, form, recording, size, page)
-        atomic_file.write_parts(place, (part.encode(errors="backslashreplace") for part in parts))
+        atomic_file.write_parts(place, map(_encoded, parts))
         print(visible(f"wrote {place}"))
     for problem in recording.problems:
         report_failure(problem)
 
 
-def _parts(ctx: click.Context, form: str, recording: Recording, size: tuple[int, int], page: str) -> Iterator[str]:
-    """The text of the file, in parts."""
+def _encoded(part: str | bytes) -> bytes:
+    return part if isinstance(part, bytes) else part.encode(errors="backslashreplace")
+
+
+def _parts(
+    ctx: click.Context, form: str, recording: Recording, size: tuple[int, int], page: str
+) -> Iterator[str | bytes]:
+    """The content of the file, in parts."""
     from hwtop.feed.feed import frames
 
     config = settings_of(ctx)
@@ -147,6 +154,10 @@ def _parts(ctx: click.Context, form: str, recording: Recording, size: tuple[int,
         from hwtop.report.readings_csv import readings_csv
 
         yield from readings_csv(found)
+    elif form == "parquet":
+        from hwtop.report.readings_parquet import readings_parquet
+
+        yield from readings_parquet(found)
     elif form == "perfetto":
         from hwtop.report.trace_events import trace_events
 

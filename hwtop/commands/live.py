@@ -13,13 +13,15 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hwtop.commands import first_run, screen
 from hwtop.commands.options import LARGEST, on_finding, reading, resolve_target, settings_of, target
-from hwtop.config import SymptomConfig
+from hwtop.config import FlightPlace, SymptomConfig
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
@@ -27,9 +29,12 @@ if TYPE_CHECKING:
     from hwtop.model.plan import UserFocus
     from hwtop.model.signal import SignalAnswer, SignalOrder
     from hwtop.ui.options import ScreenOptions, Send, Source
+    from hwtop.ui.pictures.shot import Shot
 
 _STARTED = 20
 """Frames after which all is read and drawn that the start takes: logs are read from the first ones on."""
+BUNDLE_S = 600.0
+"""Of the recording in the bundle of key B: what takes some seconds to mask and to replay."""
 _LEAVE_S = 2.0
 """How long a screen whose terminal is gone may take to exit."""
 
@@ -46,6 +51,7 @@ class Watching:
         symptoms: SymptomConfig,
         learns: bool = False,
         saves_incidents: bool = False,
+        flight: FlightPlace = "off",
     ) -> None:
         self._target_pid = target_pid
         self._interval_s = interval_s
@@ -54,12 +60,16 @@ class Watching:
         self._symptoms = symptoms
         self._learns = learns
         self._saves_incidents = saves_incidents
+        self._kept = flight
         from hwtop.bundle.incident import keeper
+        from hwtop.feed.flight import Flight
         from hwtop.feed.record import RecordingSwitch
 
         self._publish: Callable[[Frame], None] | None = None
-        self.recording = RecordingSwitch()
-        self.incident = keeper(saves_incidents)
+        self._flight = Flight("off", None)
+        self._frame: Frame | None = None
+        self.recording = RecordingSwitch(earlier=lambda: self._flight.snapshots())
+        self.incident = keeper(False)
 
     def start(self, publish: Callable[[Frame], None]) -> Watching:
         """Start to publish frames, from a thread."""
@@ -92,14 +102,24 @@ class Watching:
             self._source.signalled(order.signal, reached)
         return answers
 
+    def bundle(self, shot: Shot, told: Callable[[str, Path | None], None]) -> None:
+        """Make a bundle of what is watched, in a thread."""
+        if self._frame is not None:
+            from hwtop.commands.bundle import bundle_of_watch
+
+            watched = partial(self._flight.snapshots, BUNDLE_S)
+            bundle_of_watch(shot, self._frame, self.incident.seen(), watched, self._symptoms, told)
+
     def stop(self) -> None:
         """Stop publishing; does not wait."""
         self._feed.stop()
+        self._flight.close()
 
     def _begin(self) -> None:
         from hwtop.bundle.incident import keeper
         from hwtop.feed.feed import Feed, both
         from hwtop.feed.heap import give_back
+        from hwtop.feed.flight import Flight
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 
@@ -108,9 +128,11 @@ class Watching:
             gc.enable()
         publish = self._publish
         assert publish is not None
-        self.incident = incident = keeper(self._saves_incidents)
+        self._flight = flight = Flight(self._kept, self._target_pid)
+        self.incident = incident = keeper(self._saves_incidents, flight.snapshots)
 
         def show(frame: Frame) -> None:
+            self._frame = frame
             incident.advance(frame)
             publish(frame)
             if frame.number == _STARTED:
@@ -119,7 +141,7 @@ class Watching:
         self._source = LiveSource(
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
-        store = both(self.recording.store, incident.store)
+        store = both(flight.store, self.recording.store, incident.store)
         self._feed = Feed(self._source, show, self._symptoms, learner(self._learns), store)
         self._feed.start()
 
@@ -158,7 +180,14 @@ def command(
             print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
         else:
             watching = Watching(
-                target_pid, opening.interval_s, logs, gpus, opening.symptoms, opening.learns, opening.saves_incidents
+                target_pid,
+                opening.interval_s,
+                logs,
+                gpus,
+                opening.symptoms,
+                opening.learns,
+                opening.saves_incidents,
+                opening.flight,
             )
             watch(opening, watching)
     finally:
@@ -167,7 +196,7 @@ def command(
 
 def watch(opening: screen.Opening, watching: Watching, seconds: float | None = None) -> None:
     """The screen of a job, as `run`; a recording that goes on ends with it."""
-    options = replace(offered(opening.options, watching.send), record=watching.recording.toggle)
+    options = replace(offered(opening.options, watching.send), record=watching.recording.toggle, bundle=watching.bundle)
     run(replace(opening, options=options), watching.start, seconds)
     watching.recording.close()
     if (saved := watching.incident.finish()) is not None and _takes_text():

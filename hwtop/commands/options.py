@@ -54,6 +54,23 @@ class Seconds(ParamType[float]):
         return found
 
 
+class HiddenList(ParamType[tuple[str, ...]]):
+    """hosts, users and paths, separated by commas."""
+
+    name = "LIST"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Those that are named."""
+        from hwtop.job.secrets import HIDDEN
+
+        if isinstance(value, tuple):
+            return value
+        found = tuple(part.strip() for part in str(value).split(","))
+        if not set(found) <= set(HIDDEN):
+            self.fail(f"{value!r} is not a list of what to mask: use e.g. {','.join(HIDDEN)}", param, ctx)
+        return found
+
+
 class Bytes(ParamType[int]):
     """A size in powers of 1024: 200M, 2G."""
 
@@ -317,3 +334,12 @@ def end_as_interrupted() -> None:
     for signum in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(signum) is not signal.SIG_IGN:
             signal.signal(signum, signal.default_int_handler)
+
+
+masking = click.option(
+    "--mask",
+    "hidden",
+    type=HiddenList(),
+    default=(),
+    help="Mask also these: hosts, users, paths (separate them by commas). Secrets are always masked.",
+)

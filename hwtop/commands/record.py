@@ -69,6 +69,7 @@ def command(
     """
     from hwtop.bundle.incident import keeper
     from hwtop.feed.feed import both
+    from hwtop.feed.flight import Flight
     from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
     from hwtop.feed.record import Recorder
     from hwtop.feed.watch import watch
@@ -80,9 +81,11 @@ def command(
     target_pid = resolve_target(pid, pid_option, name, required=False)
     who = "this machine" if target_pid is None else f"the job of PID {target_pid}"
     until = units.duration(seconds) if seconds else "Ctrl-C" if target_pid is None else "the job ends or Ctrl-C"
-    recorder = Recorder(Writer(output, most_bytes=max_size, keep_s=keep))
+    writer = Writer(output, most_bytes=max_size, keep_s=keep)
+    recorder = Recorder(lambda: writer)
     print(visible(f"recording {who} into {output} {'for' if seconds else 'until'} {until}"), flush=True)
-    incident = keeper(settings_of(ctx).incidents.save)
+    flight = Flight(settings_of(ctx).recording.flight, target_pid)
+    incident = keeper(settings_of(ctx).incidents.save, flight.snapshots)
     newest: deque[Frame] = deque(maxlen=1)
     with until_interrupted():
         for frame in watch(
@@ -92,7 +95,7 @@ def command(
             log_globs=logs,
             gpus=gpus,
             symptoms=settings_of(ctx).symptoms,
-            store=both(recorder.put, incident.store),
+            store=both(recorder.put, flight.store, incident.store),
             stack_budget_pct=LIVE_STACK_BUDGET_PCT,
         ):
             newest.append(frame)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from hwtop.commands import completion
+from hwtop.commands import completion, pictures
 from hwtop.commands.options import F, Seconds, config_path, settings, settings_of
-from hwtop.config import INTERVAL_S, AlertConfig, SymptomConfig
+from hwtop.config import INTERVAL_S, AlertConfig, FlightPlace, SymptomConfig
 from hwtop.errors import CannotError, HwtopError
 
 if TYPE_CHECKING:
     from hwtop.config.file import Changes
     from hwtop.config.settings import Value
-    from hwtop.ui.options import PictureSaved, Saved, ScreenOptions
+    from hwtop.ui.options import Saved, ScreenOptions
 
 _FLAGS: dict[str, tuple[str, str, Callable[[Any], Value]]] = {
     "interval": ("interval", "--interval", lambda seconds: f"{seconds:g}s"),
@@ -72,6 +72,7 @@ class Opening:
     symptoms: SymptomConfig
     learns: bool
     saves_incidents: bool
+    flight: FlightPlace
 
 
 def opening(ctx: click.Context) -> Opening:
@@ -82,6 +83,7 @@ def opening(ctx: click.Context) -> Opening:
     """
     from hwtop.config import default_path
     from hwtop.fields import levels
+    from hwtop.report import markdown
     from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions, SettingsFile
     from hwtop.ui.settings import rows as settings_rows
@@ -98,7 +100,8 @@ def opening(ctx: click.Context) -> Opening:
         panels=config.panels,
         keymap=keymap(config.keys),
         levels=levels.chosen(config.symptoms.thresholds),
-        save_picture=save_picture,
+        save_picture=pictures.save,
+        report=markdown.folded,
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
     return Opening(
@@ -108,6 +111,7 @@ def opening(ctx: click.Context) -> Opening:
         config.symptoms,
         config.baselines.learn,
         config.incidents.save,
+        config.recording.flight,
     )
 
 
@@ -124,27 +128,6 @@ def _given(ctx: click.Context) -> Mapping[tuple[str, ...], tuple[str, Value]]:
         for parameter, (name, flag, written) in _FLAGS.items()
         if ctx.get_parameter_source(parameter) is typed
     }
-
-
-def save_picture(name: str, svg: str, saved: PictureSaved) -> None:
-    """Writes NAME.png and NAME.svg into the home directory, in a thread: drawing takes a moment, and the home may be on a dead server."""
-    place = Path(f"~/{name}.png")
-
-    def work() -> None:
-        from hwtop import atomic_file
-        from hwtop.ui.pictures.painted import png
-
-        try:
-            file = place.expanduser()
-            atomic_file.write(file, png(svg))
-            atomic_file.write(file.with_suffix(".svg"), svg.encode())
-        except Exception as error:  # a full disk, no home directory, any failure of a file system
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            saved(CannotError(f"cannot write {place}: {reason}; the picture is not saved"))
-        else:
-            saved(file)
-
-    threading.Thread(target=work, name="hwtop-picture", daemon=True).start()
 
 
 def _saver(place: Path) -> Callable[[Changes, Saved], None]:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import click
 
-from hwtop.commands import completion
-from hwtop.commands.options import Seconds, Size, reading, resolve_target, settings, settings_of, target
-from hwtop.errors import CannotError, UsageError
+from hwtop.commands import completion, pictures
+from hwtop.commands.options import Seconds, Size, masking, reading, resolve_target, settings, settings_of, target
+from hwtop.errors import UsageError
+from hwtop.job.secrets import Hidden
 from hwtop.ui.pages.registry import NAMES
+
+_ALL = "all"
 
 
 @click.command()
@@ -24,7 +27,7 @@ from hwtop.ui.pages.registry import NAMES
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="Output file: FILE.svg, FILE.png or FILE.txt.",
+    help="Output file: FILE.png, FILE.svg, FILE.html or FILE.txt.",
 )
 @click.option("--size", type=Size(), default="120x40", show_default=True, help="Size of the screen in characters.")
 @click.option(
@@ -34,7 +37,15 @@ from hwtop.ui.pages.registry import NAMES
     default=None,
     help="How long to watch before.  [default: until the first verdict, 11 s at most]",
 )
-@click.option("--page", type=click.Choice(NAMES), default="overview", show_default=True, help="Page to show.")
+@click.option(
+    "--page",
+    type=click.Choice((*NAMES, _ALL)),
+    default="overview",
+    show_default=True,
+    help="Page to show; all: each page in a file of its own, FILE-ranks.png.",
+)
+@click.option("--panel", metavar="NAME", default="", help="Only this panel of the page, e.g. ranks.")
+@masking
 @click.option(
     "--theme", default="hwtop", shell_complete=completion.themes, show_default=True, help="Theme of the picture."
 )
@@ -54,13 +65,19 @@ def command(
     size: tuple[int, int],
     seconds: float | None,
     page: str,
+    panel: str,
+    hidden: tuple[Hidden, ...],
     theme: str,
     is_ascii: bool,
 ) -> None:
-    """Watch the job of PID, then save the screen as a picture or as text."""
-    kind = output.suffix.lower()
-    if kind not in (".svg", ".png", ".txt"):
-        raise UsageError(f"unknown format of {str(output)!r}: use a name that ends in .svg, .png or .txt")
+    """Watch the job of PID, then save the screen as a picture or as text. Secrets are masked."""
+    from hwtop.ui.pictures.shot import FORMATS, Shot
+
+    form = next((each for each in FORMATS if output.suffix.lower() == f".{each}"), None)
+    if form is None:
+        raise UsageError(f"unknown format of {str(output)!r}: use a name that ends in .png, .svg, .html or .txt")
+    if panel and page == _ALL:
+        raise UsageError("--panel is on one page: use --page NAME with it")
     target_pid = resolve_target(pid, pid_option, name, required=replay is None)
     if replay is None and at is not None:
         raise UsageError("--at needs --replay: a live watch has no other time than now")
@@ -71,7 +88,7 @@ def command(
     from hwtop.ui import themes
     from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions
-    from hwtop.ui.pictures import painted, screenshot
+    from hwtop.ui.pictures import screenshot
 
     config = settings_of(ctx)
     options = ScreenOptions(
@@ -84,14 +101,15 @@ def command(
         most_s = VERDICT_S if seconds is None else seconds
         with closing(watch(target_pid, seconds=most_s, log_globs=logs, gpus=gpus, symptoms=config.symptoms)) as coming:
             frame = first_verdict(coming) if seconds is None else last_frame(coming)
-    view = replace(options.opened(frame), page=page)
-    if kind == ".txt":
-        content = screenshot.text(view, size, ascii=is_ascii).encode()
-    else:
-        drawn = screenshot.svg(view, size, theme=theme)
-        content = drawn.encode() if kind == ".svg" else painted.png(drawn)
-    try:
-        output.write_bytes(content)
-    except OSError as error:
-        raise CannotError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
-    print(output)
+    shot = Shot(
+        view=replace(options.opened(frame), page=NAMES[0] if page == _ALL else page),
+        size=size,
+        paints=screenshot.looks(theme),
+        formats=(form,),
+        panel=panel,
+        has_all_pages=page == _ALL,
+        hidden=hidden,
+        is_ascii=is_ascii,
+    )
+    for file in pictures.write(pictures.masked(shot), output.with_suffix("")):
+        print(file)

@@ -64,6 +64,8 @@ def command(
     """
     from hwtop.bundle.incident import keeper
     from hwtop.feed.call import Announcer
+    from hwtop.feed.feed import both
+    from hwtop.feed.flight import Flight
     from hwtop.feed.learn import learner
     from hwtop.feed.until import first_event
     from hwtop.feed.vigil import conditions, vigil
@@ -76,7 +78,8 @@ def command(
     assert target_pid is not None
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
-    incident = keeper(config.incidents.save)
+    flight = Flight(config.recording.flight, target_pid)
+    incident = keeper(config.incidents.save, flight.snapshots)
 
     def each(frame: Frame) -> None:
         _show(frame)
@@ -90,7 +93,7 @@ def command(
         gpus=gpus,
         symptoms=config.symptoms,
         learner=learner(config.baselines.learn),
-        store=incident.store,
+        store=both(flight.store, incident.store),
     )
     frame, found = first_event(target_pid, coming, until, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
     _show(None)

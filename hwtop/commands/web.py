@@ -87,7 +87,14 @@ def command(
     )
     target_pid = resolve_target(pid, pid_option, name, required=False)
     watching = live.Watching(
-        target_pid, interval, logs, gpus, config.symptoms, config.baselines.learn, config.incidents.save
+        target_pid,
+        interval,
+        logs,
+        gpus,
+        config.symptoms,
+        config.baselines.learn,
+        config.incidents.save,
+        config.recording.flight,
     )
     options = replace(live.offered(options, watching.send), call=Caller(config.alerts, _complain))
     with listen(_LOOPBACK[host], port) as listening:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -108,6 +108,23 @@ class IncidentConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 SAVE = IncidentConfig()
 
 
+FlightPlace = Literal["memory", "disk", "off"]
+
+
+class RecordingConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What hwtop keeps of a job while the screen, `wait` or `record` watches it."""
+
+    flight: Annotated[
+        FlightPlace,
+        Meta(
+            description='where the last 30 minutes are kept, for the keys R and B and for incidents: "memory", "disk" (what is left after a crash of the machine) or "off"'
+        ),
+    ] = "memory"
+
+
+KEEP = RecordingConfig()
+
+
 class StackConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How Python stacks are read."""
 
@@ -160,6 +177,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(description="medians only, stored in ~/.local/state/hwtop/learned; see `hwtop baseline -h`"),
     ] = LEARN
     incidents: Annotated[IncidentConfig, Meta(description="stored in ~/.local/state/hwtop/incidents")] = SAVE
+    recording: Annotated[RecordingConfig, Meta(description="on disk: ~/.local/state/hwtop/flight")] = KEEP
     stacks: Annotated[
         StackConfig, Meta(description="py-spy must be stored where only root can change it, e.g. /usr/local/bin")
     ] = NO_SUDO

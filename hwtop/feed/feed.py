@@ -29,12 +29,12 @@ Store = Callable[[Snapshot], None]
 """Keeps what was read. Does not block and does not raise."""
 
 
-def both(first: Store, second: Store) -> Store:
-    """Keeps what was read in two places."""
+def both(*stores: Store) -> Store:
+    """Keeps what was read in several places."""
 
     def store(snapshot: Snapshot) -> None:
-        first(snapshot)
-        second(snapshot)
+        for each in stores:
+            each(snapshot)
 
     return store
 

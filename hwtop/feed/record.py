@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ from hwtop.errors import CannotError, HwtopError, internal_error
 from hwtop.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from hwtop.store.schema import Row
     from hwtop.store.writer import Writer
 
 _MOST_FILE_BYTES = 1 << 30
@@ -28,13 +31,14 @@ _CLOSE_S = 5.0
 class Recorder:
     """Stores Snapshots. `put` and `error` may be used from any thread, and never block."""
 
-    def __init__(self, writer: Writer) -> None:
-        self.error: CannotError | None = None
+    def __init__(self, opened: Callable[[], Writer], earlier: Callable[[], Iterable[Snapshot]] = tuple) -> None:
+        """`opened`: makes the writer, in the recorder's thread; it may raise what a writer raises. `earlier`: Snapshots to store first."""
+        self.error: HwtopError | None = None
         """Why nothing is stored any more."""
         self.left_out = 0
         """Snapshots for which the disk was too slow."""
-        self._writer = writer
-        self._waiting: queue.Queue[Snapshot | None] = queue.Queue(_MOST_WAITING + 1)
+        self._opened, self._earlier = opened, earlier
+        self._waiting: queue.Queue[Snapshot | Callable[[Writer], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="hwtop-record", daemon=True)
         self._thread.start()
 
@@ -45,27 +49,55 @@ class Recorder:
         else:
             self.left_out += 1
 
-    def close(self) -> None:
-        """Store what waits, and close the file. Returns after some seconds also where the disk does not answer."""
+    def rows(self) -> list[Row]:
+        """What is stored when all that waits is; nothing where that takes longer than some seconds."""
+        if not self._thread.is_alive():
+            return []
+        answer: queue.Queue[list[Row]] = queue.Queue()
+        self._waiting.put_nowait(lambda writer: answer.put(writer.rows()))
+        with contextlib.suppress(queue.Empty):
+            return answer.get(timeout=_CLOSE_S)
+        return []
+
+    def end(self) -> None:
+        """Store what waits, and close the file; does not wait for it."""
         self._waiting.put_nowait(None)
+
+    def close(self) -> None:
+        """The same, and waits; returns after some seconds also where the disk does not answer."""
+        self.end()
         self._thread.join(_CLOSE_S)
 
     def _work(self) -> None:
+        writer: Writer | None = None
         try:
-            while (snapshot := self._waiting.get()) is not None:
-                self._writer.add(snapshot)
-        except CannotError as error:
+            writer = self._opened()
+            self._store(writer)
+        except HwtopError as error:
             self.error = error
         except Exception as error:  # the feed goes on
             self.error = CannotError(internal_error(error, "the recording"))
-        self._writer.close()
+        if writer is not None:
+            writer.close()
+
+    def _store(self, writer: Writer) -> None:
+        newest_s = -math.inf
+        for snapshot in self._earlier():
+            writer.add(snapshot)
+            newest_s = snapshot.at_s
+        while (item := self._waiting.get()) is not None:
+            if not isinstance(item, Snapshot):
+                item(writer)
+            elif item.at_s > newest_s:  # it may be among the earlier ones
+                writer.add(item)
 
 
 class RecordingSwitch:
     """Starts and stops recordings of what one screen shows."""
 
-    def __init__(self, folder: str = "~") -> None:
-        self._folder = folder
+    def __init__(self, folder: str = "~", earlier: Callable[[], Iterable[Snapshot]] = tuple) -> None:
+        """`earlier`: what a recording begins with: the minutes before the key."""
+        self._folder, self._earlier = folder, earlier
         self._lock = threading.Lock()
         self._recorder: Recorder | None = None
         self._place = Path()
@@ -104,7 +136,8 @@ class RecordingSwitch:
                 if self._recorder is not None:  # the key was pressed twice
                     return
                 self._place = Path(self._folder).expanduser() / f"{name}.hwtop"
-                self._recorder = Recorder(Writer(self._place, most_bytes=_MOST_FILE_BYTES))
+                writer = Writer(self._place, most_bytes=_MOST_FILE_BYTES)
+                self._recorder = Recorder(lambda: writer, self._earlier)
         except (HwtopError, RuntimeError) as error:  # RuntimeError: a user without a home
             self._changed(str(error), False)
         else:

@@ -18,15 +18,20 @@ from hwtop.symptoms.runs.circumstances import circumstances
 
 
 class RecordedRun(NamedTuple):
-    """The last ten minutes in which ranks were alive, and the findings of the whole."""
+    """The last ten minutes in which ranks were alive, and the findings of the whole. None: not known of a baseline."""
 
     baseline: Baseline
-    history: History
+    history: History | None
     circumstances: dict[str, str]
-    symptoms: tuple[str, ...]
+    symptoms: tuple[str, ...] | None
     """Raised at any time, in order of time."""
     verdict: Verdict
     """At the end."""
+
+
+def baseline_run(baseline: Baseline) -> RecordedRun:
+    """A run of which only the medians were saved."""
+    return RecordedRun(baseline, None, {}, None, Verdict(level="unknown", text="a baseline holds no findings"))
 
 
 def recorded_run(snapshots: Iterable[Snapshot], symptoms: SymptomConfig = EVERY_SYMPTOM) -> RecordedRun:

@@ -12,8 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Literal, get_args
 
 MASK = "****"
+Hidden = Literal["hosts", "users", "paths"]
+HIDDEN: tuple[Hidden, ...] = get_args(Hidden)
+"""What can be masked in addition to secrets."""
 SHOWN = 4096
 """Characters of a value that are kept. Twice as many are looked at: a secret across the cut is masked as a whole."""
 _MOST_WORDS = 200

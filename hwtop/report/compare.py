@@ -1,7 +1,8 @@
-"""Two recordings next to each other, as text and JSON."""
+"""Two runs next to each other, as text and JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 
 from msgspec import Struct
@@ -23,7 +24,21 @@ from hwtop.symptoms.runs.baseline import compare
 from hwtop.symptoms.runs.circumstances import Differing, differing
 from hwtop.symptoms.runs.rows import RowDifference, RowKind, compare_rows
 
+_SHOWN = 40
+"""Circumstances in the text."""
 _WORDS: dict[RowKind, str] = {"rank": "rank", "gpu": "GPU"}
+
+
+def _only(these: tuple[str, ...] | None, others: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Nothing where either is not known."""
+    return () if these is None or others is None else tuple(each for each in these if each not in others)
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    """Two environments can differ in hundreds of packages."""
+    every = list(lines)
+    more = len(every) - _SHOWN
+    return [*every[:_SHOWN], *([f"and {more} more: --json has all"] if more > 0 else [])]
 
 
 class RowObject(Struct, frozen=True, kw_only=True):
@@ -65,10 +80,11 @@ class Runs:
     def __init__(self, then: RecordedRun, now: RecordedRun) -> None:
         self.then, self.now = then, now
         self.found: Comparison = compare(then.baseline, now.baseline)
-        self._rows = compare_rows(then.history, now.history)
+        whole = then.history, now.history
+        self._rows = compare_rows(whole[0], whole[1]) if whole[0] is not None and whole[1] is not None else ()
         self._differing: tuple[Differing, ...] = differing(then.circumstances, now.circumstances)
-        self._only_then = tuple(each for each in then.symptoms if each not in now.symptoms)
-        self._only_now = tuple(each for each in now.symptoms if each not in then.symptoms)
+        self._only_then = _only(then.symptoms, now.symptoms)
+        self._only_now = _only(now.symptoms, then.symptoms)
 
     def report(self) -> RunsReport:
         """As JSON has it."""
@@ -105,7 +121,7 @@ class Runs:
             ("Findings", self._finding_lines()),
             (
                 "Circumstances",
-                [f"{visible(what)}: {visible(old)} -> {visible(new)}" for what, old, new in self._differing],
+                _first(f"{visible(what)}: {visible(old)} -> {visible(new)}" for what, old, new in self._differing),
             ),
         )
         for title, found in parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hwtop import __version__
 from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named
 from hwtop.job.stacks.phase_sentence import phase_sentence
@@ -15,6 +16,8 @@ from hwtop.report.fit import Section, fitted
 from hwtop.report.ras import lines as ras_lines
 
 _TOLD_RANKS = 16
+_FOLDED_BYTES = (56_000, 13_000)
+"""GitHub takes 65,536 characters. The second one fits whatever is escaped in it."""
 _TOLD_EPISODES = 20
 _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
 
@@ -41,6 +44,15 @@ def diagnosis(frame: Frame, *, markdown: bool, most_bytes: int | None = None) ->
     apart = [Section(section.name, ["", *section.lines]) for section in sections if section.lines]
     text = fitted(head, apart, most_bytes, f"hwtop diagnose {job.target_pid if job else 'PID'}")
     return inert(text) if markdown else text
+
+
+def folded(frame: Frame) -> str:
+    """The whole report as a part of an issue that is folded until it is clicked; with what is above it, it fits into one."""
+    for most_bytes in _FOLDED_BYTES:
+        report = diagnosis(frame, markdown=True, most_bytes=most_bytes)
+        if len(report.encode(errors="replace")) <= max(_FOLDED_BYTES):
+            break
+    return f"<details><summary>Report of hwtop {__version__}</summary>\n\n{report}\n</details>"
 
 
 def inert(markdown: str) -> str:

@@ -9,14 +9,14 @@ import contextlib
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 from hwtop.errors import UsageError
 from hwtop.model.snapshot import Snapshot
 from hwtop.store.packing import UnreadableError, decoded, decompressed, decompressor
-from hwtop.store.schema import APPLICATION_ID, MOST_BYTES, TABLES, VERSION, sqlite3
+from hwtop.store.schema import APPLICATION_ID, MOST_BYTES, TABLES, VERSION, Row, sqlite3
 
 _LATEST_S = 253_402_300_800.0
 """End of the year 9999, the last that Python can show."""
@@ -90,7 +90,7 @@ class Recording:
             raise ValueError("its times are impossible")
         return float(newest_s)
 
-    def _rows(self) -> Iterator[tuple[int, int | None, bytes]]:
+    def _rows(self) -> Iterator[Row]:
         """(id, id of its key frame, data), data empty where it is none."""
         last = 0
         try:
@@ -101,6 +101,12 @@ class Recording:
                 yield number, key, data
         except sqlite3.Error as error:
             self._damage = str(error)
+
+
+def of_rows(rows: Iterable[Row]) -> Iterator[Snapshot]:
+    """The Snapshots of what a `Writer` of this process holds."""
+    reader = _Rows()
+    return (reader.read(*row) for row in rows)
 
 
 class _Rows:

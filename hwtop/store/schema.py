@@ -18,7 +18,9 @@ TABLES = (
     "CREATE INDEX snapshot_time ON snapshot (time_s)",
 )
 """`time_s`: seconds after the epoch. `key`: id of its key frame; NULL for that itself."""
+Row = tuple[int, "int | None", bytes]
+"""`id`, `key`, `data`."""
 MOST_BYTES = 8 << 20
 """Of one Snapshot before compression; larger ones are not read. One of 8 ranks takes 60 to 140 KB."""
 
-__all__ = ["APPLICATION_ID", "MOST_BYTES", "TABLES", "VERSION", "sqlite3"]
+__all__ = ["APPLICATION_ID", "MOST_BYTES", "TABLES", "VERSION", "Row", "sqlite3"]

@@ -14,7 +14,7 @@ from hwtop.model.snapshot import Snapshot
 from hwtop.store.bursts import Bursts
 from hwtop.store.encoding import encoded
 from hwtop.store.packing import compressor
-from hwtop.store.schema import APPLICATION_ID, TABLES, VERSION, sqlite3
+from hwtop.store.schema import APPLICATION_ID, TABLES, VERSION, Row, sqlite3
 
 _KEY_S = 60.0
 """From one key frame to the next; engineering default: what differs from it grows with its age."""
@@ -37,17 +37,17 @@ class _Group:
 
 
 class Writer:
-    """Creates the file, readable for the user only. Used by one thread at a time."""
+    """Creates the file, readable for the user only, or keeps all of it in memory. Used by one thread at a time."""
 
     def __init__(
         self,
-        place: Path,
+        place: Path | None,
         *,
         most_bytes: int | None = None,
         keep_s: float | None = None,
         mask: Callable[[Snapshot], Snapshot] | None = None,
     ) -> None:
-        """`most_bytes`: size of the file, `keep_s`: age of the oldest row; what is beyond either goes, the oldest first. `mask`: hides more
+        """`place`: None = in memory. `most_bytes`: size of the file, `keep_s`: age of the oldest row; what is beyond either goes, the oldest first. `mask`: hides more
         than the secrets of log lines.
 
         Raises:
@@ -60,6 +60,10 @@ class Writer:
         self._groups: deque[_Group] = deque()
         self._compressor = compressor()
         self._next_id = 1
+        if place is None:
+            self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._create()
+            return
         try:
             os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             self._db = sqlite3.connect(place.absolute(), isolation_level=None, check_same_thread=False)
@@ -99,7 +103,12 @@ class Writer:
         except (sqlite3.Error, OSError) as error:
             with contextlib.suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
-            raise CannotError(f"cannot write {str(self._place)!r}: {error}; the recording ends here") from None
+            where = "the memory" if self._place is None else repr(str(self._place))
+            raise CannotError(f"cannot write {where}: {error}; the recording ends here") from None
+
+    def rows(self) -> list[Row]:
+        """All that is stored, for `reader.of_rows`."""
+        return self._db.execute("SELECT id, key, data FROM snapshot ORDER BY id").fetchall()
 
     def close(self) -> None:
         """Put all into the one file. Where that fails, the rest stays in the write-ahead log next to it."""
@@ -126,6 +135,8 @@ class Writer:
         self._next_id += 1
 
     def _check_disk(self) -> None:
+        if self._place is None:
+            return
         disk = os.statvfs(self._place.parent)
         if disk.f_bavail * disk.f_frsize < _LEAST_FREE_BYTES:
             raise OSError(f"less than {_LEAST_FREE_BYTES >> 20} MB free")

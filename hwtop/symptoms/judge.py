@@ -11,6 +11,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from hwtop.errors import internal_error
+from hwtop.job.secrets import masked_text
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms import own_signal
@@ -209,7 +210,7 @@ def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) ->
         next_steps=fit(tuple(_PID.sub(str(facts["pid"]), line) for line in seen.next_steps)),
         ranks=seen.ranks,
         first_seen_s=round(watch.first_seen_s, 1),
-        log_line=seen.log_line,
+        log_line=seen.log_line and masked_text(seen.log_line),
         test=next(iter(fit(filled_all([record.verify], facts))), None) if record else None,
         refuted_by=next(iter(fit([record.disproved_if])), None) if record else None,
         escalate=fit(filled_all(record.escalate, facts)) if record else (),

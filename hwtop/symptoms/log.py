@@ -19,7 +19,7 @@ from hwtop.symptoms.log_support import Support, support_of, went_on
 from hwtop.symptoms.records import Fatal, records
 from hwtop.symptoms.rule import Observation, observed
 from hwtop.symptoms.severity import SEVERITIES, worst
-from hwtop.symptoms.text import SHOWN, SHOWN_CHARS
+from hwtop.symptoms.text import SHOWN, quoted
 
 _CONFIDENCE = {"root": 0.95, "confirmation": 0.8}
 """By role of the pattern, where something else shows it too. Engineering default."""
@@ -115,8 +115,8 @@ def check_loss_nan(history: History) -> Observation | None:
         "loss-nan",
         confidence=0.97,
         facts={"loss": str(newest.loss if newest else "nan"), "ranks": named(rank.rank for rank in bad), "step": step},
-        evidence=tuple(f"rank {rank.rank}: {(rank.log.last_line or '')[:SHOWN_CHARS]}" for rank in bad[:SHOWN])
-        + ((f"a bad line: {event.text[:SHOWN_CHARS]}",) if event else ()),
+        evidence=tuple(f"rank {rank.rank}: {quoted(rank.log.last_line)}" for rank in bad[:SHOWN])
+        + ((f"a bad line: {quoted(event.text)}",) if event else ()),
         ranks=tuple(rank.rank for rank in bad),
         log_line=event.text if event else bad[0].log.last_line,
     )
@@ -157,7 +157,7 @@ def _evidence(events: Sequence[LogEvent]) -> tuple[str, ...]:
     for event in events[:3]:
         number = f":{event.line_no}" if event.line_no is not None else ""
         past = ", written before hwtop attached" if event.is_past else ""
-        lines.append(f"{event.path}{number}{past}: {event.text[:SHOWN_CHARS]}")
+        lines.append(f"{quoted(event.path)}{number}{past}: {quoted(event.text)}")
     lines.append(events[0].explanation)
     return tuple(lines)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent
-from hwtop.symptoms.text import SHOWN_CHARS
+from hwtop.symptoms.text import quoted
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -29,7 +29,7 @@ def sentences(events: Sequence[LogEvent]) -> tuple[str, ...]:
     reporter = _TELLERS.get(events[0].pattern) if events else None
     reported = reporter(events) if reporter else ()
     places = dict.fromkeys(event.groups["at"] for event in events if event.groups.get("at"))
-    return (*reported, *(f"raised at {place[:SHOWN_CHARS]}" for place in list(places)[:2]))
+    return (*reported, *(f"raised at {quoted(place)}" for place in list(places)[:2]))
 
 
 def steps(events: Sequence[LogEvent]) -> tuple[str, ...]:

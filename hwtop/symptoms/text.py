@@ -13,6 +13,7 @@ from functools import lru_cache
 from string import Formatter
 
 from hwtop.job.log.text import visible
+from hwtop.job.secrets import masked_text
 
 Fact = str | int | float | None
 """None or False: a text that needs it is left out."""
@@ -23,6 +24,11 @@ SHOWN = 4
 """Ranks, GPUs or processes of which the evidence has a line each."""
 SHOWN_CHARS = 240
 """Of a line of a log that is quoted."""
+
+
+def quoted(text: str | None, most: int = SHOWN_CHARS) -> str:
+    """What the job wrote, as evidence: with secrets masked, before it is cut, since half a secret is not recognised."""
+    return masked_text((text or "")[: 2 * most])[:most]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

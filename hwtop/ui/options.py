@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.symptom import Finding
 from hwtop.ui.pages import actions
 from hwtop.ui.past import FrameHistory
+from hwtop.ui.pictures.shot import Shot
 from hwtop.ui.playback import Playback
 from hwtop.ui.view import View
 
@@ -57,15 +58,17 @@ Changes = Mapping[Path, Any]
 """Path of a setting -> its new value; None takes an entry out of a table."""
 Saved = Callable[[Config | HwtopError], None]
 """Told what the file says now, or why it could not be written; from any thread."""
-PictureSaved = Callable[[pathlib.Path | HwtopError], None]
-"""Told where the PNG is (the SVG is beside it), or why nothing could be written; from any thread."""
-SavePicture = Callable[[str, str, PictureSaved], None]
-"""Takes the name without suffix, the SVG and who is to be told. Does not block and does not raise."""
+PictureSaved = Callable[[Sequence[pathlib.Path] | HwtopError], None]
+"""Told where the files are, or why nothing could be written; from any thread."""
+SavePicture = Callable[[Shot, PictureSaved], None]
+"""Takes what to draw and who is to be told. Does not block and does not raise."""
 
 RecordingChanged = Callable[[str, bool], None]
 """Told in words what came of a recording, and whether one goes on; from any thread."""
 Record = Callable[[str, RecordingChanged], None]
 """Starts a recording in a file of this name, or ends the one that goes on. Does not block and does not raise."""
+SaveBundle = Callable[[Shot, Callable[[str, pathlib.Path | None], None]], None]
+"""Makes a bundle with this picture. Tells in words how far it is, and at last where the file is; from any thread. Does not block."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,12 @@ class ScreenOptions:
     """From where on numbers have the colour of a warning."""
     save_picture: SavePicture | None = None
     """None: a picture cannot be saved from here."""
+    report: Callable[[Frame], str] | None = None
+    """The report that is copied below the conclusion, for an issue; None: only the conclusion is."""
     record: Record | None = None
     """None: nothing can be recorded from here, as in a replay."""
+    bundle: SaveBundle | None = None
+    """None: there is no job here to make a bundle of."""
     settings: SettingsFile | None = None
     """None: there is no file that could be changed from here."""
     call: Call | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from pathlib import Path
@@ -11,15 +12,15 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from hwtop import cli
-from hwtop.bundle import incidents
+from hwtop.bundle import incidents, opened
 from hwtop.bundle.evidence import Evidence, Seen
-from hwtop.bundle.incident import IncidentKeeper, keeper, saved
+from hwtop.bundle.incident import IncidentKeeper, Past, keeper, nothing, saved
 from hwtop.model.frame import Frame
 from hwtop.model.log import LogFile, LogLine
 from tests import frames
 from tests.bundle.zips import manifest, members, texts
 from tests.job.test_secret_kinds import KINDS
-from tests.store.sessions import hang
+from tests.store.sessions import flooded, hang
 
 PLACE = Path("/state/1.zip")
 _NO_PID = 5_000_000
@@ -43,7 +44,7 @@ class Saves:
         self.free = threading.Event()
         self.seen: list[tuple[Frame, Seen]] = []
 
-    def __call__(self, frame: Frame, seen: Seen) -> Path:
+    def __call__(self, frame: Frame, seen: Seen, past: Past) -> Path:
         self.free.wait(60)
         self.seen.append((frame, seen))
         return PLACE
@@ -51,7 +52,7 @@ class Saves:
 
 def test_one_trouble_is_saved_once_and_the_feed_does_not_wait() -> None:
     save = Saves()
-    kept = IncidentKeeper(save)
+    kept = IncidentKeeper(save, nothing)
     kept.store(hang()[0])
     for frame in (frames.healthy(), frames.hang(), frames.dead_rank(), frames.hang()):
         kept.advance(frame)  # returns although nothing is saved yet
@@ -64,7 +65,7 @@ def test_one_trouble_is_saved_once_and_the_feed_does_not_wait() -> None:
 def test_the_next_trouble_is_saved_too() -> None:
     save = Saves()
     save.free.set()
-    kept = IncidentKeeper(save)
+    kept = IncidentKeeper(save, nothing)
     for frame in (frames.hang(), frames.healthy(), frames.dead_rank()):
         kept.advance(frame)
         kept.finish()
@@ -73,7 +74,7 @@ def test_the_next_trouble_is_saved_too() -> None:
 
 def test_warnings_and_other_jobs_are_not_saved() -> None:
     save = Saves()
-    kept = IncidentKeeper(save)
+    kept = IncidentKeeper(save, nothing)
     first = frames.hang().findings[0]
     for frame in (
         frames.healthy(),
@@ -95,10 +96,10 @@ def test_a_setting_turns_it_off(folder: Path) -> None:
 
 @pytest.mark.parametrize("error", [OSError("no space left on device"), ValueError("a mistake")])
 def test_a_full_disk_is_no_trouble_of_the_feed(error: Exception) -> None:
-    def save(frame: Frame, seen: Seen) -> Path:
+    def save(frame: Frame, seen: Seen, past: Past) -> Path:
         raise error
 
-    kept = IncidentKeeper(save)
+    kept = IncidentKeeper(save, nothing)
     kept.advance(frames.hang())
     assert kept.finish() is None
 
@@ -127,13 +128,16 @@ def hung() -> tuple[Frame, Seen]:
 
 def test_an_incident_of_a_job_that_is_gone(folder: Path, tmp_path: Path) -> None:
     frame, seen = hung()
-    place = saved(frame, seen)
+    last = flooded(hang()[40], [f"login with {secret}" for secret in KINDS.values()])
+    place = saved(frame, seen, lambda newest_s: (*hang()[:40], last))
     assert (place.parent, place.stat().st_mode & 0o777) == (folder, 0o600)
     found, told = members(place), manifest(place)
     assert {"report.md", "stacks.json", "started.json", "environment.json", "hardware.json", "logs/newest.txt"} <= set(
         found
     )
-    assert {"recording.hwtop", "stacks.txt", "git.json"} <= told["not_collected"].keys()
+    with contextlib.closing(opened.recording(place)) as recording:
+        assert [snapshot.at_s for snapshot in recording.snapshots()] == [each.at_s for each in hang()[:41]]
+    assert {"stacks.txt", "git.json"} <= told["not_collected"].keys()
     assert found["stacks.json"].count(b'"pid"') == len(seen.dumps) > 0
     for member, text in texts(place, tmp_path).items():
         for kind, secret in KINDS.items():
@@ -144,7 +148,7 @@ def test_an_incident_of_a_job_that_is_gone(folder: Path, tmp_path: Path) -> None
 def test_incidents_are_listed_shown_and_removed(folder: Path) -> None:
     assert hwtop().stdout == f"no incidents in {folder}\n"
     frame, seen = hung()
-    place = saved(frame, seen)
+    place = saved(frame, seen, nothing)
     listed = hwtop().stdout
     assert listed.startswith(place.stem)
     assert frame.verdict.text in listed

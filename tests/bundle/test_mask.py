@@ -8,8 +8,9 @@ from collections import deque
 import pytest
 from msgspec.structs import replace
 
-from hwtop.bundle.mask import HIDDEN, Mask
+from hwtop.bundle.mask import Mask
 from hwtop.feed.feed import frames
+from hwtop.job.secrets import HIDDEN
 from hwtop.model.stack import StackDump, StackFrame, StackReading, ThreadStack
 from tests.job.test_secret_kinds import KINDS
 from tests.recording import replay

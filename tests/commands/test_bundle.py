@@ -37,9 +37,12 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrainingJob]:
     folder = tmp_path_factory.mktemp("job")
     (folder / "secrets.txt").write_text("\n".join(KINDS.values()) + "\n")
     (folder / "train.py").write_text(_JOB.replace("PLANTED", KINDS["GitHub"]))
+    (folder / "run.yaml").write_text(
+        "".join(f"key_{n}: x {each}\n" for n, each in enumerate(KINDS.values())) + "lr: 3\n"
+    )
     repository(folder)
     variables = {f"NCCL_PLANTED_{number}": secret for number, secret in enumerate(KINDS.values())}
-    command = [sys.executable, "train.py", *KINDS.values(), "--api-key", "Zq7planted"]
+    command = [sys.executable, "train.py", *KINDS.values(), "--api-key", "Zq7planted", "--config=run.yaml"]
     with TrainingJob(command, folder, {**variables, "RANK": "0", "WORLD_SIZE": "1"}, "launcher.log") as job:
         job.wait_for_line("step 5 ")
         yield job
@@ -91,6 +94,12 @@ def test_all_of_it_is_there(bundle: Path, job: TrainingJob) -> None:
     packages = environment["packages"]
     assert any(package.startswith("msgspec v") for package in packages)
     assert all("****" not in package for package in packages)
+
+
+def test_files_of_settings_are_there(bundle: Path) -> None:
+    (name,) = (name for name in members(bundle) if name.startswith("config/"))
+    assert name.endswith("run.yaml")
+    assert b"lr: 3" in members(bundle)[name]
 
 
 def test_no_secret_is_in_any_member(bundle: Path, tmp_path: Path) -> None:

@@ -19,7 +19,9 @@ from hwtop.model.process import ProcessInfo
 from hwtop.model.snapshot import Snapshot
 from hwtop.report.compare import Runs
 from hwtop.report.json_report import encode
+from hwtop.state import baselines
 from tests import recording
+from tests.bundle.zips import zipped
 from tests.schemas import valid
 from tests.store import sessions
 
@@ -122,3 +124,32 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     place = sessions.written(tmp_path / "machine.hwtop", machine)
     with pytest.raises(CannotError, match=r"machine.hwtop.*holds no job"):
         cli.main(["compare", str(place), str(place)], standalone_mode=False)
+
+
+def test_bundles_differ_in_versions_and_commit_and_a_baseline_in_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    run = sessions.written(tmp_path / "run.hwtop", recording.load("healthy")[:_FEW])
+    places = [
+        zipped(
+            tmp_path / f"{torch}.zip",
+            {
+                "recording.hwtop": run.read_bytes(),
+                "environment.json": f'{{"kernel": "6.1", "packages": ["numpy v2.1", "torch v{torch}"]}}'.encode(),
+                "git.json": f'{{"commit": "{torch}abc", "is_dirty": false}}'.encode(),
+            },
+        )
+        for torch in ("2.7", "2.8")
+    ]
+    result = CliRunner().invoke(cli, ["compare", *map(str, places), "--json"], standalone_mode=False)
+    found = valid("compare", result.stdout)
+    assert [(each["what"], each["then"], each["now"]) for each in found["circumstances"]] == [
+        ("package torch", "2.7", "2.8"),
+        ("git commit", "2.7abc", "2.8abc"),
+    ]
+    baselines.save(recorded_run(recording.load("healthy")[:_FEW]).baseline, "good", force=False)
+    against = CliRunner().invoke(cli, ["compare", "good", str(run)], standalone_mode=False)
+    assert against.stdout.startswith("not slower than good ("), against
+    assert "only now" not in against.stdout

@@ -189,3 +189,22 @@ def test_a_recording_is_never_replaced(recording: Path) -> None:
     with pytest.raises(UsageError, match="the recording itself"):
         export(recording, "--csv", recording)
     assert sessions.read(recording)
+
+
+def test_parquet_has_what_the_csv_has(exported: Path, recording: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    export(recording, "--parquet", exported / "parquet")
+    table = parquet.read_table(exported / "parquet")
+    rows = table.to_pylist()
+    with (exported / "csv").open(newline="") as file:
+        expected = list(csv.DictReader(file))
+    assert [(row["field"], row["row"], row["unit"]) for row in rows] == [
+        (row["field"], row["row"], row["unit"]) for row in expected
+    ]
+    numbers = [row["word"] if row["value"] is None else row["value"] for row in rows]
+    assert numbers == [
+        row["value"] if isinstance(number, str) else float(row["value"])
+        for row, number in zip(expected, numbers, strict=True)
+    ]
+    assert rows[0]["time"].isoformat(timespec="milliseconds") == expected[0]["time"]
+    assert str(table.schema.field("time").type) == "timestamp[ms, tz=UTC]"

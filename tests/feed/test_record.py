@@ -34,7 +34,7 @@ class Disk(Writer):
 
 def test_what_a_slow_disk_cannot_take_is_left_out_and_counted() -> None:
     disk = Disk()
-    recorder = Recorder(disk)
+    recorder = Recorder(lambda: disk)
     given = hang()[:100]
     for snapshot in given:
         recorder.put(snapshot)
@@ -49,7 +49,7 @@ def test_what_a_slow_disk_cannot_take_is_left_out_and_counted() -> None:
 def test_a_full_disk_ends_it() -> None:
     disk = Disk(is_full=True)
     disk.free.set()
-    recorder = Recorder(disk)
+    recorder = Recorder(lambda: disk)
     recorder.put(hang()[0])
     assert disk.closed.wait(10)
     for snapshot in hang():

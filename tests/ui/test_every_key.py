@@ -80,6 +80,8 @@ CASES: dict[str, Case] = {
     "copy": Case(shows="clipboard: "),
     "copy-line": Case(shows="clipboard: "),
     "picture": Case(shows="hwtop screenshot"),
+    "picture-options": Case(shows="hwtop screenshot"),
+    "bundle": Case(shows="hwtop bundle PID"),
     "record": Case(shows="hwtop record"),
     "order": Case(("2",), hides="by number"),
     "reverse": Case(("2",), "rank↓"),

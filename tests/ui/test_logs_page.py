@@ -211,7 +211,7 @@ def test_a_hit_far_to_the_right_comes_into_sight() -> None:
 
 def test_search_is_typed_found_walked_and_left() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("S", *"iter 7q", "backspace")
+        await pilot.press("f3", *"iter 7q", "backspace")
         assert (view_of(app).page, view_of(app).filter_of(SEARCH), view_of(app).filter_of("logs")) == (
             "logs",
             "iter 7",
@@ -232,7 +232,7 @@ def test_search_is_typed_found_walked_and_left() -> None:
         assert view_of(app).filter_of(SEARCH) == ""
         await pilot.press("n")
         assert view_of(app).state(LogsState).mark.line_no == 71  # type: ignore[union-attr]
-        await pilot.press("S", *"zzz", "enter")
+        await pilot.press("f3", *"zzz", "enter")
         assert any("no line with “zzz” among these" in row for row in screen_text(app))
 
     drive(act, crash(), size=(100, 24))
@@ -240,7 +240,7 @@ def test_search_is_typed_found_walked_and_left() -> None:
 
 def test_a_filter_and_a_search_stand_side_by_side() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("4", "slash", *"iter", "enter", "S", *"7", "enter")
+        await pilot.press("4", "slash", *"iter", "enter", "f3", *"7", "enter")
         assert (view_of(app).filter_of("logs"), view_of(app).filter_of(SEARCH)) == ("iter", "7")
         assert all("frame" not in row for row in screen_text(app))
         await pilot.press("escape")
@@ -340,7 +340,9 @@ def test_no_line_breaks_the_layout(text: str, size: tuple[int, int]) -> None:
 
 def test_keys_are_harmless_without_a_line() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("4", "enter", "a", "n", "up", "pageup", "escape", "S", *"x", "enter", "N", "escape", "escape")
+        await pilot.press(
+            "4", "enter", "a", "n", "up", "pageup", "escape", "f3", *"x", "enter", "N", "escape", "escape"
+        )
         assert app.is_running
         assert any("no line yet" in row for row in screen_text(app))
 

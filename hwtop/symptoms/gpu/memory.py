@@ -16,7 +16,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host.memory import LEAK_S
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
-from hwtop.symptoms.text import SHOWN, span
+from hwtop.symptoms.text import SHOWN, quoted, span
 
 FLUSH_S = 60.0
 """Window in which memory that is given back and taken again is counted. Engineering default."""
@@ -106,7 +106,7 @@ def _retries(history: History) -> tuple[str, ...]:
     """What the log told of late."""
     job = history.job
     lines = [
-        event.text
+        quoted(event.text)
         for event in (job.logs.events if job else ())
         if event.pattern == RETRIES and not event.is_past and history.now.at_s - event.at_s <= RETRY_S
     ]

@@ -16,6 +16,7 @@ from hwtop.symptoms.gpu.load import home
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.network import is_rdma_port
 from hwtop.symptoms.rule import Observation, observed
+from hwtop.symptoms.text import quoted
 
 WAYS = "multi-gpu-slower-than-one"
 _DIRECT: tuple[Path, ...] = ("NVLINK", "XGMI")
@@ -120,4 +121,4 @@ def _pairs(count: int) -> int:
 
 
 def _quoted(lines: list[LogEvent]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{event.path}: {event.text[:200]}" for event in lines[:2]))
+    return tuple(dict.fromkeys(f"{quoted(event.path)}: {quoted(event.text)}" for event in lines[:2]))

@@ -17,7 +17,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern, severity_of
 from hwtop.symptoms.rule import Observation, observed
 from hwtop.symptoms.severity import SEVERITIES, worst
-from hwtop.symptoms.text import SHOWN, SHOWN_CHARS
+from hwtop.symptoms.text import SHOWN, quoted
 
 _UNKNOWN = XidMeaning(
     "a code that is not in the table", "warning", "root", "unknown", "look it up in NVIDIA's Xid catalogue"
@@ -101,7 +101,7 @@ def _observation(history: History, causes: Sequence[_Fault], others: Sequence[_F
                 for fault in (*causes[1:], *others)[: SHOWN - 1]
             ),
             *((f"{first.name} is {first.meaning.whose}",) if first.meaning.whose else ()),
-            *(fault.event.text[:SHOWN_CHARS] for fault in causes[:2] if fault.event is not None),
+            *(quoted(fault.event.text) for fault in causes[:2] if fault.event is not None),
             *(not_ours(history, gpus) if is_known and not reported else ()),
         ),
         ranks=tuple(sorted({*ranks_on(history, gpus), *reported})),

@@ -15,6 +15,7 @@ from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, observed
+from hwtop.symptoms.text import quoted
 
 FIRST_GONE_S = 0.3
 """Less than the shortest interval: two ranks that end between the same two readings cannot be ordered. Engineering
@@ -150,7 +151,7 @@ def _how(bad: list[Rank]) -> str:
 
 
 def _last_words(rank: Rank) -> str:
-    words = f"; its last line: {rank.log.last_line}" if rank.log.last_line else ""
+    words = f"; its last line: {quoted(rank.log.last_line)}" if rank.log.last_line else ""
     return f"rank {rank.rank} (PID {rank.pid}) has ended, {exit_words(rank.exit_code)}{words}"
 
 

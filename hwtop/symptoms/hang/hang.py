@@ -29,7 +29,7 @@ from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
-from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact, counted, span
+from hwtop.symptoms.text import SHOWN, Fact, counted, quoted, span
 
 _BUSY_PCT = 10.0
 """Of a core: from here on the load of a rank is part of the evidence. Engineering default."""
@@ -197,8 +197,8 @@ def _logged_mismatch(job: Job) -> Observation | None:
     return observed(
         "collective-mismatch",
         confidence=0.95,
-        facts={"line": first.text[:160]},
-        evidence=(f"{first.path}: {first.text[:SHOWN_CHARS]}", first.explanation),
+        facts={"line": quoted(first.text, 160)},
+        evidence=(f"{quoted(first.path)}: {quoted(first.text)}", first.explanation),
         ranks=tuple(sorted({event.rank for event in events if event.rank is not None})),
         log_line=first.text,
     )
@@ -254,7 +254,7 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
         lines.append(f"rank {rank.rank} (PID {rank.pid}) never reached the collective: {_state(rank)}")
         if rank.log.last_line:
             age = f" ({span(rank.log.age_s)} ago)" if rank.log.age_s is not None else ""
-            lines.append(f"its last log line{age}: {rank.log.last_line[:SHOWN_CHARS]}")
+            lines.append(f"its last log line{age}: {quoted(rank.log.last_line)}")
         if rank.workers:
             lines.append(f"rank {rank.rank}: {workers_do(rank.workers, 'its')}")
     return tuple(lines)

@@ -10,7 +10,7 @@ from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import is_loading
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import SHOWN, counted
+from hwtop.symptoms.text import SHOWN, counted, quoted
 
 WORKERS = limits_of("dataloader-oversubscribed")
 
@@ -56,7 +56,7 @@ def check_oversubscribed(history: History, limits: Limits = WORKERS) -> Observat
                 else ()
             ),
             *(f"rank {rank.rank} (PID {rank.pid}): {len(rank.workers)} workers" for rank in ranks[:SHOWN]),
-            *((f"torch warned: {reported.log_line[:200]}",) if reported is not None and reported.log_line else ()),
+            *((f"torch warned: {quoted(reported.log_line)}",) if reported is not None and reported.log_line else ()),
         ),
         ranks=tuple(rank.rank for rank in ranks),
         log_line=reported.log_line if reported is not None else None,

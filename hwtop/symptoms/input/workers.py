@@ -19,7 +19,7 @@ from hwtop.model.rank import Rank, Worker
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import is_loading
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import SHOWN, SHOWN_CHARS, Fact
+from hwtop.symptoms.text import SHOWN, Fact, quoted
 
 _REMEMBERED_S = 120.0
 """An OOM kill in the job's cgroup explains a worker that is lost within so long. Engineering default."""
@@ -177,7 +177,7 @@ def check_killed(history: History, limits: Limits = KILLED) -> Observation | Non
         },
         evidence=(
             *(f"rank {rank.rank}: worker PID {gone.pid} {_ended(gone.exit_code)}" for rank, gone in lost[:SHOWN]),
-            *(f"{event.path}: {event.text[:SHOWN_CHARS]}" for event in events[:SHOWN]),
+            *(f"{quoted(event.path)}: {quoted(event.text)}" for event in events[:SHOWN]),
             *(
                 (f"{oom} OOM kill{'s' if oom > 1 else ''} in the job's cgroup in the last {_REMEMBERED_S:.0f} s",)
                 * bool(oom)

@@ -15,7 +15,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, spread, trend, would_round_to_zero
-from hwtop.symptoms.text import Facts
+from hwtop.symptoms.text import Facts, quoted
 from hwtop.symptoms.training.loss import SPIKE
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, when
 
@@ -220,7 +220,7 @@ def _reported_overflows(history: History, limits: Limits) -> Observation | None:
         return None
     return _overflow(
         {"reported": limits.lines, "steps": max(limits.lines, _steps_of(between))},
-        tuple(f"{event.path}: {event.text[:200]}" for event in (events[0], events[-1])),
+        tuple(f"{quoted(event.path)}: {quoted(event.text)}" for event in (events[0], events[-1])),
         tuple(sorted({event.rank for event in events if event.rank is not None})),
         events[-1].text,
     )

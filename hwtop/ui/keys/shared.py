@@ -142,7 +142,14 @@ CHANGING = frozenset(action.id for action in CHANGES)
 """--readonly takes them away."""
 
 PICTURE: tuple[Action, ...] = (
-    Action("copy", "y", "copy", "Copy the conclusion of this page (OSC 52)", screen="copy", works_without_job=True),
+    Action(
+        "copy",
+        "y",
+        "copy",
+        "Copy the conclusion of this page, with a report to fold in an issue (OSC 52)",
+        screen="copy",
+        works_without_job=True,
+    ),
     Action(
         "copy-line",
         "Y",
@@ -160,6 +167,14 @@ PICTURE: tuple[Action, ...] = (
         works_without_job=True,
     ),
     Action(
+        "picture-options",
+        "S",
+        "picture options",
+        "Save a picture: choose format, panel or pages, and what to mask",
+        screen="choose_picture",
+        works_without_job=True,
+    ),
+    Action(
         "record",
         "R",
         "record",
@@ -167,6 +182,7 @@ PICTURE: tuple[Action, ...] = (
         screen="record",
         works_without_job=True,
     ),
+    Action("bundle", "B", "bundle", "Save a bundle for a colleague: report, logs, stacks, recording", screen="bundle"),
     Action("order", "o", "sort", "Sort by the next column; on curves: next source"),
     Action("reverse", "O", "reverse", "Reverse the sort order"),
     Action("filter", "slash,f4", "filter", "Filter the rows while you type", home="logs", elsewhere="logs"),

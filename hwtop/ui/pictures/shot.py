@@ -1,17 +1,48 @@
-"""A picture of the screen as it is, to be shared: its name, and the screen over a line that says when and where it was taken."""
+"""A picture of the screen as it is, to be shared: what is on it, over two lines that say the verdict, and when and where it was taken."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from hwtop import __version__
-from hwtop.ui.pages.layout import picture
+from hwtop.errors import UsageError
+from hwtop.job.secrets import Hidden
+from hwtop.ui import marks
+from hwtop.ui.pages.layout import arrange, drawn, picture
+from hwtop.ui.pages.registry import NAMES, turned
+from hwtop.ui.pictures.html import to_html
+from hwtop.ui.pictures.painted import png
 from hwtop.ui.pictures.svg import Paint, to_svg
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.text import to_ascii
 
+Format = Literal["png", "svg", "txt", "html"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True)
+class Shot:
+    """What is to be drawn of a view, and in which formats."""
+
+    view: View
+    size: tuple[int, int]
+    """Cells and rows of the screen."""
+    paints: Mapping[str, Paint]
+    """Role -> how it looks."""
+    formats: tuple[Format, ...] = ("png", "svg")
+    panel: str = ""
+    """Only this panel, as it is on the page; "" = the page."""
+    has_all_pages: bool = False
+    hidden: tuple[Hidden, ...] = ()
+    """What is masked in addition to secrets; whoever saves the picture does it."""
+    is_ascii: bool = False
+    """No block or braille characters in text."""
 
 
 def name(view: View) -> str:
@@ -22,10 +53,46 @@ def name(view: View) -> str:
     return f"hwtop-{when}-{_UNSAFE.sub('_', derived.host)}{pid}"
 
 
-def svg(view: View, size: tuple[int, int], paints: dict[str, Paint]) -> str:
-    """What is on a screen of `size` (cells, rows)."""
-    derived = view.frame.derived
-    when = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(derived.time_s))
-    below = Line(f" hwtop {__version__} · {derived.host} · {when}", "dim").fitted(size[0])
-    lines = [*picture(view, *size), below]
-    return to_svg(lines, paints, paints["text"].background, f"hwtop: {view.frame.verdict.text}")
+def files(shot: Shot) -> Iterator[tuple[str, bytes]]:
+    """What comes after the name of each file, and its content: of all pages one file each, "-ranks.png".
+
+    Raises:
+        UsageError: the panel is not on the page.
+    """
+    if not shot.has_all_pages:
+        yield from ((f".{form}", _content(shot, form)) for form in shot.formats)
+        return
+    for page in NAMES:
+        there = replace(shot, view=turned(shot.view, page))
+        yield from ((f"-{page}.{form}", _content(there, form)) for form in shot.formats)
+
+
+def _content(shot: Shot, form: Format) -> bytes:
+    lines, title = _lines(shot), f"hwtop: {shot.view.frame.verdict.text}"
+    ground = shot.paints["text"].background
+    if form == "txt":
+        text = "\n".join(line.text.rstrip() for line in lines).rstrip() + "\n"
+        return (to_ascii(text) if shot.is_ascii else text).encode(errors="replace")
+    if form == "html":
+        return to_html(lines, shot.paints, ground, title).encode(errors="replace")
+    drawing = to_svg(lines, shot.paints, ground, title)
+    return png(drawing) if form == "png" else drawing.encode(errors="replace")
+
+
+def _lines(shot: Shot) -> list[Line]:
+    view, size = replace(shot.view, note=""), shot.size
+    if not shot.panel:
+        return [*picture(view, *size), *_caption(view, size[0])]
+    places = arrange(view, *size)
+    if shot.panel not in places:
+        raise UsageError(f"no panel {shot.panel!r} on this page: it has {', '.join(sorted(places))}")
+    lines = drawn(view, shot.panel, places)
+    return [*lines, *_caption(view, places[shot.panel].width)]
+
+
+def _caption(view: View, width: int) -> list[Line]:
+    """Readable without the screen above it, e.g. below a single panel."""
+    frame = view.frame
+    when = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(frame.derived.time_s))
+    verdict = Line(f" {' '.join(marks.VERDICT[frame.verdict.level])}: ", "strong").add(frame.verdict.text)
+    return [verdict.fitted(width), Line(f" hwtop {__version__} · {frame.derived.host} · {when}", "dim").fitted(width)]

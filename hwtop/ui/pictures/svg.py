@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -13,7 +13,7 @@ from hwtop.ui.widgets.text import cells, visible
 CELL_W, CELL_H, FONT_SIZE = 8.43, 18.0, 14.0
 """DejaVu Sans Mono advances 0.602 em; the height lets frames join."""
 _MARGIN = 12.0
-_FONTS = "'DejaVu Sans Mono', 'Bitstream Vera Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
+FONTS = "'DejaVu Sans Mono', 'Bitstream Vera Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _DOTS = ((0, 0, 0x01), (0, 1, 0x02), (0, 2, 0x04), (0, 3, 0x40), (1, 0, 0x08), (1, 1, 0x10), (1, 2, 0x20), (1, 3, 0x80))
 
@@ -31,12 +31,12 @@ class Paint:
     is_bold: bool = False
 
 
-def to_svg(lines: list[Line], paints: dict[str, Paint], background: str, title: str) -> str:
+def to_svg(lines: Sequence[Line], paints: Mapping[str, Paint], background: str, title: str) -> str:
     """A picture of `lines`; roles are looked up in `paints`."""
     columns = max((line.width for line in lines), default=0)
     width, height = columns * CELL_W + 2 * _MARGIN, len(lines) * CELL_H + 2 * _MARGIN
     area = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    font = f'font-family="{_FONTS}" font-size="{FONT_SIZE:g}" xml:space="preserve"'
+    font = f'font-family="{FONTS}" font-size="{FONT_SIZE:g}" xml:space="preserve"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {area}>',
         f"<title>{escape(visible(title))}</title>",

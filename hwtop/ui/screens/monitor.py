@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from textual import events
 from textual.errors import NoWidget
-from textual.message import Message
 
-from hwtop.errors import HwtopError
+from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
-from hwtop.symptoms.summary import one_line
+from hwtop.symptoms.summary import few_lines, one_line
 from hwtop.ui.input import keyboard
 from hwtop.ui.input import mouse as mouse_moves
 from hwtop.ui.keys import names as key_names
@@ -24,13 +22,14 @@ from hwtop.ui.palette import Entry
 from hwtop.ui.panels import hint, picker, picture_time
 from hwtop.ui.panels.logs.state import SEARCH
 from hwtop.ui.panels.processes.state import ProcessesState
-from hwtop.ui.pictures import shot
 from hwtop.ui.pictures.painted import paints
+from hwtop.ui.pictures.shot import Shot
 from hwtop.ui.reducers import interval, playback
 from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.screens.actions import JobActions
 from hwtop.ui.screens.binding import binding
 from hwtop.ui.screens.picture import PictureScreen
+from hwtop.ui.screens.sharing import Shared, Sharing
 from hwtop.ui.screens.type_ahead import handed_on, obey
 from hwtop.ui.tables.filter import edited, typed
 from hwtop.ui.view import View
@@ -41,25 +40,12 @@ from hwtop.ui.widgets.text import visible
 class MonitorScreen(PictureScreen):
     """The keys and the mouse: each makes a new View."""
 
-    class PictureSaved(Message):
-        """A picture was written, or could not be."""
-
-        def __init__(self, result: Path | HwtopError) -> None:
-            self.result = result
-            super().__init__()
-
-    class RecordingChanged(Message):
-        """A recording began, ended or could not be written."""
-
-        def __init__(self, note: str, is_recorded: bool) -> None:
-            self.note, self.is_recorded = note, is_recorded
-            super().__init__()
-
     BINDINGS = [binding(action) for action in actions.every() if action not in (*shared.APP, shared.INTERRUPT)]
 
     def __init__(self, options: ScreenOptions) -> None:
         super().__init__(options)
         self._orders = JobActions(self, options, self._look)
+        self._sharing = Sharing(self, options, self._look)
 
     def show(self, frame: Frame) -> None:
         """Draw `frame`, and say what has come of what the person has asked for."""
@@ -70,6 +56,7 @@ class MonitorScreen(PictureScreen):
         """Be as these say from now on; look this often where it is not None."""
         super().adopt(options, interval_s)
         self._orders.adopt(options)
+        self._sharing.adopt(options)
 
     def _read(self) -> None:
         if self.view is not None and (after := hint.read(self.view)) is not self.view:
@@ -128,7 +115,13 @@ class MonitorScreen(PictureScreen):
     def action_copy(self) -> None:
         """Put the conclusion of this page into the clipboard of the terminal, and on the screen to be marked."""
         if self.view is not None:
-            self._copy(self.view, registry.current(self.view).copied(self.view))
+            text = registry.current(self.view).copied(self.view)
+            report = self._options.report
+            if report is not None and text == few_lines(
+                self.view.frame
+            ):  # of the job, not of what this page has selected
+                text += f"\n\n{report(self.view.frame)}"
+            self._copy(self.view, text)
 
     def action_copy_line(self) -> None:
         """The same of the verdict as one line."""
@@ -137,7 +130,7 @@ class MonitorScreen(PictureScreen):
 
     def _copy(self, view: View, text: str) -> None:
         lines = picture_time.dated(view, text).splitlines()
-        first, *more = [visible(line) for line in lines] or [""]  # a shell obeys what is pasted into it
+        first, *more = [masked_text(visible(line)) for line in lines] or [""]  # a shell obeys what is pasted into it
         self.app.copy_to_clipboard("\n".join((first, *more)))
         self._look(
             note=f"sent to the terminal's clipboard: {first}" + (f" (and {len(more)} more lines)" if more else "")
@@ -145,43 +138,34 @@ class MonitorScreen(PictureScreen):
 
     def action_save_picture(self) -> None:
         """Save what is on the screen, and say where."""
-        save, view = self._options.save_picture, self.view
-        if view is None:
-            return
-        if save is None:
-            self._look(
-                note="a picture cannot be saved from here: hwtop screenshot PID -o FILE.png does it on the machine itself"
-            )
-            return
-        drawn = shot.svg(view, (self.app.size.width, self.app.size.height), paints(self._panels["verdict"]))
-        self._look(note="saving a picture …")
-        save(shot.name(view), drawn, self._picture_saved)
+        if self.view is not None:
+            self._sharing.picture(self._shot(self.view))
 
-    def _picture_saved(self, result: Path | HwtopError) -> None:
-        self.post_message(self.PictureSaved(result))
+    def action_choose_picture(self) -> None:
+        """Ask how to save a picture."""
+        if self.view is not None:
+            self._sharing.choose(self._shot(self.view))
 
-    def on_monitor_screen_picture_saved(self, event: PictureSaved) -> None:
-        """Say where it is, or why it could not be written."""
-        if isinstance(event.result, HwtopError):
-            self._look(note=str(event.result))
-            return
-        self.app.copy_to_clipboard(str(event.result))
-        self._look(note=f"saved, and its path sent to the clipboard: {visible(str(event.result))} and .svg")
+    def _shot(self, view: View) -> Shot:
+        size = (self.app.size.width, self.app.size.height)
+        return Shot(view, size, paints(self._panels["verdict"]), is_ascii=self._options.is_ascii)
 
     def action_record(self) -> None:
         """Record what is watched, or stop, and say where."""
-        record, view = self._options.record, self.view
-        if view is not None and record is not None:
-            record(shot.name(view), self._recording_changed)
-        elif view is not None:
-            self._look(note="nothing can be recorded from here: hwtop record -o FILE PID does it on the machine itself")
+        if self.view is not None:
+            self._sharing.record(self.view)
 
-    def _recording_changed(self, note: str, is_recorded: bool) -> None:
-        self.post_message(self.RecordingChanged(note, is_recorded))
+    def action_bundle(self) -> None:
+        """Collect what a colleague needs to see of the job, and say where."""
+        if self.view is not None and not self.view.is_picking:
+            self._act(lambda view: self._sharing.bundle(self._shot(view)), self.view)
 
-    def on_monitor_screen_recording_changed(self, event: RecordingChanged) -> None:
+    def on_shared(self, event: Shared) -> None:
         """Say where it is, or why it could not be written."""
-        self._look(note=visible(event.note), is_recorded=event.is_recorded)
+        if event.copied:
+            self.app.copy_to_clipboard(event.copied)
+        changes = {} if event.is_recorded is None else {"is_recorded": event.is_recorded}
+        self._look(note=event.note, **changes)
 
     def action_choose(self) -> None:
         """Attach to the job under the cursor, or show closer what this page has selected."""
