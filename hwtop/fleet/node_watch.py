@@ -16,6 +16,8 @@ LOST_INTERVALS, LOST_S = 10.0, 10.0
 CONNECT_S = 60.0
 """To the first message: a queue for the authentication, a slow start of Python on a shared file system. Engineering default."""
 _LONGEST_REASON = 300
+_LONGEST_INTERVAL_S = 60.0
+"""That a node is believed to report at. Bounds how long it may be silent, whatever it says."""
 _MOST_SNAPSHOTS = 8
 """Snapshots that wait for the next reading."""
 
@@ -29,7 +31,10 @@ class NodeWatch:
         self._hello: wire.Hello | None = None
         self._report: NodeReport | None = None
         self._reported_s: float | None = None
+        self._number = 0
+        """Of the newest report of this agent."""
         self._skipped = 0
+        self._offset_s: float | None = None
         self._clock = Clock()
         self._end: tuple[NodeStatus, str] | None = None
         self._snapshots: list[Snapshot] = []
@@ -45,8 +50,8 @@ class NodeWatch:
         return self._hello is not None or self.is_over
 
     def again(self, at_s: float) -> None:
-        """A new agent was started on it."""
-        self._end, self._hello, self._began_s = None, None, at_s
+        """A new agent is started on it."""
+        self._end, self._hello, self._number, self._began_s = None, None, 0, at_s
 
     def take(self, message: wire.Message, at_s: float, time_s: float) -> None:
         """What its agent said.
@@ -71,9 +76,10 @@ class NodeWatch:
             self.end("failed" if message.is_failure else "ended", message.reason)
 
     def _take_report(self, report: NodeReport, at_s: float) -> None:
-        last = self._report.number if self._report is not None else 0
-        self._skipped += max(0, report.number - last - 1)
-        self._report, self._reported_s = report, at_s
+        self._skipped += max(0, report.number - self._number - 1)
+        self._report, self._reported_s, self._number = report, at_s, report.number
+        offset_s = at_s - report.at_s
+        self._offset_s = offset_s if self._number == 0 or self._offset_s is None else min(self._offset_s, offset_s)
 
     def end(self, status: NodeStatus, reason: str) -> None:
         """It sends no more; the first reason holds."""
@@ -94,6 +100,7 @@ class NodeWatch:
             status=status,
             reason=reason,
             age_s=age_s,
+            offset_s=self._offset_s,
             clock_skew_s=None if skew is None else skew[0],
             clock_error_s=None if skew is None else skew[1],
             clock_reason="it has not answered a question yet" if skew is None else None,
@@ -105,11 +112,11 @@ class NodeWatch:
     def _status(self, at_s: float, age_s: float | None) -> tuple[NodeStatus, str | None]:
         if self._end is not None:
             return self._end
-        if age_s is None or self._report is None:
+        if age_s is None or self._report is None or self._hello is None:
             if at_s - self._began_s > CONNECT_S:
                 return "failed", f"no report in {CONNECT_S:.0f} s"
             return "connecting", None
-        interval_s = self._report.interval_s
+        interval_s = min(self._report.interval_s, _LONGEST_INTERVAL_S)
         if age_s > max(LOST_S, LOST_INTERVALS * interval_s):
             return "lost", f"silent for {age_s:.0f} s"
         if age_s > max(LATE_S, LATE_INTERVALS * interval_s):

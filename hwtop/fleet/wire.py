@@ -223,4 +223,4 @@ class Unpacker:
         except UnreadableError as error:
             raise ProtocolError(f"a message of it cannot be unpacked: {error}") from None
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, MemoryError) as error:
-            raise ProtocolError(f"a message of it is not understood ({error}): use the same version of hwtop") from None
+            raise ProtocolError(f"a message of it is not valid here ({error}): use the same version of hwtop") from None

@@ -64,6 +64,9 @@ class Node(Struct, frozen=True, gc=False, kw_only=True):
     """Why the status is neither "connecting" nor "reporting", in words a user can act on."""
     age_s: float | None = None
     """Since its newest report came; None before the first."""
+    offset_s: float | None = None
+    """What to add to a time on the monotonic clock of its report, to have it on this machine's; late by the delay of the fastest report.
+    None before the first."""
     clock_skew_s: float | None = None
     """Its clock minus that of this machine: above 0 it is ahead."""
     clock_error_s: float | None = None

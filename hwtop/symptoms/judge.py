@@ -87,6 +87,10 @@ class Judge:
             self.before_signal = next((finding.title for finding in folded if finding.severity != "info"), None)
         return folded
 
+    def also(self, rule: Rule) -> None:
+        """Run this one from now on, after the others."""
+        self._rules += (rule,)
+
     def episodes(self) -> tuple[Episode, ...]:
         """When symptoms were raised and cleared so far, in the order in which they were raised; those still up included."""
         up = [self._episode(symptom, watch) for symptom, watch in self._watched.items()]
