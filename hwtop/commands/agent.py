@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 
@@ -13,7 +14,9 @@ from hwtop.commands.options import Seconds, end_as_interrupted, resolve_target, 
 
 @click.command()
 @settings
-@click.option("--name", metavar="PATTERN", help="The job whose command line matches this regular expression.")
+@click.option(
+    "--name", metavar="PATTERN", help="The job whose command line matches this regular expression; {host} is the node."
+)
 @click.option("-p", "--pid", metavar="PID", help="The job that this process belongs to. Also slurm:JOBID[.STEP].")
 @click.option("--node", metavar="NAME", help="Name of this node in the messages.  [default: Slurm's, else the host's]")
 @click.option(
@@ -52,7 +55,8 @@ def command(name: str | None, pid: str | None, node: str | None, interval: float
                 part = part[os.write(sink, part) :]
 
     def find() -> int | None:
-        return resolve_target(None, pid, name, required=False)
+        pattern = None if name is None else name.replace("{host}", re.escape(node_name))
+        return resolve_target(None, pid, pattern, required=False)
 
     try:
         run(node_name, find, interval_s=interval, most_s=seconds, source=source, write=write)

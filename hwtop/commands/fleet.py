@@ -20,7 +20,7 @@ from hwtop.commands.options import (
     settings,
     settings_of,
 )
-from hwtop.errors import UsageError
+from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
     from hwtop.fleet.launchers.launcher import Launcher
@@ -166,7 +166,7 @@ def command(
     from hwtop.feed.watch import last_frame
     from hwtop.fleet.launchers.launcher import Agent
     from hwtop.fleet.live import LiveFleet
-    from hwtop.fleet.watch import watch
+    from hwtop.fleet.watch import watch, without_job
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.model.symptom import AT_LEAST
     from hwtop.report import fleet as report
@@ -192,6 +192,8 @@ def command(
     fleet = LiveFleet(launcher, started, interval_s=interval)
     frame = last_frame(watch(fleet, seconds=seconds, symptoms=settings_of(ctx).symptoms), announcer.advance)
     announcer.finish()
+    if frame.derived.job is None:
+        raise CannotError(without_job(frame.nodes))
     if as_json:
         print(signed_json(json_report.encode(report.diagnosis(frame))))
     elif form.is_oneline:

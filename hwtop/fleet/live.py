@@ -107,8 +107,9 @@ class LiveFleet:
         self._start()
         self._send()
         if self._selector.get_map():
-            for key, _ in self._selector.select(seconds):
-                self._read(key.data)
+            ready: list[Child] = [key.data for key, _ in self._selector.select(seconds)]
+            for child in dict.fromkeys(ready):
+                self._read(child)
         else:
             time.sleep(seconds)
 
@@ -164,6 +165,8 @@ class LiveFleet:
                 node = self._nodes[name] = NodeWatch(name, self._now())
             try:
                 node.take(message, self._now(), self._clock())
+                if isinstance(message, wire.Hello):  # the first question has waited for the start of the agent
+                    child.send(wire.control_line(wire.Ping(sent_at_s=self._now())))
             except wire.ProtocolError as error:
                 child.give_up(name, str(error))
         for name, failure in child.failures:

@@ -171,6 +171,8 @@ def _blind(nodes: Sequence[Node], job: Job | None) -> tuple[Blind, ...]:
     for node in nodes:
         if node not in heard((node,)):
             by_reason.setdefault(("nodes", node.reason or "it has not reported yet"), []).append(node.name)
+        if node.report is not None and node.report.job is None and node.status in _HEARD:
+            by_reason.setdefault(("job", node.report.verdict.text), []).append(node.name)
         for spot in node.report.blind if node.report is not None and node.status in _HEARD else ():
             if spot.source != "ranks":
                 by_reason.setdefault((spot.source, spot.reason), []).append(node.name)

@@ -22,6 +22,8 @@ _MOST_NAMED = 4
 """Nodes with ranks of a finding; of more the title would be a list."""
 _AHEAD_S = 2.0
 """What was seen later by less may have come first: nodes look once a second. Engineering default."""
+_BEGUN_S = 15.0
+"""What a node has seen earlier in its watch may have been there before it, nobody knows how long. Engineering default."""
 
 
 _OF_RANKS = (OF_ALL | {"rank-dead", "rank-stopped", "multi-gpu-imbalance"}) - {"node-lost", "clock-skew"}
@@ -104,7 +106,7 @@ def _signs(nodes: Sequence[Node], job: Job | None, at_s: float) -> Mapping[str, 
             see(node.name, at_s - node.age_s, "its last report")
     for node in heard(nodes):
         for finding in node.report.findings if node.report is not None else ():
-            if finding.severity != "info":
+            if finding.severity != "info" and finding.symptom not in OF_ALL and finding.first_seen_s >= _BEGUN_S:
                 see(node.name, first_seen_s(node, finding), finding.title)
     for rank in job.ranks if job is not None else ():
         if rank.node is not None and rank.gone_at_s is not None:

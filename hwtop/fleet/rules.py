@@ -59,13 +59,19 @@ def of_nodes_rule(finding: Finding) -> Rule:
 
 def _of_fleet(rule: Rule) -> Rule:
     if rule.symptom in OF_ALL:
-        return rule
+        return replace(rule, check=partial(_when_complete, rule.check))
     own = partial(of_nodes, rule.symptom)
     if rule.symptom in _OF_ALL_FIRST:
         return replace(rule, check=partial(_either, rule.check, own))
     if rule.symptom == _PEERS:
         return replace(rule, check=partial(_either, check_gpus, own), limits=None, raise_s=PEERS_S)
     return replace(rule, check=own, limits=None, raise_s=0.0, clear_s=0.0)
+
+
+def _when_complete(check: Callable[..., Observation | None], history: History, *limits: object) -> Observation | None:
+    """Not while a node is still to come: its ranks would be missed."""
+    is_complete = not any(node.status == "connecting" and node.report is None for node in history.nodes)
+    return check(history, *limits) if is_complete else None
 
 
 def _either(

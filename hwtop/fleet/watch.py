@@ -45,6 +45,16 @@ def watch(fleet: LiveFleet, *, seconds: float, symptoms: SymptomConfig = EVERY_S
         fleet.close()
 
 
+def without_job(nodes: Sequence[Node]) -> str:
+    """Why no job is watched, and what chooses one."""
+    found = {
+        node.name: node.reason or (node.report.verdict.text if node.report is not None else "no answer")
+        for node in nodes
+    }
+    shown = "; ".join(f"{name}: {text}" for name, text in list(found.items())[:_SHOWN])
+    return visible(f"no job is watched on any of {len(nodes)} nodes: --name PATTERN or --pid PID chooses it ({shown})")
+
+
 def _are_connecting(nodes: Sequence[Node]) -> bool:
     return any(node.report is None and node.status == "connecting" for node in nodes)
 

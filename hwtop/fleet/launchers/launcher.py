@@ -23,7 +23,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     program: str | None = None
     """A shell command that runs hwtop; None: this interpreter where the node has it, else the hwtop on its PATH."""
     name: str | None = None
-    """Pattern of the job's command line; `{host}` in it is the name of the node."""
+    """Pattern of the job's command line; the agent puts the name of its node in the place of `{host}`."""
     pid: str | None = None
     """As --pid of other commands."""
     interval_s: float = 1.0
@@ -33,7 +33,7 @@ class Agent(Struct, frozen=True, kw_only=True):
         """Of `hwtop agent`, for a shell. `node`: None where it finds its own name."""
         words = ["--interval", f"{self.interval_s:g}s", "--for", f"{self.most_s:g}s"]
         words += ["--node", node] if node is not None else []
-        words += ["--name", self.name.replace("{host}", node or "")] if self.name is not None else []
+        words += ["--name", self.name] if self.name is not None else []
         words += ["--pid", self.pid] if self.pid is not None else []
         words += ["--lines"] if lines else []
         return shlex.join(words)
