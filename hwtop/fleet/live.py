@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from hwtop.errors import CannotError, UsageError
+from hwtop.errors import CannotError
 from hwtop.fleet import wire
 from hwtop.fleet.child import Child
 from hwtop.fleet.launchers.launcher import Agent, Launcher, Start, reason
@@ -129,7 +129,7 @@ class LiveFleet:
                 child = Child(start)
             except CannotError as error:
                 if not self._nodes or len(start.nodes) == len(self._nodes):
-                    raise UsageError(str(error)) from None
+                    raise
                 for name in start.nodes:
                     self._nodes[name].end("failed", str(error))
                 continue
