@@ -10,6 +10,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from tests.fleet.jobs import free_port
+
 _START_S = 20.0
 _CONFIG = """
 Port {port}
@@ -42,7 +44,7 @@ class Sshd:
         """`known`: names whose host key the client knows; `unknown`: one whose key it does not."""
         folder.mkdir(parents=True)
         self.config = folder / "config"
-        self._port = _free_port()
+        self._port = free_port()
         for name in ("host", "key", "other"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
         shutil.copy(folder / "key.pub", folder / "authorized")
@@ -84,10 +86,3 @@ class Sshd:
     def _answers(self) -> bool:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self._port)) == 0
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
