@@ -33,6 +33,12 @@ def all_report(nodes: dict[str, Node]) -> bool:
     return all(node.status == "reporting" for node in nodes.values())
 
 
+def watch_a_job(nodes: dict[str, Node]) -> bool:
+    """Every node reports ranks of one."""
+    jobs = [node.report.job for node in nodes.values() if node.report is not None]
+    return all_report(nodes) and len(jobs) == len(nodes) and all(job is not None and job.ranks for job in jobs)
+
+
 def pids_of(fleet: LiveFleet) -> dict[str, int]:
     """Node -> PID of what was started for it."""
     return {child.start.nodes[0]: child._process.pid for child in fleet._children}

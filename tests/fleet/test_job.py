@@ -11,7 +11,7 @@ import pytest
 from hwtop.fleet.launchers.launcher import Agent
 from hwtop.fleet.launchers.ssh import SshLauncher
 from hwtop.fleet.live import LiveFleet
-from tests.fleet.agents import PROGRAM, all_report, until
+from tests.fleet.agents import PROGRAM, until, watch_a_job
 from tests.fleet.jobs import hanging_job
 from tests.fleet.sshd import Sshd
 from tests.schemas import valid
@@ -75,13 +75,14 @@ def test_over_ssh_with_host_keys_that_are_wrong_or_not_known(job: dict[str, Trai
     readings = iter(fleet)
     nodes = until(
         readings,
-        lambda nodes: all_report({name: nodes[name] for name in hosts[:2]}) and nodes["unknown"].status == "failed",
+        lambda nodes: watch_a_job({name: nodes[name] for name in hosts[:2]}) and nodes["unknown"].status == "failed",
     )
     fleet.close()
     assert list(readings) == []
     for rank, name in enumerate(hosts[:2]):
         report = nodes[name].report
         assert report is not None
-        assert report.job is None or [each.rank for each in report.job.ranks] == [rank]
+        assert report.job is not None
+        assert [each.rank for each in report.job.ranks] == [rank]
     assert "its host key is not the one that is known" in (nodes["other-key"].reason or "")
     assert "its host key is not known: run `ssh unknown` once" in (nodes["unknown"].reason or "")
