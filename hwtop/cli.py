@@ -14,6 +14,7 @@ from hwtop import __version__
 from hwtop.errors import CannotError, HwtopError, internal_error
 
 COMMANDS = {
+    "agent": "Report the job on this node to `hwtop fleet`, which starts it.",
     "completion": "Print a shell completion script.",
     "baseline": "Save a good run as a baseline, and compare later runs with it.",
     "bundle": "Collect what a colleague needs to see of a job in one file, secrets masked.",
@@ -24,6 +25,7 @@ COMMANDS = {
     "diagnose": "Watch a job without a screen, then print what is wrong.",
     "explain": "Explain a symptom: what it means, when it is raised, what to do.",
     "export": "Serve metrics to Prometheus, or convert a recording for other tools.",
+    "fleet": "Watch a job on several nodes, over ssh, Slurm, Ray or Kubernetes.",
     "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
     "incidents": "List, show and remove what hwtop saved of jobs that hung or crashed.",
     "man": "Print the manual page.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from hwtop.model.frame import Frame, Verdict
+from hwtop.model.frame import Frame
 from hwtop.model.job import StackGroup
 from hwtop.model.log import Progress
 from hwtop.model.rank import Phase, PhaseShare, Rank
 from hwtop.model.stack import StackFrame
-from hwtop.model.symptom import Finding
+from hwtop.model.symptom import Finding, Verdict
 from tests import frames
 from tests.parts import replace
 

@@ -10,7 +10,7 @@ from functools import cache
 from hwtop.job.size import GIB
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.flame import Flame, FlameNode
-from hwtop.model.frame import DerivedState, Frame, Verdict
+from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.model.host.cgroup import CgroupRates
 from hwtop.model.host.cpu import CoreRates, CpuRates, Pressure, PressureLine
@@ -24,7 +24,7 @@ from hwtop.model.process import JobCandidate, ProgramRates
 from hwtop.model.rank import PhaseShare, Rank, Worker
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
-from hwtop.model.symptom import Blind, Finding
+from hwtop.model.symptom import Blind, Finding, Verdict
 from tests.parts import job_of, rank_of, replace
 
 G = 1024**3

@@ -118,8 +118,8 @@ class Watching:
     def _begin(self) -> None:
         from hwtop.bundle.incident import keeper
         from hwtop.feed.feed import Feed, both
-        from hwtop.feed.heap import give_back
         from hwtop.feed.flight import Flight
+        from hwtop.feed.heap import give_back
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 

@@ -12,9 +12,10 @@ from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.feed.assemble import Assembler
 from hwtop.feed.learn import Learner
-from hwtop.model.frame import Frame, Verdict
+from hwtop.model.frame import Frame
 from hwtop.model.plan import SamplingPlan, UserFocus
 from hwtop.model.snapshot import Snapshot
+from hwtop.model.symptom import Verdict
 
 
 @runtime_checkable

@@ -11,8 +11,9 @@ from hwtop.errors import CannotError
 from hwtop.feed.baseline import of_frame
 from hwtop.feed.feed import frames
 from hwtop.model.baseline import Baseline
-from hwtop.model.frame import Frame, Verdict
+from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot
+from hwtop.model.symptom import Verdict
 from hwtop.symptoms.history import History
 from hwtop.symptoms.runs.circumstances import circumstances
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
+from hwtop.model.fleet import Node
 from hwtop.model.gpu.device import CallCost, Gpu, GpuRates
 from hwtop.model.gpu.link import Topology
 from hwtop.model.host.cgroup import CgroupRates
@@ -16,11 +15,7 @@ from hwtop.model.host.network import NetworkRates
 from hwtop.model.job import Job
 from hwtop.model.process import JobCandidate, ProgramRates
 from hwtop.model.snapshot import SourceStatus
-from hwtop.model.symptom import Blind, Category, Episode, Finding, Hypothesis
-
-StallClass = Literal["communication hang", "communication slow", "non-communication hang", "non-communication slow"]
-"""C4D's four classes (Dong et al. 2024, "Boosting Large-scale Parallel Training Efficiency with C4")."""
-VerdictLevel = Literal["ok", "info", "warning", "critical", "unknown", "ended"]
+from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis, Verdict
 
 
 class DerivedState(Struct, frozen=True, gc=False, kw_only=True):
@@ -57,17 +52,6 @@ class DerivedState(Struct, frozen=True, gc=False, kw_only=True):
     own_rss_bytes: int | None = None
 
 
-class Verdict(Struct, frozen=True, gc=False, kw_only=True):
-    """The one line that answers "what is wrong"."""
-
-    level: VerdictLevel
-    text: str
-    category: Category | None = None
-    """Of the finding that decides; None where nothing is wrong."""
-    stall: StallClass | None = None
-    """Where all ranks wait for each other: is it the communication itself, or what a rank does beside it."""
-
-
 class Frame(Struct, frozen=True, gc=False, kw_only=True):
     """What the screen, the reports and the exporters receive: one moment, its judgement, and the way here."""
 
@@ -85,3 +69,6 @@ class Frame(Struct, frozen=True, gc=False, kw_only=True):
     """The usual suspects, each with an answer; empty without a job."""
     episodes: tuple[Episode, ...] = ()
     """When each symptom was raised and cleared since the watch began, oldest first; bounded."""
+    nodes: tuple[Node, ...] = ()
+    """Those of a job over several nodes, in the order of the launcher; `derived` is then the job over all of them. Empty for one
+    machine."""

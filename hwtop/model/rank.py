@@ -304,6 +304,8 @@ class Rank(Struct, frozen=True, gc=False, kw_only=True):
     rank: int
     pid: int
     local_rank: int | None = None
+    node: str | None = None
+    """Name of its node; None where only this machine is watched. PIDs, paths and numbers of CPUs are the node's own."""
     state: RankState = "unknown"
     is_alive: bool
     exit_code: int | None = None

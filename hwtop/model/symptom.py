@@ -16,6 +16,9 @@ AT_LEAST: dict[str, tuple[Severity, ...]] = {
 }
 """Severity -> it and all that are graver."""
 Answer = Literal["yes", "no", "unknown"]
+StallClass = Literal["communication hang", "communication slow", "non-communication hang", "non-communication slow"]
+"""C4D's four classes (Dong et al. 2024, "Boosting Large-scale Parallel Training Efficiency with C4")."""
+VerdictLevel = Literal["ok", "info", "warning", "critical", "unknown", "ended"]
 
 
 class Finding(Struct, frozen=True, gc=False, kw_only=True):
@@ -78,3 +81,14 @@ class Hypothesis(Struct, frozen=True, gc=False, kw_only=True):
     result: str
     """The numbers; where the answer is unknown, why."""
     verdict: Answer
+
+
+class Verdict(Struct, frozen=True, gc=False, kw_only=True):
+    """The one line that answers "what is wrong"."""
+
+    level: VerdictLevel
+    text: str
+    category: Category | None = None
+    """Of the finding that decides; None where nothing is wrong."""
+    stall: StallClass | None = None
+    """Where all ranks wait for each other: is it the communication itself, or what a rank does beside it."""

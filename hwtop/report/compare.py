@@ -10,8 +10,8 @@ from msgspec import Struct
 from hwtop.feed.recorded import RecordedRun
 from hwtop.job.log.text import visible
 from hwtop.model.baseline import Comparison, JobIdentity
-from hwtop.model.frame import Verdict
 from hwtop.model.output import Output
+from hwtop.model.symptom import Verdict
 from hwtop.report.baseline import (
     DifferenceObject,
     NotAlike,

@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from hwtop import __version__
 from hwtop.job.log.text import storable, visible
-from hwtop.model.frame import DerivedState, Frame, Verdict
+from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.gpu.device import CallCost, Gpu, GpuRates
 from hwtop.model.gpu.link import Topology
 from hwtop.model.host.cgroup import CgroupRates
@@ -23,7 +23,7 @@ from hwtop.model.host.memory import MemoryRates
 from hwtop.model.host.network import NicRates
 from hwtop.model.output import Output
 from hwtop.model.snapshot import SourceStatus
-from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis
+from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis, Verdict
 from hwtop.report.coverage import Coverage, coverage
 from hwtop.report.job_object import JobObject, job_object
 from hwtop.report.next_actions import Action, next_actions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from hwtop import __version__
@@ -11,7 +12,7 @@ from hwtop.job.stacks.phase_sentence import phase_sentence
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
-from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis
+from hwtop.model.symptom import Episode, Finding, Hypothesis
 from hwtop.report.fit import Section, fitted
 from hwtop.report.ras import lines as ras_lines
 
@@ -19,6 +20,8 @@ _TOLD_RANKS = 16
 _FOLDED_BYTES = (56_000, 13_000)
 """GitHub takes 65,536 characters. The second one fits whatever is escaped in it."""
 _TOLD_EPISODES = 20
+_MOST_ROWS = 64
+"""Ranks of several nodes that are listed."""
 _WORD = {"critical": "CRITICAL", "warning": "WARNING", "info": "info"}
 
 
@@ -39,7 +42,7 @@ def diagnosis(frame: Frame, *, markdown: bool, most_bytes: int | None = None) ->
         Section("NCCL RAS", ras_lines(job.ras) if job is not None else []),
         Section("checks", _suspects(frame.hypotheses, markdown) if frame.hypotheses else []),
         Section("the timeline", _timeline(frame.episodes, markdown) if frame.episodes else []),
-        Section("what is not visible", _blind(frame.blind, job, markdown) if frame.blind else []),
+        Section("what is not visible", _blind(frame, markdown) if frame.blind else []),
     ]
     apart = [Section(section.name, ["", *section.lines]) for section in sections if section.lines]
     text = fitted(head, apart, most_bytes, f"hwtop diagnose {job.target_pid if job else 'PID'}")
@@ -62,6 +65,8 @@ def inert(markdown: str) -> str:
 
 def _job_line(job: Job, frame: Frame) -> str:
     launcher = f"{job.launcher.kind} (PID {job.launcher.pid})" if job.launcher else f"PID {job.target_pid}"
+    if frame.nodes:
+        launcher = job.launcher.kind if job.launcher else "ranks"
     alive = [rank.rank for rank in job.ranks if rank.is_alive]
     who = named(alive) if alive else "no live rank"
     world = f" of {job.world_size}" if job.world_size is not None else ""
@@ -91,8 +96,10 @@ def _finding(finding: Finding, markdown: bool) -> list[str]:
 
 
 def _ranks(job: Job, markdown: bool) -> list[str]:
-    head = ("rank", "pid", "step", "s/step", "phase", "state", "CPU %")
-    rows = [_row(rank) for rank in job.ranks]
+    has_nodes = any(rank.node is not None for rank in job.ranks)
+    head = ("rank", *(("node",) if has_nodes else ()), "pid", "step", "s/step", "phase", "state", "CPU %")
+    shown = _unusual_first(job.ranks) if has_nodes else job.ranks
+    rows = [_row(rank) for rank in shown]
     if markdown:
         return [
             "| " + " | ".join(head) + " |",
@@ -101,6 +108,13 @@ def _ranks(job: Job, markdown: bool) -> list[str]:
         ]
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows)]
+
+
+def _unusual_first(ranks: Sequence[Rank]) -> Sequence[Rank]:
+    """Of many ranks those that are not in the state of most."""
+    usual = Counter(rank.state for rank in ranks).most_common(1)[0][0]
+    shown = sorted(ranks, key=lambda rank: rank.state == usual)[:_MOST_ROWS] if len(ranks) > _MOST_ROWS else ranks
+    return sorted(shown, key=lambda rank: rank.rank)
 
 
 def _suspects(asked: Sequence[Hypothesis], markdown: bool) -> list[str]:
@@ -143,12 +157,14 @@ def _phases(job: Job) -> list[str]:
     return lines + ([f"- and {len(sampled) - _TOLD_RANKS} more ranks"] if len(sampled) > _TOLD_RANKS else [])
 
 
-def _blind(spots: Sequence[Blind], job: Job | None, markdown: bool) -> list[str]:
-    pid = "" if job is None else f" {job.target_pid}"
-    title = f"Not visible (`hwtop doctor{pid}` prints how to change that)"
+def _blind(frame: Frame, markdown: bool) -> list[str]:
+    job = frame.derived.job
+    pid = "" if job is None or frame.nodes else f" {job.target_pid}"
+    there = " there" if frame.nodes else ""
+    title = f"Not visible (`hwtop doctor{pid}`{there} prints how to change that)"
     return [
         f"## {title}" if markdown else f"{title}:",
-        *(f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in spots),
+        *(f"- {visible(spot.source)}: {visible(spot.reason)}" for spot in frame.blind),
     ]
 
 
@@ -156,6 +172,7 @@ def _row(rank: Rank) -> tuple[str, ...]:
     step = rank.progress.newest.step if rank.progress.newest else None
     return (
         str(rank.rank),
+        *((visible(rank.node),) if rank.node is not None else ()),
         str(rank.pid),
         "-" if step is None else str(step),
         "-" if rank.progress.step_time_s is None else f"{rank.progress.step_time_s:.3g}",

@@ -11,6 +11,7 @@ from hwtop.feed.call import Alert
 from hwtop.model.output import Output
 from hwtop.report.baseline import ComparisonReport, SavedBaseline
 from hwtop.report.compare import RunsReport
+from hwtop.report.fleet import FleetDiagnosis
 from hwtop.report.flight import FlightReport
 from hwtop.report.history import HistoryReport
 from hwtop.report.jobs import JobsReport
@@ -31,6 +32,7 @@ SCHEMAS: Mapping[str, tuple[type[Output], ...]] = {
     "diagnose": (Diagnosis,),
     "doctor": (ChecksReport,),
     "explain": (SymptomObject,),
+    "fleet": (FleetDiagnosis,),
     "flight-recorder": (FlightReport,),
     "history": (HistoryReport,),
     "jobs": (JobsReport,),

@@ -10,9 +10,9 @@ from hwtop import __version__
 from hwtop.feed.until import Event, Reason, newest_loss, newest_step
 from hwtop.job.hang.stall import silence_s
 from hwtop.job.log.text import visible
-from hwtop.model.frame import Frame, Verdict
+from hwtop.model.frame import Frame
 from hwtop.model.output import Output
-from hwtop.model.symptom import AT_LEAST, Finding
+from hwtop.model.symptom import AT_LEAST, Finding, Verdict
 from hwtop.report.brief import brief
 from hwtop.report.coverage import Coverage, coverage
 from hwtop.report.fit import BRIEF_BYTES

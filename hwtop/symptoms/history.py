@@ -8,6 +8,7 @@ from statistics import fmean, median
 from typing import Any, TypeVar
 
 from hwtop.model.baseline import Baseline
+from hwtop.model.fleet import Node
 from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
@@ -18,10 +19,13 @@ A = TypeVar("A")
 class History:
     """Derived states, oldest first, the last one is now. Never empty."""
 
-    def __init__(self, derived_states: Sequence[DerivedState], earlier: Baseline | None = None) -> None:
-        """`earlier`: what an earlier run of this job was like, if one is remembered."""
+    def __init__(
+        self, derived_states: Sequence[DerivedState], earlier: Baseline | None = None, nodes: Sequence[Node] = ()
+    ) -> None:
+        """`earlier`: what an earlier run of this job was like, if one is remembered. `nodes`: those of a job over several nodes, now."""
         self.derived_states = derived_states
         self.earlier = earlier
+        self.nodes = nodes
         self._answers: dict[tuple[object, ...], Any] = {}
 
     def once(self, question: Callable[..., A], *arguments: Hashable) -> A:

@@ -104,6 +104,10 @@ class Judge:
         """Rules that failed when they were last asked: a mistake in one must not end the watch."""
         return tuple(self._failed.values())
 
+    def also(self, rule: Rule) -> None:
+        """Run this one from now on, after the others."""
+        self._rules += (rule,)
+
     def episodes(self) -> tuple[Episode, ...]:
         """When symptoms were raised and cleared so far, in the order in which they were raised; those still up included."""
         up = [self._episode(symptom, watch) for symptom, watch in self._watched.items()]

@@ -10,10 +10,10 @@ from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s, s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion, conclusion_after_colon
 from hwtop.job.stacks.samples import MOSTLY
-from hwtop.model.frame import DerivedState, StallClass, Verdict, VerdictLevel
+from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.rank import Phase, Rank, RankState
-from hwtop.model.symptom import Finding
+from hwtop.model.symptom import Finding, StallClass, Verdict, VerdictLevel
 from hwtop.symptoms import own_signal
 from hwtop.symptoms.blind import ANSWERED_S
 from hwtop.symptoms.records import records

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hwtop.fields.level import Alarm, Level
 from hwtop.fields.process import state_word
-from hwtop.model.frame import VerdictLevel
 from hwtop.model.log import Severity
 from hwtop.model.rank import Phase, RankState
-from hwtop.model.symptom import Answer
+from hwtop.model.symptom import Answer, VerdictLevel
 
 SEVERITY: dict[Severity, tuple[str, str, str]] = {
     "critical": ("✖", "CRITICAL", "bad"),

@@ -16,9 +16,9 @@ from hwtop.config import AlertConfig
 from hwtop.feed import call
 from hwtop.feed.alerts import AlertBook
 from hwtop.feed.call import Announcer, Caller
-from hwtop.model.frame import Frame, Verdict
+from hwtop.model.frame import Frame
 from hwtop.model.log import Severity
-from hwtop.model.symptom import Finding
+from hwtop.model.symptom import Finding, Verdict
 from hwtop.ui.terminal.notification import escapes
 from tests.parts import replace
 from tests.schemas import valid

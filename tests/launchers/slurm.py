@@ -1,4 +1,4 @@
-"""A private Slurm of one node on this machine, for as long as a test needs it. Runs as root or as one plain user."""
+"""A private Slurm of one or more nodes on this machine, for as long as a test needs it. Runs as root or as one plain user."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ AuthType=auth/munge
 AuthInfo=socket={folder}/munge.sock
 CredType=cred/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 SlurmdParameters=config_overrides
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -38,22 +38,25 @@ SchedulerType=sched/builtin
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 KillWait=1
-NodeName=n1 NodeHostname=localhost NodeAddr=127.0.0.1 Port={node_port} CPUs=16 Boards=1 SocketsPerBoard=1 CoresPerSocket=16 ThreadsPerCore=1 State=UNKNOWN
-PartitionName=p Nodes=n1 Default=YES MaxTime=INFINITE State=UP
+{nodes}
+PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+_NODE = "NodeName=n{number} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=16 Boards=1 SocketsPerBoard=1 CoresPerSocket=16 ThreadsPerCore=1 State=UNKNOWN"
 
 
 class Slurm:
     """munged, slurmctld and slurmd with all their files below `folder`."""
 
-    def __init__(self, folder: Path) -> None:
-        for name in ("state", "spool"):
-            (folder / name).mkdir(parents=True)
+    def __init__(self, folder: Path, nodes: int = 1) -> None:
+        (folder / "state").mkdir(parents=True)
+        for number in range(1, nodes + 1):
+            (folder / f"spool-n{number}").mkdir()
         folder.chmod(0o755)
         self.folder = folder
-        port, node_port = _free_ports(2)
+        port, *node_ports = _free_ports(1 + nodes)
+        listed = "\n".join(_NODE.format(number=number, port=each) for number, each in enumerate(node_ports, 1))
         conf = folder / "slurm.conf"
-        conf.write_text(_CONF.format(folder=folder, user=getpass.getuser(), port=port, node_port=node_port))
+        conf.write_text(_CONF.format(folder=folder, user=getpass.getuser(), port=port, nodes=listed))
         (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
         key = folder / "munge.key"
         key.write_bytes(secrets.token_bytes(1024))
@@ -65,8 +68,9 @@ class Slurm:
         self._start(["munged", "--foreground", "--force", "--num-threads=2", *files])
         self._wait_for(lambda: (folder / "munge.sock").exists(), "munged")
         self._start(["slurmctld", "-D"])
-        self._start(["slurmd", "-D", "-N", "n1"])
-        self._wait_for(lambda: self.run("sinfo", "-h", "-t", "idle", "-o", "%D").strip() == "1", "an idle node")
+        for number in range(1, nodes + 1):
+            self._start(["slurmd", "-D", "-N", f"n{number}"])
+        self._wait_for(lambda: self.run("sinfo", "-h", "-t", "idle", "-o", "%D").strip() == str(nodes), "idle nodes")
 
     def run(self, *command: str) -> str:
         """Output of a command that may fail."""
@@ -92,7 +96,7 @@ class Slurm:
                 daemon.wait()
 
     def _start(self, command: list[str]) -> None:
-        with (self.folder / f"{command[0]}.out").open("wb") as output:
+        with (self.folder / f"{command[0]}-{len(self._daemons)}.out").open("wb") as output:
             self._daemons.append(subprocess.Popen(command, env=self.env, stdout=output, stderr=output))
 
     def _wait_for(self, condition: object, what: str) -> None:

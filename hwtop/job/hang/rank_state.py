@@ -147,7 +147,7 @@ def _liveness(rank: Rank, apart: tuple[int, ...], missing: tuple[int, ...], *, t
         state=_liveness_state(rank, surprise, waits_now),
         phi=round(surprise, 2),
         gap_s=max(evidence_s(rank, activity) for activity in activities),
-        waits_for=tuple(number for number in apart if number != rank.rank) if waits_now else (),
+        waits_for=apart if waits_now else (),
     )
 
 

@@ -131,7 +131,8 @@ def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE
     if surprise < LEVEL:
         return None
     waiting = tuple(rank for rank in live if waits(rank))
-    scene = _Scene(job, live, waiting, tuple(rank for rank in live if rank not in waiting), tuple(gpus))
+    changes = tuple(rank for rank in live if not waits(rank))
+    scene = _Scene(job, live, waiting, changes, tuple(gpus))
     trail: list[Step] = []
     for question, ask in _QUESTIONS:
         answer = ask(scene)
@@ -245,9 +246,15 @@ def _elsewhere(scene: _Scene) -> _Answer:
     size, here = scene.job.world_size, len(scene.job.ranks)
     if scene.waiting and size is not None and size > here:
         return _Answer(
-            f"all {here} ranks on this machine wait, {size - here} of {size} ranks are on other machines", "elsewhere"
+            f"all {here} ranks {_where(scene)} wait, {size - here} of {size} ranks are on other machines", "elsewhere"
         )
-    return _Answer("all ranks are on this machine")
+    return _Answer(f"all ranks are {_where(scene)}")
+
+
+def _where(scene: _Scene) -> str:
+    """Which ranks can be seen at all."""
+    nodes = {rank.node for rank in scene.job.ranks}
+    return "on this machine" if nodes <= {None} else f"on the {len(nodes)} nodes that report"
 
 
 def _transport(scene: _Scene) -> _Answer:

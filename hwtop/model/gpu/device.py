@@ -100,7 +100,12 @@ class Gpu(Struct, frozen=True, gc=False, kw_only=True):
     """One device at one time. All levels but `counters`."""
 
     index: int
-    """As the vendor's own tool numbers it; devices of a second vendor follow those of the first."""
+    """As the vendor's own tool numbers it; devices of a second vendor follow those of the first. Over several nodes: numbered on, node
+    after node."""
+    node: str | None = None
+    """Name of its node; None where only this machine is watched."""
+    local_index: int | None = None
+    """Its number on that node."""
     vendor: Vendor
     name: str
     uuid: str | None

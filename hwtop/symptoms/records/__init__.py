@@ -48,9 +48,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from hwtop.model.frame import StallClass
 from hwtop.model.log import Severity
-from hwtop.model.symptom import Category
+from hwtop.model.symptom import Category, StallClass
 from hwtop.symptoms.text import Facts, Text, filled, filled_all, is_general, named, placeholders
 
 if sys.version_info >= (3, 11):

@@ -1,0 +1,88 @@
+"""The whole way: a real job over several nodes, real agents by ssh and by a command, and what `hwtop fleet` prints."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from hwtop.fleet.launchers.launcher import Agent
+from hwtop.fleet.launchers.ssh import SshLauncher
+from hwtop.fleet.live import LiveFleet
+from tests.fleet.agents import PROGRAM, until, watch_a_job
+from tests.fleet.jobs import hanging_job
+from tests.fleet.sshd import Sshd
+from tests.schemas import valid
+from tests.training import TrainingJob
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+NODES = ("alpha", "beta", "gamma")
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, TrainingJob]]:
+    with hanging_job(tmp_path_factory.mktemp("job"), NODES) as parts:
+        yield parts
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    server = Sshd(tmp_path_factory.mktemp("ssh") / "sshd", (*NODES, "other-key"), "unknown")
+    server.forget_key_of("other-key")
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def diagnosed(hosts: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hwtop", "fleet", "--hosts", hosts, "--command", "sh -c {command}", "--diagnose"]
+    choice = ["--agent", PROGRAM, "--name", "hang_missing.py {host}$", *options]
+    return subprocess.run([*command, *choice], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_rank_that_is_missing_is_found_with_its_node(job: dict[str, TrainingJob]) -> None:
+    done = diagnosed(",".join(NODES), "--for", "14s", "--json")
+    assert done.returncode == 1, done.stderr + done.stdout
+    found = valid("fleet", done.stdout)
+    first = found["findings"][0]
+    assert (first["symptom"], first["ranks"]) == ("rank-missing-from-collective", [1])
+    assert first["title"].endswith("(on node beta)")
+    assert f"rank 1 is on node beta, PID {job['beta'].rank_pids()[1]} there" in first["evidence"]
+    assert found["verdict"]["text"].startswith("Rank 1 is missing from the collective")
+    assert [(node["name"], node["status"], node["ranks"]) for node in found["nodes"]] == [
+        ("alpha", "reporting", [0]),
+        ("beta", "reporting", [1]),
+        ("gamma", "reporting", [2]),
+    ]
+    assert {rank["node"] for rank in found["job"]["ranks"]} == set(NODES)
+
+
+def test_no_node_can_be_reached() -> None:
+    done = diagnosed("alpha,beta", "--agent", "/nowhere/hwtop")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "none of 2 nodes can be watched: hwtop is not on this node" in done.stderr
+
+
+def test_over_ssh_with_host_keys_that_are_wrong_or_not_known(job: dict[str, TrainingJob], sshd: Sshd) -> None:
+    hosts = ("alpha", "beta", "other-key", "unknown")
+    agent = Agent(program=PROGRAM, name="hang_missing.py {host}$", interval_s=0.5)
+    fleet = LiveFleet(SshLauncher(hosts, sshd.ssh), agent, interval_s=0.5)
+    readings = iter(fleet)
+    nodes = until(
+        readings,
+        lambda nodes: watch_a_job({name: nodes[name] for name in hosts[:2]}) and nodes["unknown"].status == "failed",
+    )
+    fleet.close()
+    assert list(readings) == []
+    for rank, name in enumerate(hosts[:2]):
+        report = nodes[name].report
+        assert report is not None
+        assert report.job is not None
+        assert [each.rank for each in report.job.ranks] == [rank]
+    assert "its host key is not the one that is known" in (nodes["other-key"].reason or "")
+    assert "its host key is not known: run `ssh unknown` once" in (nodes["unknown"].reason or "")

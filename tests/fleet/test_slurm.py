@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fleet.agents import PROGRAM
+from tests.launchers.launched import SCRIPTS
+from tests.launchers.slurm import Slurm
+from tests.schemas import valid
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    cluster = Slurm(tmp_path_factory.mktemp("slurm") / "cluster", nodes=2)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+def fleet(slurm: Slurm, job: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hwtop", "fleet", "--slurm", job, "--agent", PROGRAM, "--diagnose", *options]
+    return subprocess.run(command, env=slurm.env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_one_step_watches_the_job_on_all_of_its_nodes(slurm: Slurm) -> None:
+    rank = f"RANK=$SLURM_PROCID WORLD_SIZE=2 LOCAL_RANK=0 exec {sys.executable} {SCRIPTS}/rank.py"
+    place = f"{slurm.folder}/ranks RANK of-$SLURMD_NODENAME"
+    job = slurm.submit(f"srun -N2 -n2 --ntasks-per-node=1 bash -c '{rank} {place}'", "-N2", "-n2")
+    slurm._wait_for(
+        lambda: (
+            len((slurm.folder / "ranks").read_text().splitlines()) == 2 if (slurm.folder / "ranks").exists() else False
+        ),
+        "ranks",
+    )
+    done = fleet(slurm, job, "--name", "rank.py.* of-{host}$", "--for", "2s", "--json")
+    assert done.returncode == 0, done.stderr + done.stdout
+    found = valid("fleet", done.stdout)
+    assert [(node["name"], node["status"], node["ranks"]) for node in found["nodes"]] == [
+        ("n1", "reporting", [0]),
+        ("n2", "reporting", [1]),
+    ]
+    assert "srun" in {found["job"]["launcher"]["kind"]}
+    slurm.run("scancel", job)
+    slurm._wait_for(lambda: not slurm.run("squeue", "-h").strip(), "the end of the job")
+    ended = fleet(slurm, job)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
