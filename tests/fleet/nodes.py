@@ -44,7 +44,8 @@ def reports(frame: Frame, names: Sequence[str]) -> list[NodeReport]:
 
 def node(name: str, report: NodeReport | None, **values: Any) -> Node:
     """A node that reports."""
-    return Node(**{"name": name, "status": "reporting", "age_s": 0.2, "offset_s": OFFSET_S, "report": report} | values)
+    known: dict[str, Any] = {"status": "reporting", "age_s": 0.2, "offset_s": OFFSET_S}
+    return Node(name=name, report=report, **(known | values))
 
 
 def reading(nodes: Sequence[Node], at_s: float = OFFSET_S) -> FleetReading:
