@@ -265,7 +265,7 @@ def main() -> None:
         return
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
     print(
-        "| Nodes | CPU | Memory | Received | Terminal | Age of data: median / 99 % / most | Judging, per tick | Ticks |"
+        "| Nodes | CPU | Memory | Received | Terminal | Age of data: median / 99 % / most | Diagnosis, per tick | Ticks |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for count in map(int, sys.argv[2:] or NODES):
