@@ -116,7 +116,7 @@ class Recording:
         subject = next(each for each in SUBJECTS if FIELDS[name] in each.fields)
         found: dict[str, tuple[list[float], list[float]]] = {}
         for frame in self.frames():
-            for reading in readings(frame.derived, (subject,)):
+            for reading in readings(frame, (subject,)):
                 if reading.field.id == name and not isinstance(reading.value, str):
                     times_s, values = found.setdefault(next(iter(reading.labels.values()), ""), ([], []))
                     times_s.append(frame.derived.time_s)

@@ -37,7 +37,7 @@ Draw = Callable[[], str]
 
 
 def _healthy(page: str) -> str:
-    return svg(View(frame=screens.last("healthy"), page=page), FULL)
+    return svg(screens.healthy(page), FULL)
 
 
 def _sick(page: str, size: tuple[int, int] = FULL) -> str:

@@ -18,6 +18,7 @@ from hwtop.feed.feed import frames as judged
 from hwtop.model.frame import Frame
 from hwtop.ui import help_lines, palette, themes
 from hwtop.ui.input import keyboard as moves
+from hwtop.ui.pages import registry
 from hwtop.ui.pages import settings as settings_page
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.pages.registry import NAMES as PAGES
@@ -27,7 +28,7 @@ from hwtop.ui.reducers import time as time_moves
 from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
-from tests import frames
+from tests import fleets, frames
 from tests.recording import load
 from tests.worn import themed
 
@@ -81,6 +82,8 @@ def last(recording: str) -> Frame:
 
 def sick(page: str, size: tuple[int, int]) -> View:
     """A job that is ill, as somebody looks at it who wants to know why."""
+    if page == "fleet":
+        return fleet(256)
     view = View(frame=last(_OWN_SICK.get(page, _HANG)), page=page)
     if page == "curves":
         return view.with_state(CurvesState("step_time_s"))
@@ -88,6 +91,18 @@ def sick(page: str, size: tuple[int, int]) -> View:
         flagged = moves.pressed(replace(view, selected=_FULL_RANK), "previous-flagged", size)
         return moves.chosen(flagged, size)
     return replace(view, selected=_STUCK_RANK) if page == "processes" else view
+
+
+def healthy(page: str) -> View:
+    """A job that is well."""
+    if page == "fleet":
+        return registry.first(View(frame=fleets.healthy(64)))
+    return View(frame=last("healthy"), page=page)
+
+
+def fleet(nodes: int) -> View:
+    """A job over so many nodes that hangs, with a few nodes that are ill."""
+    return registry.first(View(frame=fleets.sick(nodes)))
 
 
 def past() -> View:
@@ -106,6 +121,10 @@ def no_job() -> View:
 
 def _page(page: str, size: tuple[int, int]) -> str:
     return _joined(picture(sick(page, size), *size))
+
+
+def _fleet(nodes: int, size: tuple[int, int]) -> str:
+    return _joined(picture(fleet(nodes), *size))
 
 
 def _no_job() -> str:
@@ -158,6 +177,7 @@ def _theme(name: str) -> str:
 
 SCREENS: dict[str, Draw] = {
     **{f"{page}-{size[0]}x{size[1]}": partial(_page, page, size) for page in PAGES for size in SIZES},
+    **{f"fleet-few-{size[0]}x{size[1]}": partial(_fleet, 4, size) for size in SIZES},
     "ascii": _ascii,
     "past": _past,
     "no-job": _no_job,

@@ -39,6 +39,28 @@ class Address(ParamType[tuple[str, int]]):
         return host.strip("[]"), int(port)
 
 
+def listening(function: F) -> F:
+    """Where --prometheus answers, and whom."""
+    for option in (
+        click.option(
+            "--auth-file", type=click.Path(path_type=Path), help="File with USER:PASSWORD that a scrape must send."
+        ),
+        click.option(
+            "--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]"
+        ),
+        click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain (PEM) of --prometheus."),
+        click.option(
+            "--listen",
+            type=Address(),
+            default=f"127.0.0.1:{_PORT}",
+            show_default=True,
+            help="Where --prometheus answers. Other addresses than loopback need --tls-cert and --auth-file.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def _output(name: str, what: str) -> Callable[[F], F]:
     return click.option(f"--{name}", type=click.Path(path_type=Path), metavar="OUT", help=what)
 
@@ -46,16 +68,7 @@ def _output(name: str, what: str) -> Callable[[F], F]:
 @click.command()
 @click.argument("target", required=False, metavar="[PID|FILE]")
 @click.option("--prometheus", is_flag=True, help="Serve metrics of the job of PID, or of the machine, until Ctrl-C.")
-@click.option(
-    "--listen",
-    type=Address(),
-    default=f"127.0.0.1:{_PORT}",
-    show_default=True,
-    help="Where --prometheus answers. Other addresses than loopback need --tls-cert and --auth-file.",
-)
-@click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain (PEM) of --prometheus.")
-@click.option("--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]")
-@click.option("--auth-file", type=click.Path(path_type=Path), help="File with USER:PASSWORD that a scrape must send.")
+@listening
 @_output("csv", "Write the numbers of the recording FILE as CSV, one a line.")
 @_output("parquet", "Write the same as Parquet; needs hwtop[parquet].")
 @_output("perfetto", "Write counters, states, phases and findings as trace events, e.g. for ui.perfetto.dev.")
@@ -106,14 +119,15 @@ def command(
             symptoms=settings_of(ctx).symptoms,
             stack_budget_pct=LIVE_STACK_BUDGET_PCT,
         )
-        _serve(watched, MetricsServer(*listen, guarded))
+        serve(watched, MetricsServer(*listen, guarded))
     elif target is None:
         raise UsageError("name the recording: hwtop export FILE ...")
     else:
         _convert(ctx, Path(target), chosen, size, page)
 
 
-def _serve(frames: Iterable[Frame], server: MetricsServer) -> None:
+def serve(frames: Iterable[Frame], server: MetricsServer) -> None:
+    """Answer scrapes with the newest of `frames`, until they end or Ctrl-C."""
     from hwtop.report.openmetrics import openmetrics
 
     server.start()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from hwtop.commands import screen
 from hwtop.commands.diagnose import report_flags
+from hwtop.commands.export import listening, serve
 from hwtop.commands.options import (
     F,
     Seconds,
@@ -17,13 +20,14 @@ from hwtop.commands.options import (
     length_of,
     on_finding,
     report_failure,
-    settings,
     settings_of,
 )
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
     from hwtop.fleet.launchers.launcher import Launcher
+    from hwtop.fleet.live import LiveFleet
+    from hwtop.ui.options import Show
 
 
 def nodes(function: F) -> F:
@@ -115,7 +119,7 @@ def launcher_of(
 @click.command()
 @nodes
 @job
-@settings
+@screen.looks
 @click.option("--diagnose", is_flag=True, help="Print what is wrong, without a screen.")
 @click.option(
     "--for",
@@ -134,11 +138,14 @@ def launcher_of(
     help="Time between two reports of a node.",
 )
 @report_flags
+@click.option("--prometheus", is_flag=True, help="Serve metrics of all nodes, without a screen, until Ctrl-C.")
+@listening
 @length
 @on_finding
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     hosts: str | None,
     hostfile: Path | None,
     template: str | None,
@@ -157,13 +164,21 @@ def command(
     markdown: bool,
     on_finding: str | None,
     fail_on: str,
+    prometheus: bool,
+    listen: tuple[str, int],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    auth_file: Path | None,
+    **_: Any,
 ) -> None:
     """Watch one job on several nodes: hwtop runs on each of them, started by ssh, Slurm, Ray or Kubernetes, and ends with this one.
 
-    Nothing is installed, no port is opened. Exit code of --diagnose: as of hwtop diagnose.
+    The screen shows all nodes, the worst first, and opens one with Enter. --diagnose prints what is wrong instead; its exit code is as
+    of hwtop diagnose. Nothing is installed, no port is opened.
     """
     from hwtop.feed.call import Announcer
     from hwtop.feed.watch import last_frame
+    from hwtop.fleet.assemble import FleetAssembler
     from hwtop.fleet.launchers.launcher import Agent
     from hwtop.fleet.live import LiveFleet
     from hwtop.fleet.watch import watch, without_job
@@ -172,6 +187,7 @@ def command(
     from hwtop.report import fleet as report
     from hwtop.report import json_report
     from hwtop.symptoms.summary import one_line
+    from hwtop.web.metrics import MetricsServer, guard
 
     form = length_of(ctx, as_json=as_json)
     launcher = launcher_of(
@@ -184,12 +200,17 @@ def command(
         namespace=namespace,
         container=container,
     )
-    if not diagnose:
-        raise UsageError("give --diagnose: what is wrong is printed after --for")
+    guarded = guard(listen[0], tls_cert, tls_key, auth_file) if prometheus else None
+    fleet = LiveFleet(launcher, Agent(program=agent, name=name, pid=pid, interval_s=interval), interval_s=interval)
+    if guarded is not None:
+        with contextlib.closing(fleet):
+            serve(map(FleetAssembler(settings_of(ctx).symptoms).advance, fleet), MetricsServer(*listen, guarded))
+        return
+    if not (diagnose or as_json or markdown or form.is_oneline):
+        _show(ctx, fleet)
+        return
     end_as_interrupted()
-    started = Agent(program=agent, name=name, pid=pid, interval_s=interval)
     announcer = Announcer(on_finding, report_failure)
-    fleet = LiveFleet(launcher, started, interval_s=interval)
     frame = last_frame(watch(fleet, seconds=seconds, symptoms=settings_of(ctx).symptoms), announcer.advance)
     announcer.finish()
     if frame.derived.job is None:
@@ -204,3 +225,27 @@ def command(
     sys.stdout.flush()
     grave = AT_LEAST.get(fail_on, ())
     ctx.exit(int(any(finding.severity in grave for finding in frame.findings)))
+
+
+def _show(ctx: click.Context, fleet: LiveFleet) -> None:
+    """The screen, until the user quits.
+
+    Raises:
+        HwtopError: the screen cannot be shown, or no agent could be started.
+    """
+    from hwtop.commands import live
+    from hwtop.fleet.feed import FleetFeed
+
+    opening = screen.opening(ctx)
+    feeds: list[FleetFeed] = []
+
+    def start(show: Show) -> FleetFeed:
+        feeds.append(FleetFeed(fleet, show, opening.symptoms))
+        feeds[0].start()
+        return feeds[0]
+
+    live.run(opening, start)
+    for feed in feeds:
+        feed.finish()
+        if feed.failure is not None:
+            raise feed.failure

@@ -59,6 +59,9 @@ NAMES = (
     "symptom-page",
     "suspects",
     "symptom-timeline",
+    "fleet-map",
+    "fleet-table",
+    "fleet-card",
 )
 """Every panel that can be hidden or placed; the verdict and the footer are always shown."""
 _MOST_LINES, _MOST_WORDS = 40, 12

@@ -11,13 +11,13 @@ from typing import Generic, Literal, TypeVar
 
 from hwtop.fields import units
 from hwtop.fields.level import Level, Levels
-from hwtop.model.frame import DerivedState
+from hwtop.model.frame import Frame
 
 Row = TypeVar("Row")
 Kind = Literal["count", "percent", "bytes", "seconds", "word"]
 """What may be typed behind it in a filter, and how it is written unless `Field.format` says otherwise."""
 Value = float | str | None
-Table = Literal["ranks", "processes", "busiest", "gpus", "disks", "mounts", "nics"]
+Table = Literal["nodes", "ranks", "processes", "busiest", "gpus", "disks", "mounts", "nics"]
 
 _FORMATS: Mapping[Kind, Callable[[float | None], str]] = {
     "count": units.count,
@@ -144,11 +144,13 @@ class Subject(Generic[Row]):
     name: str
     title: str
     fields: tuple[Field[Row], ...]
-    rows: Callable[[DerivedState], Iterable[Row]]
+    rows: Callable[[Frame], Iterable[Row]]
     json: str
     """Path to its rows in `hwtop snapshot --json`; "" = the object itself."""
     labels: Mapping[str, Callable[[Row], Value]] = field(default_factory=dict)
     """What identifies a row outside of hwtop, the most important first; empty where there is only one."""
+    optional_labels: frozenset[str] = frozenset()
+    """Those of them that rows without a value do not have."""
 
     def named(self) -> dict[str, Field[Row]]:
         """Fields that can be asked for, by each name."""

@@ -113,6 +113,14 @@ INDEX: Field[DeviceRow] = Field(
     columns={"gpus": (Column(width=3, is_kept=True),)},
     json="index",
 )
+NODE: Field[DeviceRow] = Field(
+    id="gpu.node",
+    about="its node, in a job over several",
+    kind="word",
+    value=lambda row: row.gpu.node,
+    name="node",
+    columns={"gpus": (Column(width=10, priority=2),)},
+)
 NAME: Field[DeviceRow] = Field(
     id="gpu.name", about="its product name", kind="word", value=lambda row: row.gpu.name, name="name", json="name"
 )
@@ -289,14 +297,22 @@ OCCUPANCY = _activity("sm_occupancy_pct", "warps in flight, of the most possible
 TENSOR = _activity("tensor_active_pct", "cycles with work for the tensor cores", "tensor", 6, 5)
 DRAM = _activity("dram_bw_pct", "memory bandwidth in use, of the peak", "DRAM", 4, 12)
 
+
+def _own_index(row: DeviceRow) -> int:
+    """Its number on its node."""
+    return row.gpu.index if row.gpu.local_index is None else row.gpu.local_index
+
+
 GPU = Subject(
     name="gpu",
     title="GPUs and other accelerators",
-    rows=rows,
+    rows=lambda frame: rows(frame.derived),
     json="gpus",
-    labels={"gpu": INDEX.value, "rank": RANK.value},
+    labels={"gpu": _own_index, "rank": RANK.value, "node": NODE.value},
+    optional_labels=frozenset({"node"}),
     fields=(
         INDEX,
+        NODE,
         NAME,
         RANK,
         STATE,

@@ -270,7 +270,7 @@ CORE: Field[CoreRates] = Field(
 HOST = Subject(
     name="host",
     title="Host",
-    rows=lambda derived: (derived,),
+    rows=lambda frame: (frame.derived,),
     json="",
     fields=(
         CPU,
@@ -304,7 +304,7 @@ HOST = Subject(
 CORES = Subject(
     name="core",
     title="Cores",
-    rows=lambda derived: derived.cpu.cores if derived.cpu else (),
+    rows=lambda frame: frame.derived.cpu.cores if frame.derived.cpu else (),
     json="cpu.cores",
     labels={"core": lambda core: core.number},
     fields=(CORE,),

@@ -79,6 +79,15 @@ NUMBER: Field[RankRow] = Field(
     columns={"ranks": (Column(width=4),)},
     json="rank",
 )
+NODE: Field[RankRow] = Field(
+    id="rank.node",
+    about="its node, in a job over several",
+    kind="word",
+    value=lambda row: row.rank.node,
+    name="node",
+    sort=Sort(words="by node", turned="by node, last first", is_rising=True),
+    columns={"ranks": (Column(width=10, priority=2),)},
+)
 PID: Field[RankRow] = Field(
     id="rank.pid",
     about="its process",
@@ -260,11 +269,13 @@ COMMAND: Field[RankRow] = Field(
 RANK = Subject(
     name="rank",
     title="Ranks",
-    rows=rows,
+    rows=lambda frame: rows(frame.derived),
     json="job.ranks",
-    labels={"rank": NUMBER.value, "gpu": GPU.value},
+    labels={"rank": NUMBER.value, "gpu": GPU.value, "node": NODE.value},
+    optional_labels=frozenset({"node"}),
     fields=(
         NUMBER,
+        NODE,
         PID,
         GPU,
         GPU_UTIL,

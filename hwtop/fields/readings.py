@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hwtop.fields.field import Field, Subject, Value
 from hwtop.fields.registry import SUBJECTS
 from hwtop.job.log.text import visible
-from hwtop.model.frame import DerivedState
+from hwtop.model.frame import Frame
 
 
 class Reading(NamedTuple):
@@ -21,12 +21,17 @@ class Reading(NamedTuple):
     value: float | str
 
 
-def readings(derived: DerivedState, subjects: Iterable[Subject[Any]] = SUBJECTS) -> Iterator[Reading]:
+def readings(frame: Frame, subjects: Iterable[Subject[Any]] = SUBJECTS) -> Iterator[Reading]:
     """What is known at this moment. What is unknown is left out; so is free text, and what is a label."""
     for subject in subjects:
         measured = [each for each in subject.fields if each.name not in subject.labels and _is_measured(each)]
-        for row in subject.rows(derived):
-            labels = {name: _label(value(row)) for name, value in subject.labels.items()}
+        for row in subject.rows(frame):
+            given = {name: value(row) for name, value in subject.labels.items()}
+            labels = {
+                name: _label(value)
+                for name, value in given.items()
+                if value is not None or name not in subject.optional_labels
+            }
             for field in measured:
                 value = field.value(row)
                 if value is not None and (isinstance(value, str) or isfinite(value)):

@@ -37,6 +37,13 @@ def ms(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.1f}ms"
 
 
+def signed_duration(value_s: float | None) -> str:
+    """A difference of clocks: "+0.4ms", "-12.0ms", "+3.2s"."""
+    if value_s is None:
+        return UNKNOWN
+    return f"{value_s:+,.1f}s" if abs(value_s) >= 1 else f"{value_s * 1000:+.1f}ms"
+
+
 def watts(value: float | None) -> str:
     """ "412W"."""
     return UNKNOWN if value is None else f"{value:.0f}W"

@@ -69,6 +69,10 @@ class Frame(Struct, frozen=True, gc=False, kw_only=True):
     """The usual suspects, each with an answer; empty without a job."""
     episodes: tuple[Episode, ...] = ()
     """When each symptom was raised and cleared since the watch began, oldest first; bounded."""
+    node: str | None = None
+    """Name of the one node that this is a frame of; None for a whole job and for one machine."""
+    opened: Frame | None = None
+    """Of a job over several nodes: the node in focus, made of its whole Snapshots."""
     nodes: tuple[Node, ...] = ()
     """Those of a job over several nodes, in the order of the launcher; `derived` is then the job over all of them. Empty for one
     machine."""

@@ -33,6 +33,8 @@ class Request(Struct, frozen=True, gc=False, kw_only=True):
 class UserFocus(Struct, frozen=True, gc=False, kw_only=True):
     """What the person at the screen wants to see."""
 
+    node: str | None = None
+    """The node that is opened, of a job over several: it sends whole Snapshots."""
     rank: int | None = None
     """The rank on screen."""
     detail_pid: int | None = None

@@ -78,17 +78,27 @@ class _Metrics:
 
 def openmetrics(frame: Frame) -> str:
     """The text that answers a scrape."""
-    identity = identity_of(History(frame.history))
-    found = _Metrics({"job_name": visible(identity.script)} if frame.derived.job else {})
+    found = _Metrics(_shared(frame))
     _add_about(found, frame)
     _add_findings(found, frame)
-    for field, labels, value in readings(frame.derived, (each for each in SUBJECTS if each.name not in _LEFT_OUT)):
+    for field, labels, value in readings(frame, (each for each in SUBJECTS if each.name not in _LEFT_OUT)):
         name, unit, factor = metric_of(field)
         if isinstance(value, str):
             found.add(name, field.about, [({**labels, name.rpartition("_")[2]: value}, 1)])
         else:
             found.add(name, field.about, [(labels, value * factor)], unit=unit)
     return found.text()
+
+
+def _shared(frame: Frame) -> dict[str, str]:
+    """Labels of all samples: the job, and the node where it is one. Over several nodes, rows have that of their own."""
+    labels = {}
+    if frame.derived.job is not None:
+        labels["job_name"] = visible(identity_of(History(frame.history)).script)
+        place = frame.derived.job.place
+        if place is not None and place.slurm_job:
+            labels["job_id"] = visible(place.slurm_job)
+    return labels if frame.nodes else {**labels, "node": visible(frame.node or frame.derived.host)}
 
 
 def metric_of(field: Field[object]) -> tuple[str, str, float]:
@@ -121,9 +131,16 @@ def _add_findings(found: _Metrics, frame: Frame) -> None:
 
 
 def _raised(frame: Frame) -> Iterator[_Sample]:
+    job = frame.derived.job if frame.nodes else None
+    nodes = {rank.rank: rank.node for rank in job.ranks if rank.node} if job is not None else {}
     for finding in frame.findings:
-        for rank in map(str, finding.ranks or ("",)):
-            yield {"symptom": finding.symptom, "severity": finding.severity, "rank": rank}, 1
+        for rank in finding.ranks or (None,):
+            labels = {
+                "symptom": finding.symptom,
+                "severity": finding.severity,
+                "rank": "" if rank is None else str(rank),
+            }
+            yield labels | ({"node": visible(nodes[rank])} if rank in nodes else {}), 1
 
 
 def _escaped(text: str) -> str:

@@ -20,7 +20,7 @@ def readings_csv(frames: Iterable[Frame]) -> Iterator[str]:
         time = datetime.fromtimestamp(frame.derived.time_s, tz=timezone.utc).isoformat(timespec="milliseconds")
         yield _text(
             (time, field.id, next(iter(labels.values()), ""), value, field.unit_name)
-            for field, labels, value in readings(frame.derived)
+            for field, labels, value in readings(frame)
         )
 
 

@@ -38,7 +38,7 @@ def trace_events(frames: Iterable[Frame]) -> Iterator[str]:
     for frame in frames:
         first, last = first or frame, frame
         now_us = _us(frame.derived.time_s - first.derived.time_s)
-        yield from map(_line, tracks.advance(now_us, readings(frame.derived)))
+        yield from map(_line, tracks.advance(now_us, readings(frame)))
     if first is not None and last is not None:
         end_us = _us(last.derived.time_s - first.derived.time_s)
         yield from map(_line, (*tracks.end(end_us), *_findings(last, end_us)))

@@ -62,7 +62,7 @@ class History:
 
     def of_rank(self, seconds: float, number: int) -> Iterator[tuple[DerivedState, Rank]]:
         """One rank in each state of the newest `seconds` that knows it."""
-        place = next((place for place, rank in enumerate(self.job.ranks) if rank.rank == number), 0) if self.job else 0
+        place = self.once(_places).get(number, 0)
         for derived in self.over(seconds):
             rank = _found(derived.job, number, place)
             if rank is not None:
@@ -105,6 +105,11 @@ class History:
 def _newest(history: History, seconds: float) -> Sequence[DerivedState]:
     since_s = history.now.at_s - seconds
     return history.derived_states[bisect_left(history.derived_states, since_s, key=lambda derived: derived.at_s) :]
+
+
+def _places(history: History) -> dict[int, int]:
+    """Number of each rank -> its place among all now."""
+    return {rank.rank: place for place, rank in enumerate(history.job.ranks)} if history.job else {}
 
 
 def _found(job: Job | None, number: int, place: int) -> Rank | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hwtop.fields.gpu import GPU
+from hwtop.fields.node import NODE
 from hwtop.fields.process import PROCESS
 from hwtop.fields.rank import RANK
 from hwtop.symptoms.records import records
@@ -29,7 +30,7 @@ _FILTERS = (
     ("word  !word  !gpu=3", "Text of the row; ! leaves out (in logs one word)"),
     ('"a b"', "Blanks, and = < > as text"),
 )
-_FILTER_TITLE = "Filters of ranks, processes, GPUs (all terms must match)"
+_FILTER_TITLE = "Filters of nodes, ranks, processes, GPUs (all terms must match)"
 _FIELDS = "Fields of filters and orders"
 _KEYS, _COLUMN = 20, 54
 """Cells of the keys of a row, and the least of a column where several stand side by side."""
@@ -103,13 +104,15 @@ def groups(view: View | None) -> list[tuple[str, list[Row]]]:
     filters = [Row(example, words, "filter language") for example, words in _FILTERS]
     filters.append(
         Row(
-            "fields", " ".join(dict.fromkeys((*RANK.named(), *PROCESS.named(), *GPU.named()))), "filter language column"
+            "fields",
+            " ".join(dict.fromkeys((*RANK.named(), *PROCESS.named(), *GPU.named(), *NODE.named()))),
+            "filter language column",
         )
     )
     found[_FILTER_TITLE] = filters
     found[_FIELDS] = [
         Row(field.name, f"{field.about} ({subject.title.lower()})", "filter sort order column field")
-        for subject in (RANK, PROCESS, GPU)
+        for subject in (RANK, PROCESS, GPU, NODE)
         for field in subject.fields
         if field.name
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hwtop.fields.level import Alarm, Level
 from hwtop.fields.process import state_word
+from hwtop.model.fleet import NodeStatus
 from hwtop.model.log import Severity
 from hwtop.model.rank import Phase, RankState
 from hwtop.model.symptom import Answer, VerdictLevel
@@ -44,6 +45,15 @@ RANK_STATE: dict[RankState, tuple[str, str]] = {
     "unknown": ("?", "dim"),
 }
 """A glyph of its own for each: on the map of many ranks it stands alone."""
+
+NODE_STATUS: dict[NodeStatus, tuple[str, str]] = {
+    "connecting": ("◌", "info"),
+    "reporting": ("●", "good"),
+    "late": ("▲", "warn"),
+    "lost": ("✖", "bad"),
+    "failed": ("✖", "bad"),
+    "ended": ("■", "dim"),
+}
 
 PHASE: dict[Phase, str] = {
     "forward": "mix-1",

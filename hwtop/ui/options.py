@@ -17,7 +17,7 @@ from hwtop.model.frame import Frame
 from hwtop.model.plan import UserFocus
 from hwtop.model.signal import SignalAnswer, SignalOrder
 from hwtop.model.symptom import Finding
-from hwtop.ui.pages import actions
+from hwtop.ui.pages import actions, registry
 from hwtop.ui.past import FrameHistory
 from hwtop.ui.pictures.shot import Shot
 from hwtop.ui.playback import Playback
@@ -129,7 +129,7 @@ class ScreenOptions:
 
     def opened(self, frame: Frame) -> View:
         """What is shown of the first frame."""
-        return View(
+        view = View(
             frame=frame,
             playback=self.playback,
             is_paused=self.playback is not None,
@@ -141,3 +141,4 @@ class ScreenOptions:
             hidden=frozenset(self.panels.hide),
             drawing=self.panels.overview,
         )
+        return registry.first(view)

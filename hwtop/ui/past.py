@@ -133,12 +133,20 @@ def frame_of(past: FrameHistory, place: int) -> Frame:
     if past.kept[place].number == past.newest.number:
         return past.newest
     frame = _decoder.decode(zlib.decompress(past.kept[place].packed))
-    derived, newest = frame.derived, past.newest
+    return _whole(frame, past.newest, past.trend if past.is_recording else past.newest.history)
+
+
+def _whole(frame: Frame, newest: Frame, trend: Sequence[DerivedState]) -> Frame:
+    derived = frame.derived
     if derived.job is not None and newest.derived.job is not None:
         derived = structs.replace(derived, job=_with_shared(derived.job, newest.derived.job))
-    trend = past.trend if past.is_recording else newest.history
     history = tuple(each for each in trend if derived.at_s - TRENDS_S <= each.at_s < derived.at_s)
-    return structs.replace(frame, derived=derived, history=(*history, derived))
+    opened = frame.opened
+    if opened is not None:
+        later = newest.opened
+        has_later = later is not None and later.node == opened.node
+        opened = _whole(opened, later, later.history) if later is not None and has_later else _whole(opened, opened, ())
+    return structs.replace(frame, derived=derived, history=(*history, derived), opened=opened)
 
 
 def trends_s(frame: Frame) -> float:
@@ -190,7 +198,8 @@ def _bare(frame: Frame) -> Frame:
         curves = tuple(structs.replace(curve, points=curve.points[-1:]) for curve in derived.job.metrics.curves)
         deep = tuple(structs.replace(dump, text="") for dump in derived.job.stacks.deep)
         derived = structs.replace(derived, job=_with(derived.job, curves, deep))
-    return structs.replace(frame, derived=derived, history=())
+    opened = None if frame.opened is None else _bare(frame.opened)
+    return structs.replace(frame, derived=derived, history=(), opened=opened)
 
 
 def _with_shared(job: Job, newest: Job) -> Job:

@@ -31,6 +31,10 @@ class View:
     """Immutable: a key makes a new one. Here is what all pages share; what one page remembers is in `states`."""
 
     frame: Frame
+    opened: str = ""
+    """Name of the node that the pages show, of a job over several; "" = the whole job."""
+    whole: Frame | None = None
+    """The frame of the whole job, where `frame` is that of the opened node."""
     page: str = "overview"
     """One of `pages.registry.NAMES`."""
     states: Mapping[type, object] = field(default_factory=dict)
@@ -93,6 +97,11 @@ class View:
     def job(self) -> Job | None:
         """The watched job."""
         return self.frame.derived.job
+
+    @property
+    def job_frame(self) -> Frame:
+        """The frame as it has come: of the whole job, also while one node is opened."""
+        return self.whole or self.frame
 
     def state(self, kind: type[State]) -> State:
         """What the page with this class of state remembers."""

@@ -175,7 +175,7 @@ def test_what_is_refused(
 
 
 def test_an_unknown_page_is_refused_before_anything_is_written(recording: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no page 'nowhere': choose overview, ranks"):
+    with pytest.raises(UsageError, match="no page 'nowhere': choose fleet, overview, ranks"):
         export(recording, "--asciicast", tmp_path / "run.cast", "--page", "nowhere")
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from hwtop.fields.registry import FIELDS
 from hwtop.model.frame import Frame
+from hwtop.model.job import JobPlace
 from hwtop.report.openmetrics import MOST_SAMPLES, metric_of, openmetrics
+from tests import fleets
 from tests.docs.user_texts import ROOT
 from tests.recording import replay
 
@@ -65,6 +67,34 @@ def test_findings_are_states_with_their_ranks(frame: Frame) -> None:
     assert {labels["severity"]: value for labels, value in well["hwtop_findings"]}["critical"] == 0
 
 
+def test_samples_name_their_job_and_node(frame: Frame) -> None:
+    assert frame.derived.job is not None
+    job = replace(frame.derived.job, place=JobPlace(slurm_job="4711"))
+    found = samples(openmetrics(replace(frame, derived=replace(frame.derived, job=job))))
+    for name in ("hwtop_verdict", "hwtop_rank_step", "hwtop_gpu_power_watts", "hwtop_cpu_util_ratio"):
+        labels, _ = found[name][0]
+        assert {"job_id": "4711", "node": frame.derived.host}.items() <= labels.items()
+        assert labels["job_name"]
+
+
+def test_over_several_nodes_each_row_names_its_own() -> None:
+    found = samples(openmetrics(fleets.sick(41)))
+    ranks = {labels["rank"]: labels["node"] for labels, _ in found["hwtop_rank_step"]}
+    assert ranks["21"] == "gpu-002"
+    assert found["hwtop_finding"][0][0].items() >= {"symptom": "hang", "rank": "21", "node": "gpu-002"}.items()
+    states = {labels["node"]: labels["status"] for labels, _ in found["hwtop_node_status"]}
+    assert (states["gpu-017"], states["gpu-040"], len(states)) == ("lost", "failed", 41)
+    assert "node" not in found["hwtop_verdict"][0][0]
+    assert "gpu-017" not in {labels["node"] for labels, _ in found["hwtop_node_gpu_util_ratio"]}
+
+
+def test_a_large_fleet_has_no_more_samples_of_a_metric_than_a_machine() -> None:
+    found = samples(openmetrics(fleets.healthy(256)))
+    assert len(found["hwtop_rank_step"]) == MOST_SAMPLES
+    assert len(found["hwtop_node_status"]) == 256
+    assert found["hwtop_samples_left_out"][0][1] > 0
+
+
 def test_what_the_machine_chose_cannot_end_a_label(frame: Frame) -> None:
     mount = frame.derived.mounts[0]
     strange, plain = (replace(mount, mount_point=name) for name in ('/a"} 1\nhwtop_x{b="\\', "/a"))
@@ -100,6 +130,6 @@ def test_the_dashboard_asks_for_metrics_that_exist(frame: Frame) -> None:
     text = (ROOT / "docs" / "grafana.json").read_text()
     asked = set(re.findall(r"hwtop_\w+", " ".join(re.findall(r'"(?:expr|query)": ("(?:[^"\\]|\\.)*")', text))))
     assert len(asked) > 10
-    assert asked <= samples(openmetrics(frame)).keys()
+    assert asked <= samples(openmetrics(frame)).keys() | samples(openmetrics(fleets.sick(4))).keys()
     panels = json.loads(text)["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)

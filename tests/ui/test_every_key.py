@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from textual.pilot import Pilot
@@ -13,9 +13,9 @@ from hwtop.model.frame import Frame
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.keys.action import Action
 from hwtop.ui.options import ScreenOptions
-from hwtop.ui.pages import actions
+from hwtop.ui.pages import actions, registry
 from hwtop.ui.screens.monitor import MonitorScreen
-from tests import frames
+from tests import fleets, frames
 from tests.parts import replace as with_changes
 from tests.ui.test_app import FakeFeed, drive, screen_text
 
@@ -27,6 +27,8 @@ class Case:
     before: tuple[str, ...] = ()
     shows: str = ""
     hides: str = ""
+    is_fleet: bool = False
+    """Of a job over several nodes."""
 
 
 RANK_2 = ("2", "down", "down", "down")
@@ -35,6 +37,8 @@ CASES: dict[str, Case] = {
     "help": Case(shows="type to search"),
     "palette": Case(shows="─ Commands ─"),
     "settings": Case(shows="settings cannot be changed from here"),
+    "fleet": Case(("1",), "─ Table of nodes", is_fleet=True),
+    "heat": Case(shows="Nodes  power", is_fleet=True),
     "overview": Case(("2",), "What is wrong"),
     "ranks": Case(shows="Ranks  by number"),
     "stacks": Case(shows="Stack of rank"),
@@ -158,6 +162,7 @@ def test_every_key_does_what_a_person_can_see() -> None:
             await pilot.pause()
         assert monitor.view is not None
         fresh = monitor.view
+        over_nodes = registry.first(replace(fresh, frame=fleets.sick(4)))
         for binding, key in bindings():
             case = CASES.get(binding.id)
             if case is None:
@@ -165,7 +170,7 @@ def test_every_key_does_what_a_person_can_see() -> None:
             while app.screen_stack[-1] is not monitor:
                 app.pop_screen()
             assert isinstance(monitor, MonitorScreen)
-            monitor._set(fresh)
+            monitor._set(over_nodes if case.is_fleet else fresh)
             await pilot.press(*case.before)
             await pilot.pause()
             before = "\n".join(screen_text(app))

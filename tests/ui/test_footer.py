@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.pages import footer
-from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.pages.registry import tabs
 from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.panels.processes.state import ProcessesState
 from hwtop.ui.panels.ranks.state import RanksState
@@ -19,6 +19,7 @@ from tests import frames
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SICK = View(frame=frames.hang())
+PAGES = [page.name for page in tabs(SICK)]
 
 
 def row(view: View, width: int = 120) -> str:

@@ -7,10 +7,13 @@ from textual import events
 from textual.pilot import Pilot
 
 from hwtop.ui.app import HwtopApp
-from hwtop.ui.pages.registry import NAMES as PAGES
+from hwtop.ui.pages.registry import tabs
 from hwtop.ui.screens.monitor import MonitorScreen
+from hwtop.ui.view import View
 from tests import frames
 from tests.ui.test_app import FakeFeed, drive, view_of
+
+PAGES = [page.name for page in tabs(View(frame=frames.healthy()))]
 
 
 def test_keys_that_wait_are_drawn_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,8 @@ def cleared(view: View) -> View:
         return typed(replace(view, typing=""), "")
     if view.alone:
         return focus.alone(view, "")
+    if view.opened:
+        return registry.turned(view, "fleet")
     return time.live(view) if view.is_paused and view.playback is None else registry.cleared(view)
 
 

@@ -113,8 +113,8 @@ PANELS: tuple[Action, ...] = (
 TABLES: tuple[Action, ...] = (
     Action("tag", "space", "tag", "Tag or untag the row (•)", home="processes"),
     Action("untag", "U", "untag", "Untag all", home="processes"),
-    Action("sort-cpu", "P", "by CPU", "Most CPU first; again: least first"),
-    Action("sort-mem", "m", "by memory", "Most memory first; again: least first"),
+    Action("sort-cpu", "P", "by CPU", "Most CPU first; again: least first", home="ranks"),
+    Action("sort-mem", "m", "by memory", "Most memory first; again: least first", home="ranks"),
 )
 """About the rows of a table."""
 
@@ -183,8 +183,8 @@ PICTURE: tuple[Action, ...] = (
         works_without_job=True,
     ),
     Action("bundle", "B", "bundle", "Save a bundle for a colleague: report, logs, stacks, recording", screen="bundle"),
-    Action("order", "o", "sort", "Sort by the next column; on curves: next source"),
-    Action("reverse", "O", "reverse", "Reverse the sort order"),
+    Action("order", "o", "sort", "Sort by the next column; on curves: next source", home="ranks"),
+    Action("reverse", "O", "reverse", "Reverse the sort order", home="ranks"),
     Action("filter", "slash,f4", "filter", "Filter the rows while you type", home="logs", elsewhere="logs"),
     Action("follow", "F", "follow", "Follow new log lines, or stop; follow a process"),
     Action(

@@ -119,6 +119,8 @@ def _back(page: Page, view: View) -> str:
         return "back"
     if page.is_filtered(view):
         return "no filter"
+    if view.opened:
+        return "fleet"
     if view.is_paused and view.playback is None:
         return "now"
     return "clear" if cleared(view) != view else ""

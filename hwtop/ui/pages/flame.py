@@ -38,6 +38,7 @@ class FlamePage(Page):
     name = "flame"
     title = "Flame"
     tab = Action("flame", "f", "flame", "Where in its code a rank spends its time")
+    is_of_job = False
     panels = {
         "flame": PagePanel(flame.draw, click=_in_boxes, wheel=_down),
         "flame-path": PagePanel(flame.draw_path, click=_in_path, wheel=_down),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.pages import actions
-from hwtop.ui.pages.registry import NAMES, PAGES, current
+from hwtop.ui.pages.registry import current, tabs
 from hwtop.ui.panels.logs.state import SEARCH
 from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
@@ -112,8 +112,8 @@ def _call(action: str) -> str:
 
 def _note(view: View, width: int) -> list[Line]:
     """A note that has no room beside the short tabs: plain rows without a frame, so that a mouse can mark it."""
-    tabs = sum(cells(text) for text, _ in _tabs(view, width))
-    if not view.note or view.is_picking or view.typing or tabs + 2 + cells(view.note) <= width:
+    taken = sum(cells(text) for text, _ in _tabs(view, width))
+    if not view.note or view.is_picking or view.typing or taken + 2 + cells(view.note) <= width:
         return []
     return [Line(f" {piece}", "accent").fitted(width) for piece in wrap(view.note, max(1, width - 2))[:_MOST_ROWS]]
 
@@ -151,19 +151,19 @@ def _tabs(view: View, width: int) -> list[tuple[str, str]]:
     """Titles of all pages with their names where there is room, closer where it is scarce, else of the one in view."""
     if view.is_picking:
         return []
-    keys = {page: f" {key}" if (key := key_names.first(page.name, view.keymap)) else "" for page in PAGES}
+    keys = {page: f" {key}" if (key := key_names.first(page.name, view.keymap)) else "" for page in tabs(view)}
     said = cells(view.note) + 2 if view.note else 0
     for gap, least in ((" ", _LEAST_KEYS), ("", _QUIT_AND_HELP)):
-        tabs = [(f"{key} {page.title}{gap}", page.name) for page, key in keys.items()]
-        if sum(cells(text) for text, _ in tabs) + (said or least) <= width:
-            return tabs if gap else _close(tabs, NAMES.index(view.page))
+        found = [(f"{key} {page.title}{gap}", page.name) for page, key in keys.items()]
+        if sum(cells(text) for text, _ in found) + (said or least) <= width:
+            return found if gap else _close(found, [page.name for page in keys].index(view.page))
     here = current(view)
     return [(f"{key} {page.title} " if page is here else f"{key} ", page.name) for page, key in keys.items()]
 
 
-def _close(tabs: list[tuple[str, str]], here: int) -> list[tuple[str, str]]:
+def _close(found: list[tuple[str, str]], here: int) -> list[tuple[str, str]]:
     """Without gaps; the one in view takes the blank before the next, so that its ground is even on both sides."""
-    (text, page), *after = tabs[here:]
+    (text, page), *after = found[here:]
     if not after:
-        return tabs
-    return [*tabs[:here], (f"{text} ", page), (after[0][0][1:], after[0][1]), *after[1:]]
+        return found
+    return [*found[:here], (f"{text} ", page), (after[0][0][1:], after[0][1]), *after[1:]]

@@ -19,6 +19,7 @@ class HostPage(Page):
     name = "host"
     title = "Host"
     tab = Action("host", "6", "host", "Cores, memory, disks, network, pressure")
+    is_of_job = False
     panels = {
         "host": PagePanel(summary.draw, maximized="host-page"),
         "cpu": PagePanel(cpu.draw, maximized="cpu-page"),

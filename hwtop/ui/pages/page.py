@@ -89,7 +89,13 @@ class Page:
     """Action -> what it does here: its own actions, and those that several pages have."""
     lists: frozenset[str] = frozenset()
     """Other actions that help and palette list with this page."""
+    is_of_job = True
+    """Of a job over several nodes it has something to show; else it is about one node, which is opened with it."""
     filter_example = "rank=0-3 cpu>80 state=D"
+
+    def is_there(self, view: View) -> bool:  # noqa: ARG002
+        """Whether it has a tab: it has something to show of what is watched."""
+        return True
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         """Its panels from row `top` up to row `bottom`."""
@@ -188,7 +194,7 @@ class Page:
 
     def user_focus(self, view: View) -> UserFocus:
         """What the feed should look at closely."""
-        return UserFocus(rank=view.selected, request=view.request)
+        return UserFocus(node=view.opened or None, rank=view.selected, request=view.request)
 
     def has(self, action: str) -> bool:
         """Whether this action is listed with the page."""

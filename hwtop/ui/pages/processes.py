@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from hwtop.model.member import JobProcess
 from hwtop.model.plan import UserFocus
 from hwtop.ui.keys.action import Action, Offer
@@ -69,6 +71,7 @@ class ProcessesPage(Page):
     name = "processes"
     title = "Processes"
     tab = Action("processes", "7", "processes", "The tree of the job's processes")
+    is_of_job = False
     panels = {
         "processes": PagePanel(processes.draw, click=_in_table, wheel=process_moves.moved, hidden=processes.hidden),
         "busiest": PagePanel(processes.draw_busiest, click=_in_busiest),
@@ -187,4 +190,4 @@ class ProcessesPage(Page):
     def user_focus(self, view: View) -> UserFocus:
         """The process that is shown from inside."""
         focus, state = super().user_focus(view), view.state(ProcessesState)
-        return UserFocus(rank=focus.rank, detail_pid=state.pid if state.inside else None, request=view.request)
+        return structs.replace(focus, detail_pid=state.pid if state.inside else None)

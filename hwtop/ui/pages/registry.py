@@ -7,6 +7,7 @@ from dataclasses import replace
 from hwtop.ui.pages import page as base
 from hwtop.ui.pages.curves import CurvesPage
 from hwtop.ui.pages.flame import FlamePage
+from hwtop.ui.pages.fleet import FleetPage
 from hwtop.ui.pages.gpu import GpuPage
 from hwtop.ui.pages.host import HostPage
 from hwtop.ui.pages.logs import LogsPage
@@ -17,9 +18,11 @@ from hwtop.ui.pages.processes import ProcessesPage
 from hwtop.ui.pages.ranks import RanksPage
 from hwtop.ui.pages.stacks import StacksPage
 from hwtop.ui.pages.symptoms import SymptomsPage
+from hwtop.ui.reducers import fleet
 from hwtop.ui.view import View
 
 PAGES: tuple[Page, ...] = (
+    FleetPage(),
     OverviewPage(),
     RanksPage(),
     StacksPage(),
@@ -59,13 +62,28 @@ def settled(before: View, after: View) -> View:
 
 
 def turned(view: View, name: str) -> View:
-    """The view on the page of this name, from its start; the selection stays."""
-    return named(name).entered(base.turned(view, name))
+    """The view on the page of this name, from its start; the selection stays. Of a job over several nodes, one that is about a machine
+    opens the node that is selected."""
+    page = named(name)
+    if view.frame.nodes and not page.is_of_job:
+        view = fleet.opened_there(view)
+    return page.entered(base.turned(view, name))
+
+
+def tabs(view: View) -> tuple[Page, ...]:
+    """The pages that have a tab; the one in view always."""
+    return tuple(page for page in PAGES if page.is_there(view) or page.name == view.page)
+
+
+def first(view: View) -> View:
+    """The view on its first page: that of the nodes, where a job over several is watched."""
+    return replace(view, page=next(page.name for page in PAGES if page.is_there(view)))
 
 
 def neighbour(view: View, step: int) -> str:
     """The page `step` tabs further."""
-    return NAMES[(NAMES.index(view.page) + step) % len(NAMES)]
+    names = [page.name for page in tabs(view)]
+    return names[(names.index(view.page) + step) % len(names)]
 
 
 def cleared(view: View) -> View:

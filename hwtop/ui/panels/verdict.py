@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hwtop.fields import units
+from hwtop.fields.node import reporting
 from hwtop.model.job import JobPlace
 from hwtop.ui import marks, progress
 from hwtop.ui.panels import picture_time
@@ -46,7 +47,7 @@ def _identity(view: View, width: int) -> Line:
     own = f"hwtop {units.pct(derived.own_cpu_pct)} of a core, {units.size(derived.own_rss_bytes)}"
     if derived.late_ms > 500:
         own += f", late {derived.late_ms / 1000:.1f} s"
-    right = Line(f"{own}  ", "dim") if width >= 100 else Line()
+    right = Line(f"{own}  ", "dim") if width >= 100 and derived.own_cpu_pct is not None else Line()
     right.add(f"{units.clock(derived.time_s)} ", "label")
     busy = "● recording" if view.is_recorded else progress.word(view)
     right = Line(f"{busy}  ", "accent").extend(right) if busy else right
@@ -71,25 +72,39 @@ def _place(place: JobPlace | None) -> list[str]:
 
 
 def _parts(view: View) -> list[tuple[str, str]]:
+    parts = _job_parts(view)
+    if view.opened:
+        parts.insert(0, (f"node {view.opened}", "accent"))
+    return parts
+
+
+def _job_parts(view: View) -> list[tuple[str, str]]:
     job = view.job
     derived = view.frame.derived
+    if job is None and view.frame.nodes:
+        return [(reporting(view.frame.nodes), "strong"), ("no job yet", "text")]
     if job is None:
         return [("no job", "strong"), (derived.host, "text"), (f"{derived.cores:g} cores", "dim")]
     launcher = job.launcher
+    nodes = view.frame.nodes
     started = f"{launcher.kind} {launcher.pid}" if launcher else f"PID {job.target_pid}"
+    if nodes:  # a PID is one of its own node
+        started = launcher.kind if launcher else "job"
     alive = sum(rank.is_alive for rank in job.ranks)
     here = len(job.ranks)
     ranks = f"{here} rank{'' if here == 1 else 's'}"
     if job.world_size and job.world_size > here:
-        ranks = f"{here} of {job.world_size} ranks here" + (f", {alive} alive" if alive < here else "")
+        place = "" if nodes else " here"
+        ranks = f"{here} of {job.world_size} ranks{place}" + (f", {alive} alive" if alive < here else "")
     elif alive < here:
         ranks = f"{alive} of {here} ranks alive"
     ended = f"job ended {units.duration(job.ended_for_s)} ago" if job.ended_for_s is not None else "job ended"
-    parts = [(started, "strong"), (ended, "warn") if job.has_ended else (ranks, "text"), (derived.host, "text")]
+    parts = [(started, "strong"), (ended, "warn") if job.has_ended else (ranks, "text")]
+    parts.append((reporting(nodes), "text") if nodes else (derived.host, "text"))
     parts += [(text, "text") for text in _place(job.place)]
     if job.restarts:
         parts.insert(2, (f"restarted {job.restarts} time{'s' * (job.restarts != 1)}", "warn"))
-    if launcher and launcher.pid != job.target_pid:
+    if launcher and launcher.pid != job.target_pid and not nodes:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))
     parts.append((f"every {view.interval_s or derived.interval_s:g} s", "dim"))

@@ -8,12 +8,13 @@ from hwtop.model.frame import Frame
 from hwtop.model.log import LogLine
 from hwtop.ui.panels.logs.state import SEARCH, LogInside, LogsState
 from hwtop.ui.panels.logs.view import flags, lines
+from hwtop.ui.reducers import fleet
 from hwtop.ui.view import View
 
 
 def with_frame(view: View, frame: Frame) -> View:
     """The view on a newer frame. Someone who reads further up keeps their lines: the scroll grows by what has come."""
-    newer = replace(view, frame=frame)
+    newer = fleet.with_frame(view, frame)
     if view.state(LogsState).is_following:
         return newer
     before, after = lines(view), lines(newer)

@@ -34,7 +34,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     room = inner(width)
     lines = [line for line in _facts(rank, room) if line.width]
     lines = [*lines[: max(0, height - 3)], *_words(view, rank, room, height - 2 - len(lines))]
-    title = Line(f"Rank {rank.rank}", "title").add(f"  PID {rank.pid}", "text")
+    title = Line(f"Rank {rank.rank}", "title")
+    title.add(f"  {rank.node}" if rank.node else "", "accent").add(f"  PID {rank.pid}", "text")
     if rank.gpus:
         title.add(f"  GPU {','.join(map(str, rank.gpus))}", "text")
     note = (

@@ -81,11 +81,13 @@ def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[L
 @once
 def _chosen(view: View, width: int) -> list[tuple[Column[Row], int]]:
     """Those of all ranks, so that a filter moves none."""
-    has_gpus = any(rank.gpus for rank in (view.job.ranks if view.job else ()))
+    ranks = view.job.ranks if view.job else ()
+    absent = {
+        *((fields.GPU.id,) if not any(rank.gpus for rank in ranks) else ()),
+        *((fields.NODE.id,) if not any(rank.node for rank in ranks) else ()),
+    }
     columns = cells.columns("ranks", RANK.fields, view.levels, _drawn(view))
-    return table.chosen(
-        [MARK, *(column for column in columns if has_gpus or column.field != fields.GPU.id)], inner(width)
-    )
+    return table.chosen([MARK, *(column for column in columns if column.field not in absent)], inner(width))
 
 
 def some(view: View, *shown: Field[RankRow]) -> list[Column[Row]]:

@@ -1,0 +1,1 @@
+"""Panels of the fleet page: a job over several nodes. Pure."""
