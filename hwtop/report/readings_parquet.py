@@ -39,6 +39,6 @@ def readings_parquet(frames: Iterable[Frame]) -> Iterator[bytes]:
 
 def _rows(frame: Frame) -> Iterator[tuple[int, str, str, float | None, str | None, str]]:
     time_ms = int(frame.derived.time_s * 1000)
-    for field, labels, value in readings(frame.derived):
+    for field, labels, value in readings(frame):
         number, word = (None, value) if isinstance(value, str) else (float(value), None)
         yield time_ms, field.id, next(iter(labels.values()), ""), number, word, field.unit_name

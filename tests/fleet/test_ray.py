@@ -30,8 +30,9 @@ def fleet(address: str, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_an_actor_on_each_node_of_a_ray_cluster_runs_an_agent() -> None:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", CLUSTER], text=True, stderr=subprocess.DEVNULL, **pipes) as cluster:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", CLUSTER]
+    with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as cluster:
         assert cluster.stdout is not None
         assert cluster.stdin is not None
         address = next(line.split()[1] for line in cluster.stdout if line.startswith("at "))
