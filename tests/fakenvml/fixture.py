@@ -31,7 +31,7 @@ def are_ok(gpus: tuple[Gpu, ...]) -> bool:
 
 def unexplained(gpu: Gpu) -> set[str]:
     """Fields that are None without a reason, but for those where None is an answer."""
-    may_be_none = {"reason", "recovery_action", "unlisted_bytes"}
+    may_be_none = {"reason", "recovery_action", "unlisted_bytes", "node", "local_index"}
     return {field for field in gpu.__struct_fields__ if getattr(gpu, field) is None} - may_be_none - gpu.missing.keys()
 
 
