@@ -179,7 +179,7 @@ def test_a_target_by_name(healthy: TrainingJob) -> None:
         (("diagnose", "1", "--for", "soon"), "'soon' is not a valid time"),
         (("diagnose", "1", "--for", "0"), "out of range"),
         (("snapshot", "--gpus", "all"), "'all' is not a list of numbers"),
-        (("screenshot", "1", "-o", "x.jpg"), "use a name that ends in .svg, .png or .txt"),
+        (("screenshot", "1", "-o", "x.jpg"), "use a name that ends in .png, .svg, .html or .txt"),
         (("screenshot", "1"), "--output"),
         (("screenshot", "1", "-o", "x.svg", "--page", "logz"), "'logz' is not one of"),
         (("stacks",), "no job given"),

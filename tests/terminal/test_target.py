@@ -38,7 +38,7 @@ def test_stopped_continued_and_killed_rank_and_the_end_of_the_job(open_terminal:
 
     os.kill(victim, signal.SIGKILL)
     terminal.wait_for(rf"1\s+{victim} .* dead")
-    terminal.wait_for(r"CRITICAL +Rank 1 ")
+    terminal.wait_for(r"CRITICAL +Rank 1 is dead")
 
     job.stop()
     terminal.wait_for("job ended")
@@ -112,7 +112,7 @@ def test_help_page_and_pause_answer_to_keys(open_terminal: Open, start: Start) -
     job = start()
     terminal = open_terminal(80, 24)
     watch(terminal, job.launcher_pid)
-    for key, expected in (("3", "Where the ranks are"), ("4", "Log of rank 0"), ("7", "─ Processes ")):
+    for key, expected in (("3", "Where the ranks are"), ("4", "Logs of all ranks"), ("7", "─ Processes ")):
         terminal.send(key)
         terminal.wait_for(expected)
     terminal.send("?")

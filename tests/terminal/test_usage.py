@@ -52,7 +52,7 @@ WRONG = {
     "screen of no job without a terminal": ([], "needs a terminal"),
     "scan a file that is not there": (["scan", "/nonexistent"], "/nonexistent"),
     "scan a folder": (["scan", "/"], "/"),
-    "picture of an unknown kind": (["screenshot", OWN_PID, "-o", "x.bmp"], ".svg, .png or .txt"),
+    "picture of an unknown kind": (["screenshot", OWN_PID, "-o", "x.bmp"], ".png, .svg, .html or .txt"),
     "picture without a name": (["screenshot", OWN_PID], "-o"),
     "picture without a PID": (["screenshot", "-o", "x.svg"], "no job given"),
     "picture of no size": (["screenshot", OWN_PID, "-o", "x.svg", "--size", "big"], "'big' is not a size"),

@@ -29,7 +29,8 @@ def check_dead(history: History) -> Observation | None:
     job, live = history.job, history.live_ranks
     if job is None:
         return None
-    bad = _first_to_fail([rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)])
+    failed = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code not in (None, 0)]
+    bad = _first_to_fail(job, failed)
     gone = [rank for rank in job.ranks if not rank.is_alive and rank.exit_code in (None, 0)]
     they_wait = bool(live) and all(rank.stack.is_waiting or is_improbable(rank) for rank in live)
     zombies = _unread_zombies(job) if they_wait else ()
@@ -42,6 +43,7 @@ def check_dead(history: History) -> Observation | None:
     if not dead:
         return None
     evidence = [_last_words(rank) for rank in ((*went, *bad) if went else (*bad, *gone))]
+    evidence += [f"after that: {_last_words(rank)}" for rank in failed if rank not in bad]
     left = () if gone else _left_quietly(job, bad)
     if left:
         evidence.append(
@@ -80,9 +82,12 @@ def check_dead(history: History) -> Observation | None:
     )
 
 
-def _first_to_fail(bad: list[Rank]) -> list[Rank]:
-    """Without those that the launcher ended (SIGTERM) because another one had failed."""
-    return [rank for rank in bad if rank.exit_code != -signal.SIGTERM] or bad
+def _first_to_fail(job: Job, failed: list[Rank]) -> list[Rank]:
+    """Without those that followed another: the launcher ended them (SIGTERM), or their log says no more than that a peer was gone."""
+    own = [rank for rank in failed if rank.exit_code != -signal.SIGTERM] or failed
+    roots = {event.rank for event in job.logs.events if event.role == "root"}
+    followed = {event.rank for event in job.logs.events if event.role == "cascade"} - roots
+    return [rank for rank in own if rank.rank not in followed] or own
 
 
 def _first_to_go(job: Job) -> list[Rank]:

@@ -103,6 +103,19 @@ def test_the_rank_that_went_first_is_named_when_the_others_failed_after_it() -> 
     assert together.ranks == (0,), "two that went in one look cannot be ordered"
 
 
+def test_a_rank_that_only_lost_its_peer_is_no_cause() -> None:
+    """Gloo, a plain socket, NCCL: the words differ, the role of the line does not."""
+    killed, lost = gone(1, exit_code=-9), gone(0, exit_code=1)
+    seen = check_dead(constant(job(lost, killed, events=(event("rank-crash", "cascade", rank=0),))))
+    assert seen is not None
+    assert (seen.title, seen.ranks) == ("Rank 1 is dead (killed by SIGKILL)", (1,))
+    assert any(line.startswith("after that: rank 0 ") for line in seen.evidence)
+    own = (event("rank-crash", "cascade", rank=0), event("rank-crash", "root", rank=0))
+    both = check_dead(constant(job(lost, killed, events=own)))
+    assert both is not None
+    assert both.ranks == (0, 1), "one with a failure of its own is a cause"
+
+
 def test_a_rank_that_left_quietly_is_named_where_the_failed_one_lost_its_peer() -> None:
     closed = event("nccl-error", "cascade", rank=0)
     seen = check_dead(constant(job(gone(0, exit_code=1), gone(1), events=(closed,))))
