@@ -104,7 +104,7 @@ CASES: dict[str, Case] = {
     "step-on": Case(("left_square_bracket", "left_square_bracket"), hides="4 s ago"),
     "turn-back": Case(shows="PAUSED"),
     "turn-on": Case(("left_curly_bracket",), hides="PAUSED"),
-    "go-to-time": Case(shows="time"),
+    "go-to-time": Case(shows="go to time: ▏"),
 }
 """Id of the binding -> what it does."""
 LEAVES = {"quit", "interrupt", "suspend", "repaint"}
