@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import sys
 import threading
 from importlib import import_module
@@ -16,6 +17,8 @@ from typing import Any
 _READ_BYTES = 1 << 16
 _MOST_NODES = 4096
 """Of one cluster; bounds what is started."""
+_ANSWER_S, _JOIN_S = 5.0, 30.0
+"""For the head to accept a connection, and to let this driver in. Ray itself tries for minutes. Engineering defaults."""
 
 
 class _Runner:
@@ -50,7 +53,7 @@ def main(address: str, command: str) -> None:
 
     out = os.dup(1)
     os.dup2(2, 1)  # what Ray prints is no output
-    ray.init(address=address, log_to_driver=False, logging_level="error")
+    _join(ray, address)
     actors: list[Any] = []
     taken: dict[str, int] = {}
     writing = threading.Lock()
@@ -67,6 +70,31 @@ def main(address: str, command: str) -> None:
     while data := os.read(0, _READ_BYTES):
         for actor in actors:
             actor.send.remote(data)
+
+
+def _join(ray: Any, address: str) -> None:
+    """Become a driver of the cluster.
+
+    Raises:
+        ConnectionError: no cluster answers there.
+    """
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S).close()
+        except (OSError, OverflowError) as error:
+            raise ConnectionError(f"Failed to connect to GCS: {error}") from None
+    no_answer = threading.Timer(_JOIN_S, _give_up, [f"Failed to connect to GCS: no answer in {_JOIN_S:.0f} s"])
+    no_answer.daemon = True
+    no_answer.start()
+    ray.init(address=address, log_to_driver=False, logging_level="error")
+    no_answer.cancel()
+
+
+def _give_up(reason: str) -> None:
+    """End from another thread than the one that hangs."""
+    os.write(2, f"{reason}\n".encode())
+    os._exit(1)
 
 
 def _pass_on(ray: Any, actor: Any, name: str, out: int, writing: threading.Lock) -> None:
