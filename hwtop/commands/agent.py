@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from typing import BinaryIO
 
 import click
 
@@ -25,15 +26,30 @@ from hwtop.commands.options import Seconds, end_as_interrupted, resolve_target, 
 @click.option(
     "--for", "seconds", type=Seconds(1, 86400 * 7), default="12h", show_default=True, help="End after so long."
 )
+@click.option("--preflight", is_flag=True, help="Make the checks of `hwtop preflight` instead, and report them.")
+@click.option("--fast", "is_fast", is_flag=True, help="With --preflight: as there.")
+@click.option("--python", metavar="PATH", help="With --preflight: as there.")
+@click.option("--script", metavar="PATH", help="With --preflight: the training script, as its --for.")
 @click.option("--lines", is_flag=True, help="Write lines of text, for launchers that mix the output of all nodes.")
-def command(name: str | None, pid: str | None, node: str | None, interval: float, seconds: float, lines: bool) -> None:
+def command(
+    name: str | None,
+    pid: str | None,
+    node: str | None,
+    interval: float,
+    seconds: float,
+    preflight: bool,
+    is_fast: bool,
+    python: str | None,
+    script: str | None,
+    lines: bool,
+) -> None:
     """Report the job on this node on standard output, for `hwtop fleet`, which starts it on each node. Without --pid or --name: the only
     training job there is.
 
     It opens no port and writes no file, only reads what its user may read, and ends with its reader.
     """
     from hwtop.errors import UsageError
-    from hwtop.fleet.agent import run
+    from hwtop.fleet import agent
     from hwtop.fleet.lines import lines as as_lines
 
     if sys.stdout.isatty():
@@ -59,6 +75,28 @@ def command(name: str | None, pid: str | None, node: str | None, interval: float
         return resolve_target(None, pid, pattern, required=False)
 
     try:
-        run(node_name, find, interval_s=interval, most_s=seconds, source=source, write=write)
+        if preflight:
+            _preflight(node_name, source, write, is_fast=is_fast, python=python, script=script)
+        else:
+            agent.run(node_name, find, interval_s=interval, most_s=seconds, source=source, write=write)
     except KeyboardInterrupt:
         os._exit(130)
+
+
+def _preflight(
+    node: str,
+    source: BinaryIO,
+    write: Callable[[bytes], None],
+    *,
+    is_fast: bool,
+    python: str | None,
+    script: str | None,
+) -> None:
+    from pathlib import Path
+
+    from hwtop.fleet import check_agent
+    from hwtop.preflight.machine import Machine
+    from hwtop.preflight.registry import chosen
+
+    machine = Machine(python=python, script=None if script is None else Path(script), is_one_of_several=True)
+    check_agent.run(node, chosen(is_fast=is_fast), machine, source=source, write=write)

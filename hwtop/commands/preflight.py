@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from hwtop.commands.checks import Form, report
+from hwtop.commands.fleet import launcher_of, nodes
 from hwtop.commands.options import resolve_target
 from hwtop.errors import UsageError
+
+if TYPE_CHECKING:
+    from hwtop.model.fleet import Node
+
+_WHICH = ("hosts", "hostfile", "slurm", "ray", "k8s")
+"""Options that say which nodes."""
 
 
 @click.command()
@@ -20,30 +32,88 @@ from hwtop.errors import UsageError
     default=False,
     help="Leave out what writes or starts another interpreter.  [default: full]",
 )
+@click.option("--nodes", "on_nodes", is_flag=True, help="Check all nodes of this Slurm job, or those named below.")
+@nodes
+@click.option("--agent", metavar="COMMAND", help="How to run hwtop on the nodes, as of hwtop fleet.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @click.pass_context
 def command(
-    ctx: click.Context, subject: str | None, python: str | None, is_fast: bool, as_json: bool, markdown: bool
+    ctx: click.Context,
+    /,
+    subject: str | None,
+    python: str | None,
+    is_fast: bool,
+    on_nodes: bool,
+    agent: str | None,
+    as_json: bool,
+    markdown: bool,
+    **places: Any,
 ) -> None:
-    """Check this machine before a run: GPUs, driver, links, memory, limits, storage, network, torch, and the script.
+    """Check this machine, or all nodes of a job, before a run: GPUs, driver, links, memory, limits, storage, network, torch, and the
+    script.
 
     The script is only read, never run. torch is tried in its own interpreter, as a child with a deadline. Nothing is left on disk.
+    Of several nodes each check is shown once, and nodes that answer otherwise than most are marked.
 
     Exit code: 0 neither warnings nor failures, 1 warnings, 2 failures (or not possible, with the reason).
     """
-    from pathlib import Path
-
-    from hwtop.preflight.machine import Machine
-    from hwtop.preflight.registry import chosen
-
     if as_json and markdown:
         raise UsageError("--json and --markdown cannot be combined: choose one")
     form: Form = "json" if as_json else "markdown" if markdown else "text"
     is_job = subject is not None and (subject.isdigit() or subject.startswith("slurm:"))
+    if on_nodes or any(places.values()):
+        if is_job:
+            raise UsageError("on several nodes --for takes a training script, by a path that all of them have")
+        options = [*(["--fast"] if is_fast else []), *(["--python", python] if python else [])]
+        options += ["--script", subject] if subject else []
+        _report_nodes(ctx, _places(places), agent, tuple(options), form)
+        return
+    if agent is not None:
+        raise UsageError("--agent needs nodes: --nodes in a Slurm job, or --hosts a,b,c")
+    from hwtop.preflight.machine import Machine
+    from hwtop.preflight.registry import chosen
+
     pid = resolve_target(subject, None, None, required=True) if is_job else None
     script = None if subject is None or is_job else Path(subject)
     if script is not None and not script.is_file():
         raise UsageError(f"no such file: {script}; --for takes a training script or a PID")
     machine = Machine(pid=pid, python=python, script=script)
     report(ctx, chosen(is_fast=is_fast), machine, form)
+
+
+def _places(given: dict[str, Any]) -> dict[str, Any]:
+    """Without any of them: the nodes of the Slurm job that this runs in."""
+    if any(given[name] is not None for name in _WHICH):
+        return given
+    here = os.environ.get("SLURM_JOB_ID")
+    if here is None:
+        raise UsageError("which nodes? --nodes alone needs a Slurm job (SLURM_JOB_ID); else give --hosts a,b,c")
+    return {**given, "slurm": here}
+
+
+def _report_nodes(
+    ctx: click.Context, places: dict[str, Any], agent: str | None, options: tuple[str, ...], form: Form
+) -> None:
+    from hwtop.fleet.checks import compared, readings
+    from hwtop.fleet.launchers.launcher import Agent
+    from hwtop.fleet.live import LiveFleet
+    from hwtop.preflight.run import exit_code
+    from hwtop.report.json_report import encode
+    from hwtop.report.preflight import checks_markdown, checks_text, nodes_report
+
+    fleet = LiveFleet(launcher_of(**places), Agent(program=agent, checks=options))
+    found: tuple[Node, ...] = ()
+    for found in readings(fleet):
+        if sys.stderr.isatty():
+            done = sum(node.status not in ("connecting", "reporting") for node in found)
+            click.echo(f"\r{done} of {len(found)} nodes are through", nl=False, err=True)
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
+    checks = compared(found)
+    if form == "json":
+        print(encode(nodes_report(found, checks)))
+    else:
+        words = checks_markdown if form == "markdown" else checks_text
+        print(words([each.result for each in checks], {each.result.id: each.odd for each in checks}), end="")
+    ctx.exit(exit_code(each.result for each in checks))

@@ -65,15 +65,25 @@ def run(
         source: control messages.
         write: takes bytes; may block.
     """
+    ends_s = time.monotonic() + most_s
+    talk(node, interval_s, source, write, lambda orders, outbox: _report(target, orders, outbox, ends_s))
+
+
+def talk(
+    node: str,
+    interval_s: float,
+    source: BinaryIO,
+    write: Callable[[bytes], None],
+    work: Callable[[Orders, Outbox], str],
+) -> None:
+    """Greet, do the work, and say why it ended."""
     outbox, orders = Outbox(write), Orders(interval_s)
     outbox.put(wire.Hello(protocol=wire.PROTOCOL, version=__version__, host=os.uname().nodename, time_s=time.time()))
     threading.Thread(target=_listen, args=(source, node, orders, outbox), name="hwtop-orders", daemon=True).start()
     threading.Thread(target=_watch_reader, args=(orders, outbox), name="hwtop-lease", daemon=True).start()
-    ends_s = time.monotonic() + most_s
     try:
         check_address_space()
-        reason = _report(target, orders, outbox, ends_s)
-        outbox.put(wire.Goodbye(reason=reason))
+        outbox.put(wire.Goodbye(reason=work(orders, outbox)))
     except HwtopError as error:
         outbox.put(wire.Goodbye(reason=str(error), is_failure=True))
     except Exception as error:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from hwtop import __version__
 from hwtop.fleet import wire
 from hwtop.fleet.clock import Clock
 from hwtop.job.log.text import visible
+from hwtop.model.check import CheckResult
 from hwtop.model.fleet import Node, NodeReport, NodeStatus
 from hwtop.model.snapshot import Snapshot
 
@@ -16,8 +19,11 @@ LOST_INTERVALS, LOST_S = 10.0, 10.0
 CONNECT_S = 60.0
 """To the first message: a queue for the authentication, a slow start of Python on a shared file system. Engineering default."""
 _LONGEST_REASON = 300
+_LONGEST_ID = 60
 _LONGEST_INTERVAL_S = 60.0
 """That a node is believed to report at. Bounds how long it may be silent, whatever it says."""
+_MOST_CHECKS = 1000
+"""Of one node; what sends more is garbage."""
 _MOST_SNAPSHOTS = 8
 """Snapshots that wait for the next reading."""
 
@@ -38,6 +44,7 @@ class NodeWatch:
         self._clock = Clock()
         self._end: tuple[NodeStatus, str] | None = None
         self._snapshots: list[Snapshot] = []
+        self._checks: tuple[CheckResult, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -51,7 +58,7 @@ class NodeWatch:
 
     def again(self, at_s: float) -> None:
         """A new agent is started on it."""
-        self._end, self._hello, self._number, self._began_s = None, None, 0, at_s
+        self._end, self._hello, self._number, self._began_s, self._checks = None, None, 0, at_s, ()
 
     def take(self, message: wire.Message, at_s: float, time_s: float) -> None:
         """What its agent said.
@@ -70,6 +77,8 @@ class NodeWatch:
             self._take_report(message.report, at_s)
         elif isinstance(message, wire.Whole):
             self._snapshots = [*self._snapshots, message.snapshot][-_MOST_SNAPSHOTS:]
+        elif isinstance(message, wire.Checks):
+            self._checks, self._reported_s = tuple(map(_readable, message.results[:_MOST_CHECKS])), at_s
         elif isinstance(message, wire.Pong):
             self._clock.answered(at_s - message.sent_at_s, message.time_s, time_s)
         else:
@@ -107,18 +116,29 @@ class NodeWatch:
             version=None if self._hello is None else visible(self._hello.version)[:40],
             skipped=self._skipped,
             report=self._report,
+            checks=self._checks,
         )
 
     def _status(self, at_s: float, age_s: float | None) -> tuple[NodeStatus, str | None]:
         if self._end is not None:
             return self._end
-        if age_s is None or self._report is None or self._hello is None:
+        if age_s is None or self._hello is None:
             if at_s - self._began_s > CONNECT_S:
                 return "failed", f"no report in {CONNECT_S:.0f} s"
             return "connecting", None
-        interval_s = min(self._report.interval_s, _LONGEST_INTERVAL_S)
+        interval_s = _LONGEST_INTERVAL_S  # a check has a deadline, and no rhythm
+        if self._report is not None:
+            interval_s = min(self._report.interval_s, _LONGEST_INTERVAL_S)
         if age_s > max(LOST_S, LOST_INTERVALS * interval_s):
             return "lost", f"silent for {age_s:.0f} s"
         if age_s > max(LATE_S, LATE_INTERVALS * interval_s):
             return "late", f"no report for {age_s:.0f} s"
         return "reporting", None
+
+
+def _readable(result: CheckResult) -> CheckResult:
+    """As another machine words it: bounded, and without control characters."""
+    remedy = None if result.remedy is None else visible(result.remedy)[:_LONGEST_REASON]
+    return replace(
+        result, id=visible(result.id)[:_LONGEST_ID], reason=visible(result.reason)[:_LONGEST_REASON], remedy=remedy
+    )

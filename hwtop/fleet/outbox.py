@@ -6,21 +6,21 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from hwtop.fleet.wire import Message, Packer, Report, Whole
+from hwtop.fleet.wire import Checks, Goodbye, Message, Packer, Report, Whole
 
 _MOST_ANSWERS = 16
 """Short messages that wait; the oldest go. Bounds memory while the reader does not read."""
 
 
 class Outbox:
-    """Of reports and Snapshots only the newest of each waits; short messages are kept in order."""
+    """Of reports, checks and Snapshots only the newest of each waits; short messages are kept in order."""
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
         """`write` may block, and raises OSError once the reader is gone."""
         self._write = write
         self._packer = Packer()
         self._short: deque[Message] = deque(maxlen=_MOST_ANSWERS)
-        self._report: Report | None = None
+        self._report: Report | Checks | None = None
         self._whole: Whole | None = None
         self._changed = threading.Condition()
         self._is_closing = False
@@ -32,7 +32,7 @@ class Outbox:
     def put(self, message: Message) -> None:
         """Send it when its turn comes. Never waits."""
         with self._changed:
-            if isinstance(message, Report):
+            if isinstance(message, Report | Checks):
                 self._report = message
             elif isinstance(message, Whole):
                 self._whole = message
@@ -58,7 +58,8 @@ class Outbox:
     def _next(self) -> Message | None:
         with self._changed:
             while True:
-                if self._short:
+                waits = self._report or self._whole
+                if self._short and not (waits and isinstance(self._short[0], Goodbye)):
                     return self._short.popleft()
                 if self._report is not None:
                     report, self._report = self._report, None

@@ -16,6 +16,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
+from hwtop.model.check import CheckResult
 from hwtop.model.fleet import NodeReport
 from hwtop.model.snapshot import Snapshot
 from hwtop.store.encoding import encoded
@@ -63,6 +64,12 @@ class Whole(Struct, frozen=True, kw_only=True, tag="whole"):
     snapshot: Snapshot
 
 
+class Checks(Struct, frozen=True, kw_only=True, tag="checks"):
+    """Instead of reports: the checks of `hwtop preflight` that were made so far, all of them."""
+
+    results: tuple[CheckResult, ...]
+
+
 class Pong(Struct, frozen=True, kw_only=True, tag="pong"):
     """The answer to `Ping`."""
 
@@ -80,7 +87,7 @@ class Goodbye(Struct, frozen=True, kw_only=True, tag="goodbye"):
     """It could not watch; else the job or its time is over."""
 
 
-Message = Hello | Report | Whole | Pong | Goodbye
+Message = Hello | Report | Whole | Checks | Pong | Goodbye
 
 
 class Ping(Struct, frozen=True, kw_only=True, tag="ping"):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hwtop.model.check import CheckResult
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.cpu import CpuRates
 from hwtop.model.host.memory import MemoryRates
@@ -79,6 +80,8 @@ class Node(Struct, frozen=True, gc=False, kw_only=True):
     """Reports that it did not send because this reader was slow, or the link was."""
     report: NodeReport | None = None
     """The newest one; stays when the node is lost."""
+    checks: tuple[CheckResult, ...] = ()
+    """Those made so far, where `hwtop preflight` asked for them instead of reports."""
 
 
 class FleetReading(Struct, frozen=True, gc=False, kw_only=True):

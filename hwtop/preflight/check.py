@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from msgspec import Struct
 
+from hwtop.model.check import CheckStatus
 from hwtop.preflight.machine import Machine
-
-Status = Literal["pass", "warn", "fail", "skip"]
-"""fail: the run would not start, or its results could not be trusted; warn: it would be slower, or harder to diagnose."""
 
 
 class Outcome(Struct, frozen=True):
     """What a check has found."""
 
-    status: Status
+    status: CheckStatus
     reason: str
     remedy: str | None = None
     """An instruction or a command; None where there is nothing to do."""
+    compares: bool = False
+    """As in `CheckResult`."""
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -34,16 +33,6 @@ class Check(Struct, frozen=True, kw_only=True):
     deadline_s: float = 10.0
 
 
-class CheckResult(Struct, frozen=True, kw_only=True):
-    """The answer to one check, in the form of the JSON."""
-
-    id: str
-    status: Status
-    reason: str
-    remedy: str | None
-    took_s: float
-
-
 class Family(Struct, frozen=True):
     """Checks that belong together."""
 
@@ -51,9 +40,9 @@ class Family(Struct, frozen=True):
     checks: tuple[Check, ...]
 
 
-def passed(reason: str) -> Outcome:
-    """All is well."""
-    return Outcome("pass", reason)
+def passed(reason: str, *, compares: bool = False) -> Outcome:
+    """All is well. `compares`: nodes that are set up alike give the same reason."""
+    return Outcome("pass", reason, compares=compares)
 
 
 def warned(reason: str, remedy: str) -> Outcome:

@@ -39,7 +39,9 @@ def _import(machine: Machine) -> Outcome:
     build = (found.values["cuda"] and f"CUDA {found.values['cuda']}") or (
         found.values["hip"] and f"ROCm {found.values['hip']}"
     )
-    return passed(f"torch {found.values['torch']} ({build or 'CPU only'}), Python {found.values['python']}")
+    return passed(
+        f"torch {found.values['torch']} ({build or 'CPU only'}), Python {found.values['python']}", compares=True
+    )
 
 
 def _driver(machine: Machine) -> Outcome:
@@ -57,7 +59,7 @@ def _driver(machine: Machine) -> Outcome:
             f"driver {driver} is too old for CUDA {cuda} of torch: it needs {oldest}",
             "Update the driver, or install torch for an older CUDA",
         )
-    return passed(f"driver {driver} runs CUDA {cuda} (from {oldest} on)")
+    return passed(f"driver {driver} runs CUDA {cuda} (from {oldest} on)", compares=True)
 
 
 def _devices(machine: Machine) -> Outcome:
@@ -79,7 +81,8 @@ def _devices(machine: Machine) -> Outcome:
     names = found["names"]
     bf16 = "with" if found["bf16"] else "without"
     return passed(
-        f"{len(names)} devices ({', '.join(sorted(set(names)))}), {bf16} bfloat16, NCCL {found['nccl'] or 'not reported'}"
+        f"{len(names)} devices ({', '.join(sorted(set(names)))}), {bf16} bfloat16, NCCL {found['nccl'] or 'not reported'}",
+        compares=True,
     )
 
 

@@ -44,7 +44,7 @@ def _count(machine: Machine) -> Outcome:
                 f"nvidia-smi -L; {_DRIVER_LOG}",
             )
     models = Counter(gpu.name for gpu in machine.gpus)
-    return passed(", ".join(f"{number} x {name}" for name, number in models.items()))
+    return passed(", ".join(f"{number} x {name}" for name, number in models.items()), compares=True)
 
 
 def _expected(machine: Machine) -> Iterator[tuple[str, int]]:
@@ -103,7 +103,7 @@ def _ecc_mode(machine: Machine) -> Outcome:
         return warned(
             f"ECC is off on {named_gpus(off)}: memory errors go unnoticed", "sudo nvidia-smi -e 1, then reboot"
         )
-    return passed(f"ECC is on on {named_gpus(gpu.index for gpu in gpus)}")
+    return passed(f"ECC is on on {named_gpus(gpu.index for gpu in gpus)}", compares=True)
 
 
 def _power(machine: Machine) -> Outcome:
@@ -114,7 +114,9 @@ def _power(machine: Machine) -> Outcome:
             words = f"GPU {gpu.index}: power limit {now:.0f} W instead of {max(full or 0.0, highest):.0f} W"
             return warned(words, f"sudo nvidia-smi -i {gpu.index} -pl {max(full or 0.0, highest):.0f}")
     limits = sorted({f"{gpu.power_limit_w:.0f} W" for gpu in machine.gpus if gpu.power_limit_w is not None})
-    return passed(f"power limits: {', '.join(limits)}") if limits else skipped("power limit not reported")
+    return (
+        passed(f"power limits: {', '.join(limits)}", compares=True) if limits else skipped("power limit not reported")
+    )
 
 
 def _clocks(machine: Machine) -> Outcome:
@@ -141,7 +143,7 @@ def _persistence(machine: Machine) -> Outcome:
             f"persistence mode is off on {named_gpus(off)}: the first CUDA call of each run takes seconds",
             "sudo nvidia-smi -pm 1",
         )
-    return passed("persistence mode is on") if known else skipped("persistence mode not reported")
+    return passed("persistence mode is on", compares=True) if known else skipped("persistence mode not reported")
 
 
 def _mode(machine: Machine) -> Outcome:
@@ -161,7 +163,7 @@ def _mode(machine: Machine) -> Outcome:
     if split:
         words = f"MIG is on on {named_gpus(gpu.index for gpu in split)}: NCCL and peer-to-peer copies do not work between instances"
         return warned(words, "sudo nvidia-smi -mig 0   # for training on whole GPUs")
-    return passed("compute mode default, MIG off")
+    return passed("compute mode default, MIG off", compares=True)
 
 
 def _free(machine: Machine) -> Outcome:

@@ -73,7 +73,7 @@ def _open_files(machine: Machine) -> Outcome:
         return warned(
             f"at most {number} open files a process", "ulimit -n 65536, or LimitNOFILE in the unit of the launcher"
         )
-    return passed(f"open files: {limit}")
+    return passed(f"open files: {limit}", compares=True)
 
 
 def _locked_memory(machine: Machine) -> Outcome:
@@ -110,7 +110,7 @@ def _cores(machine: Machine) -> Outcome:
             f"{words}; fewer than one for each of {gpus} GPUs",
             "Ask Slurm for more: --cpus-per-gpu=8, or check taskset and numactl",
         )
-    return passed(words)
+    return passed(words, compares=True)
 
 
 def _governor(machine: Machine) -> Outcome:
@@ -128,7 +128,7 @@ def _governor(machine: Machine) -> Outcome:
             f"governor powersave on {len(slow)} of {len(folders)} cores: they stay at the lowest frequency",
             "sudo cpupower frequency-set -g performance",
         )
-    return passed(f"governor {read_text(f'{folders[0]}/scaling_governor').strip()}")
+    return passed(f"governor {read_text(f'{folders[0]}/scaling_governor').strip()}", compares=True)
 
 
 def _huge_pages(machine: Machine) -> Outcome:

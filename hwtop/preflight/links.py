@@ -22,7 +22,9 @@ def _pcie(machine: Machine) -> Outcome:
             words = f"GPU {gpu.index}: PCIe generation {gpu.pcie_gen_max} at most, its peers reach {best}"
             return warned(words, f"sudo lspci -vv -s {gpu.pci_bus_id} | grep -E 'LnkCap|LnkSta'")
     widths = sorted({f"x{gpu.pcie_width}" for gpu in known})
-    return passed(f"PCIe {', '.join(widths)}: full width") if known else skipped("PCIe link not reported")
+    return (
+        passed(f"PCIe {', '.join(widths)}: full width", compares=True) if known else skipped("PCIe link not reported")
+    )
 
 
 def _fabric(machine: Machine) -> Outcome:
@@ -55,7 +57,8 @@ def _topology(machine: Machine) -> Outcome:
     return passed(
         f"all pairs of GPUs are joined alike: {paths}"
         if len(set(pairs.values())) == 1
-        else f"paths between GPUs: {paths}"
+        else f"paths between GPUs: {paths}",
+        compares=True,
     )
 
 

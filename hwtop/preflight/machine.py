@@ -69,9 +69,11 @@ class Machine:
         python: str | None = None,
         script: Path | None = None,
         step_s: float = STEP_S,
+        is_one_of_several: bool = False,
         snapshots: Sequence[Snapshot] | None = None,
     ) -> None:
         """`python` is the interpreter of the training, `script` its file; `step_s` is the deadline of each step of the framework.
+        `is_one_of_several`: other nodes are checked for the same run.
         `env` replaces the environment, `snapshots` what the collectors read.
         """
         self.pid = os.getpid() if pid is None else pid
@@ -79,6 +81,7 @@ class Machine:
         self.proc, self.sys = proc, sys
         self._python, self._script, self._step_s = python, script, step_s
         self._env = env
+        self._is_one_of_several = is_one_of_several
         self._snapshots = snapshots
 
     @cached_property
@@ -94,7 +97,9 @@ class Machine:
 
     @property
     def has_several_nodes(self) -> bool:
-        """Whether the launcher says that the run has more than one."""
+        """Whether others are checked too, or the launcher says that the run has more than one."""
+        if self._is_one_of_several:
+            return True
         numbers = (self.env.get(name) for name in ("SLURM_NNODES", "NNODES", "GROUP_WORLD_SIZE"))
         return any((whole_number(number) or 1) > 1 for number in numbers)
 

@@ -86,7 +86,9 @@ def _interfaces(machine: Machine) -> Outcome:
                 f"interfaces of {speed / 1000:g} Gbit/s differ in MTU: {words}", "sudo ip link set DEVICE mtu 9000"
             )
     names = [nic.name + (f" {nic.link_mbit_per_s / 1000:g} Gbit/s" if nic.link_mbit_per_s else "") for nic in up]
-    return passed(f"up: {', '.join(names) or 'virtual ones only'}" + (f"; down: {', '.join(down)}" if down else ""))
+    return passed(
+        f"up: {', '.join(names) or 'virtual ones only'}" + (f"; down: {', '.join(down)}" if down else ""), compares=True
+    )
 
 
 def _rdma(machine: Machine) -> Outcome:
@@ -102,7 +104,9 @@ def _rdma(machine: Machine) -> Outcome:
         )
     if ports and not active:
         return warned(f"none of {len(ports)} RDMA ports is active: NCCL uses TCP", "ibstat; check the cables")
-    return passed(f"{len(active)} of {len(ports)} RDMA ports active") if ports else skipped("no RDMA port")
+    return (
+        passed(f"{len(active)} of {len(ports)} RDMA ports active", compares=True) if ports else skipped("no RDMA port")
+    )
 
 
 def _is_meant(nic: NicCounters, name: str, *, is_whole: bool) -> bool:

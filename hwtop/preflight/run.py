@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.procfs import reason_of
 from hwtop.errors import internal_error
-from hwtop.preflight.check import Check, CheckResult, Outcome, failed, skipped
+from hwtop.model.check import CheckResult
+from hwtop.preflight.check import Check, Outcome, failed, skipped
 from hwtop.preflight.machine import Machine, NotReadError
 
 
@@ -25,6 +26,7 @@ def results(
             reason=found.reason,
             remedy=found.remedy,
             took_s=round(now() - began_s, 3),
+            compares=found.compares,
         )
 
 

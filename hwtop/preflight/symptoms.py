@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from hwtop.model.check import CheckStatus
 from hwtop.model.log import Severity
-from hwtop.preflight.check import Outcome, Status, passed
+from hwtop.preflight.check import Outcome, passed
 from hwtop.preflight.machine import Machine
 from hwtop.symptoms.rule import Rule
 from hwtop.symptoms.rules import RULES
 
-_STATUS: dict[Severity, Status] = {"critical": "fail", "warning": "warn"}
+_STATUS: dict[Severity, CheckStatus] = {"critical": "fail", "warning": "warn"}
 
 
 def absent(symptom: str, needs: Callable[[Machine], object], good: str) -> Callable[[Machine], Outcome]:

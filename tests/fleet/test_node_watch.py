@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from hwtop.fleet import wire
 from hwtop.fleet.node_watch import CONNECT_S, LATE_S, LOST_S, NodeWatch
+from hwtop.model.check import CheckResult
 from tests.fleet.nodes import healthy
 
 HELLO = wire.Hello(protocol=wire.PROTOCOL, version="9", host="h", time_s=0.0)
@@ -36,6 +37,17 @@ def test_a_node_connects_reports_gets_late_and_is_lost(watch: NodeWatch) -> None
 def test_a_node_that_claims_to_report_once_a_year_is_lost_all_the_same(watch: NodeWatch) -> None:
     watch.take(wire.Report(report=replace(healthy()[0], interval_s=3e7)), 2.0, 0.0)
     assert watch.node(1000.0).status == "lost"
+
+
+def test_a_node_that_makes_checks_may_take_its_time(watch: NodeWatch) -> None:
+    one = CheckResult(id="x" * 99, status="pass", reason="a\x1b[2Jb", remedy=None, took_s=1.0)
+    watch.take(wire.Checks(results=(one,)), 2.0, 0.0)
+    node = watch.node(100.0)
+    assert (node.status, len(node.checks), len(node.checks[0].id)) == ("reporting", 1, 60)
+    assert "\x1b" not in node.checks[0].reason
+    assert watch.node(200.0).status == "late"
+    watch.take(wire.Goodbye(reason="all checks are made"), 201.0, 0.0)
+    assert watch.node(900.0).status == "ended"
 
 
 def test_a_node_that_never_answers_has_failed() -> None:

@@ -8,10 +8,10 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hwtop.model.check import CheckStatus as Status
 from hwtop.model.gpu.device import Gpu, GpuProcess, MigInstance
 from hwtop.model.gpu.health import EccErrors, RemappedRows, RetiredPages
 from hwtop.model.host.kernel import KernelLine, KernelReading
-from hwtop.preflight.check import Status
 from hwtop.preflight.gpus import GPUS
 from tests.kernel_lines import kernel_lines
 from tests.preflight.machines import GIB, ask, h100, machine

@@ -13,10 +13,10 @@ from jsonschema import ValidationError
 from hwtop import cli
 from hwtop.feed import watch
 from hwtop.feed.call import alert
+from hwtop.model.check import CheckResult
 from hwtop.model.frame import Frame
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessReading
-from hwtop.preflight.check import CheckResult
 from hwtop.report.flight import flight_report
 from hwtop.report.json_report import diagnosis, encode, snapshot
 from hwtop.report.preflight import checks_report

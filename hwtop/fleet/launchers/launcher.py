@@ -18,7 +18,7 @@ _WITHOUT_HWTOP = "hwtop is not on this node: install it there (pip install hwtop
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """The agent to start on each node."""
+    """The agent to start on each node: it watches a job, or makes checks."""
 
     program: str | None = None
     """A shell command that runs hwtop; None: this interpreter where the node has it, else the hwtop on its PATH."""
@@ -28,9 +28,14 @@ class Agent(Struct, frozen=True, kw_only=True):
     """As --pid of other commands."""
     interval_s: float = 1.0
     most_s: float = 12 * 3600.0
+    checks: tuple[str, ...] | None = None
+    """Options of `hwtop preflight`, where the agent shall make its checks instead of watching a job."""
 
     def arguments(self, node: str | None, *, lines: bool = False) -> str:
         """Of `hwtop agent`, for a shell. `node`: None where it finds its own name."""
+        if self.checks is not None:
+            named = ["--node", node] if node is not None else []
+            return shlex.join(["--preflight", *self.checks, *named, *(["--lines"] if lines else [])])
         words = ["--interval", f"{self.interval_s:g}s", "--for", f"{self.most_s:g}s"]
         words += ["--node", node] if node is not None else []
         words += ["--name", self.name] if self.name is not None else []
