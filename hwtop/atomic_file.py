@@ -16,8 +16,14 @@ def write(place: Path, content: bytes) -> None:
     write_parts(place, (content,))
 
 
+def write_own(place: Path, content: bytes) -> None:
+    """As `write`, in a folder of hwtop's own, which is created."""
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write(place, content)
+
+
 def write_parts(place: Path, parts: Iterable[bytes]) -> None:
-    """Put all `parts` at `place` in one step; an existing file passes on its mode and owner. Folders are created.
+    """Put all `parts` at `place` in one step; an existing file passes on its mode and owner.
 
     The content goes to a new file of another name first: never through a link that somebody else has created.
 
@@ -25,7 +31,6 @@ def write_parts(place: Path, parts: Iterable[bytes]) -> None:
         OSError: it cannot be written; an existing file is unchanged.
     """
     old = _rights(place)
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle, new = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".new", dir=place.parent)
     try:
         with os.fdopen(handle, "wb") as file:

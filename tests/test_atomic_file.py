@@ -13,7 +13,9 @@ from hwtop import atomic_file
 
 def test_only_the_person_may_read_a_new_file_and_its_folder(tmp_path: Path) -> None:
     place = tmp_path / "state" / "hwtop" / "a.json"
-    atomic_file.write(place, b"one")
+    with pytest.raises(FileNotFoundError):
+        atomic_file.write(place, b"one")
+    atomic_file.write_own(place, b"one")
     assert place.read_bytes() == b"one"
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700

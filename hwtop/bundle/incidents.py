@@ -29,7 +29,7 @@ def save(pid: int, time_s: float, content: bytes, environ: Mapping[str, str] = o
         OSError: it cannot be written.
     """
     place = folder(environ) / f"{pid}-{time.strftime('%Y%m%d-%H%M%S', time.localtime(time_s))}.zip"
-    atomic_file.write(place, content)
+    atomic_file.write_own(place, content)
     prune(MOST, environ)
     return place
 

@@ -16,6 +16,7 @@ from hwtop import atomic_file
 from hwtop.commands.options import (
     Bytes,
     Seconds,
+    check_folder,
     end_as_interrupted,
     masking,
     reading,
@@ -81,8 +82,7 @@ def command(
     assert target_pid is not None
     if output.exists():
         raise UsageError(f"{str(output)!r} exists: bundles never replace a file, so choose another name")
-    if not output.absolute().parent.is_dir():
-        raise UsageError(f"cannot create {str(output)!r}: there is no such folder")
+    check_folder(output)
     config = settings_of(ctx)
     order = Order(
         pid=target_pid, seconds=seconds, log_globs=logs, gpus=gpus, symptoms=config.symptoms, most_bytes=max_size

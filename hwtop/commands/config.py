@@ -28,7 +28,7 @@ def init(path: str | None, force: bool) -> None:
     if place.exists() and not force:
         raise UsageError(f"{place} already exists: edit it, or overwrite it with --force")
     try:
-        atomic_file.write(place.resolve(), template().encode())
+        atomic_file.write_own(place.resolve(), template().encode())
     except OSError as error:
         raise CannotError(
             f"cannot write {place}: {error.strerror or error}; choose another file with --config FILE"

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import F, ParamType, Size, reading, report_failure, resolve_target, settings, settings_of
+from hwtop.commands.options import (
+    F,
+    ParamType,
+    Size,
+    check_folder,
+    reading,
+    report_failure,
+    resolve_target,
+    settings,
+    settings_of,
+)
 from hwtop.commands.record import until_interrupted
 from hwtop.errors import UsageError
 from hwtop.job.log.text import visible
@@ -144,6 +154,8 @@ def _convert(ctx: click.Context, file: Path, chosen: dict[str, Path], size: tupl
     recording = opened.recording(file)
     if any(place.exists() and place.samefile(file) for place in chosen.values()):
         raise UsageError(f"{str(file)!r} is the recording itself: choose another name for the result")
+    for place in chosen.values():
+        check_folder(place)
     for form, place in chosen.items():
         parts = _parts(ctx, form, recording, size, page)
         atomic_file.write_parts(place, map(_encoded, parts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -343,3 +344,13 @@ masking = click.option(
     default=(),
     help="Mask also these: hosts, users, paths (separate them by commas). Secrets are always masked.",
 )
+
+
+def check_folder(place: Path) -> None:
+    """Whether a file can be put there, before anything takes time.
+
+    Raises:
+        UsageError: its folder does not exist.
+    """
+    if not place.absolute().parent.is_dir():
+        raise UsageError(f"cannot create {str(place)!r}: there is no such folder")

@@ -9,7 +9,17 @@ from pathlib import Path
 import click
 
 from hwtop.commands import completion, pictures
-from hwtop.commands.options import Seconds, Size, masking, reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import (
+    Seconds,
+    Size,
+    check_folder,
+    masking,
+    reading,
+    resolve_target,
+    settings,
+    settings_of,
+    target,
+)
 from hwtop.errors import UsageError
 from hwtop.job.secrets import Hidden
 from hwtop.ui.pages.registry import NAMES
@@ -76,6 +86,7 @@ def command(
     form = next((each for each in FORMATS if output.suffix.lower() == f".{each}"), None)
     if form is None:
         raise UsageError(f"unknown format of {str(output)!r}: use a name that ends in .png, .svg, .html or .txt")
+    check_folder(output)
     if panel and page == _ALL:
         raise UsageError("--panel is on one page: use --page NAME with it")
     target_pid = resolve_target(pid, pid_option, name, required=replay is None)

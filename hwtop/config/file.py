@@ -42,7 +42,7 @@ def save(place: Path, changes: Changes) -> Config:
     config = parse(changed.encode(), str(place))
     if raw is None or changed.encode() != raw:
         try:
-            atomic_file.write(place.resolve(), changed.encode())  # of a link the target changes
+            atomic_file.write_own(place.resolve(), changed.encode())  # of a link the target changes
         except OSError as error:
             message = f"cannot write {place}: {error.strerror or error}; nothing was saved"
             raise CannotError(f"{message}; choose another file with --config FILE") from error

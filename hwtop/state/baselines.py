@@ -47,7 +47,7 @@ def save(baseline: Baseline, name: str, *, force: bool, environ: Mapping[str, st
             f"baseline {name!r} already exists: overwrite it with --force, or choose another name with --name"
         )
     try:
-        atomic_file.write(place, msgspec.json.format(msgspec.json.encode(baseline), indent=2) + b"\n")
+        atomic_file.write_own(place, msgspec.json.format(msgspec.json.encode(baseline), indent=2) + b"\n")
     except OSError as error:
         raise CannotError(
             f"cannot write {place}: {error.strerror or error}; choose another folder with XDG_STATE_HOME=FOLDER"

@@ -33,7 +33,7 @@ def save(key: str, newest: Baseline, runs: Sequence[Baseline], environ: Mapping[
     for the file."""
     place = folder(environ) / f"{key}.json"
     with suppress(OSError):
-        atomic_file.write(place, msgspec.json.encode([*runs[1 - RUNS :], newest]) + b"\n")
+        atomic_file.write_own(place, msgspec.json.encode([*runs[1 - RUNS :], newest]) + b"\n")
         _forget_oldest(place.parent)
 
 

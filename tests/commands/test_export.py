@@ -42,6 +42,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def exported(recording: Path) -> Path:
     """Folder with one file of each form."""
     folder = recording.parent / "out"
+    folder.mkdir()
     export(recording, *(part for form in _FORMS for part in (f"--{form}", folder / form)))
     return folder
 
