@@ -90,7 +90,7 @@ def ghz(value_mhz: float) -> str:
 @_of_known
 def link_speed(mbit_per_s: float) -> str:
     """Megabits a second, as links are sold: "100G", "100M"."""
-    return f"{mbit_per_s / 1000:.12g}G" if mbit_per_s >= 1000 else f"{mbit_per_s:.12g}M"
+    return f"{round(mbit_per_s / 1000, 3):.12g}G" if mbit_per_s >= 1000 else f"{round(mbit_per_s, 3):.12g}M"
 
 
 @_of_known
