@@ -26,12 +26,12 @@ PAGES = {
     "ranks": "2",
     "stacks": "3",
     "flame": "f",
-    "logs": "4",
-    "curves": "5",
+    "logs": "5",
+    "curves": "6",
     "gpu": "g",
-    "host": "6",
-    "processes": "7",
-    "symptoms": "8",
+    "host": "8",
+    "processes": "9",
+    "symptoms": "0",
 }
 RECORDING, COUNT = "healthy", 30
 RATE_HZ = 10.0

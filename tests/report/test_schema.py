@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from jsonschema import ValidationError
@@ -128,3 +130,21 @@ def test_checks_have_their_schema() -> None:
     ]
     for name in ("preflight", "doctor"):
         assert [check["id"] for check in valid(name, encode(checks_report(found)))["checks"]] == ["swap", "clock"]
+
+
+SAME = {"open": "diagnose", "replay": "diagnose", "patterns-list": "patterns", "patterns-show": "patterns"}
+"""Command -> the schema of what it prints, where that has another name."""
+
+
+def with_json(group: click.Group, context: click.Context, path: tuple[str, ...] = ()) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from with_json(command, context, (*path, name))
+        elif command is not None and any("--json" in option.opts for option in command.params):
+            yield "-".join((*path, name))
+
+
+def test_every_command_that_prints_json_has_a_schema() -> None:
+    commands = set(with_json(cli.cli, click.Context(cli.cli)))
+    assert {SAME.get(command, command) for command in commands} - SCHEMAS.keys() == set()

@@ -51,11 +51,11 @@ def test_from_the_first_start_to_the_end(open_terminal: Open, start: Start, tmp_
         ("2", "─ Rank 0 |Ranks  by"),
         ("3", "Where the ranks are"),
         ("f", "f Flame"),
-        ("4", "Log"),
-        ("5", "5 Curves"),
-        ("6", "6 Host"),
-        ("8", "8 Symptoms"),
-        ("7", "─ Processes "),
+        ("5", "Log"),
+        ("6", "6 Curves"),
+        ("8", "8 Host"),
+        ("0", "0 Symptoms"),
+        ("9", "─ Processes "),
     ):
         terminal.send(key)
         terminal.wait_for(expected)

@@ -95,7 +95,7 @@ def test_hung_driver_leaves_the_screen_alive(open_terminal: Open, start: Start, 
     assert answering(screen) == {}
     terminal.wait_for(r"─ GPUs ─+ driver does not answer in time ─ 8 × NVIDIA H100")
     wait_for_ticks(terminal, 3)
-    terminal.send("7")
+    terminal.send("9")
     terminal.wait_for("─ Processes ")
     terminal.send("1")
     terminal.wait_for("─ GPUs ─")

@@ -42,7 +42,7 @@ def test_signal_after_a_confirmation_and_none_with_readonly(
     terminal = open_terminal(100, 30)
     terminal.run(hwtop(job.pid, "--readonly"))
     terminal.wait_for("watched")
-    terminal.send("7", "k")
+    terminal.send("9", "k")
     terminal.wait_for(f"▸ .*{job.pid}")
     terminal.send("Down", "Down", "Down", "Down", "Enter", "y")
     terminal.send("e")
@@ -54,7 +54,7 @@ def test_signal_after_a_confirmation_and_none_with_readonly(
 
     terminal.run("clear; " + hwtop(job.pid))
     terminal.wait_for("watched")
-    terminal.send("7")
+    terminal.send("9")
     screen = terminal.wait_for("--api-key")
     assert "planted" not in screen
     terminal.send("k")

@@ -43,7 +43,7 @@ def test_stopped_continued_and_killed_rank_and_the_end_of_the_job(open_terminal:
     job.stop()
     terminal.wait_for("job ended")
     wait_for_ticks(terminal)
-    terminal.send("7")
+    terminal.send("9")
     terminal.wait_for("the job has ended")
     terminal.send("q")
     terminal.wait_for(rf"^hwtop: .*\n(.*\n)?{PROMPT}")
@@ -112,7 +112,7 @@ def test_help_page_and_pause_answer_to_keys(open_terminal: Open, start: Start) -
     job = start()
     terminal = open_terminal(80, 24)
     watch(terminal, job.launcher_pid)
-    for key, expected in (("3", "Where the ranks are"), ("4", "Logs of all ranks"), ("7", "─ Processes ")):
+    for key, expected in (("3", "Where the ranks are"), ("5", "Logs of all ranks"), ("9", "─ Processes ")):
         terminal.send(key)
         terminal.wait_for(expected)
     terminal.send("?")

@@ -121,11 +121,11 @@ def test_pages_by_digit_and_tab_keep_the_selection() -> None:
             ("2", "ranks"),
             ("3", "stacks"),
             ("f", "flame"),
-            ("4", "logs"),
-            ("5", "curves"),
-            ("6", "host"),
-            ("7", "processes"),
-            ("8", "symptoms"),
+            ("5", "logs"),
+            ("6", "curves"),
+            ("8", "host"),
+            ("9", "processes"),
+            ("0", "symptoms"),
             ("1", "overview"),
             ("tab", "ranks"),
             ("shift+tab", "overview"),
@@ -266,15 +266,15 @@ def test_letters_and_function_keys_open_pages() -> None:
 
 def test_a_filter_takes_all_keys_until_enter() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("4", "slash", *"qp1", "tab", "shift+tab", "f1", "backspace", "backspace", "backspace")
+        await pilot.press("5", "slash", *"qp1", "tab", "shift+tab", "f1", "backspace", "backspace", "backspace")
         assert (view_of(app).page, view_of(app).filter_of("logs"), view_of(app).is_paused) == ("logs", "", False)
         await pilot.press(*"Iter", "space", *"12589")
         rows = screen_text(app)
         assert "filter: Iter 12589, 8 of" in rows[2]
         assert rows[-1].startswith(" / Iter 12589▏")
-        await pilot.press("enter", "down", "7")
+        await pilot.press("enter", "down", "9")
         assert (view_of(app).page, view_of(app).filter_of("processes")) == ("processes", "")
-        await pilot.press("slash", *"loader", "enter", "4")
+        await pilot.press("slash", *"loader", "enter", "5")
         assert view_of(app).filter_of("logs") == "Iter 12589"
         await pilot.press("escape")
         assert (view_of(app).filter_of("logs"), app.is_running) == ("", True)
@@ -287,7 +287,7 @@ def test_a_filter_takes_all_keys_until_enter() -> None:
 def test_a_pasted_filter_is_data() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         app.post_message(events.Paste("ignored"))
-        await pilot.press("4", "slash")
+        await pilot.press("5", "slash")
         app.post_message(events.Paste("\x1b[2Jq[red]\nsecond"))
         await pilot.pause()
         assert view_of(app).filter_of("logs") == "[2Jq[red]"
@@ -308,7 +308,7 @@ def test_lines_that_are_read_stay_while_new_ones_come() -> None:
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         assert feed.publish is not None
-        await pilot.press("4", "F")
+        await pilot.press("5", "F")
         held = screen_text(app)[3:-2]
         feed.publish(with_lines(frame, 7))
         await pilot.pause()
@@ -389,7 +389,7 @@ def test_redraw_sends_every_cell(key: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_end_of_a_page_is_where_scrolling_stops(page: str) -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         away, back = ("home", "pagedown") if page == "logs" else ("end", "pageup")
-        await pilot.press({"stacks": "3", "processes": "7", "logs": "4"}[page], away)
+        await pilot.press({"stacks": "3", "processes": "9", "logs": "5"}[page], away)
         end = screen_text(app)
         await pilot.press(away, away)
         assert screen_text(app) == end
@@ -401,7 +401,7 @@ def test_the_end_of_a_page_is_where_scrolling_stops(page: str) -> None:
 
 def test_logs_scroll_back_and_follow_again() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("4", "up", "pageup")
+        await pilot.press("5", "up", "pageup")
         assert view_of(app).scroll == 11
         assert any("11 newer below" in row for row in screen_text(app))
         await pilot.press("end")
@@ -426,7 +426,7 @@ def test_opening_stacks_or_flame_looks_closely_at_the_rank_that_tells_most() -> 
         assert view_of(app).selected is None
         await pilot.press("f", "escape", "escape", "3")
         assert "Stack of rank 5" in "\n".join(line.text for line in picture(view_of(app), 120, 40))
-        await pilot.press("4")
+        await pilot.press("5")
         assert view_of(app).selected is None, "nobody has chosen a rank: the log is that of all"
 
     assert drive(act, frames.hang()).focused[0] == 5

@@ -160,7 +160,7 @@ def test_trends_are_told_only_where_they_leave_the_noise() -> None:
 
 def test_arrows_enter_and_escape() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("5")
+        await pilot.press("6")
         assert view_of(app).page == "curves"
         assert any("▸ Loss" in row for row in screen_text(app))
         await pilot.press("down", "down")
@@ -184,7 +184,7 @@ def test_log_scale_is_kept_for_each_curve() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("L")
         assert view_of(app).state(CurvesState).log_scales == frozenset()
-        await pilot.press("5", "L", "down", "1", "5")
+        await pilot.press("6", "L", "down", "1", "6")
         assert view_of(app).state(CurvesState).log_scales == {"loss"}
         await pilot.press("up", "L")
         assert view_of(app).state(CurvesState).log_scales == frozenset()
@@ -197,7 +197,7 @@ def test_sources_of_one_quantity_take_turns_and_never_mix() -> None:
     board = curve("loss", [(step, 9.0) for step in range(20)], source="/runs/events.out.tfevents.1")
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("5")
+        await pilot.press("6")
         assert any("now 3 at step 49" in row for row in screen_text(app))
         await pilot.press("o")
         assert any("now 9 at step 19" in row for row in screen_text(app))
@@ -210,7 +210,7 @@ def test_sources_of_one_quantity_take_turns_and_never_mix() -> None:
 
 def test_one_source_only_is_said() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("5", "o")
+        await pilot.press("6", "o")
         assert any("has only one source" in row for row in screen_text(app))
 
     drive(act, frames.healthy(), size=(160, 50))
@@ -218,7 +218,7 @@ def test_one_source_only_is_said() -> None:
 
 def test_a_click_in_the_list_draws_that_curve_large() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("5")
+        await pilot.press("6")
         assert await pilot.click("#curve-list", offset=(5, 1 + 2 * 7))
         assert view_of(app).state(CurvesState).name == "lr"
         assert await pilot.click("#curve-list", offset=(5, 0))
@@ -232,7 +232,7 @@ def test_the_curves_are_copied_as_a_sentence() -> None:
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         app.copy_to_clipboard = copied.append  # type: ignore[assignment, method-assign]
-        await pilot.press("5", "y")
+        await pilot.press("6", "y")
 
     drive(act, frames.healthy())
     assert copied[0].startswith("loss 2.326 at step 12,580, gradient norm 0.4346, learning rate")
@@ -240,7 +240,7 @@ def test_the_curves_are_copied_as_a_sentence() -> None:
 
 def test_keys_are_harmless_where_nothing_is_told() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("5", "down", "L", "o", "enter", "escape", "pagedown", "home", "y")
+        await pilot.press("6", "down", "L", "o", "enter", "escape", "pagedown", "home", "y")
         assert any("No step or loss" in row for row in screen_text(app))
 
     drive(act, with_curves())
@@ -248,7 +248,7 @@ def test_keys_are_harmless_where_nothing_is_told() -> None:
 
 def test_plain_characters_only_with_ascii() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("5")
+        await pilot.press("6")
         rows = screen_text(app)
         assert "".join(rows).isascii()
         assert "?" not in "".join(rows[3:-2])

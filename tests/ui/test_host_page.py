@@ -245,7 +245,7 @@ def test_what_does_not_fit_is_announced_and_scrolled_to() -> None:
 
 def test_y_copies_the_answer() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("6", "y")
+        await pilot.press("8", "y")
         assert app.clipboard.startswith("gpu-node-07: /mnt/lustre/datasets has not answered for 50 s")
         assert "memory: 31% used" in app.clipboard
 

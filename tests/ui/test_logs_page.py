@@ -137,7 +137,7 @@ def test_an_opened_line_has_its_meaning_next_steps_and_neighbours(size: tuple[in
 
 def test_the_line_that_is_open_moves_with_the_arrows_and_closes_with_escape() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("4", "enter")
+        await pilot.press("5", "enter")
         assert any("CRITICAL cuda-oom" in row for row in screen_text(app))
         await pilot.press("up")
         assert any("rank_3.log, line 9" in row or "rank_1.log, line 70" in row for row in screen_text(app))
@@ -146,7 +146,7 @@ def test_the_line_that_is_open_moves_with_the_arrows_and_closes_with_escape() ->
         await pilot.press("escape")
         assert view_of(app).state(LogsState).inside == ""
         assert view_of(app).page == "logs"
-        await pilot.press("enter", "enter", "a", "a", "1", "4")
+        await pilot.press("enter", "enter", "a", "a", "1", "5")
         assert view_of(app).state(LogsState).inside == ""
 
     drive(act, crash())
@@ -240,7 +240,7 @@ def test_search_is_typed_found_walked_and_left() -> None:
 
 def test_a_filter_and_a_search_stand_side_by_side() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("4", "slash", *"iter", "enter", "f3", *"7", "enter")
+        await pilot.press("5", "slash", *"iter", "enter", "f3", *"7", "enter")
         assert (view_of(app).filter_of("logs"), view_of(app).filter_of(SEARCH)) == ("iter", "7")
         assert all("frame" not in row for row in screen_text(app))
         await pilot.press("escape")
@@ -253,7 +253,7 @@ def test_a_filter_and_a_search_stand_side_by_side() -> None:
 
 def test_a_click_marks_a_line() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("4")
+        await pilot.press("5")
         rows = screen_text(app)
         y = next(number for number, row in enumerate(rows) if "rank 2 saves" in row)
         assert await pilot.click("#logs", offset=(20, y - 2))
@@ -341,7 +341,7 @@ def test_no_line_breaks_the_layout(text: str, size: tuple[int, int]) -> None:
 def test_keys_are_harmless_without_a_line() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press(
-            "4", "enter", "a", "n", "up", "pageup", "escape", "f3", *"x", "enter", "N", "escape", "escape"
+            "5", "enter", "a", "n", "up", "pageup", "escape", "f3", *"x", "enter", "N", "escape", "escape"
         )
         assert app.is_running
         assert any("no line yet" in row for row in screen_text(app))

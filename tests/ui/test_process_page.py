@@ -110,7 +110,7 @@ def cursor_row(app: HwtopApp) -> str:
 
 def test_the_cursor_selects_the_rank_of_its_process() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7")
+        await pilot.press("9")
         assert str(LAUNCHER) in cursor_row(app)
         await pilot.press("down")
         assert str(RANK_0) in cursor_row(app)
@@ -137,7 +137,7 @@ def test_a_rank_selected_elsewhere_is_under_the_cursor_and_stays_as_processes_co
     assert job is not None
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("greater_than_sign", "greater_than_sign", "7", "down")
+        await pilot.press("greater_than_sign", "greater_than_sign", "9", "down")
         pid = view_of(app).state(ProcessesState).pid
         assert pid is not None
         feed.publish(with_job(given, processes=job.processes[3:]))
@@ -152,7 +152,7 @@ def test_a_rank_selected_elsewhere_is_under_the_cursor_and_stays_as_processes_co
 
 def test_a_click_chooses_a_process() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7")
+        await pilot.press("9")
         row = next(y for y, text in enumerate(screen_text(app)) if str(RANK_1) in text)
         top = app.screen.query_one("#processes").region.y
         assert await pilot.click("#processes", offset=(20, row - top))
@@ -190,7 +190,7 @@ def test_environment() -> None:
     given = frame()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "e")
+        await pilot.press("9", "down", "e")
         assert "reading" in text_of(app)
         feed.publish(with_job(given, detail=replace(DETAIL, pid=RANK_1)))
         await pilot.pause()
@@ -234,7 +234,7 @@ def test_open_files() -> None:
     given = with_job(frame(), detail=DETAIL)
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "l")
+        await pilot.press("9", "down", "l")
         text = text_of(app)
         assert "▲ 900 of 1,024" in text
         assert "● followed /scratch/runs/42/logs/rank_0.log" in text
@@ -256,7 +256,7 @@ def test_a_reason_where_it_cannot_be_read(size: tuple[int, int]) -> None:
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         for key in ("e", "l"):
-            await pilot.press("7", "down", key)
+            await pilot.press("9", "down", key)
             assert "belongs to uid 7" in text_of(app)
             await pilot.press("escape", "up")
 
@@ -267,7 +267,7 @@ def test_from_k_to_the_signal_takes_two_more_keys() -> None:
     post = Post()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "k")
+        await pilot.press("9", "down", "k")
         text = text_of(app)
         assert f"to rank 0 · PID {RANK_0}" in text
         assert "SIGUSR1  no handler: kills it" in text
@@ -307,7 +307,7 @@ def test_everything_else_sends_nothing_and_stays() -> None:
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         for keys in LEAVING:
-            await pilot.press("7", "home", "down", *keys)
+            await pilot.press("9", "home", "down", *keys)
             assert app.is_running, keys
             await pilot.press("escape", "escape")
             assert isinstance(app.screen, MonitorScreen), keys
@@ -340,7 +340,7 @@ def test_other_targets_and_signals() -> None:
 
 def test_a_refusal_is_told_with_what_would_do_it() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "k", "enter", "y")
+        await pilot.press("9", "down", "k", "enter", "y")
         assert "no right: sudo kill -TERM 1" in text_of(app)
 
     drive(act, frame(), send=Post("no right"))
@@ -350,7 +350,7 @@ def test_readonly_has_no_menus_no_keys_and_no_lines_about_them() -> None:
     post = Post()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        for page in ("1", "2", "3", "f", "4", "7"):
+        for page in ("1", "2", "3", "f", "5", "9"):
             await pilot.press(page, "k", "f9", "d", "enter", "y")
             assert isinstance(app.screen, MonitorScreen)
             text = text_of(app)
@@ -374,7 +374,7 @@ def test_nothing_to_signal() -> None:
         assert "nothing to signal" in text_of(app)
         await pilot.press("d")
         assert "nothing to inspect" in text_of(app)
-        await pilot.press("7", "e", "l", "down", "up", "enter")
+        await pilot.press("9", "e", "l", "down", "up", "enter")
         assert isinstance(app.screen, MonitorScreen)
 
     drive(act, with_job(frame(), processes=(), ranks=()), send=Post())
@@ -400,7 +400,7 @@ def test_a_deep_look_is_confirmed_and_its_answer_opens() -> None:
     given = frame()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "d")
+        await pilot.press("9", "down", "d")
         assert "pystack is not installed" in text_of(app)
         await pilot.press("enter")
         assert "pauses all threads" in text_of(app)
@@ -431,7 +431,7 @@ def test_a_deep_look_is_confirmed_and_its_answer_opens() -> None:
 def test_a_deep_look_that_was_not_confirmed() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         for keys in (("escape",), ("enter", "enter"), ("enter", "n"), ("down", "enter")):
-            await pilot.press("7", "home", "down", "d", *keys)
+            await pilot.press("9", "home", "down", "d", *keys)
             assert all(user_focus.request is None for user_focus in feed.wishes), keys
             await pilot.press("escape", "escape")
 
@@ -442,7 +442,7 @@ def test_a_refused_deep_look_says_why() -> None:
     given = frame()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "d", "enter", "y")
+        await pilot.press("9", "down", "d", "enter", "y")
         feed.publish(answered(given, text="", error="permission denied", advice="sudo -E hwtop 41000"))
         await pilot.pause()
         assert "▲ permission denied" in text_of(app)
@@ -455,7 +455,7 @@ def test_an_answer_does_not_push_itself_over_another_dialog() -> None:
     given = frame()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "d", "enter", "y", "k")
+        await pilot.press("9", "down", "d", "enter", "y", "k")
         feed.publish(answered(given))
         await pilot.pause()
         assert isinstance(app.screen, MenuScreen)
@@ -469,7 +469,7 @@ def test_a_deep_look_that_is_never_answered() -> None:
     given = frame()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "d", "enter", "y")
+        await pilot.press("9", "down", "d", "enter", "y")
         feed.publish(replace(given, derived=replace(given.derived, at_s=given.derived.at_s + 100)))
         await pilot.pause()
         assert "no answer" in text_of(app)
@@ -515,7 +515,7 @@ def test_sudo_that_was_refused_once_is_not_asked_for_again(no: str) -> None:
         await pilot.press("3", "d", "escape")
         assert OFFER in text_of(app), "to leave the menu is no answer"
         await pilot.press("d", "end", "enter", no)
-        for page in ("1", "3", "f", "7"):
+        for page in ("1", "3", "f", "9"):
             await pilot.press(page)
             assert OFFER not in text_of(app)
         await pilot.press("d", "end")
@@ -569,7 +569,7 @@ def test_a_real_process_gets_what_was_confirmed() -> None:
         )
 
         async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-            await pilot.press("7", "k", *["down"] * 5)
+            await pilot.press("9", "k", *["down"] * 5)
             assert "SIGUSR2  its own handler runs" in text_of(app)
             await pilot.press("enter")
             os.kill(child.pid, 0)
@@ -583,7 +583,7 @@ def test_a_real_process_gets_what_was_confirmed() -> None:
 def test_menus_fit_small_terminals(size: tuple[int, int]) -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
         for key in ("k", "d"):
-            await pilot.press("7", "down", key)
+            await pilot.press("9", "down", key)
             for _ in range(9):
                 assert all(len(row) == size[0] for row in screen_text(app))
                 assert "▸" in text_of(app)
@@ -595,7 +595,7 @@ def test_menus_fit_small_terminals(size: tuple[int, int]) -> None:
 
 def test_dialogs_in_ascii() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "down", "k")
+        await pilot.press("9", "down", "k")
         assert text_of(app).isascii()
         await pilot.press("enter")
         assert text_of(app).isascii()

@@ -203,7 +203,7 @@ def test_many_findings_scroll_with_the_cursor() -> None:
 
 def test_y_copies_the_finding_as_text() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("8", "y")
+        await pilot.press("0", "y")
         lines = app.clipboard.splitlines()
         assert lines[0] == "CRITICAL hang (confidence 97%, stability, rank 5, seen for 50 s)"
         assert lines[1] == sick().findings[0].title

@@ -289,7 +289,7 @@ def test_the_keys_sort_turn_and_filter() -> None:
         await pilot.press("slash", *"rank=2-3 !500", "enter", "O")
         assert [each.rank for each in rank_view.ordered(view_of(app))] == [2, 3]
         assert any("filter: rank=2-3 !500, " in row for row in screen_text(app))
-        await pilot.press("escape", "7", "o", "e", "o", "O", "escape")
+        await pilot.press("escape", "9", "o", "e", "o", "O", "escape")
         state = view_of(app).state(ProcessesState)
         assert (state.order, state.is_reversed) == ("cpu", False)
         await pilot.press("O")

@@ -98,7 +98,7 @@ def test_a_signal_to_all_that_is_tagged_names_each_and_the_job() -> None:
     post = Post()
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "space", "space", "end", "k")
+        await pilot.press("9", "space", "space", "end", "k")
         assert "to 2 tagged processes" in text_of(app)
         await pilot.press("enter")
         text = " ".join(text_of(app).split())
@@ -119,7 +119,7 @@ def test_what_came_of_it_is_told() -> None:
         return replace(base, derived=replace(base.derived, at_s=given.derived.at_s + seconds))
 
     async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-        await pilot.press("7", "space", "space", "k", "enter", "y")
+        await pilot.press("9", "space", "space", "k", "enter", "y")
         feed.publish(later(without(given, LAUNCHER), 3))
         await pilot.pause()
         assert text_of(app).rstrip().endswith("SIGTERM sent to 2 of 2 processes")
@@ -163,7 +163,7 @@ def test_a_pid_that_was_given_to_another_process_gets_nothing() -> None:
             )
 
             async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
-                await pilot.press("7", "space", "k", "end", "enter", "y")
+                await pilot.press("9", "space", "k", "end", "enter", "y")
                 assert f"PID {process.pid} belongs to another process now: nothing was sent" in text_of(app)
 
             drive(act, with_job(frame(), processes=(item,)), send=send)
@@ -182,7 +182,7 @@ def test_the_followed_process_stays_under_the_cursor_and_its_end_is_told() -> No
         async with app.run_test(size=(120, 40)) as pilot:
             feed.publish(given)
             await pilot.pause()
-            await pilot.press("7")
+            await pilot.press("9")
             job = given.derived.job
             assert job is not None
             await pilot.press(*["down"] * [item.pid for item in job.processes].index(worker))

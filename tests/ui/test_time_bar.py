@@ -223,7 +223,7 @@ def test_nothing_is_done_to_the_job_from_a_picture_of_the_past() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         app.publish(second(1))
         await pilot.pause()
-        await pilot.press("left_square_bracket", "7")
+        await pilot.press("left_square_bracket", "9")
         for key in ("k", "d"):
             await pilot.press(key)
             assert len(app.screen_stack) == 2

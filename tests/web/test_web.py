@@ -93,7 +93,7 @@ def test_data_changes_and_keys_and_the_mouse_work(house: House) -> None:
     async def use() -> None:
         page = house.page
         await _ticks(page)
-        await page.press("7")
+        await page.press("9")
         await page.until("while True")
         await page.click("2 Ranks")
         await page.until("pid", but="while True")
@@ -121,7 +121,7 @@ def test_screen_follows_the_window(house: House) -> None:
 def test_a_second_tab_shows_what_the_first_has_seen(house: House) -> None:
     async def share() -> None:
         first = house.page
-        await first.press("7")
+        await first.press("9")
         await first.until("while True")
         threads = len(list(Path(f"/proc/{house.server.process.pid}/task").iterdir()))
         second = await house.browser.beside(first)

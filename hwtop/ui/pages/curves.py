@@ -27,7 +27,7 @@ class CurvesPage(Page):
 
     name = "curves"
     title = "Curves"
-    tab = Action("curves", "5", "curves", "Loss, speed and other training metrics")
+    tab = Action("curves", "6", "curves", "Loss, speed and other training metrics")
     is_of_job = False
     panels = {
         "curve-list": PagePanel(curve_list.draw, click=_in_list, wheel=curve_moves.moved),

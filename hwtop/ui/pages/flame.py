@@ -37,7 +37,7 @@ class FlamePage(Page):
 
     name = "flame"
     title = "Flame"
-    tab = Action("flame", "f", "flame", "Where in its code a rank spends its time")
+    tab = Action("flame", "4,f", "flame", "Where in its code a rank spends its time")
     is_of_job = False
     panels = {
         "flame": PagePanel(flame.draw, click=_in_boxes, wheel=_down),

@@ -44,7 +44,7 @@ class FleetPage(Page):
 
     name = "fleet"
     title = "Fleet"
-    tab = Action("fleet", "0", "fleet", "The nodes of a job: heat map and table")
+    tab = Action("fleet", "A", "fleet", "The nodes of a job: heat map and table")
     panels = {
         "fleet-map": PagePanel(fleet_map.draw, click=_in_map, wheel=fleet.moved),
         "fleet-table": PagePanel(table.draw, click=_in_table, wheel=fleet.moved),

@@ -99,7 +99,7 @@ class GpuPage(Page):
 
     name = "gpu"
     title = "GPUs"
-    tab = Action("gpu", "g", "GPUs", "GPUs: load, memory, health, links")
+    tab = Action("gpu", "7,g", "GPUs", "GPUs: load, memory, health, links")
     panels = {
         "gpu": PagePanel(gpu.draw, click=_in_table, alone=_table_alone),
         "gpu-list": PagePanel(gpu.draw_page, click=_in_list, wheel=gpus.moved),

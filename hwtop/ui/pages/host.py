@@ -18,7 +18,7 @@ class HostPage(Page):
 
     name = "host"
     title = "Host"
-    tab = Action("host", "6", "host", "Cores, memory, disks, network, pressure")
+    tab = Action("host", "8", "host", "Cores, memory, disks, network, pressure")
     is_of_job = False
     panels = {
         "host": PagePanel(summary.draw, maximized="host-page"),

@@ -71,7 +71,7 @@ class LogsPage(Page):
 
     name = "logs"
     title = "Logs"
-    tab = Action("logs", "4", "logs", "What the job and the kernel have written")
+    tab = Action("logs", "5", "logs", "What the job and the kernel have written")
     is_of_job = False
     panels = {
         "logs": PagePanel(logs.draw_newest, click=_glimpse, hidden=logs.hidden),

@@ -70,7 +70,7 @@ class ProcessesPage(Page):
 
     name = "processes"
     title = "Processes"
-    tab = Action("processes", "7", "processes", "The tree of the job's processes")
+    tab = Action("processes", "9", "processes", "The tree of the job's processes")
     is_of_job = False
     panels = {
         "processes": PagePanel(processes.draw, click=_in_table, wheel=process_moves.moved, hidden=processes.hidden),

@@ -61,7 +61,7 @@ class SymptomsPage(Page):
 
     name = "symptoms"
     title = "Symptoms"
-    tab = Action("symptoms", "8", "symptoms", "Findings with evidence; the other checks")
+    tab = Action("symptoms", "0", "symptoms", "Findings with evidence; the other checks")
     panels = {
         "findings": PagePanel(findings.draw, click=_in_findings),
         "symptom-list": PagePanel(symptom_list.draw, click=_in_list, wheel=symptom_moves.moved),
