@@ -217,6 +217,15 @@ class RankLog(Struct, frozen=True, gc=False, kw_only=True):
     """Newest of its log; of one that is gone, the exception in the error file that torchrun gave it."""
 
 
+class LostValue(Struct, frozen=True, gc=False, kw_only=True):
+    """A value that its lines report with each step, under a name that hwtop does not know: it was a number, and is nan or infinite."""
+
+    name: str
+    since_step: int
+    lines: int
+    """In so many lines in a row."""
+
+
 class RankProgress(Struct, frozen=True, gc=False, kw_only=True):
     """How far the training is, as its log, heartbeat or metrics file reports it."""
 
@@ -228,6 +237,8 @@ class RankProgress(Struct, frozen=True, gc=False, kw_only=True):
     """Since the last line that reported a new step; None when no line ever did."""
     reported_at_s: float | None = None
     """When a live line last reported a new step."""
+    lost: tuple[LostValue, ...] = ()
+    """Of its log."""
     reporter: str | None = None
     """Where that is not its log: "heartbeat" (and what of it is not a number), or the path of a metrics file."""
 

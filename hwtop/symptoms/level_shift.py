@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from statistics import median
 
 from msgspec import Struct
@@ -42,6 +43,16 @@ def shifts(values: Sequence[float], least: int, sure: float, spreads: float) -> 
         for at, score in _changes(values, 0, least, sure, _DEPTH)
         if score > 0 and (shift := shift_at(values, at, score, spreads)) is not None
     ]
+
+
+def separated(values: Sequence[float], least: int) -> Shift | None:
+    """The change after which every value is above all before it: what a few values can prove. At least `least` on either side."""
+    gaps = {at: min(values[at:]) - max(values[:at]) for at in range(least, len(values) - least + 1)}
+    at = max(gaps, key=gaps.__getitem__, default=0)
+    if not gaps or gaps[at] <= 0:
+        return None
+    score = sqrt(3 * at * (len(values) - at) / (len(values) + 1))  # of the rank sum, all on one side
+    return Shift(at, median(values[:at]), median(values[at:]), score)
 
 
 def shift_at(

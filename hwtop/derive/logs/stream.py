@@ -9,7 +9,7 @@ from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.log.time import reported_s
 from hwtop.job.progress.tracker import Measured, ProgressTracker
 from hwtop.model.log import Progress
-from hwtop.model.rank import PastPace
+from hwtop.model.rank import LostValue, PastPace
 
 KEPT_STREAMS = 4096
 """Pairs of file and rank that are told apart."""
@@ -58,6 +58,11 @@ class LogStream:
     def measured(self) -> Measured | None:
         """A pace that was measured by the arrival of the newest line."""
         return self._tracker.measured
+
+    @property
+    def lost(self) -> tuple[LostValue, ...]:
+        """Values of its newest lines that are no numbers any more."""
+        return self._tracker.lost.newest
 
     @property
     def step_time_s(self) -> float | None:

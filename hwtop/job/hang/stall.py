@@ -199,7 +199,7 @@ def _is_training(rank: Rank, live: Sequence[Rank]) -> bool:
 
 def _expects_an_answer(rank: Rank) -> bool:
     """Of a person, of a server that it asked, or of another process."""
-    if prompt_of(rank) is not None or waits_for(rank.process.wchan) is not None:
+    if prompt_of(rank) is not None or waits_for(rank.process.wchan, rank.process.call) is not None:
         return True
     thread = thread_of(rank)
     frames = own_frames(thread) if thread is not None else ()

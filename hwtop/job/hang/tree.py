@@ -6,7 +6,7 @@ The order goes from what is certain and ends everything else (a dead rank) to wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -130,8 +130,9 @@ def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE
     surprise = standstill_phi(live, gpus, patience)
     if surprise < LEVEL:
         return None
-    waiting = tuple(rank for rank in live if waits(rank))
-    changes = tuple(rank for rank in live if not waits(rank))
+    by_number = {rank.rank: rank for rank in live}
+    waiting = tuple(rank for rank in live if waits(rank) and not _is_awaited_itself(rank, by_number))
+    changes = tuple(rank for rank in live if rank not in waiting)
     scene = _Scene(job, live, waiting, changes, tuple(gpus))
     trail: list[Step] = []
     for question, ask in _QUESTIONS:
@@ -148,6 +149,12 @@ def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE
         phi=surprise,
         trail=tuple(trail),
     )
+
+
+def _is_awaited_itself(rank: Rank, by_number: Mapping[int, Rank]) -> bool:
+    """It waits at a lock or connection for a rank that is in a collective, where this one has not come: that one waits for it."""
+    other = by_number.get(rank.stall.awaits_rank) if rank.stall.awaits_rank is not None else None
+    return other is not None and other.stack.phase == "collective" and rank.stack.phase != "collective"
 
 
 def _dead(scene: _Scene) -> _Answer:

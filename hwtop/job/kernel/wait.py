@@ -36,6 +36,8 @@ _WAITS: tuple[tuple[tuple[str, ...], WaitKind | None, str], ...] = (
     (("pipe_write", "anon_pipe_write"), "pipe", "room in a pipe: whoever reads it does not"),
     (("pipe_read", "anon_pipe_read"), "pipe", "bytes from a pipe"),
     (("n_tty_read",), "terminal", "input at a terminal"),
+    (("sock_alloc_send", "sock_wait_for_wmem"), "pipe", "room in a socket: whoever reads it does not"),
+    (("sk_stream_wait_memory",), "network", "room in a socket: the other side does not read"),
     (("unix_stream",), "pipe", "a socket of another process of this machine"),
     (("sk_wait_data", "wait_woken", "skb_wait", "__skb_wait", "inet_csk"), "network", "a socket"),
     (("hrtimer_nanosleep", "do_nanosleep", "common_nsleep"), "sleep", "a sleep to end"),

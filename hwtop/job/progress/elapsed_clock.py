@@ -21,23 +21,24 @@ class ElapsedClock:
 
     def __init__(self) -> None:
         self._reported: deque[tuple[int, float]] = deque(maxlen=_SEEN)
-        self._is_elapsed = False
+        self.is_elapsed = False
+        """The times of the lines are known to be those since the start."""
 
     def found_out(self) -> None:
         """Its times are longer than the lines are apart: they are no times of steps."""
-        self._is_elapsed = True
+        self.is_elapsed = True
 
     def step_time_s(self, step: int, reported_s: float) -> float | None:
         """The time of one step; None where a clock has just begun anew."""
         last = self._reported[-1] if self._reported else None
         if last is not None and step == last[0]:
-            return None if self._is_elapsed else reported_s
+            return None if self.is_elapsed else reported_s
         if last is not None and (step < last[0] or reported_s <= last[1]):
             self._reported.clear()
             last = None
         self._reported.append((step, reported_s))
-        self._is_elapsed = self._is_elapsed or self._rises_evenly()
-        if not self._is_elapsed:
+        self.is_elapsed = self.is_elapsed or self._rises_evenly()
+        if not self.is_elapsed:
             return reported_s
         return None if last is None else (reported_s - last[1]) / (step - last[0])
 

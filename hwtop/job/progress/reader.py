@@ -91,6 +91,11 @@ class ProgressReader:
             progress = replace(progress, step_time_s=self._clock.step_time_s(progress.step, progress.step_time_s))
         return self._in_one_unit(progress)
 
+    @property
+    def are_elapsed(self) -> bool:
+        """The times of the lines have turned out to be those since the start."""
+        return self._clock.is_elapsed
+
     def times_are_elapsed(self) -> None:
         """What the lines tell as a step's time is what has passed since the start."""
         self._clock.found_out()

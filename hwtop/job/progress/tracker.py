@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.progress.line import parse
+from hwtop.job.progress.lost_values import LostValues
 from hwtop.job.progress.reader import ProgressReader, merged
 from hwtop.job.progress.sample_count import SampleCount
 from hwtop.job.progress.step_count import StepCount
@@ -74,6 +75,7 @@ class ProgressTracker:
         self._heading_epoch: float | None = None
         self._measured: Measured | None = None
         self._samples = SampleCount()
+        self.lost = LostValues()
         self._counts_samples = False
         self._suspect: int | None = None
         self._trusted: int | None = None
@@ -122,7 +124,10 @@ class ProgressTracker:
     def add(self, line: ParsedLine) -> Progress | None:
         """Take one line. Returns what it told, None when it is not about this training's progress."""
         self._measured = None
+        were_elapsed = self._reader.are_elapsed
         progress = self._reader.read_line(line)
+        if self._reader.are_elapsed and not were_elapsed:
+            self._reported.clear()  # they were no times of steps
         if progress is None or self._is_other_bar(progress, line.source.at_s):
             return None
         if progress.step_time_s is None and progress.throughput and _is_steps(progress.throughput_unit):
@@ -138,6 +143,7 @@ class ProgressTracker:
             self._heading_epoch = progress.epoch
         if progress.step is not None:
             self._counts_samples = self._samples.take(line.text, progress)
+            self.lost.take(line.text, progress.step)
         if progress.step is not None and self._is_new_step(progress, progress.step, previous):
             self._step(line.source, progress, progress.step)
         elif progress.loss is not None and self._series and self._series[-1].loss is None:

@@ -47,7 +47,7 @@ def not_learning(history: History) -> Result:
 
 def slower_since_the_start(history: History) -> Result:
     """Whether a change of the pace would have been seen in the step times that are known."""
-    known = history.once(rises)
+    known = [each for each in history.once(rises) if each[0].is_long]
     if not known:
         return Result("unknown", _too_few(history))
     pace, _, risen = max(known, key=lambda each: len(each[0].values))

@@ -49,7 +49,11 @@ def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
             ranks=ranks,
         )
     if seen is None:
-        return _nan_again(history, curve, run) or _nan_gradients(history, int(limits.gradients))
+        return (
+            _nan_again(history, curve, run)
+            or _nan_gradients(history, int(limits.gradients))
+            or (_nan_by_another_name(history) if curve is None else None)
+        )
     return replace(seen, evidence=(*seen.evidence, *_last_words(history, run)))
 
 
@@ -107,6 +111,30 @@ def _nan_gradients(history: History, least: int) -> Observation | None:
             "the loss itself is still a number",
         ),
         ranks=() if curve.rank is None else (curve.rank,),
+    )
+
+
+def _nan_by_another_name(history: History) -> Observation | None:
+    """No loss is known by its name, and a value that is reported with each step is no number any more."""
+    lost = {
+        rank.rank: found
+        for rank in history.live_ranks
+        for found in rank.progress.lost[:1]
+        if found.lines >= LASTS and rank.progress.newest is not None and rank.progress.newest.loss is None
+    }
+    if not lost:
+        return None
+    first = min(lost.values(), key=lambda found: found.since_step)
+    return observed(
+        "loss-nan",
+        severity="warning",
+        facts={"value": repr(first.name), "step": first.since_step},
+        confidence=0.85,
+        evidence=(
+            f"no number in {first.lines} lines in a row; it was one before",
+            "no loss is reported by a known name",
+        ),
+        ranks=tuple(lost),
     )
 
 

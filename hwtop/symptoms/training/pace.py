@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from statistics import fmean, median
 
 from msgspec import Struct
@@ -24,6 +25,8 @@ FEW_BEFORE_POINTS = 25
 """Values before a change to twice the level. Engineering default."""
 WARM_POINTS = 10
 """The first values of a run: compilation, autotuning, caches that fill. Engineering default."""
+LEAST_POINTS = 5
+"""Values that make a level, of however many steps each is the mean. Engineering default."""
 
 
 PACE = limits_of("throughput-drop")
@@ -36,6 +39,17 @@ class Pace(Struct, frozen=True):
     points: tuple[CurvePoint, ...]
     values: list[float]
     is_throughput: bool
+    steps_a_value: float
+    """Where each 20th step is reported, a value is the mean of 20 steps, and so many fewer of them tell as much."""
+
+    @property
+    def is_long(self) -> bool:
+        """There are values enough for changes that are small, or not in all of them."""
+        return len(self.values) >= FEW_BEFORE_POINTS + AFTER_POINTS
+
+    def least(self, steps: int) -> int:
+        """The values that so many steps make."""
+        return needed(steps, self.steps_a_value)
 
     def shown(self, value: float) -> str:
         """As the log tells it."""
@@ -50,9 +64,16 @@ def pace_of(history: History, is_throughput: bool) -> Pace | None:
     series = series_of(history, "throughput" if is_throughput else "step_time_s")
     if series is None or history.job is None or history.job.has_ended:
         return None
-    points = tuple(point for point in series.points[WARM_POINTS:] if point.value > 0)
+    steps = max(1.0, step_distance(series.points) or 1.0)
+    points = tuple(point for point in series.points[ceil(WARM_POINTS / steps) :] if point.value > 0)
     values = [1 / point.value if is_throughput else point.value for point in points]
-    return Pace(series, points, values, is_throughput) if len(points) >= FEW_BEFORE_POINTS + AFTER_POINTS else None
+    least = needed(FEW_BEFORE_POINTS, steps) + needed(AFTER_POINTS, steps)
+    return Pace(series, points, values, is_throughput, steps) if len(points) >= least else None
+
+
+def needed(steps: int, steps_a_value: float) -> int:
+    """How many values so many steps make, where each is the mean of several; few are no level."""
+    return max(LEAST_POINTS, ceil(steps / steps_a_value))
 
 
 def paces(history: History) -> list[tuple[Pace, Pace | None]]:

@@ -7,7 +7,7 @@ from statistics import median
 
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.history import History
-from hwtop.symptoms.level_shift import Shift, shifts
+from hwtop.symptoms.level_shift import Shift, separated, shifts
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
 from hwtop.symptoms.text import percent
@@ -92,15 +92,19 @@ def _seconds_a_step(points: Sequence[CurvePoint]) -> float | None:
 
 def _drop(pace: Pace, limits: Limits) -> Shift | None:
     """The largest of the changes that hold."""
-    found = [drop for drop in shifts(pace.values, AFTER_POINTS, SURE, SPREADS) if _is_drop(pace, drop, limits)]
-    return max(found, key=lambda drop: drop.after / drop.before, default=None)
+    found = shifts(pace.values, AFTER_POINTS, SURE, SPREADS) if pace.is_long else []
+    alone = None if pace.is_long else separated(pace.values, pace.least(AFTER_POINTS))
+    drops = [drop for drop in (*found, alone) if drop is not None and _is_drop(pace, drop, limits)]
+    return max(drops, key=lambda drop: drop.after / drop.before, default=None)
 
 
 def _is_drop(pace: Pace, drop: Shift, limits: Limits) -> bool:
-    if drop.at < FEW_BEFORE_POINTS or lasted_s(pace, drop.at) < AFTER_S:
+    if drop.at < pace.least(FEW_BEFORE_POINTS) or lasted_s(pace, drop.at) < AFTER_S:
         return False
-    least = 1 + limits.slower_share if drop.at >= BEFORE_POINTS else max(DOUBLED, 1 + limits.slower_share)
-    now = median(pace.values[-AFTER_POINTS:])
+    least = (
+        1 + limits.slower_share if pace.is_long and drop.at >= BEFORE_POINTS else max(DOUBLED, 1 + limits.slower_share)
+    )
+    now = median(pace.values[-pace.least(AFTER_POINTS) :])
     is_slower = min(drop.after, now) >= least * drop.before
     return is_slower and not _follows_the_interval(pace.points, drop.at, drop.after / drop.before)
 
@@ -118,6 +122,7 @@ def _dropped(history: History, pace: Pace, drop: Shift, limits: Limits) -> Obser
     what = f"Throughput fell {percent(1 - 1 / (1 + size))}" if pace.is_throughput else f"Step time rose {percent(size)}"
     count = len(pace.values) - drop.at
     moved = _moved(history, pace, drop)
+    newest = pace.least(AFTER_POINTS)
     return observed(
         "throughput-drop",
         confidence=0.85 if size > 2 * limits.slower_share else 0.7,
@@ -132,7 +137,7 @@ def _dropped(history: History, pace: Pace, drop: Shift, limits: Limits) -> Obser
         evidence=(
             f"median of {drop.at} values before: {pace.shown(drop.before)}; of {count} after: {pace.shown(drop.after)}",
             f"no stretch before was as slow, by rank {drop.score:.0f} standard scores apart",
-            f"median of the newest {AFTER_POINTS}: {pace.shown(median(pace.values[-AFTER_POINTS:]))}",
+            f"median of the newest {newest}: {pace.shown(median(pace.values[-newest:]))}",
             *(f"moved at the same time: {move.text}" for move in moved),
             *earlier_evidence(history),
         ),

@@ -9,7 +9,9 @@ import pytest
 from hwtop.job.hang.stall import Patience, is_standing_still, silence_s
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Progress
+from hwtop.model.process import SystemCall
 from tests.job.hang.test_rank_state import dump
+from tests.parts import replace
 from tests.symptoms.derived_states import rank, still
 
 AT_A_PROMPT = dump(("Cmd.cmdloop", "cmd.py"), ("Pdb.interaction", "pdb.py"), ("train", "train.py"))
@@ -132,3 +134,11 @@ def test_patience_can_be_asked_for() -> None:
     assert is_standing_still(ranks)
     assert not is_standing_still(ranks, (), Patience(quiet_s=31.0))
     assert is_standing_still(ranks, [gpu(0, 100.0)], Patience(busy_gpu_s=30.0))
+
+
+def test_who_has_written_and_is_not_read_hangs_whatever_the_kernel_calls_its_wait() -> None:
+    fields = {"progress": None, "phase": "other", "phase_shares": (), "step_time_s": None, "wchan": "0"}
+    idle = still(0, 40.0, is_waiting=False, **fields)
+    write = SystemCall(name="write", fd=3, target="socket:[165513]", peer_pids=(31906,))
+    assert not is_standing_still([idle])
+    assert is_standing_still([replace(idle, call=write)])

@@ -184,3 +184,12 @@ def test_an_idle_gpu_among_spinning_ones_tells_who_never_came() -> None:
 
 def test_nothing_while_anything_moves() -> None:
     assert hang_cause(job(still(0), rank(1))) is None
+
+
+def test_a_rank_at_a_lock_of_one_that_is_in_a_collective_is_missing_from_it() -> None:
+    """The file lock, pipe or connection makes it wait, too; but the other one waits for it."""
+    at_lock = still(1, phase="other", is_waiting=True, awaits_rank=0)
+    found = cause_of(job(still(0), at_lock, stack_groups=(stack_group((0,), TRAIN, BARRIER), stack_group((1,), SAVE))))
+    assert (found.kind, found.culprits, found.waiting) == ("missing", (1,), (0,))
+    first, second = still(0, phase="other", awaits_rank=1), still(1, phase="other", awaits_rank=0)
+    assert cause_of(job(first, second)).culprits == (), "both wait for each other: none of them is missing"

@@ -47,3 +47,13 @@ def test_a_time_that_is_longer_than_the_lines_are_apart_is_no_time_of_a_step() -
         text = f"   {clock_s * 1000:.0f} ms  step {50 * number}  td_loss 0.01258  q 0.683"
         tracker.add(parsed(LogLine(path="/x.log", line_no=number, text=text, at_s=clock_s)))
     assert tracker.step_time_s == pytest.approx(0.01, rel=0.5)
+
+
+def test_no_median_is_made_of_the_times_before_the_clock_was_found_out() -> None:
+    """Half of one kind and half of the other look like the time of all steps between two lines."""
+    tracker = ProgressTracker()
+    for count in range(1, 25):
+        text = f"{2000 * count} ms minibatch {20 * count}: mse 0.1121"
+        tracker.add(parsed(LogLine(path="a.log", line_no=None, text=text, at_s=2.0 * count, is_past=count < 3)))
+        if count >= 8:
+            assert tracker.step_time_s == pytest.approx(0.1)

@@ -14,6 +14,7 @@ from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
+from hwtop.symptoms.training.answers import slower_since_the_start
 from hwtop.symptoms.training.pace import AFTER_POINTS
 from hwtop.symptoms.training.slowdown import check_drop
 from hwtop.symptoms.training.trend import check_rising
@@ -183,3 +184,24 @@ def test_a_known_cause_takes_it_in() -> None:
 
     found = fold([finding("cpu-oversubscribed"), finding("throughput-drop"), finding("step-time-rising")])
     assert [each.symptom for each in found] == ["cpu-oversubscribed"]
+
+
+@pytest.mark.parametrize(
+    ("every", "values", "expected"),
+    [
+        (20, [*steps(12, 0.1), *steps(11, 0.25)], True),
+        (20, [*steps(12, 0.1), *steps(11, 0.15)], False),  # few values show no less than twice
+        (20, [*steps(12, 0.1), 0.3, 0.09, *steps(8, 0.25)], False),  # one of the first was as slow
+        (20, [*steps(12, 0.1), *steps(3, 0.25)], False),
+        (1, [*steps(12, 0.1), *steps(11, 0.25)], False),
+        (20, [*steps(23, 0.1)], False),
+    ],
+)
+def test_a_line_for_many_steps_counts_as_many(every: int, values: list[float], expected: bool) -> None:
+    assert (said(curve("step_time_s", values, every=every)) is not None) is expected
+
+
+def test_a_pace_of_few_values_answers_no_question() -> None:
+    few = watched(curve("step_time_s", steps(20, 0.1), every=20))
+    assert check_drop(few) is None
+    assert slower_since_the_start(few).verdict == "unknown"

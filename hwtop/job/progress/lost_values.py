@@ -1,0 +1,50 @@
+"""Lost values: what stood next to the step as a number, under whatever name, and is nan or infinite now."""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+
+from msgspec.structs import replace
+
+from hwtop.job.progress.field_names import is_foreign, name_of
+from hwtop.job.progress.field_units import Field
+from hwtop.job.progress.fields import fields
+from hwtop.model.rank import LostValue
+
+_NOT_A_NUMBER = re.compile(r"\b(?:nan|inf)", re.IGNORECASE)
+_READ_CHARS = 2048
+_MOST = 8
+"""Names that are followed in one file."""
+
+
+class LostValues:
+    """Of the lines with a step of one file, in order. What was never a number there may not have begun: it is left out."""
+
+    def __init__(self) -> None:
+        self.newest: tuple[LostValue, ...] = ()
+        """Those that are no number in the newest line that has them."""
+        self._whole = ""
+        """The newest line in which all were numbers."""
+
+    def take(self, text: str, step: int) -> None:
+        """The next line with a step."""
+        text = text[:_READ_CHARS]
+        if _NOT_A_NUMBER.search(text) is None:
+            self._whole, self.newest = text, ()
+            return
+        values = {field.key: field.value for field in fields(text) if _is_unknown(field)}
+        known = {lost.name: lost for lost in self.newest}
+        were = {field.key for field in fields(self._whole)} | known.keys()
+        self.newest = tuple(
+            replace(known[name], lines=known[name].lines + 1)
+            if name in known
+            else LostValue(name=name, since_step=step, lines=1)
+            for name, value in list(values.items())[:_MOST]
+            if not isfinite(value) and name in were
+        )
+
+
+def _is_unknown(field: Field) -> bool:
+    """It has a name, and none that is read as something."""
+    return bool(field.key) and name_of(field.key) is None and not is_foreign(field.key)

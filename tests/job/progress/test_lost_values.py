@@ -1,0 +1,46 @@
+"""Values of unknown names that were numbers and are none any more."""
+
+from __future__ import annotations
+
+import pytest
+
+from hwtop.job.log.parsed import parsed
+from hwtop.job.progress.tracker import ProgressTracker
+from hwtop.model.log import LogLine
+from hwtop.model.rank import LostValue
+
+
+def lost(*lines: str) -> tuple[LostValue, ...]:
+    tracker = ProgressTracker()
+    for number, text in enumerate(lines):
+        tracker.add(parsed(LogLine(path="a.log", line_no=None, text=text, at_s=float(number), is_past=False)))
+    return tracker.lost.newest
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step {step} | objective {value} | bias 1.1069",
+        "passo {step} | custo {value} | bias 1,1069",
+        "step={step} energy={value} spread=0.5",
+        "[{step}/9000] step {step}: residuo: {value}, lr: 0.001",
+    ],
+)
+def test_a_number_that_becomes_none(line: str) -> None:
+    values = ["0.7938", "0.5580", "nan", "nan", "nan"]
+    (found,) = lost(*(line.format(step=10 * (index + 1), value=value) for index, value in enumerate(values)))
+    assert (found.since_step, found.lines) == (30, 3)
+    assert found.name in line
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("step 10 | recall nan | bias 1.1", "step 20 | recall nan | bias 1.1"),  # not measured yet
+        ("step 10 | cost 0.5 | x 1.1", "step 20 | cost nan | x 1.1", "step 30 | cost 0.4 | x 1.1"),  # skipped
+        ("step 10 | loss 0.5 | lr 0.1", "step 20 | loss nan | lr 0.1"),  # known by its name
+        ("step 10 | cost 0.5 | val_cost 0.5", "step 20 | cost 0.4 | val_cost nan"),  # of validation
+    ],
+)
+def test_what_is_not_lost(lines: tuple[str, ...]) -> None:
+    assert lost(*lines) == ()
