@@ -15,7 +15,7 @@ from hwtop.model.rank import LostValue
 _NOT_A_NUMBER = re.compile(r"\b(?:nan|inf)", re.IGNORECASE)
 _READ_CHARS = 2048
 _MOST = 8
-"""Names that are followed in one file."""
+"""Names that are followed in one file. Engineering default."""
 
 
 class LostValues:

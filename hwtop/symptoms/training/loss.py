@@ -131,7 +131,7 @@ def _nan_by_another_name(history: History) -> Observation | None:
         facts={"value": repr(first.name), "step": first.since_step},
         confidence=0.85,
         evidence=(
-            f"no number in {first.lines} lines in a row; it was one before",
+            f"no number in {first.lines} lines in a row, after lines with a number",
             "no loss is reported by a known name",
         ),
         ranks=tuple(lost),
