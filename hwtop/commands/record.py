@@ -103,7 +103,7 @@ def command(
             if recorder.error is not None:
                 break
     recorder.close()
-    print(visible(f"recorded {output}: {_summary(newest[0], output.stat().st_size) if newest else 'nothing'}"))
+    print(visible(f"recorded {output}: {summary(newest[0], output.stat().st_size) if newest else 'nothing'}"))
     if (saved := incident.finish()) is not None:
         print(incident_line(saved))
     if recorder.left_out:
@@ -112,7 +112,8 @@ def command(
         raise recorder.error
 
 
-def _summary(frame: Frame, size_bytes: int) -> str:
+def summary(frame: Frame, size_bytes: int) -> str:
+    """What a recording of this size holds, by its last frame."""
     from hwtop.fields import units
 
     found = ", ".join(dict.fromkeys(episode.symptom for episode in frame.episodes)) or "nothing"

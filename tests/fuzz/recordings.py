@@ -9,6 +9,7 @@ from hwtop.errors import UsageError
 from hwtop.feed.feed import frames
 from hwtop.report.json_report import diagnosis, encode
 from hwtop.store.encoding import encoded
+from hwtop.store.kind import MACHINE
 from hwtop.store.packing import UnreadableError, decoded
 from hwtop.store.reader import Recording
 from tests.fuzz.claims import printable_json
@@ -29,7 +30,7 @@ def _check(variant: str, data: bytes, folder: Path) -> None:
         place.write_bytes(data)
     else:
         try:
-            written(place, [decoded(data), *hang()[6:8]])
+            written(place, [decoded(data, MACHINE), *hang()[6:8]])
         except UnreadableError:
             return
     try:
