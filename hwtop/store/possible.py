@@ -1,8 +1,8 @@
-"""Which readings of a recording can be shown: the file may come from anybody. Pure."""
+"""Which readings can be shown: a recording may come from anybody, and a report from a node that is not trusted. Pure."""
 
 from __future__ import annotations
 
-from hwtop.model.fleet import Node
+from hwtop.model.fleet import Node, NodeReport
 from hwtop.model.snapshot import Snapshot
 from hwtop.store.kind import Reading
 
@@ -18,20 +18,25 @@ def is_date(time_s: float) -> bool:
 
 
 def is_possible(reading: Reading) -> bool:
-    """Whether all its times are dates, and it has as many nodes as a fleet can have."""
+    """Whether all its times can be, and it has as many nodes as a fleet can have."""
+    if not (is_date(reading.time_s) and _are_spans(reading.at_s, reading.interval_s)):
+        return False
     if isinstance(reading, Snapshot):
-        return _is_moment(reading.time_s, reading.at_s)
-    return (
-        _is_moment(reading.time_s, reading.at_s)
-        and 1 <= len(reading.nodes) <= _MOST_NODES
-        and all(map(_is_possible_node, reading.nodes))
-        and all(map(is_possible, reading.snapshots))
-    )
+        return True
+    has_nodes = 1 <= len(reading.nodes) <= _MOST_NODES and all(map(_is_possible_node, reading.nodes))
+    return has_nodes and all(map(is_possible, reading.snapshots))
+
+
+def is_possible_report(report: NodeReport) -> bool:
+    """Whether all its times can be."""
+    return is_date(report.time_s) and _are_spans(report.at_s, report.interval_s, report.watched_s)
 
 
 def _is_possible_node(node: Node) -> bool:
-    return node.report is None or is_date(node.report.time_s)
+    are_spans = _are_spans(node.age_s, node.offset_s, node.clock_skew_s, node.clock_error_s)
+    return are_spans and (node.report is None or is_possible_report(node.report))
 
 
-def _is_moment(time_s: float, at_s: float) -> bool:
-    return is_date(time_s) and abs(at_s) < _LATEST_S
+def _are_spans(*seconds: float | None) -> bool:
+    """Numbers, and no longer than the calendar."""
+    return all(each is None or abs(each) < _LATEST_S for each in seconds)

@@ -52,7 +52,7 @@ class _File(Generic[R]):
             try:
                 reading = rows.read(*row)
                 if not (at_s < reading.at_s and is_possible(reading)):
-                    raise UnreadableError("its time is impossible")
+                    raise UnreadableError("its times cannot be")
             except UnreadableError:
                 self._unreadable += 1
                 continue
