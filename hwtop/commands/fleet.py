@@ -24,6 +24,7 @@ from hwtop.commands.options import (
     report_failure,
     settings_of,
 )
+from hwtop.commands.record import max_size as size_option
 from hwtop.commands.record import summary, until_interrupted
 from hwtop.errors import CannotError, HwtopError, UsageError
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from hwtop.fleet.launchers.launcher import Launcher
     from hwtop.fleet.live import LiveFleet
     from hwtop.model.frame import Frame
+    from hwtop.store.writer import Writer
     from hwtop.ui.options import Show
 
 _DIAGNOSE_S = 20.0
@@ -141,6 +143,7 @@ def launcher_of(
     metavar="FILE",
     help="Record into FILE, without a screen, until the job ends or Ctrl-C. `hwtop replay` shows it.",
 )
+@size_option("With --record: size of the file beyond which the oldest part is removed.")
 @click.option(
     "--details", metavar="NODE", help="With --record: record this node in full, so that a replay can open it."
 )
@@ -175,6 +178,7 @@ def command(
     diagnose: bool,
     seconds: float | None,
     record: Path | None,
+    max_size: int,
     details: str | None,
     interval: float,
     as_json: bool,
@@ -199,6 +203,8 @@ def command(
     from hwtop.fleet.launchers.launcher import Agent
     from hwtop.fleet.live import LiveFleet
     from hwtop.fleet.watch import watch, without_job
+    from hwtop.store.kind import FLEET
+    from hwtop.store.writer import Writer
     from hwtop.web.metrics import MetricsServer, guard
 
     form = length_of(ctx, as_json=as_json)
@@ -228,7 +234,11 @@ def command(
         return
     announcer, symptoms = Announcer(on_finding, report_failure), settings_of(ctx).symptoms
     if record is not None:
-        _record(fleet, record, details, seconds, symptoms, announcer)
+        if details is not None:
+            fleet.check_name(details)
+            fleet.set_focus(details)
+        writer = Writer(record, kind=FLEET, most_bytes=max_size)
+        _record(fleet, writer, record, seconds, symptoms, announcer)
         return
     end_as_interrupted()
     frame = last_frame(watch(fleet, seconds=seconds or _DIAGNOSE_S, symptoms=symptoms), announcer.advance)
@@ -240,8 +250,8 @@ def command(
 
 def _record(
     fleet: LiveFleet,
+    writer: Writer,
     place: Path,
-    details: str | None,
     seconds: float | None,
     symptoms: SymptomConfig,
     announcer: Announcer,
@@ -249,19 +259,13 @@ def _record(
     """Into the file, until the job ends, the time is up, or Ctrl-C.
 
     Raises:
-        HwtopError: the file cannot be created or written, or no node could be reached.
+        HwtopError: the file cannot be written, or no node could be reached.
     """
-    from hwtop.feed.record import MOST_FILE_BYTES, Recorder
+    from hwtop.feed.record import Recorder
     from hwtop.fields import units
     from hwtop.fleet.watch import watch
     from hwtop.job.log.text import visible
-    from hwtop.store.kind import FLEET
-    from hwtop.store.writer import Writer
 
-    if details is not None:
-        fleet.check_name(details)
-        fleet.set_focus(details)
-    writer = Writer(place, kind=FLEET, most_bytes=MOST_FILE_BYTES)
     recorder = Recorder(lambda: writer)
     until = f"for {units.duration(seconds)}" if seconds else "until the job ends or Ctrl-C"
     print(visible(f"recording all nodes into {place} {until}"), flush=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hwtop.store.schema import Row
     from hwtop.store.writer import Writer
 
-MOST_FILE_BYTES = 1 << 30
+_MOST_FILE_BYTES = 1 << 30
 """Of a file whose size nobody has chosen: three days of 8 ranks with 8 GPUs."""
 Changed = Callable[[str, bool], None]
 """Told in words what came of a recording, and whether one goes on; from any thread."""
@@ -141,7 +141,7 @@ class RecordingSwitch:
                 if self._recorder is not None:  # the key was pressed twice
                     return
                 self._place = Path(self._folder).expanduser() / f"{name}.hwtop"
-                writer = Writer(self._place, kind=self._kind, most_bytes=MOST_FILE_BYTES)
+                writer = Writer(self._place, kind=self._kind, most_bytes=_MOST_FILE_BYTES)
                 self._recorder = Recorder(lambda: writer, self._earlier)
         except (HwtopError, RuntimeError) as error:  # RuntimeError: a user without a home
             self._changed(str(error), False)
