@@ -1,10 +1,12 @@
-"""`hwtop export`: metrics for Prometheus, and recordings in the formats of other tools."""
+"""`hwtop export`: metrics for Prometheus and OpenTelemetry, and recordings in the formats of other tools."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from hwtop.commands import screen
 from hwtop.commands.options import (
     F,
     ParamType,
+    Seconds,
     Size,
     check_folder,
     reading,
@@ -23,13 +26,15 @@ from hwtop.commands.options import (
     settings_of,
 )
 from hwtop.commands.record import until_interrupted
-from hwtop.errors import UsageError
+from hwtop.errors import CannotError, UsageError
+from hwtop.fields import units
 from hwtop.job.log.text import visible
-from hwtop.web.metrics import MetricsServer, guard
+from hwtop.web.metrics import Guard, MetricsServer, guard
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
     from hwtop.store.reader import Recording
+    from hwtop.web.collector import Collector
 
 _PORT = 9843
 
@@ -71,6 +76,26 @@ def listening(function: F) -> F:
     return function
 
 
+def pushing(function: F) -> F:
+    """--otlp: where metrics are pushed to, and how often."""
+    for option in (
+        click.option(
+            "--every",
+            type=Seconds(1, 3600),
+            default="10s",
+            show_default=True,
+            help="Time between two pushes of --otlp.",
+        ),
+        click.option(
+            "--otlp",
+            metavar="URL",
+            help="Push metrics to an OpenTelemetry collector, e.g. http://127.0.0.1:4318, until Ctrl-C; needs hwtop[otlp].",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def _output(name: str, what: str) -> Callable[[F], F]:
     return click.option(f"--{name}", type=click.Path(path_type=Path), metavar="OUT", help=what)
 
@@ -79,6 +104,7 @@ def _output(name: str, what: str) -> Callable[[F], F]:
 @click.argument("target", required=False, metavar="[PID|FILE]")
 @click.option("--prometheus", is_flag=True, help="Serve metrics of the job of PID, or of the machine, until Ctrl-C.")
 @listening
+@pushing
 @_output("csv", "Write the numbers of the recording FILE as CSV, one a line.")
 @_output("parquet", "Write the same as Parquet; needs hwtop[parquet].")
 @_output("perfetto", "Write counters, states, phases and findings as trace events, e.g. for ui.perfetto.dev.")
@@ -99,6 +125,8 @@ def command(
     tls_cert: Path | None,
     tls_key: Path | None,
     auth_file: Path | None,
+    otlp: str | None,
+    every: float,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     interval: float,
@@ -106,20 +134,20 @@ def command(
     page: str,
     **outputs: Path | None,
 ) -> None:
-    """Serve metrics and findings to Prometheus, or convert the recording or bundle FILE for other tools.
+    """Serve metrics and findings to Prometheus, push them to OpenTelemetry, or convert the recording or bundle FILE for other tools.
 
     An existing file OUT is replaced. Only you can read a new one.
     """
     chosen = {form: place for form, place in outputs.items() if place is not None}
-    if prometheus == bool(chosen):
+    if sum((prometheus, otlp is not None, bool(chosen))) != 1:
         raise UsageError(
-            "choose --prometheus for a job, or --csv, --parquet, --perfetto, --speedscope or --asciicast for a recording"
+            "choose --prometheus or --otlp for a job, or --csv, --parquet, --perfetto, --speedscope or --asciicast for a recording"
         )
-    if prometheus:
+    if not chosen:
         from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
         from hwtop.feed.watch import watch
 
-        guarded = guard(listen[0], tls_cert, tls_key, auth_file)
+        export = exporter(otlp, every, listen, tls_cert, tls_key, auth_file)
         watched = watch(
             resolve_target(target, None, None, required=False),
             seconds=math.inf,
@@ -129,22 +157,76 @@ def command(
             symptoms=settings_of(ctx).symptoms,
             stack_budget_pct=LIVE_STACK_BUDGET_PCT,
         )
-        serve(watched, MetricsServer(*listen, guarded))
+        export(watched)
     elif target is None:
         raise UsageError("name the recording: hwtop export FILE ...")
     else:
         _convert(ctx, Path(target), chosen, size, page)
 
 
-def serve(frames: Iterable[Frame], server: MetricsServer) -> None:
-    """Answer scrapes with the newest of `frames`, until they end or Ctrl-C."""
+Export = Callable[[Iterable["Frame"]], None]
+"""Goes on until the frames end or Ctrl-C."""
+
+
+def exporter(
+    otlp: str | None,
+    every_s: float,
+    listen: tuple[str, int],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    auth_file: Path | None,
+) -> Export:
+    """To the collector `otlp`, else for scrapes at `listen` with the guard of these options.
+
+    Raises:
+        UsageError: the address or what protects it is not valid.
+        CannotError: the extra is missing, or a file cannot be read.
+    """
+    if otlp is not None:
+        return partial(_push, to=_receiver(otlp), every_s=every_s)
+    guarded = guard(listen[0], tls_cert, tls_key, auth_file)
+    return partial(_serve, listen=listen, guarded=guarded)
+
+
+def _serve(frames: Iterable[Frame], listen: tuple[str, int], guarded: Guard) -> None:
+    """Answer scrapes with the newest frame."""
     from hwtop.report.openmetrics import openmetrics
 
+    server = MetricsServer(*listen, guarded)
     server.start()
     print(f"metrics: {server.address}", flush=True)
     with until_interrupted():
         for frame in frames:
             server.page = openmetrics(frame).encode(errors="backslashreplace")
+
+
+def _push(frames: Iterable[Frame], to: Collector, every_s: float) -> None:
+    """Push the newest frame again and again.
+
+    Raises:
+        CannotError: the collector has refused the first push, or has taken nothing at all.
+    """
+    from hwtop.web.pusher import Pusher
+
+    pusher = Pusher(to, every_s, report_failure)
+    print(f"pushing metrics every {units.duration(every_s)}: {to.url}", flush=True)
+    with until_interrupted():
+        for frame in frames:
+            pusher.put(frame)
+    with until_interrupted():
+        pusher.finish()
+
+
+def _receiver(url: str) -> Collector:
+    try:
+        import hwtop.report.otlp  # noqa: F401
+    except ImportError:
+        raise CannotError("--otlp needs opentelemetry-proto: pip install 'hwtop[otlp]'") from None
+    except Exception as error:  # protobuf refuses code that was made for another release
+        raise CannotError(f"--otlp: {error}: pip install --upgrade 'hwtop[otlp]'") from None
+    from hwtop.web.collector import collector
+
+    return collector(url, os.environ)
 
 
 def _convert(ctx: click.Context, file: Path, chosen: dict[str, Path], size: tuple[int, int], page: str) -> None:

@@ -13,7 +13,7 @@ import click
 
 from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags
-from hwtop.commands.export import listening, serve
+from hwtop.commands.export import exporter, listening, pushing
 from hwtop.commands.options import (
     F,
     Seconds,
@@ -158,6 +158,7 @@ def launcher_of(
 @report_flags
 @click.option("--prometheus", is_flag=True, help="Serve metrics of all nodes, without a screen, until Ctrl-C.")
 @listening
+@pushing
 @length
 @on_finding
 @click.pass_context
@@ -190,6 +191,8 @@ def command(
     tls_cert: Path | None,
     tls_key: Path | None,
     auth_file: Path | None,
+    otlp: str | None,
+    every: float,
     **_: Any,
 ) -> None:
     """Watch one job on several nodes: hwtop runs on each of them, started by ssh, Slurm, Ray or Kubernetes, and ends with this one.
@@ -205,11 +208,10 @@ def command(
     from hwtop.fleet.watch import watch, without_job
     from hwtop.store.kind import FLEET
     from hwtop.store.writer import Writer
-    from hwtop.web.metrics import MetricsServer, guard
 
     form = length_of(ctx, as_json=as_json)
     diagnose = diagnose or as_json or markdown or form.is_oneline
-    if record is not None and (diagnose or prometheus):
+    if record is not None and (diagnose or prometheus or otlp is not None):
         raise UsageError("--record only records: `hwtop replay FILE --diagnose` prints what is wrong in the file")
     if details is not None and record is None:
         raise UsageError("--details needs --record: the screen opens a node with Enter")
@@ -223,11 +225,13 @@ def command(
         namespace=namespace,
         container=container,
     )
-    guarded = guard(listen[0], tls_cert, tls_key, auth_file) if prometheus else None
+    if prometheus and otlp is not None:
+        raise UsageError("choose --prometheus or --otlp")
+    export = exporter(otlp, every, listen, tls_cert, tls_key, auth_file) if prometheus or otlp is not None else None
     fleet = LiveFleet(launcher, Agent(program=agent, name=name, pid=pid, interval_s=interval), interval_s=interval)
-    if guarded is not None:
+    if export is not None:
         with contextlib.closing(fleet):
-            serve(map(FleetAssembler(settings_of(ctx).symptoms).advance, fleet), MetricsServer(*listen, guarded))
+            export(map(FleetAssembler(settings_of(ctx).symptoms).advance, fleet))
         return
     if not (diagnose or record is not None):
         _show(ctx, fleet)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from hwtop.fields.field import Field
 from hwtop.fields.registry import FIELDS
 from hwtop.model.frame import Frame
 from hwtop.model.job import JobPlace
-from hwtop.report.openmetrics import MOST_SAMPLES, metric_of, openmetrics
+from hwtop.report.metrics import MOST_SAMPLES, named
+from hwtop.report.openmetrics import full_name, openmetrics
 from tests import fleets
 from tests.docs.user_texts import ROOT
 from tests.recording import replay
@@ -117,13 +120,14 @@ def test_samples_are_bounded_and_none_is_there_twice(frame: Frame) -> None:
 
 
 @pytest.mark.parametrize("field", FIELDS.values(), ids=lambda field: field.id)
-def test_every_name_ends_with_its_unit(field: object) -> None:
-    name, unit, factor = metric_of(field)  # type: ignore[arg-type]
+def test_every_name_ends_with_its_unit(field: Field[Any]) -> None:
+    short, unit, factor = named(field)
+    name = full_name(short, unit)
     assert re.fullmatch(r"hwtop_[a-z0-9_]+", name)
-    assert name.endswith(unit)
+    assert unit is None or name.endswith(f"_{unit.word}")
     assert not re.search(r"_(pct|s|ms|mhz|w|c)$|_per_s$", name)
     assert factor > 0
-    assert bool(unit) == bool(FIELDS[field.id].unit_name)  # type: ignore[attr-defined]
+    assert (unit is None) == (not field.unit_name)
 
 
 def test_the_dashboard_asks_for_metrics_that_exist(frame: Frame) -> None:

@@ -244,8 +244,8 @@ def test_each_missing_number_has_its_reason_on_the_help_line() -> None:
 
 
 def test_the_overview_says_where_the_reasons_stand() -> None:
-    assert "g says why –" in text(View(frame=gpu_frames.tpu()), (120, 40))
-    assert "g says why –" not in text(View(frame=gpu_frames.training(8)), (120, 40))
+    assert "7 says why –" in text(View(frame=gpu_frames.tpu()), (120, 40))
+    assert "7 says why –" not in text(View(frame=gpu_frames.training(8)), (120, 40))
 
 
 def test_fields_are_told_in_words() -> None:

@@ -91,7 +91,7 @@ def test_other_pages_have_no_tags(page: str) -> None:
     for key in ("tag", "untag", "tree", "branches", "sort-cpu", "sort-mem"):
         after = pressed(view, key, (80, 24))
         assert of(after) == []
-        assert "processes (7)" in after.note
+        assert "processes (9)" in after.note
 
 
 def test_a_signal_to_all_that_is_tagged_names_each_and_the_job() -> None:

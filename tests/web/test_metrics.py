@@ -18,7 +18,7 @@ from hwtop.web.metrics import Guard, MetricsServer, guard
 from tests.web.served import hwtop
 
 PAGE = b"# EOF\n"
-_SELF_SIGNED = [
+SELF_SIGNED = [
     "openssl",
     "req",
     "-x509",
@@ -88,7 +88,7 @@ def test_a_password(server: MetricsServer, tmp_path: Path) -> None:
 def test_tls(server: MetricsServer, tmp_path: Path) -> None:
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     subprocess.run(
-        [*_SELF_SIGNED, "-keyout", key, "-out", certificate],
+        [*SELF_SIGNED, "-keyout", key, "-out", certificate],
         check=True,
         capture_output=True,
     )
