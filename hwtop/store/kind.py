@@ -24,11 +24,13 @@ class Kind(Generic[R]):
     """Of one row before compression; larger ones are neither written nor read."""
     words: str
     """What a file of this kind is, for messages."""
+    row: str
+    """What one row is, for messages."""
 
 
-MACHINE = Kind(1, Snapshot, 8 << 20, "a recording of one machine")
+MACHINE = Kind(1, Snapshot, 8 << 20, "a recording of one machine", "snapshot")
 """A Snapshot of 8 ranks takes 60 to 140 KB."""
-FLEET = Kind(2, FleetReading, 64 << 20, "a recording of several nodes")
+FLEET = Kind(2, FleetReading, 64 << 20, "a recording of several nodes", "reading")
 """A node of 8 ranks with 8 GPUs takes 33 KB of a reading, so that 1,900 nodes fit."""
 VERSIONS = (MACHINE.version, FLEET.version)
 """All that this hwtop reads."""

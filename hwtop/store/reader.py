@@ -64,7 +64,7 @@ class _File(Generic[R]):
     @property
     def problems(self) -> list[str]:
         """What the last pass over it could not read, in words."""
-        left_out = f"{self._name}: {self._unreadable} snapshots are damaged and left out"
+        left_out = f"{self._name}: {self._unreadable} {self._kind.row}s are damaged and left out"
         cut = f"{self._name} is damaged: {self._damage}; what comes after it is left out"
         return [left_out] * bool(self._unreadable) + [cut] * (self._damage is not None)
 
@@ -81,7 +81,7 @@ class _File(Generic[R]):
     def _newest_s(self) -> float:
         (newest_s,) = self._db.execute("SELECT max(time_s) FROM snapshot").fetchone()
         if newest_s is None:
-            raise UsageError(f"{self._name} is an empty recording: it ended before the first snapshot")
+            raise UsageError(f"{self._name} is an empty recording: it ended before the first {self._kind.row}")
         if not is_date(newest_s):
             raise ValueError("its times are impossible")
         return float(newest_s)

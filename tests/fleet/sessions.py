@@ -1,4 +1,7 @@
-"""Readings of a whole watch of two nodes, made of a recorded session of one machine, and their files."""
+"""Readings of a whole watch of two nodes, made of a recorded session of one machine, and their files.
+
+python -m tests.fleet.sessions    write tests/data/recordings/fleet.hwtop anew, after a change that old files do not survive
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,12 @@ from hwtop.store.kind import FLEET
 from hwtop.store.reader import FleetRecording
 from hwtop.store.writer import Writer
 from tests.fleet.nodes import OFFSET_S, node, reports
-from tests.recording import load, replay
+from tests.recording import RECORDINGS, load, replay
 
 NAMES = ("a", "b")
+STORED = RECORDINGS / "fleet.hwtop"
+"""Kept as the first version that could do so has written it: files of users are as old."""
+STORED_COUNT = 10
 FOCUSED = range(40, 60)
 """Readings with whole Snapshots of node b."""
 THROTTLED_FROM = 10
@@ -85,3 +91,8 @@ def read(place: Path) -> list[FleetReading]:
         return list(recording.readings())
     finally:
         recording.close()
+
+
+if __name__ == "__main__":
+    STORED.unlink(missing_ok=True)
+    written(STORED, hang()[FOCUSED[0] : FOCUSED[0] + STORED_COUNT])

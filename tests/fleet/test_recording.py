@@ -34,7 +34,7 @@ from hwtop.ui.pages import registry
 from hwtop.ui.pictures import screenshot
 from hwtop.ui.reducers import fleet
 from tests.fleet.nodes import node
-from tests.fleet.sessions import FOCUSED, at, hang, read, written
+from tests.fleet.sessions import FOCUSED, STORED, STORED_COUNT, at, hang, read, written
 from tests.store import sessions as one_machine
 
 _RECORDER = """
@@ -241,7 +241,24 @@ def test_an_impossible_reading_is_left_out(hostile: Callable[[FleetReading], Fle
 def test_a_bomb_is_left_out(place: Path) -> None:
     bomb = zstandard.compress(bytes(FLEET.most_bytes + 1))
     changed(place, "UPDATE snapshot SET data = ? WHERE id = 2", bomb)
-    assert read(place) == [hang()[0], *hang()[2:]]
+    recording = FleetRecording(place)
+    assert list(recording.readings()) == [hang()[0], *hang()[2:]]
+    assert recording.problems == [f"{str(place)!r}: 1 readings are damaged and left out"]
+
+
+def test_what_was_recorded_before_is_still_read(tmp_path: Path) -> None:
+    place = tmp_path / "run.hwtop"  # SQLite may write next to what it reads
+    place.write_bytes(STORED.read_bytes())
+    recording = FleetRecording(place)
+    frames = judged(list(recording.readings()))
+    assert recording.problems == []
+    assert len(frames) == STORED_COUNT
+    last = frames[-1]
+    assert [node.status for node in last.nodes] == ["reporting", "reporting"]
+    assert last.opened is not None
+    assert last.opened.derived.job is not None
+    assert last.derived.job is not None
+    assert [rank.rank for rank in last.derived.job.ranks] == list(range(8))
 
 
 def test_a_reading_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
