@@ -10,7 +10,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import zstandard
 from click.testing import CliRunner
@@ -27,6 +29,8 @@ from hwtop.report import fleet as report
 from hwtop.report import json_report
 from hwtop.store.encoding import encoded
 from hwtop.store.kind import FLEET
+from hwtop.store.packing import decoded
+from hwtop.store.possible import is_possible
 from hwtop.store.reader import FleetRecording, Recording
 from hwtop.store.writer import Writer
 from hwtop.ui.options import ScreenOptions
@@ -284,3 +288,33 @@ def test_text_of_a_hostile_file_reaches_no_terminal(tmp_path: Path) -> None:
             assert not {"\x1b", "\u202e"} & set(screen)
     _, output, _ = done("replay", place, "--diagnose")
     assert not {"\x1b", "\u202e"} & set(output)
+
+
+def _spoilt(value: Any, dice: random.Random) -> Any:
+    """The same with some numbers that no machine has."""
+    if isinstance(value, dict):
+        return {key: _spoilt(each, dice) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_spoilt(each, dice) for each in value]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or dice.random() > 0.005:
+        return value
+    if isinstance(value, int):
+        return dice.choice([2**62, -(2**62), -1, 0])
+    return dice.choice([float("nan"), float("inf"), -float("inf"), 1e300, -1.0, 0.0])
+
+
+@pytest.mark.slow
+def test_numbers_that_no_machine_has_break_no_page() -> None:
+    shown = 0
+    for seed in range(60):
+        dice = random.Random(seed)
+        content = msgspec.msgpack.decode(encoded(hang()[FOCUSED[0] + seed % 6]))
+        reading = decoded(msgspec.msgpack.encode(_spoilt(content, dice)), FLEET)
+        if not is_possible(reading):
+            continue
+        view = ScreenOptions().opened(judged([reading])[-1])
+        for name in ("", "b"):
+            for page in ("fleet", *dice.sample(registry.NAMES, 2)):
+                screenshot.text(dataclasses.replace(fleet.opened(view, name), page=page), (120, 40))
+                shown += 1
+    assert shown > 200
