@@ -147,6 +147,29 @@ def test_commands_for_one_machine_refuse_it_in_one_line(arguments: tuple[str, ..
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--record", "new.hwtop", "--json"), "--record only records: `hwtop replay FILE --diagnose` prints"),
+        (("--record", "new.hwtop", "--prometheus"), "--record only records"),
+        (("--details", "a"), "--details needs --record: the screen opens a node with Enter"),
+        (("--record", "new.hwtop", "--details", "c"), "'c' is none of the nodes: a, b"),
+        (("--record", "/nowhere/new.hwtop"), "cannot create '/nowhere/new.hwtop': No such file or directory"),
+        (("--record", __file__), "exists: recordings never replace a file"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_recorded_is_one_line(
+    options: tuple[str, ...], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, output, error = done("fleet", "--hosts", "a,b", *options)
+    assert output == ""
+    assert reason in error
+    assert len(error.splitlines()) == 1
+    assert os.listdir(tmp_path) == []
+
+
 def test_the_python_interface_refuses_it(place: Path) -> None:
     with pytest.raises(UsageError, match="is a recording of several nodes"):
         hwtop.Recording(place)
