@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hwtop.errors import UsageError
-from hwtop.store.reader import Recording
+from hwtop.store.reader import FleetRecording, Recording, is_of_fleet
 
 RECORDING = "recording.hwtop"
 _MOST_RECORDING_BYTES = 256 << 20
@@ -51,6 +51,15 @@ def recording(place: Path) -> Recording:
             for block in _blocks(place, RECORDING, _MOST_RECORDING_BYTES):
                 file.write(block)
         return Recording(extracted, f"{place}: {RECORDING}")  # stays open when its name is gone
+
+
+def any_recording(place: Path) -> Recording | FleetRecording:
+    """The same, or a recording of several nodes.
+
+    Raises:
+        UsageError: as of `recording`.
+    """
+    return FleetRecording(place) if is_of_fleet(place) else recording(place)
 
 
 def text(place: Path, member: str, most_bytes: int) -> str:

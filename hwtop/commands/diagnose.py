@@ -44,17 +44,21 @@ def report_flags(function: F) -> F:
 
 
 def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, fail_on: str) -> int:
-    """Prints what is wrong. Returns the exit code."""
+    """Prints what is wrong with a job, of one machine or over several nodes. Returns the exit code."""
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.model.symptom import AT_LEAST
-    from hwtop.report import brief, json_report
+    from hwtop.report import brief, fleet, json_report
     from hwtop.report import markdown as text_report
     from hwtop.symptoms.summary import one_line
 
     if as_json:
-        print(signed_json(json_report.encode(json_report.diagnosis(frame))))
+        report = fleet.diagnosis(frame) if frame.nodes else json_report.diagnosis(frame)
+        print(signed_json(json_report.encode(report)))
     elif form.is_oneline:
         print(one_line(frame))
+    elif frame.nodes:
+        text = fleet.text(frame, as_markdown=markdown, most_bytes=form.most_bytes)
+        print(signed(f"{text}\n"), end="")
     elif form.is_brief and form.most_bytes:
         print(signed(brief.brief(frame, form.most_bytes)), end="")
     else:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import math
+from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.diagnose import report_flags
+from hwtop.commands.diagnose import print_report, report_flags
 from hwtop.commands.export import exporter, listening, pushing
 from hwtop.commands.options import (
     F,
@@ -22,12 +24,20 @@ from hwtop.commands.options import (
     report_failure,
     settings_of,
 )
-from hwtop.errors import CannotError, UsageError
+from hwtop.commands.record import max_size as size_option
+from hwtop.commands.record import summary, until_interrupted
+from hwtop.errors import CannotError, HwtopError, UsageError
 
 if TYPE_CHECKING:
+    from hwtop.config import SymptomConfig
+    from hwtop.feed.call import Announcer
     from hwtop.fleet.launchers.launcher import Launcher
     from hwtop.fleet.live import LiveFleet
+    from hwtop.model.frame import Frame
+    from hwtop.store.writer import Writer
     from hwtop.ui.options import Show
+
+_DIAGNOSE_S = 20.0
 
 
 def nodes(function: F) -> F:
@@ -125,9 +135,17 @@ def launcher_of(
     "--for",
     "seconds",
     type=Seconds(1, 86400),
-    default="20s",
-    show_default=True,
-    help="How long to watch with --diagnose.",
+    help=f"How long to watch.  [default: {_DIAGNOSE_S:.0f}s with --diagnose; until the job ends with --record]",
+)
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Record into FILE, without a screen, until the job ends or Ctrl-C. `hwtop replay` shows it.",
+)
+@size_option("With --record: size of the file beyond which the oldest part is removed.")
+@click.option(
+    "--details", metavar="NODE", help="With --record: record this node in full, so that a replay can open it."
 )
 @click.option(
     "-i",
@@ -159,7 +177,10 @@ def command(
     pid: str | None,
     agent: str | None,
     diagnose: bool,
-    seconds: float,
+    seconds: float | None,
+    record: Path | None,
+    max_size: int,
+    details: str | None,
     interval: float,
     as_json: bool,
     markdown: bool,
@@ -177,7 +198,7 @@ def command(
     """Watch one job on several nodes: hwtop runs on each of them, started by ssh, Slurm, Ray or Kubernetes, and ends with this one.
 
     The screen shows all nodes, the worst first, and opens one with Enter. --diagnose prints what is wrong instead; its exit code is as
-    of hwtop diagnose. Nothing is installed, no port is opened.
+    of hwtop diagnose. --record keeps it all in a file. Nothing is installed, no port is opened.
     """
     from hwtop.feed.call import Announcer
     from hwtop.feed.watch import last_frame
@@ -185,13 +206,15 @@ def command(
     from hwtop.fleet.launchers.launcher import Agent
     from hwtop.fleet.live import LiveFleet
     from hwtop.fleet.watch import watch, without_job
-    from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.model.symptom import AT_LEAST
-    from hwtop.report import fleet as report
-    from hwtop.report import json_report
-    from hwtop.symptoms.summary import one_line
+    from hwtop.store.kind import FLEET
+    from hwtop.store.writer import Writer
 
     form = length_of(ctx, as_json=as_json)
+    diagnose = diagnose or as_json or markdown or form.is_oneline
+    if record is not None and (diagnose or prometheus or otlp is not None):
+        raise UsageError("--record only records: `hwtop replay FILE --diagnose` prints what is wrong in the file")
+    if details is not None and record is None:
+        raise UsageError("--details needs --record: the screen opens a node with Enter")
     launcher = launcher_of(
         hosts=hosts,
         hostfile=hostfile,
@@ -210,25 +233,67 @@ def command(
         with contextlib.closing(fleet):
             export(map(FleetAssembler(settings_of(ctx).symptoms).advance, fleet))
         return
-    if not (diagnose or as_json or markdown or form.is_oneline):
+    if not (diagnose or record is not None):
         _show(ctx, fleet)
         return
+    announcer, symptoms = Announcer(on_finding, report_failure), settings_of(ctx).symptoms
+    if record is not None:
+        if details is not None:
+            fleet.check_name(details)
+            fleet.set_focus(details)
+        writer = Writer(record, kind=FLEET, most_bytes=max_size)
+        _record(fleet, writer, record, seconds, symptoms, announcer)
+        return
     end_as_interrupted()
-    announcer = Announcer(on_finding, report_failure)
-    frame = last_frame(watch(fleet, seconds=seconds, symptoms=settings_of(ctx).symptoms), announcer.advance)
+    frame = last_frame(watch(fleet, seconds=seconds or _DIAGNOSE_S, symptoms=symptoms), announcer.advance)
     announcer.finish()
     if frame.derived.job is None:
         raise CannotError(without_job(frame.nodes))
-    if as_json:
-        print(signed_json(json_report.encode(report.diagnosis(frame))))
-    elif form.is_oneline:
-        print(one_line(frame))
-    else:
-        text = report.text(frame, as_markdown=markdown, most_bytes=form.most_bytes)
-        print(signed(f"{text}\n"), end="")
-    sys.stdout.flush()
-    grave = AT_LEAST.get(fail_on, ())
-    ctx.exit(int(any(finding.severity in grave for finding in frame.findings)))
+    ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))
+
+
+def _record(
+    fleet: LiveFleet,
+    writer: Writer,
+    place: Path,
+    seconds: float | None,
+    symptoms: SymptomConfig,
+    announcer: Announcer,
+) -> None:
+    """Into the file, until the job ends, the time is up, or Ctrl-C.
+
+    Raises:
+        HwtopError: the file cannot be written, or no node could be reached.
+    """
+    from hwtop.feed.record import Recorder
+    from hwtop.fields import units
+    from hwtop.fleet.watch import watch
+    from hwtop.job.log.text import visible
+
+    recorder = Recorder(lambda: writer)
+    until = f"for {units.duration(seconds)}" if seconds else "until the job ends or Ctrl-C"
+    print(visible(f"recording all nodes into {place} {until}"), flush=True)
+    watched = watch(fleet, seconds=seconds or math.inf, symptoms=symptoms, store=recorder.put, is_short=False)
+    newest: deque[Frame] = deque(maxlen=1)
+    try:
+        with until_interrupted(), contextlib.closing(watched):
+            for frame in watched:
+                newest.append(frame)
+                announcer.advance(frame)
+                if recorder.error is not None:
+                    break
+    except HwtopError:
+        recorder.close()
+        if not any(node.report is not None for frame in newest for node in frame.nodes):
+            place.unlink()  # nothing was seen, and the next try may have the same name
+        raise
+    recorder.close()
+    announcer.finish()
+    print(visible(f"recorded {place}: {summary(newest[0], place.stat().st_size) if newest else 'nothing'}"))
+    if recorder.left_out:
+        print(f"{recorder.left_out} readings are missing: the disk was too slow")
+    if recorder.error is not None:
+        raise recorder.error
 
 
 def _show(ctx: click.Context, fleet: LiveFleet) -> None:
@@ -238,17 +303,21 @@ def _show(ctx: click.Context, fleet: LiveFleet) -> None:
         HwtopError: the screen cannot be shown, or no agent could be started.
     """
     from hwtop.commands import live
+    from hwtop.feed.record import RecordingSwitch
     from hwtop.fleet.feed import FleetFeed
+    from hwtop.store.kind import FLEET
 
     opening = screen.opening(ctx)
+    recording = RecordingSwitch(kind=FLEET)
     feeds: list[FleetFeed] = []
 
     def start(show: Show) -> FleetFeed:
-        feeds.append(FleetFeed(fleet, show, opening.symptoms))
+        feeds.append(FleetFeed(fleet, show, opening.symptoms, recording.store))
         feeds[0].start()
         return feeds[0]
 
-    live.run(opening, start)
+    live.run(replace(opening, options=replace(opening.options, record=recording.toggle)), start)
+    recording.close()
     for feed in feeds:
         feed.finish()
         if feed.failure is not None:

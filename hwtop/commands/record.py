@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import click
 from hwtop.commands import screen
 from hwtop.commands.options import (
     Bytes,
+    F,
     Seconds,
     end_as_interrupted,
     reading,
@@ -31,6 +32,11 @@ _LEAST_BYTES = 4 << 20
 _WEEK_S = 7 * 86400
 
 
+def max_size(words: str) -> Callable[[F], F]:
+    """--max-size, with this help text."""
+    return click.option("--max-size", type=Bytes(_LEAST_BYTES), default="1G", show_default=True, help=words)
+
+
 @click.command()
 @target
 @reading
@@ -38,13 +44,7 @@ _WEEK_S = 7 * 86400
 @screen.interval
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to create, e.g. run.hwtop.")
 @click.option("--for", "seconds", type=Seconds(1, _WEEK_S), help="How long to record.  [default: until the job ends]")
-@click.option(
-    "--max-size",
-    type=Bytes(_LEAST_BYTES),
-    default="1G",
-    show_default=True,
-    help="Size of the file beyond which the oldest part is removed.",
-)
+@max_size("Size of the file beyond which the oldest part is removed.")
 @click.option(
     "--keep", type=Seconds(60, _WEEK_S), help="Remove what is older, e.g. 30m.  [default: nothing is too old]"
 )
@@ -103,7 +103,7 @@ def command(
             if recorder.error is not None:
                 break
     recorder.close()
-    print(visible(f"recorded {output}: {_summary(newest[0], output.stat().st_size) if newest else 'nothing'}"))
+    print(visible(f"recorded {output}: {summary(newest[0], output.stat().st_size) if newest else 'nothing'}"))
     if (saved := incident.finish()) is not None:
         print(incident_line(saved))
     if recorder.left_out:
@@ -112,7 +112,8 @@ def command(
         raise recorder.error
 
 
-def _summary(frame: Frame, size_bytes: int) -> str:
+def summary(frame: Frame, size_bytes: int) -> str:
+    """What a recording of this size holds, by its last frame."""
     from hwtop.fields import units
 
     found = ", ".join(dict.fromkeys(episode.symptom for episode in frame.episodes)) or "nothing"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +15,12 @@ import click
 from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags
 from hwtop.commands.options import length, length_of, settings_of
-from hwtop.errors import UsageError
+from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
     from hwtop.config import SymptomConfig
     from hwtop.model.frame import Frame
-    from hwtop.store.reader import Recording
+    from hwtop.store.reader import FleetRecording, Recording
 
 
 @click.command()
@@ -42,7 +44,8 @@ def command(
     fail_on: str,
     **_: object,
 ) -> None:
-    """Show FILE, which `hwtop record` or `hwtop bundle` has written. All rules run again: an old recording gains from new rules.
+    """Show FILE, which `hwtop record`, `hwtop fleet --record` or `hwtop bundle` has written. All rules run again: an old recording gains
+    from new rules.
 
     The exit code of --diagnose is that of `hwtop diagnose`.
     """
@@ -51,21 +54,24 @@ def command(
     form = length_of(ctx, as_json=as_json)
     if diagnose or as_json or markdown or form.is_short:
         frame = frame_at(file, at, settings_of(ctx).symptoms)
+        if frame.nodes and frame.derived.job is None:
+            from hwtop.fleet.watch import without_job
+
+            raise CannotError(without_job(frame.nodes))
         ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))
-    recording = opened.recording(file)
+    recording = opened.any_recording(file)
     show(screen.opening(ctx), recording, file.name, moment(recording, at))
 
 
-def show(opening: screen.Opening, recording: Recording, name: str, open_at_s: float | None) -> None:
+def show(opening: screen.Opening, recording: Recording | FleetRecording, name: str, open_at_s: float | None) -> None:
     """The screen of a recording, until the user quits."""
     from hwtop.commands import live
     from hwtop.config import NO_ALERTS
-    from hwtop.feed.feed import frames
     from hwtop.job.log.text import visible
     from hwtop.ui.loader import Loader
     from hwtop.ui.playback import Playback
 
-    loader = Loader(frames(recording.snapshots(), symptoms=opening.symptoms), open_at_s)
+    loader = Loader(frames_of(recording, opening.symptoms), open_at_s)
     playback = Playback(visible(name), recording.last_s, open_at_s)
     options = replace(opening.options, playback=playback, alerts=NO_ALERTS, is_readonly=True)
     live.run(replace(opening, options=options), loader.start)
@@ -79,19 +85,31 @@ def frame_at(file: Path, at: str | None, symptoms: SymptomConfig) -> Frame:
         UsageError: the file cannot be replayed, or it has nothing before this time.
     """
     from hwtop.bundle import opened
-    from hwtop.feed.feed import frames
     from hwtop.fields import units
 
-    recording = opened.recording(file)
+    recording = opened.any_recording(file)
     until_s = moment(recording, at) or recording.last_s
-    found = deque(frames(recording.snapshots(until_s), symptoms=symptoms), maxlen=1)
+    found = deque(frames_of(recording, symptoms, until_s), maxlen=1)
     _report(recording.problems)
     if not found:
         raise UsageError(f"no snapshot to replay up to {units.clock(until_s)}")
     return found[0]
 
 
-def moment(recording: Recording, at: str | None) -> float | None:
+def frames_of(
+    recording: Recording | FleetRecording, symptoms: SymptomConfig, until_s: float = math.inf
+) -> Iterator[Frame]:
+    """What hwtop makes of all that was recorded up to this time."""
+    from hwtop.feed.feed import frames
+    from hwtop.fleet.assemble import FleetAssembler
+    from hwtop.store.reader import FleetRecording
+
+    if isinstance(recording, FleetRecording):
+        return map(FleetAssembler(symptoms).advance, recording.readings(until_s))
+    return frames(recording.snapshots(until_s), symptoms=symptoms)
+
+
+def moment(recording: Recording | FleetRecording, at: str | None) -> float | None:
     """The time that is meant, seconds after the epoch; None where none is given.
 
     Raises:

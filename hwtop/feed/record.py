@@ -9,10 +9,10 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hwtop.errors import CannotError, HwtopError, internal_error
-from hwtop.model.snapshot import Snapshot
+from hwtop.store.kind import MACHINE, Kind, Reading
 
 if TYPE_CHECKING:
     from hwtop.store.schema import Row
@@ -23,29 +23,29 @@ _MOST_FILE_BYTES = 1 << 30
 Changed = Callable[[str, bool], None]
 """Told in words what came of a recording, and whether one goes on; from any thread."""
 _MOST_WAITING = 60
-"""Snapshots that wait for the disk; later ones are left out until there is room."""
+"""Readings that wait for the disk; later ones are left out until there is room."""
 _CLOSE_S = 5.0
 """How long the last ones may take."""
 
 
 class Recorder:
-    """Stores Snapshots. `put` and `error` may be used from any thread, and never block."""
+    """Stores readings. `put` and `error` may be used from any thread, and never block."""
 
-    def __init__(self, opened: Callable[[], Writer], earlier: Callable[[], Iterable[Snapshot]] = tuple) -> None:
-        """`opened`: makes the writer, in the recorder's thread; it may raise what a writer raises. `earlier`: Snapshots to store first."""
+    def __init__(self, opened: Callable[[], Writer], earlier: Callable[[], Iterable[Reading]] = tuple) -> None:
+        """`opened`: makes the writer, in the recorder's thread; it may raise what a writer raises. `earlier`: readings to store first."""
         self.error: HwtopError | None = None
         """Why nothing is stored any more."""
         self.left_out = 0
-        """Snapshots for which the disk was too slow."""
+        """Readings for which the disk was too slow."""
         self._opened, self._earlier = opened, earlier
-        self._waiting: queue.Queue[Snapshot | Callable[[Writer], None] | None] = queue.Queue()
+        self._waiting: queue.Queue[Reading | Callable[[Writer], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="hwtop-record", daemon=True)
         self._thread.start()
 
-    def put(self, snapshot: Snapshot) -> None:
+    def put(self, reading: Reading) -> None:
         """Store this one next."""
         if self._waiting.qsize() < _MOST_WAITING:
-            self._waiting.put_nowait(snapshot)
+            self._waiting.put_nowait(reading)
         else:
             self.left_out += 1
 
@@ -82,11 +82,11 @@ class Recorder:
 
     def _store(self, writer: Writer) -> None:
         newest_s = -math.inf
-        for snapshot in self._earlier():
-            writer.add(snapshot)
-            newest_s = snapshot.at_s
+        for reading in self._earlier():
+            writer.add(reading)
+            newest_s = reading.at_s
         while (item := self._waiting.get()) is not None:
-            if not isinstance(item, Snapshot):
+            if callable(item):
                 item(writer)
             elif item.at_s > newest_s:  # it may be among the earlier ones
                 writer.add(item)
@@ -95,20 +95,25 @@ class Recorder:
 class RecordingSwitch:
     """Starts and stops recordings of what one screen shows."""
 
-    def __init__(self, folder: str = "~", earlier: Callable[[], Iterable[Snapshot]] = tuple) -> None:
-        """`earlier`: what a recording begins with: the minutes before the key."""
-        self._folder, self._earlier = folder, earlier
+    def __init__(
+        self,
+        folder: str = "~",
+        earlier: Callable[[], Iterable[Reading]] = tuple,
+        kind: Kind[Any] = MACHINE,
+    ) -> None:
+        """`earlier`: what a recording begins with: the minutes before the key. `kind`: of the readings."""
+        self._folder, self._earlier, self._kind = folder, earlier, kind
         self._lock = threading.Lock()
         self._recorder: Recorder | None = None
         self._place = Path()
         self._changed: Changed | None = None
 
-    def store(self, snapshot: Snapshot) -> None:
+    def store(self, reading: Reading) -> None:
         """Record it, if a recording goes on. Does not block."""
         recorder = self._recorder
         if recorder is None:
             return
-        recorder.put(snapshot)
+        recorder.put(reading)
         if recorder.error is not None and self._changed is not None:
             self._recorder = None
             self._changed(str(recorder.error), False)
@@ -136,7 +141,7 @@ class RecordingSwitch:
                 if self._recorder is not None:  # the key was pressed twice
                     return
                 self._place = Path(self._folder).expanduser() / f"{name}.hwtop"
-                writer = Writer(self._place, most_bytes=_MOST_FILE_BYTES)
+                writer = Writer(self._place, kind=self._kind, most_bytes=_MOST_FILE_BYTES)
                 self._recorder = Recorder(lambda: writer, self._earlier)
         except (HwtopError, RuntimeError) as error:  # RuntimeError: a user without a home
             self._changed(str(error), False)

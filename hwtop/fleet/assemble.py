@@ -48,7 +48,7 @@ class FleetAssembler:
         self._number = 0
         self._began_s: float | None = None
         self._focus: tuple[str, Assembler] | None = None
-        self.focus_frame: Frame | None = None
+        self._opened: Frame | None = None
         """The newest frame of the node in focus, made of its whole Snapshots as on one machine; None without one."""
 
     def advance(self, reading: FleetReading) -> Frame:
@@ -74,17 +74,18 @@ class FleetAssembler:
             blind=(*blind, *self._judge.failures),
             watched_s=watched_s,
             episodes=self._judge.episodes(),
+            opened=self._opened,
             nodes=reading.nodes,
         )
 
     def _follow_focus(self, reading: FleetReading) -> None:
         if reading.focus is None:
-            self._focus = self.focus_frame = None
+            self._focus = self._opened = None
             return
         if self._focus is None or self._focus[0] != reading.focus:
-            self._focus, self.focus_frame = (reading.focus, Assembler(symptoms=self._symptoms)), None
+            self._focus, self._opened = (reading.focus, Assembler(symptoms=self._symptoms)), None
         for snapshot in reading.snapshots:
-            self.focus_frame = self._focus[1].advance(snapshot)
+            self._opened = replace(self._focus[1].advance(snapshot), node=reading.focus)
 
     def _voted(self, derived: DerivedState) -> DerivedState:
         """With the rank that stood apart most often."""

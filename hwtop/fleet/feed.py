@@ -21,6 +21,8 @@ from hwtop.model.symptom import Verdict
 _END_S = 5.0
 """For the launcher's programs to end; they end with this process anyway. Engineering default."""
 Publish = Callable[[Frame], None]
+Store = Callable[[FleetReading], None]
+"""Keeps what was read. Does not block and does not raise."""
 
 
 class FleetSource(Protocol):
@@ -42,10 +44,16 @@ class FleetSource(Protocol):
 class FleetFeed(threading.Thread):
     """What the screen sees of a fleet (`ui.options.Stopper`). A daemon: a launcher that hangs must not keep the program from exiting."""
 
-    def __init__(self, source: FleetSource, publish: Publish, symptoms: SymptomConfig = EVERY_SYMPTOM) -> None:
-        """Starts nothing yet."""
+    def __init__(
+        self,
+        source: FleetSource,
+        publish: Publish,
+        symptoms: SymptomConfig = EVERY_SYMPTOM,
+        store: Store | None = None,
+    ) -> None:
+        """Starts nothing yet. `store` keeps what was read."""
         super().__init__(name="hwtop-fleet", daemon=True)
-        self._source, self._publish = source, publish
+        self._source, self._publish, self._store = source, publish, store
         self._assembler = FleetAssembler(symptoms)
         self._is_stopping = False
         self.failure: HwtopError | None = None
@@ -77,9 +85,9 @@ class FleetFeed(threading.Thread):
         self.join(_END_S)
 
     def _frame(self, reading: FleetReading) -> Frame:
-        frame = self._assembler.advance(reading)
-        opened = self._assembler.focus_frame
-        return frame if opened is None else replace(frame, opened=replace(opened, node=reading.focus))
+        if self._store is not None:
+            self._store(reading)
+        return self._assembler.advance(reading)
 
     def attach(self, pid: int) -> None:
         """There is no list of jobs to pick from."""

@@ -7,11 +7,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from hwtop.errors import CannotError
+from hwtop.errors import CannotError, UsageError
 from hwtop.fleet import wire
 from hwtop.fleet.child import Child
 from hwtop.fleet.launchers.launcher import Agent, Launcher, Start, reason
 from hwtop.fleet.node_watch import NodeWatch
+from hwtop.job.log.text import visible
 from hwtop.model.fleet import FleetReading, NodeStatus
 
 _AT_ONCE = 32
@@ -24,6 +25,8 @@ _LOOK_S = 0.1
 """Longest wait for bytes, so that what another thread has ordered is sent soon."""
 _END_S = 2.0
 """To end in order."""
+_SHOWN = 10
+"""Names of nodes in a message."""
 
 
 class LiveFleet:
@@ -56,6 +59,15 @@ class LiveFleet:
         self._started: dict[Start, int] = {}
         at_s = now()
         self._nodes = {name: NodeWatch(name, at_s) for start in self._waiting for name in start.nodes}
+
+    def check_name(self, node: str) -> None:
+        """Whether there is such a node, as far as the launcher knows it before the start.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if self._nodes and node not in self._nodes:
+            raise UsageError(f"{node!r} is none of the nodes: {visible(', '.join(list(self._nodes)[:_SHOWN]))}")
 
     def set_focus(self, node: str | None) -> None:
         """This node sends whole Snapshots, and no other."""

@@ -11,6 +11,7 @@ from hwtop.job.log.text import visible
 from hwtop.model.check import CheckResult
 from hwtop.model.fleet import Node, NodeReport, NodeStatus
 from hwtop.model.snapshot import Snapshot
+from hwtop.store.possible import is_possible, is_possible_report
 
 LATE_INTERVALS, LATE_S = 3.0, 3.0
 """A node is late without a report for so many intervals, and at least these seconds. Engineering default."""
@@ -18,6 +19,7 @@ LOST_INTERVALS, LOST_S = 10.0, 10.0
 """From here on it is lost, and no longer counts in comparisons. Engineering default."""
 CONNECT_S = 60.0
 """To the first message: a queue for the authentication, a slow start of Python on a shared file system. Engineering default."""
+_IMPOSSIBLE = "it reports times that cannot be"
 _LONGEST_REASON = 300
 _LONGEST_ID = 60
 _LONGEST_INTERVAL_S = 60.0
@@ -64,7 +66,7 @@ class NodeWatch:
         """What its agent said.
 
         Raises:
-            ProtocolError: it speaks another protocol.
+            ProtocolError: it speaks another protocol, or reports what cannot be.
         """
         if isinstance(message, wire.Hello):
             if message.protocol != wire.PROTOCOL:
@@ -76,6 +78,8 @@ class NodeWatch:
         elif isinstance(message, wire.Report):
             self._take_report(message.report, at_s)
         elif isinstance(message, wire.Whole):
+            if not is_possible(message.snapshot):
+                raise wire.ProtocolError(_IMPOSSIBLE)
             self._snapshots = [*self._snapshots, message.snapshot][-_MOST_SNAPSHOTS:]
         elif isinstance(message, wire.Checks):
             self._checks, self._reported_s = tuple(map(_readable, message.results[:_MOST_CHECKS])), at_s
@@ -85,6 +89,8 @@ class NodeWatch:
             self.end("failed" if message.is_failure else "ended", message.reason)
 
     def _take_report(self, report: NodeReport, at_s: float) -> None:
+        if not is_possible_report(report):
+            raise wire.ProtocolError(_IMPOSSIBLE)
         self._skipped += max(0, report.number - self._number - 1)
         self._report, self._reported_s, self._number = report, at_s, report.number
         offset_s = at_s - report.at_s

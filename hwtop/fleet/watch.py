@@ -8,6 +8,7 @@ from hwtop.config import EVERY_SYMPTOM, SymptomConfig
 from hwtop.errors import CannotError
 from hwtop.feed.watch import LAST_WORDS_S
 from hwtop.fleet.assemble import FleetAssembler
+from hwtop.fleet.feed import Store
 from hwtop.fleet.live import LiveFleet
 from hwtop.fleet.node_watch import CONNECT_S
 from hwtop.job.log.text import visible
@@ -19,8 +20,20 @@ _MOST_STACKS_S = 60.0
 _SHOWN = 4
 
 
-def watch(fleet: LiveFleet, *, seconds: float, symptoms: SymptomConfig = EVERY_SYMPTOM) -> Generator[Frame, None, None]:
-    """Frames of the next `seconds`, counted from when the last node has connected or failed. Ends early once the job has ended.
+def watch(
+    fleet: LiveFleet,
+    *,
+    seconds: float,
+    symptoms: SymptomConfig = EVERY_SYMPTOM,
+    store: Store | None = None,
+    is_short: bool = True,
+) -> Generator[Frame, None, None]:
+    """Frames of the next `seconds`, counted from when the last node has connected or failed. Ends early once the job has ended, or all
+    agents have.
+
+    Args:
+        store: keeps what was read.
+        is_short: stacks are taken at the pace of a short run.
 
     Raises:
         CannotError: no node could be reached.
@@ -28,17 +41,20 @@ def watch(fleet: LiveFleet, *, seconds: float, symptoms: SymptomConfig = EVERY_S
     assembler, connected_s, asked_s = FleetAssembler(symptoms), None, float("-inf")
     try:
         for reading in fleet:
+            if store is not None:
+                store(reading)
             frame = assembler.advance(reading)
             if connected_s is None and (not _are_connecting(reading.nodes) or frame.watched_s > CONNECT_S):
                 connected_s = reading.at_s
             if all(node.status == "failed" for node in reading.nodes):
                 raise CannotError(_why_none(reading.nodes))
-            if reading.at_s - asked_s >= _MOST_STACKS_S / 2:
+            if is_short and reading.at_s - asked_s >= _MOST_STACKS_S / 2:
                 asked_s = reading.at_s
                 fleet.stacks_now(_MOST_STACKS_S)
             yield frame
             job = frame.derived.job
             has_ended = job is not None and job.has_ended and (job.ended_for_s or 0.0) >= LAST_WORDS_S
+            has_ended = has_ended or all(node.status in ("ended", "failed") for node in reading.nodes)
             if connected_s is not None and (reading.at_s - connected_s >= seconds or has_ended):
                 return
     finally:

@@ -1,4 +1,4 @@
-"""Writer of a recording: a transaction for each Snapshot, so that whatever ends the process loses none that was written."""
+"""Writer of a recording: a transaction for each reading, so that whatever ends the process loses none that was written."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hwtop.errors import CannotError, UsageError
 from hwtop.model.snapshot import Snapshot
 from hwtop.store.bursts import Bursts
 from hwtop.store.encoding import encoded
+from hwtop.store.kind import MACHINE, Kind, Reading
 from hwtop.store.packing import compressor
-from hwtop.store.schema import APPLICATION_ID, TABLES, VERSION, Row, sqlite3
+from hwtop.store.schema import APPLICATION_ID, TABLES, Row, sqlite3
 
 _KEY_S = 60.0
 """From one key frame to the next; engineering default: what differs from it grows with its age."""
@@ -43,18 +45,19 @@ class Writer:
         self,
         place: Path | None,
         *,
+        kind: Kind[Any] = MACHINE,
         most_bytes: int | None = None,
         keep_s: float | None = None,
         mask: Callable[[Snapshot], Snapshot] | None = None,
     ) -> None:
-        """`place`: None = in memory. `most_bytes`: size of the file, `keep_s`: age of the oldest row; what is beyond either goes, the oldest first. `mask`: hides more
-        than the secrets of log lines.
+        """`place`: None = in memory. `kind`: of all its rows. `most_bytes`: size of the file, `keep_s`: age of the oldest row; what is beyond either goes, the oldest first. `mask`: hides more
+        than the secrets of log lines; of Snapshots only.
 
         Raises:
             UsageError: there is such a file already.
             CannotError: it cannot be created.
         """
-        self._place = place
+        self._place, self._kind = place, kind
         self._most_bytes, self._keep_s = most_bytes, keep_s
         self._bursts, self._mask = Bursts(), mask
         self._groups: deque[_Group] = deque()
@@ -83,14 +86,14 @@ class Writer:
         run = self._db.execute
         run(f"PRAGMA page_size={_PAGE_BYTES}")
         run(f"PRAGMA application_id={APPLICATION_ID}")
-        run(f"PRAGMA user_version={VERSION}")
+        run(f"PRAGMA user_version={self._kind.version}")
         for statement in TABLES:
             run(statement)
         run("PRAGMA journal_mode=WAL")
         run("PRAGMA synchronous=NORMAL")  # synchronised with the disk at checkpoints only
         run("PRAGMA wal_autocheckpoint=128")
 
-    def add(self, snapshot: Snapshot) -> None:
+    def add(self, reading: Reading) -> None:
         """Store it. What was stored before stays whole, whatever happens.
 
         Raises:
@@ -98,7 +101,7 @@ class Writer:
         """
         try:
             self._db.execute("BEGIN")
-            self._insert(snapshot)
+            self._insert(reading)
             self._db.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             with contextlib.suppress(sqlite3.Error):
@@ -116,23 +119,31 @@ class Writer:
             self._db.execute("PRAGMA journal_mode=DELETE")
         self._db.close()
 
-    def _insert(self, snapshot: Snapshot) -> None:
-        is_key = self._is_key_due(snapshot.at_s)
+    def _insert(self, reading: Reading) -> None:
+        is_key = self._is_key_due(reading.at_s)
         if is_key:
             self._check_disk()
-        fitted = self._bursts.fitted(snapshot)
-        content = encoded(fitted if self._mask is None else self._mask(fitted))
+        content = encoded(self._fitted(reading))
+        if len(content) > self._kind.most_bytes:
+            raise OSError(f"more than {self._kind.most_bytes >> 20} MB at one time")
         data = (compressor() if is_key else self._compressor).compress(content)
         if is_key:
             self._compressor = compressor(content)
-            self._groups.append(_Group(self._next_id, snapshot.at_s, snapshot.at_s))
-            self._forget(snapshot.at_s)
+            self._groups.append(_Group(self._next_id, reading.at_s, reading.at_s))
+            self._forget(reading.at_s)
         group = self._groups[-1]
-        group.last_at_s = snapshot.at_s
+        group.last_at_s = reading.at_s
         group.size_bytes += len(data)
-        row = (self._next_id, snapshot.time_s, None if is_key else group.first_id, data)
+        row = (self._next_id, reading.time_s, None if is_key else group.first_id, data)
         self._db.execute("INSERT INTO snapshot (id, time_s, key, data) VALUES (?, ?, ?, ?)", row)
         self._next_id += 1
+
+    def _fitted(self, reading: Reading) -> Reading:
+        """As it is stored. What agents send was cut and masked on their nodes."""
+        if not isinstance(reading, Snapshot):
+            return reading
+        fitted = self._bursts.fitted(reading)
+        return fitted if self._mask is None else self._mask(fitted)
 
     def _check_disk(self) -> None:
         if self._place is None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from msgspec import msgpack, structs
 
@@ -70,6 +71,14 @@ class StoredFrame:
         return self.raised is not None or self.has_cleared
 
 
+class Moment(NamedTuple):
+    """One state of a history."""
+
+    node: str | None
+    """As `Frame.node`: whose history it is."""
+    derived: DerivedState
+
+
 @dataclass(frozen=True)
 class FrameHistory:
     """What can be shown again, oldest first; the newest frame is the last."""
@@ -78,7 +87,7 @@ class FrameHistory:
     newest: Frame | None = None
     is_recording: bool = False
     """Of a recording: all of it matters alike, so frames are not dropped by their age, and trends reach back from each."""
-    trend: tuple[DerivedState, ...] = ()
+    trend: tuple[Moment, ...] = ()
     """Of a recording: what the histories of its frames are made of, oldest first."""
     trend_every: int = 1
     """Each so many frames there is one in `trend`."""
@@ -133,19 +142,19 @@ def frame_of(past: FrameHistory, place: int) -> Frame:
     if past.kept[place].number == past.newest.number:
         return past.newest
     frame = _decoder.decode(zlib.decompress(past.kept[place].packed))
-    return _whole(frame, past.newest, past.trend if past.is_recording else past.newest.history)
+    return _whole(frame, past.newest, past)
 
 
-def _whole(frame: Frame, newest: Frame, trend: Sequence[DerivedState]) -> Frame:
+def _whole(frame: Frame, newest: Frame, past: FrameHistory) -> Frame:
     derived = frame.derived
     if derived.job is not None and newest.derived.job is not None:
         derived = structs.replace(derived, job=_with_shared(derived.job, newest.derived.job))
+    trend = [each.derived for each in past.trend if each.node == frame.node] if past.is_recording else newest.history
     history = tuple(each for each in trend if derived.at_s - TRENDS_S <= each.at_s < derived.at_s)
     opened = frame.opened
     if opened is not None:
         later = newest.opened
-        has_later = later is not None and later.node == opened.node
-        opened = _whole(opened, later, later.history) if later is not None and has_later else _whole(opened, opened, ())
+        opened = _whole(opened, later if later is not None and later.node == opened.node else opened, past)
     return structs.replace(frame, derived=derived, history=(*history, derived), opened=opened)
 
 
@@ -221,11 +230,17 @@ def _up_to_last(curve: Curve, points: Sequence[CurvePoint]) -> Curve:
 
 
 def _with_trend(past: FrameHistory) -> FrameHistory:
-    """With the state before the newest, which is without what only the newest needs (`hwtop.feed.assemble`)."""
+    """With the states before the newest, which are without what only the newest needs (`hwtop.feed.assemble`)."""
     assert past.newest is not None
-    if past.newest.number % past.trend_every or len(past.newest.history) < 2:
+    if past.newest.number % past.trend_every:
         return past
-    trend = (*past.trend, past.newest.history[-2])
+    trend = past.trend
+    for frame in (past.newest, past.newest.opened):
+        if frame is None or len(frame.history) < 2:
+            continue
+        before = frame.history[-2]
+        if not trend or trend[-1].derived is not before:  # a node may have sent nothing since
+            trend = (*trend, Moment(frame.node, before))
     if len(trend) <= _MOST_TREND:
         return replace(past, trend=trend)
     return replace(past, trend=trend[::2], trend_every=2 * past.trend_every)

@@ -103,6 +103,12 @@ class View:
         """The frame as it has come: of the whole job, also while one node is opened."""
         return self.whole or self.frame
 
+    @property
+    def has_details(self) -> bool:
+        """The frame is made of whole Snapshots. That of an opened node is made of its report alone until they come, or where they were
+        not recorded."""
+        return self.whole is None or (self.whole.opened is not None and self.whole.opened.node == self.opened)
+
     def state(self, kind: type[State]) -> State:
         """What the page with this class of state remembers."""
         return cast("State", self.states[kind]) if kind in self.states else kind()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hwtop.errors import CannotError
 from hwtop.feed.record import Recorder, RecordingSwitch
-from hwtop.model.snapshot import Snapshot
+from hwtop.store.kind import Reading
 from hwtop.store.writer import Writer
 from tests.store.sessions import hang, read
 
@@ -20,13 +20,13 @@ class Disk(Writer):
         self.free = threading.Event()
         self.closed = threading.Event()
         self.is_full = is_full
-        self.stored: list[Snapshot] = []
+        self.stored: list[Reading] = []
 
-    def add(self, snapshot: Snapshot) -> None:
+    def add(self, reading: Reading) -> None:
         self.free.wait()
         if self.is_full:
             raise CannotError("cannot write 'run.hwtop': disk full")
-        self.stored.append(snapshot)
+        self.stored.append(reading)
 
     def close(self) -> None:
         self.closed.set()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 from hwtop.errors import CannotError
+from hwtop.feed.record import RecordingSwitch
 from hwtop.fleet.feed import FleetFeed
 from hwtop.model.fleet import FleetReading
 from hwtop.model.frame import Frame
 from hwtop.model.plan import UserFocus
 from hwtop.model.snapshot import Snapshot
+from hwtop.store.kind import FLEET
 from tests.fleet.nodes import hanging, node, reading
+from tests.fleet.sessions import hang, read
 from tests.recording import load
 
 
@@ -99,3 +104,27 @@ def test_agents_that_cannot_be_started_are_an_error_for_the_user() -> None:
     shown, feed = run(FakeFleet(error=CannotError("cannot run 'srun': No such file or directory")))
     assert [frame.verdict.text for frame in shown] == ["cannot run 'srun': No such file or directory"]
     assert isinstance(feed.failure, CannotError)
+
+
+def test_what_the_screen_shows_is_recorded_between_two_presses_of_the_key(tmp_path: Path) -> None:
+    switch, changed = RecordingSwitch(str(tmp_path), kind=FLEET), threading.Event()
+    told: list[tuple[str, bool]] = []
+
+    def say(words: str, goes_on: bool) -> None:
+        told.append((words, goes_on))
+        changed.set()
+
+    def pass_by(readings: tuple[FleetReading, ...]) -> None:
+        FleetFeed(FakeFleet(*readings), lambda _: None, store=switch.store).run()
+
+    pass_by(hang()[:2])
+    for goes_on in (True, False):
+        switch.toggle("run", say)
+        assert changed.wait(30)
+        changed.clear()
+        if goes_on:
+            pass_by(hang()[2:20])
+    pass_by(hang()[20:22])
+    place = tmp_path / "run.hwtop"
+    assert told == [(f"recording into {place}", True), (f"recorded {place}", False)]
+    assert read(place) == list(hang()[2:20])

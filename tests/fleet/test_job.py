@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from hwtop.fleet.launchers.ssh import SshLauncher
 from hwtop.fleet.live import LiveFleet
 from tests.fleet.agents import PROGRAM, until, watch_a_job
 from tests.fleet.jobs import hanging_job
+from tests.fleet.sessions import read
 from tests.fleet.sshd import Sshd
 from tests.schemas import valid
 from tests.training import TrainingJob
@@ -39,7 +42,11 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
 
 
 def diagnosed(hosts: str, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hwtop", "fleet", "--hosts", hosts, "--command", "sh -c {command}", "--diagnose"]
+    return fleet(hosts, "--diagnose", *options)
+
+
+def fleet(hosts: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hwtop", "fleet", "--hosts", hosts, "--command", "sh -c {command}"]
     choice = ["--agent", PROGRAM, "--name", "hang_missing.py {host}$", *options]
     return subprocess.run([*command, *choice], capture_output=True, text=True, timeout=120, check=False)
 
@@ -59,6 +66,42 @@ def test_the_rank_that_is_missing_is_found_with_its_node(job: dict[str, Training
         ("gamma", "reporting", [2]),
     ]
     assert {rank["node"] for rank in found["job"]["ranks"]} == set(NODES)
+
+
+def test_a_recording_of_it_is_diagnosed_as_the_live_job_is(job: dict[str, TrainingJob], tmp_path: Path) -> None:
+    place = tmp_path / "run.hwtop"
+    hosts = ",".join(NODES[:2])
+    done = fleet(hosts, "--record", str(place), "--details", "beta", "--for", "14s")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, last = done.stdout.splitlines()
+    assert first == f"recording all nodes into {place} for 14 s"
+    assert last.startswith(f"recorded {place}: ")
+    assert os.listdir(tmp_path) == ["run.hwtop"]
+    replayed = subprocess.run(
+        [sys.executable, "-m", "hwtop", "replay", str(place), "--diagnose", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert replayed.returncode == 1, replayed.stderr
+    found = valid("fleet", replayed.stdout)
+    assert found["findings"][0]["ranks"] == [1]
+    assert {finding["symptom"] for finding in found["findings"]} <= set(
+        last.partition("found: ")[2].partition(".")[0].split(", ")
+    )
+    assert last.endswith(f". {found['verdict']['text']}")
+    recorded = read(place)
+    assert {snapshot.host for reading in recorded for snapshot in reading.snapshots} == {os.uname().nodename}
+    assert {reading.focus for reading in recorded} == {"beta"}
+
+
+def test_a_recording_of_no_node_leaves_no_file(tmp_path: Path) -> None:
+    place = tmp_path / "run.hwtop"
+    done = fleet("alpha,beta", "--record", str(place), "--agent", "/nowhere/hwtop")
+    assert done.returncode == 2
+    assert "none of 2 nodes can be watched: hwtop is not on this node" in done.stderr
+    assert os.listdir(tmp_path) == []
 
 
 def test_no_node_can_be_reached() -> None:

@@ -39,6 +39,13 @@ def test_a_node_that_claims_to_report_once_a_year_is_lost_all_the_same(watch: No
     assert watch.node(1000.0).status == "lost"
 
 
+@pytest.mark.parametrize("changes", [{"watched_s": float("nan")}, {"at_s": float("inf")}, {"time_s": 1e300}], ids=str)
+def test_times_that_no_screen_can_show_end_the_node(changes: dict[str, float], watch: NodeWatch) -> None:
+    with pytest.raises(wire.ProtocolError, match="it reports times that cannot be"):
+        watch.take(wire.Report(report=replace(healthy()[0], **changes)), 2.0, 0.0)
+    assert watch.node(2.0).report is None
+
+
 def test_a_node_that_makes_checks_may_take_its_time(watch: NodeWatch) -> None:
     one = CheckResult(id="x" * 99, status="pass", reason="a\x1b[2Jb", remedy=None, took_s=1.0)
     watch.take(wire.Checks(results=(one,)), 2.0, 0.0)

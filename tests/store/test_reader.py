@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from hwtop.errors import UsageError
 from hwtop.store.encoding import encoded
+from hwtop.store.kind import MACHINE, VERSIONS
 from hwtop.store.reader import Recording
-from hwtop.store.schema import MOST_BYTES, VERSION
 from tests.store.sessions import hang, read, written
 
 COUNT = 30
+MOST_BYTES = MACHINE.most_bytes
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,10 @@ def test_a_damaged_key_frame_costs_the_rows_after_it_only(place: Path) -> None:
         (lambda place: place.write_bytes(b""), "is not a recording of hwtop"),
         (lambda place: place.write_text("{}" * 100), "is not a recording of hwtop"),
         (lambda place: changed(place, "PRAGMA application_id = 7"), "is not a recording of hwtop"),
-        (lambda place: changed(place, f"PRAGMA user_version = {VERSION + 1}"), "written by another version of hwtop"),
+        (
+            lambda place: changed(place, f"PRAGMA user_version = {max(VERSIONS) + 1}"),
+            "written by another version of hwtop",
+        ),
         (lambda place: changed(place, "PRAGMA user_version = 0"), "written by another version of hwtop"),
         (lambda place: changed(place, "CREATE VIEW more AS SELECT 1"), "other tables"),
         (

@@ -250,5 +250,8 @@ def _phi(gap_s: float, median_s: float, spread: float) -> float:
         return 0.0
     if median_s <= 0:
         return MOST_PHI
-    share = 0.5 * erfc(log(gap_s / median_s) / spread / sqrt(2))
+    ratio = gap_s / median_s
+    if ratio == 0:  # too small for a float
+        return 0.0
+    share = 0.5 * erfc(log(ratio) / spread / sqrt(2))
     return MOST_PHI if share <= 10**-MOST_PHI else -log10(share) + 1e-9

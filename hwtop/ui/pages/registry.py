@@ -65,9 +65,10 @@ def turned(view: View, name: str) -> View:
     """The view on the page of this name, from its start; the selection stays. Of a job over several nodes, one that is about a machine
     opens the node that is selected."""
     page = named(name)
-    if view.frame.nodes and not page.is_of_job:
-        view = fleet.opened_there(view)
-    return page.entered(base.turned(view, name))
+    if page.is_of_job or not view.frame.nodes:
+        return page.entered(base.turned(view, name))
+    view = fleet.opened_there(view)
+    return replace(page.entered(base.turned(view, name)), note=view.note)
 
 
 def tabs(view: View) -> tuple[Page, ...]:

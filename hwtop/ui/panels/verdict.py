@@ -74,7 +74,7 @@ def _place(place: JobPlace | None) -> list[str]:
 def _parts(view: View) -> list[tuple[str, str]]:
     parts = _job_parts(view)
     if view.opened:
-        parts.insert(0, (f"node {view.opened}", "accent"))
+        parts.insert(0, (f"node {view.opened}{'' if view.has_details else ', only its report'}", "accent"))
     return parts
 
 

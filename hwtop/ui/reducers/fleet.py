@@ -47,7 +47,13 @@ def with_frame(view: View, frame: Frame) -> View:
 def opened(view: View, name: str) -> View:
     """The pages show this node. What was selected belongs to others."""
     view = replace(view, opened=name, selected=None, tagged=frozenset(), request=None, panel="", alone="", scroll=0)
-    return with_frame(view.with_state(ProcessesState()), view.job_frame)
+    view = with_frame(view.with_state(ProcessesState()), view.job_frame)
+    if view.playback is None or view.has_details:
+        return view
+    return replace(
+        view,
+        note=f"{name} was not recorded in full at this time, so there are no log lines, processes and curves of it",
+    )
 
 
 def opened_there(view: View) -> View:

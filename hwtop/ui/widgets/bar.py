@@ -32,7 +32,7 @@ def stacked(parts: list[tuple[float, str, str]], width: int) -> Line:
     total = 0.0
     for share, role, glyph in parts:
         total += share
-        end = min(width, round(total * width))
+        end = round(max(0.0, min(1.0, total)) * width)
         line.add(glyph * (end - done), role)
         done = max(done, end)
     return line.add("─" * (width - done), "track")

@@ -114,7 +114,8 @@ def following(view: View) -> str:
 
 
 def _ramp(share: float) -> str:
-    return _RAMP[max(0, min(len(_RAMP) - 1, int(share * len(_RAMP))))]
+    within = max(0.0, min(1.0, share))  # before it is an integer: a node may report what is no number
+    return _RAMP[min(len(_RAMP) - 1, int(within * len(_RAMP)))]
 
 
 def _device(slot: Slot) -> DeviceRow | None:
