@@ -32,6 +32,8 @@ _SECRET = re.compile(
     r"TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH|COOKIE|PRIVATE|PWD|JWT|BEARER|WEBHOOK|CONNECTION_STRING|SIGNATURE|SALT"
     r"|(?:^|_)(?:PAT|PIN|CREDS?|SAS)(?:_|$)"
 )
+_ERROR = re.compile(r"(?:ERROR|EXCEPTION|WARNING)$")
+"""What a program raises, and what it said then: `KeyError: 'image_size'` is the answer that a reader looks for."""
 _COUNT = re.compile(
     r"(?:TOKENS|KEYS)(?:_|$)|(?:^|_)(?:NUM|MAX|MIN|N|PER)_|_(?:DIM|SIZE|LEN|LENGTH|HEADS|LAYERS|RATE|RATIO|DROPOUT|TTL|TIMEOUT)$"
 )
@@ -111,7 +113,8 @@ _USER = re.compile(
 
 def is_secret_name(name: str) -> bool:
     """Whether a variable or option of this name holds a secret, whatever its value."""
-    return _SECRET.search(_HARMLESS.sub("", _canonical(name))) is not None
+    known = _canonical(name)
+    return _ERROR.search(known) is None and _SECRET.search(_HARMLESS.sub("", known)) is not None
 
 
 def masked(name: str, value: str) -> str:

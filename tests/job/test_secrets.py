@@ -135,3 +135,23 @@ def test_no_value_takes_long(piece: str) -> None:
     started = time.process_time()
     masked("X", piece * (200_000 // len(piece)))
     assert time.process_time() - started < 2  # a quadratic one would take minutes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[rank1]: KeyError: 'image_size'",
+        "KeyError: 'tokenizer.model'",
+        "AuthenticationError: the server refused",
+        "ray.exceptions.AuthenticationError: no cluster",
+        "UserWarning: password is deprecated",
+    ],
+)
+def test_what_an_exception_says_stays(text: str) -> None:
+    assert masked_text(text) == text
+
+
+def test_a_secret_in_an_exception_does_not() -> None:
+    token = "hf_" + "a1B2" * 8
+    assert token not in masked_text(f"KeyError: '{token}'")
+    assert token not in masked_text(f"AuthenticationError: token={token}")

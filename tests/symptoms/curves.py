@@ -28,7 +28,8 @@ def curve(name: CurveName, values: Sequence[float], *, every: int = 1, live: int
 
 def watched(*curves: Curve, total_steps: int | None = None, **fields: Any) -> History:
     """A job whose training told these."""
-    progress = Progress(step=100, total_steps=total_steps, loss=2.0)
+    losses = [point.value for each in curves if each.name == "loss" for point in each.points]
+    progress = Progress(step=100, total_steps=total_steps, loss=losses[-1] if losses else 2.0)
     return History([derived(1000.0, job(rank(0, progress=progress), curves=curves), **fields)])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 from hwtop.job.launch.launcher import (
@@ -12,6 +13,7 @@ from hwtop.job.launch.launcher import (
     is_named_loader,
     is_python,
     is_same_program,
+    is_side_program,
     is_slurmstepd,
     is_spawned,
     is_wrapper,
@@ -26,6 +28,8 @@ from hwtop.model.process import ProcessInfo
 _TRAINING_THREADS = ("pt_autograd", "pt_nccl", "pt_gloo", "gloo_tcp_loop", "pt_data_pin", "cuda-EvtHandlr", "cuda0000")
 """Threads that a process has when it trains: backward, collectives, pinning, CUDA. Names given by torch, gloo and CUDA."""
 
+_LARGER = 4.0
+"""Times the memory of the program that started it: a framework takes ten times what a bare interpreter does. Engineering default."""
 _RANK_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"})
 
 
@@ -180,7 +184,19 @@ class Tree:
         unnumbered = [child for child in programs if self.number(child) is None]
         if number is None and any(self._is_spawned_rank(child, process) for child in unnumbered):
             return "mp.spawn"
-        return "python" if unread_ranks(process, unnumbered) else None
+        return "python" if unread_ranks(process, unnumbered) or self._trainer_below(process) is not None else None
+
+    def _trainer_below(self, process: ProcessInfo) -> ProcessInfo | None:
+        """The one program that a Python program without a rank has started, where it has loaded nothing that trains itself: a sweep's
+        agent, a script that calls the training.
+        """
+        if not is_python(process) or self.number(process) is not None or _trains(process):
+            return None
+        below = [each for each in self._family(process).programs if is_python(each) and helper_kind(each) is None]
+        if len(below) != 1 or is_multiprocessing_child(below[0], process) or launcher_kind(below[0]) is not None:
+            return None
+        is_larger = (below[0].rss_bytes or 0) > _LARGER * (process.rss_bytes or inf)
+        return below[0] if is_larger and not is_side_program(below[0]) else None
 
     def _is_spawned_rank(self, child: ProcessInfo, parent: ProcessInfo) -> bool:
         """Whether a multiprocessing child of a process without a rank is a rank itself, not a loader worker.
@@ -215,7 +231,7 @@ class Tree:
         if served.launcher_kind == "mp.spawn":
             return self._is_spawned_rank(process, owner)
         if served.launcher_kind == "python":
-            return process.pid in self._family(owner).unread_ranks
+            return process.pid in self._family(owner).unread_ranks or process is self._trainer_below(owner)
         if served.launcher_kind == "ray":
             return False
         if is_slurmstepd(owner) and self._has_other_ranks:

@@ -26,6 +26,8 @@ _SURE_LINES = 3
 """Step times from line to line before a reported time is compared with them. Engineering default."""
 _IMPOSSIBLE = 3.0
 """Times the distance of two lines: no step of theirs takes so long. Engineering default."""
+_PAUSE = 3.0
+"""Times the usual time of a step: an evaluation or a checkpoint came in between. Engineering default."""
 _LIKE = 0.25
 """A reported time that differs by less from the time from line to line, over several steps, is that time. Engineering
 default."""
@@ -67,7 +69,8 @@ class ProgressTracker:
         self._newest: Progress | None = None
         self._series: deque[StepSample] = deque(maxlen=_KEPT_SERIES)
         self._reported: deque[float] = deque(maxlen=MEDIAN_STEPS)
-        self._arrived: deque[float] = deque(maxlen=MEDIAN_STEPS)
+        self._arrived: deque[tuple[float, int]] = deque(maxlen=MEDIAN_STEPS)
+        """(seconds, steps) from one read of the file to the next one that brought a step."""
         self._gaps: deque[float] = deque(maxlen=MEDIAN_STEPS)
         self._last_step_at_s: float | None = None
         self._count = StepCount()
@@ -92,9 +95,10 @@ class ProgressTracker:
 
     @property
     def step_time_s(self) -> float | None:
-        """Median of the last 20: as the lines tell it, else from their arrival."""
-        times = self._reported or (() if self._counts_samples else self._arrived)
-        return median(times) if times else None
+        """Of the last 20: the median as the lines tell it, else from their arrival."""
+        if self._reported:
+            return median(self._reported)
+        return self._arrived_s() if self._arrived and not self._counts_samples else None
 
     @property
     def log_interval_s(self) -> float | None:
@@ -176,13 +180,19 @@ class ProgressTracker:
             if self._newest is not None:
                 self._newest = structs.replace(self._newest, step_time_s=None)
             return
-        steps = gap_s / median(self._arrived)
+        steps = gap_s / self._arrived_s()
         if steps < 2 or abs(reported_s / gap_s - 1) > _LIKE:
             return
         self._steps_a_time = steps
         self._reported = deque((each / steps for each in self._reported), maxlen=MEDIAN_STEPS)
         if self._newest is not None and self._newest.step_time_s is not None:
             self._newest = structs.replace(self._newest, step_time_s=self._newest.step_time_s / steps)
+
+    def _arrived_s(self) -> float:
+        """Seconds a step over all of them, without pauses: one read brings one line or two, so that no single one tells."""
+        usual_s = median(seconds / steps for seconds, steps in self._arrived)
+        kept = [(seconds, steps) for seconds, steps in self._arrived if seconds <= _PAUSE * usual_s * steps]
+        return sum(seconds for seconds, _ in kept) / sum(steps for _, steps in kept)
 
     def _arrival(self, at_s: float, step: int) -> None:
         """Lines of one read arrive together: they share the time since the read before."""
@@ -201,7 +211,7 @@ class ProgressTracker:
             self._gaps.pop()
         since_s = self._live.at_s - self._anchor.at_s
         self._gaps.append(since_s / self._live.lines)
-        self._arrived.append(since_s / (step - self._anchor.step))
+        self._arrived.append((since_s, step - self._anchor.step))
         self._tell_samples()
 
     def _tell_samples(self) -> None:
@@ -209,7 +219,7 @@ class ProgressTracker:
         known = self._newest
         if not self._counts_samples or known is None or known.throughput_unit not in (None, _MEASURED_UNIT):
             return
-        self._newest = structs.replace(known, throughput=1.0 / median(self._arrived), throughput_unit=_MEASURED_UNIT)
+        self._newest = structs.replace(known, throughput=1.0 / self._arrived_s(), throughput_unit=_MEASURED_UNIT)
 
     def _last_read(self) -> Measured | None:
         live, anchor = self._live, self._anchor

@@ -39,7 +39,13 @@ def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
     seen = check_loss_nan(history)
     curve = curve_of(history, "loss")
     run = newest_run(curve.points) if curve is not None else ()
-    if seen is None and curve is not None and run and not isfinite(run[-1].value):
+    if (
+        seen is None
+        and curve is not None
+        and run
+        and not isfinite(run[-1].value)
+        and not _is_contradicted(history, run[-1])
+    ):
         ranks = () if curve.rank is None else (curve.rank,)
         seen = observed(
             "loss-nan",
@@ -55,6 +61,14 @@ def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
             or (_nan_by_another_name(history) if curve is None else None)
         )
     return replace(seen, evidence=(*seen.evidence, *_last_words(history, run)))
+
+
+def _is_contradicted(history: History, point: CurvePoint) -> bool:
+    """A log of the job reports a loss that is a number, at this step or later: the file with this point may be another run's."""
+    newest = [rank.progress.newest for rank in history.live_ranks if rank.progress.newest is not None]
+    return any(
+        each.loss is not None and isfinite(each.loss) and (each.step or 0) >= (point.step or 0) for each in newest
+    )
 
 
 def _last_words(history: History, run: Sequence[CurvePoint]) -> tuple[str, ...]:

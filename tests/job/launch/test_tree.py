@@ -484,3 +484,25 @@ def test_the_work_grows_with_the_processes_and_not_with_their_square(
 
 def test_two_processes_with_one_pid_are_placed_once() -> None:
     assert [m.pid for m in members([process(10, 1, "python|a.py"), process(10, 10, "python|a.py")])] == [10]
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "expected"),
+    [
+        ((14, ()), (340, ()), {10: ("launcher", None), 11: ("rank", 0)}),  # it only calls the training
+        ((300, ()), (340, ()), {10: ("rank", 0), 11: ("other", 0)}),  # a tool of the training
+        ((14, ("pt_autograd_0",)), (340, ()), {10: ("rank", 0), 11: ("other", 0)}),  # it trains itself
+    ],
+)
+def test_a_program_that_has_loaded_nothing_is_not_the_training_that_it_started(
+    parent: tuple[int, tuple[str, ...]], child: tuple[int, tuple[str, ...]], expected: dict[int, tuple[str, int | None]]
+) -> None:
+    agent = replace(process(10, 1, "python|agent.py", threads=parent[1]), rss_bytes=parent[0] << 20)
+    train = replace(process(11, 10, "python|train.py", threads=child[1]), rss_bytes=child[0] << 20)
+    assert places([agent, train]) == expected
+
+
+def test_a_child_by_multiprocessing_serves_whoever_is_larger() -> None:
+    parent = replace(process(10, 1, "python|train.py"), rss_bytes=14 << 20)
+    child = replace(process(11, 10, "python|train.py"), rss_bytes=340 << 20)
+    assert places([parent, child])[10] == ("rank", 0)

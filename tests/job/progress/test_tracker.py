@@ -188,3 +188,19 @@ def test_the_step_of_the_run_where_each_epoch_counts_anew() -> None:
     for text in (*texts, "Epoch 2/2", *texts[1:]):
         tracker.add(line(text, at_s=1.0))
     assert tracker.run_step == 200
+
+
+def test_the_time_of_a_step_does_not_depend_on_how_the_reads_fall() -> None:
+    """Lines each 0.78 s for five steps, read once a second: most reads bring one line, some two."""
+    tracker = ProgressTracker()
+    for count in range(40):
+        written_s = 0.78 * count
+        tracker.add(line(f"step {5 * count} loss 2.5", at_s=float(math.ceil(written_s))))
+    assert tracker.step_time_s == pytest.approx(0.78 / 5, rel=0.05)
+
+
+def test_a_pause_is_no_time_of_steps() -> None:
+    tracker = ProgressTracker()
+    for count in range(30):
+        tracker.add(line(f"step {count} loss 2.5", at_s=count * 1.0 + (30.0 if count >= 20 else 0.0)))
+    assert tracker.step_time_s == pytest.approx(1.0)

@@ -41,9 +41,14 @@ LEARNT = noisy([2 + 3 * math.exp(-step / 40) for step in range(300)])
 # loss-nan
 
 
+def in_files(*curves: Curve, progress: Progress | None = None) -> History:
+    """The log tells no loss, unless `progress` does."""
+    return History([derived(1000.0, job(rank(0, progress=progress), curves=curves))])
+
+
 def test_a_loss_that_only_a_metrics_file_tells() -> None:
     seen = check_nan(
-        watched(
+        in_files(
             Curve(
                 name="loss", source="/runs/events.out", points=(CurvePoint(1, 1.0, 2.5), CurvePoint(2, 2.0, math.nan))
             ),
@@ -75,7 +80,13 @@ def test_the_way_to_it_is_told_beside_the_line() -> None:
     ("values", "expected"), [([2.0, math.nan], True), ([2.0, math.nan, 2.1], False), ([math.inf], True), ([], False)]
 )
 def test_only_the_newest_loss_counts(values: list[float], expected: bool) -> None:
-    assert (check_nan(watched(curve("loss", values))) is not None) is expected
+    assert (check_nan(in_files(curve("loss", values))) is not None) is expected
+
+
+@pytest.mark.parametrize(("step", "expected"), [(1, True), (2, False), (900, False)])
+def test_a_file_that_the_log_contradicts_may_be_of_another_run(step: int, expected: bool) -> None:
+    history = in_files(curve("loss", [2.0, math.nan]), progress=Progress(step=step, loss=0.3))
+    assert (check_nan(history) is not None) is expected
 
 
 @pytest.mark.parametrize(
