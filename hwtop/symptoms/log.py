@@ -25,6 +25,10 @@ _CONFIDENCE = {"root": 0.95, "confirmation": 0.8}
 """By role of the pattern, where something else shows it too. Engineering default."""
 
 
+_SAID = 80
+"""Characters of an exception that stand in a title."""
+
+
 def check_pattern(symptom: str, history: History) -> Observation | None:
     """The earliest line that tells this symptom. Context never raises; a cascade only where no root is known."""
     job = history.job
@@ -96,8 +100,8 @@ def joined(symptom: str, history: History, seen: Observation | None) -> Observat
     )
 
 
-def check_loss_nan(history: History) -> Observation | None:
-    """The newest loss is not a number. A single bad value that went away again is not raised."""
+def check_loss_nan(history: History, since: int | None = None) -> Observation | None:
+    """The newest loss is not a number. A single bad value that went away again is not raised. `since`: first such step."""
     job = history.job
     if job is None:
         return None
@@ -114,7 +118,7 @@ def check_loss_nan(history: History) -> Observation | None:
     return observed(
         "loss-nan",
         confidence=0.97,
-        facts={"loss": str(newest.loss if newest else "nan"), "ranks": named(rank.rank for rank in bad), "step": step},
+        facts={"loss": str(newest.loss if newest else "nan"), "ranks": named(rank.rank for rank in bad), "step": step, "since_step": since},
         evidence=tuple(f"rank {rank.rank}: {quoted(rank.log.last_line)}" for rank in bad[:SHOWN])
         + ((f"a bad line: {quoted(event.text)}",) if event else ()),
         ranks=tuple(rank.rank for rank in bad),
@@ -139,12 +143,22 @@ def _causes(telling: Sequence[LogEvent]) -> Sequence[LogEvent]:
 def _title(first: LogEvent, events: Sequence[LogEvent], *, is_alone: bool) -> str:
     if first.path == PATH and first.title:
         return first.title  # who was killed, and which limit was reached
+    if first.pattern == "rank-crash" and "exception" in first.groups:
+        return _title_of_exception(first)
     who = f" on rank {first.rank}" if first.rank is not None else ""
     more = f" ({len(events)} lines)" if len(events) > 1 else ""
     known = records().get(first.pattern)
     return (
         f"{'Only a line says: ' if is_alone else ''}{known.title if known else first.title or first.pattern}{who}{more}"
     )
+
+
+def _title_of_exception(event: LogEvent) -> str:
+    """ "Rank 1 has crashed: KeyError: 'image_size' (train.py:18 in load_meta)"."""
+    who = "A rank" if event.rank is None else f"Rank {event.rank}"
+    said = ": ".join(filter(None, (event.groups["exception"].rsplit(".", 1)[-1], event.groups.get("message"))))
+    place = event.groups.get("at", "").rsplit("/", 1)[-1]
+    return f"{who} has crashed: {quoted(said, _SAID)}{f' ({place})' if place else ''}"
 
 
 def _next_steps(symptom: str) -> tuple[str, ...]:

@@ -172,3 +172,14 @@ def test_a_file_that_was_cut_shows_a_full_disk_only_where_one_may_be_full(left_b
     history = History([derived(8.0, job(rank(0), events=(cut,)), mounts=(mount,))])
     found = [each for each in ("disk-full", "checkpoint-error") if check_pattern(each, history) is not None]
     assert found == [symptom]
+
+
+def test_the_title_of_a_crash_is_the_exception() -> None:
+    groups = {"exception": "builtins.KeyError", "message": "'image_size'", "at": "/home/a/train.py:18 in load_meta"}
+    crash = event("rank-crash", rank=1, groups=groups)
+    seen = check_pattern("rank-crash", constant(job(rank(0), rank(1), events=(crash, crash))))
+    assert seen is not None
+    assert seen.title == "Rank 1 has crashed: KeyError: 'image_size' (train.py:18 in load_meta)"
+    bare = check_pattern("rank-crash", constant(job(rank(0), events=(event("rank-crash", groups={"exception": "E"}),))))
+    assert bare is not None
+    assert bare.title.startswith("Rank 0 has crashed: E") or bare.title.startswith("A rank has crashed: E")

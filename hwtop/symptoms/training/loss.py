@@ -36,9 +36,9 @@ SPIKE = limits_of("loss-spike")
 
 def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
     """The newest loss is no number: as the log's lines tell it, else as any curve does; or the gradients have long been none."""
-    seen = check_loss_nan(history)
     curve = curve_of(history, "loss")
     run = newest_run(curve.points) if curve is not None else ()
+    seen = check_loss_nan(history, _since(run))
     if (
         seen is None
         and curve is not None
@@ -63,6 +63,12 @@ def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
     return replace(seen, evidence=(*seen.evidence, *_last_words(history, run)))
 
 
+def _since(run: Sequence[CurvePoint]) -> int | None:
+    """The step of the first of the newest values that are none; None where no number is known before."""
+    good = next((index for index in range(len(run) - 1, -1, -1) if isfinite(run[index].value)), None)
+    return run[good + 1].step if good is not None and good + 1 < len(run) else None
+
+
 def _is_contradicted(history: History, point: CurvePoint) -> bool:
     """A log of the job reports a loss that is a number, at this step or later: the file with this point may be another run's."""
     newest = [rank.progress.newest for rank in history.live_ranks if rank.progress.newest is not None]
@@ -78,7 +84,7 @@ def _last_words(history: History, run: Sequence[CurvePoint]) -> tuple[str, ...]:
         return ()
     good, bad = run[first - 1], run[first]
     lines = [
-        f"last loss that is a number: {good.value:.4g} {when(history, good)}; first that is none {when(history, bad)}"
+        f"last loss that is a number: {good.value:.4g} {when(history, good)}; first that is not {when(history, bad)}"
     ]
     lr = learning_rates(history)
     if lr is not None and (value := lr.around(good)) is not None:

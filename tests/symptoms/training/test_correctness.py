@@ -72,7 +72,7 @@ def test_the_way_to_it_is_told_beside_the_line() -> None:
     curves = (Curve(name="loss", source="/logs/rank_0.log", rank=0, points=points),)
     seen = check_nan(History([derived(1000.0, job(bad, curves=curves))]))
     assert seen is not None
-    assert seen.title == "Loss is nan on rank 0 at step 64"
+    assert seen.title == "Loss is nan on rank 0 since step 63"
     assert any("last loss that is a number: 40 " in line and "(step 63)" in line for line in seen.evidence)
 
 
