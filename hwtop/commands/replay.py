@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--at", metavar="TIME", help="Begin at this time: 14:02, 14:02:10, or -3m (before the end).")
+@click.option(
+    "--at",
+    metavar="TIME",
+    help="Begin at this time: 14:02, 14:02:10, or -3m (before the end).  [default: the start; of a bundle the end]",
+)
 @click.option(
     "--diagnose", is_flag=True, help="Print what is wrong at the end, or at the time --at, as `hwtop diagnose` does."
 )
@@ -60,7 +64,16 @@ def command(
             raise CannotError(without_job(frame.nodes))
         ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))
     recording = opened.any_recording(file)
-    show(screen.opening(ctx), recording, file.name, moment(recording, at))
+    show(screen.opening(ctx), recording, file.name, first_s(recording, at, is_bundle=opened.is_bundle(file)))
+
+
+def first_s(recording: Recording | FleetRecording, at: str | None, *, is_bundle: bool) -> float | None:
+    """The time to show first; None: the start. A bundle was made of what was seen at its end.
+
+    Raises:
+        UsageError: `at` is not a time.
+    """
+    return recording.last_s if at is None and is_bundle else moment(recording, at)
 
 
 def show(opening: screen.Opening, recording: Recording | FleetRecording, name: str, open_at_s: float | None) -> None:

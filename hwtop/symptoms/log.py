@@ -118,7 +118,12 @@ def check_loss_nan(history: History, since: int | None = None) -> Observation | 
     return observed(
         "loss-nan",
         confidence=0.97,
-        facts={"loss": str(newest.loss if newest else "nan"), "ranks": named(rank.rank for rank in bad), "step": step, "since_step": since},
+        facts={
+            "loss": str(newest.loss if newest else "nan"),
+            "ranks": named(rank.rank for rank in bad),
+            "step": step,
+            "since_step": since,
+        },
         evidence=tuple(f"rank {rank.rank}: {quoted(rank.log.last_line)}" for rank in bad[:SHOWN])
         + ((f"a bad line: {quoted(event.text)}",) if event else ()),
         ranks=tuple(rank.rank for rank in bad),
