@@ -156,6 +156,8 @@ class _FileBook:
         reported = self._progress
         known = rank.progress.newest
         if known is not None and known.step is not None:
+            if known.step > (reported.total_steps or known.step):
+                return rank  # the run of this file ends before: it is another one
             missing = {
                 name: each
                 for name in _FIELDS

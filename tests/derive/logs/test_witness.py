@@ -9,7 +9,7 @@ import pytest
 from hwtop.derive.job.tracker import JobTracker
 from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse
 from hwtop.model.job import Job
-from hwtop.model.log import LogFile, LogReading
+from hwtop.model.log import LogFile, LogLine, LogReading
 from hwtop.model.metrics import MetricsFile, MetricsPoint, MetricsReading
 from hwtop.model.process import OpenFile
 from tests.derive import readings
@@ -196,3 +196,14 @@ def test_what_wandb_keeps_of_the_output_is_followed_where_the_output_is_a_termin
     logs = LogReading(at_s=110.0, files=(terminal,), lines=())
     job = advance(JobTracker(), 110.0, metrics=metrics, logs=logs)
     assert {target.path: target.pids for target in job.logs.targets}[console] == (110,)
+
+
+@pytest.mark.parametrize(("total", "expected"), [(100, None), (5000, 5000)])
+def test_a_file_whose_run_is_over_before_the_log_s_step_is_another_run_s(total: int, expected: int | None) -> None:
+    metrics = reported(110.0, *losses(*range(10, 20)), total_steps=total)
+    line = LogLine(path="/job/rank_0.log", line_no=1, text="step 2405 loss 0.5", at_s=109.0, is_past=False)
+    file = LogFile(path="/job/rank_0.log", pids=(110,), size_bytes=20, age_s=1.0)
+    logs = LogReading(at_s=110.0, files=(file,), lines=(line,))
+    newest = advance(JobTracker(), 110.0, metrics=metrics, logs=logs).ranks[0].progress.newest
+    assert newest is not None
+    assert (newest.step, newest.total_steps) == (2405, expected)
