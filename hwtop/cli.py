@@ -115,7 +115,10 @@ def main(args: list[str] | None = None) -> None:
     except HwtopError as error:
         _fail(str(error), error.exit_code)
     except click.ClickException as error:
-        hint = f" (see: {error.ctx.command_path} -h)" if isinstance(error, click.UsageError) and error.ctx else ""
+        named = (
+            error.ctx.command_path.removesuffix(" live") if isinstance(error, click.UsageError) and error.ctx else None
+        )
+        hint = f" (see: {named} -h)" if named else ""
         _fail(error.format_message() + hint, 2)
     except click.Abort:
         sys.exit(130)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,10 @@ def command(
         return
     chosen = catalogue.find(scenario) or catalogue.showing(scenario)
     if chosen is None:
-        names = ", ".join(known.name for known in catalogue.demos())
-        raise UsageError(f"no scenario {scenario!r}: choose one of {names}")
+        names = [known.name for known in catalogue.demos()]
+        near = get_close_matches(scenario, names, n=1)
+        hint = f"did you mean {near[0]!r}? Else " if near else ""
+        raise UsageError(f"no scenario {scenario!r}: {hint}choose one of {', '.join(names)}")
     lacking = catalogue.lacking(chosen)
     if lacking:
         raise CannotError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 
 import click
@@ -52,7 +53,8 @@ def _print_list() -> None:
         print(f"no incidents in {incidents.folder()}")
     for place in found:
         try:
-            report = opened.text(place, "report.md", _MOST_REPORT_BYTES).partition("\n")[0].removeprefix("# ")
+            title = opened.text(place, "report.md", _MOST_REPORT_BYTES).partition("\n")[0].removeprefix("# ")
+            report = html.unescape(title)
         except UsageError as error:
             report = str(error)
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(place.stat().st_mtime))
