@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace as changed
 
 import pytest
+from msgspec.structs import replace as changed_line
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
@@ -365,3 +366,19 @@ def test_lines_that_were_read_at_once_go_by_the_times_that_they_tell() -> None:
     untold = with_log(*lines(0, 1, 4), line("rank_1.log", 1, "no time"), line("rank_2.log", 1, "none"))
     assert untold.derived.job is not None
     assert log_view.kept(untold.derived.job) == list(untold.derived.job.logs.lines)
+
+
+def test_a_file_that_several_ranks_write_is_nobodys_after_they_have_ended() -> None:
+    """torchrun's own words at the end are no rank's; what a line says of itself comes first."""
+    frame = frames.healthy()
+    job = frame.derived.job
+    assert job is not None
+    shared = f"{FOLDER}/job.log"
+    ranks = tuple(replace(rank, log_path=shared) for rank in job.ranks)
+    own = changed_line(line("job.log", 1, "RuntimeError: closed by peer"), rank=0)
+    owned = log_view.owners(
+        replace(job, ranks=ranks, log_files=(LogFile(path=shared, pids=(), size_bytes=9, age_s=1.0),))
+    )
+    assert log_view.owner(line("job.log", 2, "Root Cause (first observed failure):"), owned) is None
+    assert log_view.owner(own, owned) == 0
+    assert log_view.owner(own, {shared: 1}) == 0

@@ -24,19 +24,23 @@ _SEVERAL = 2
 def owners(job: Job) -> dict[str, int]:
     """Log path -> the one rank that writes it; a path that several share has none."""
     pids = {rank.pid: rank.rank for rank in job.ranks}
-    found = {rank.log.path: rank.rank for rank in job.ranks if rank.log.path}
+    writers: dict[str, set[int]] = {}
+    for rank in job.ranks:
+        if rank.log.path:
+            writers.setdefault(rank.log.path, set()).add(rank.rank)
+    found = {path: min(ranks) for path, ranks in writers.items() if len(ranks) == 1}
     for file in job.logs.files:
         ranks = {pids[pid] for pid in file.pids if pid in pids}
-        if len(ranks) == 1:
-            found[file.path] = ranks.pop()
+        if len(ranks | writers.get(file.path, set())) == 1:
+            found[file.path] = ranks.pop() if ranks else found[file.path]
         elif ranks:
             found.pop(file.path, None)
     return found
 
 
 def owner(line: LogLine, owned: dict[str, int]) -> int | None:
-    """The rank that wrote this line: it is its file, or the line or the name of the file says so."""
-    rank = owned.get(line.path, line.rank)
+    """The rank that wrote this line: the line says so, or it is its file, or the name of the file says so."""
+    rank = owned.get(line.path) if line.rank is None else line.rank
     return rank_of_path(line.path) if rank is None else rank
 
 
