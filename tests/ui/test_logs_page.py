@@ -374,7 +374,7 @@ def test_a_file_that_several_ranks_write_is_nobodys_after_they_have_ended() -> N
     job = frame.derived.job
     assert job is not None
     shared = f"{FOLDER}/job.log"
-    ranks = tuple(replace(rank, log_path=shared) for rank in job.ranks)
+    ranks = tuple(replace(rank, log=changed_line(rank.log, path=shared)) for rank in job.ranks)
     own = changed_line(line("job.log", 1, "RuntimeError: closed by peer"), rank=0)
     owned = log_view.owners(
         replace(job, ranks=ranks, log_files=(LogFile(path=shared, pids=(), size_bytes=9, age_s=1.0),))
