@@ -237,7 +237,7 @@ class RankProgress(Struct, frozen=True, gc=False, kw_only=True):
     """Since the last line that reported a new step; None when no line ever did."""
     reported_at_s: float | None = None
     """When a live line last reported a new step."""
-    lost: tuple[LostValue, ...] = ()
+    lost_values: tuple[LostValue, ...] = ()
     """Of its log."""
     reporter: str | None = None
     """Where that is not its log: "heartbeat" (and what of it is not a number), or the path of a metrics file."""

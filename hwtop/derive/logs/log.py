@@ -151,7 +151,7 @@ class LogBook:
             newest=best.newest,
             step_time_s=best.step_time_s,
             step_age_s=best.step_age_s(at_s, age_s),
-            lost=best.lost,
+            lost_values=best.lost_values,
             reported_at_s=None if best.is_past else best.last_step_at_s,
         )
         return LogReport(log=log, progress=progress)

@@ -60,7 +60,7 @@ class LogStream:
         return self._tracker.measured
 
     @property
-    def lost(self) -> tuple[LostValue, ...]:
+    def lost_values(self) -> tuple[LostValue, ...]:
         """Values of its newest lines that are no numbers any more."""
         return self._tracker.lost.newest
 

@@ -139,7 +139,7 @@ def _nan_by_another_name(history: History) -> Observation | None:
     lost = {
         rank.rank: found
         for rank in history.live_ranks
-        for found in rank.progress.lost[:1]
+        for found in rank.progress.lost_values[:1]
         if found.lines >= LASTS and rank.progress.newest is not None and rank.progress.newest.loss is None
     }
     if not lost:
