@@ -26,7 +26,7 @@ _CONFIDENCE = {"root": 0.95, "confirmation": 0.8}
 
 
 _SAID = 80
-"""Characters of an exception that stand in a title."""
+"""Characters of an exception in a title. Engineering default."""
 
 
 def check_pattern(symptom: str, history: History) -> Observation | None:
