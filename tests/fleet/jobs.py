@@ -10,13 +10,14 @@ from pathlib import Path
 
 from tests.training import TrainingJob, job_file
 
-LAST_STEP = 29
-"""At step 30 rank 1 of `hang_missing.py` does not come."""
-
 
 @contextlib.contextmanager
-def hanging_job(folder: Path, nodes: Sequence[str]) -> Iterator[dict[str, TrainingJob]]:
-    """Node -> its share of a job that stands still. The last argument of each rank is the name of its node."""
+def job_over(
+    folder: Path, nodes: Sequence[str], script: str = "hang_missing", line: str = "^step 29 "
+) -> Iterator[dict[str, TrainingJob]]:
+    """Node -> its share of a job of tests/jobs, once each rank has written such a line. The last argument of each rank is the name
+    of its node. At step 30 rank 1 of `hang_missing` does not come.
+    """
     port = free_port()
     with contextlib.ExitStack() as stack:
         parts = {}
@@ -25,11 +26,11 @@ def hanging_job(folder: Path, nodes: Sequence[str]) -> Iterator[dict[str, Traini
             where = ["--nnodes", str(len(nodes)), "--node-rank", str(rank), "--nproc-per-node", "1"]
             meeting = ["--master-addr", "127.0.0.1", "--master-port", str(port)]
             torchrun = str(Path(sys.executable).parent / "torchrun")
-            command = [torchrun, *where, *meeting, str(job_file("hang_missing")), node]
+            command = [torchrun, *where, *meeting, str(job_file(script)), node]
             part = TrainingJob(command, folder / node, {"GLOO_SOCKET_IFNAME": "lo"}, "launcher.log")
             parts[node] = stack.enter_context(part)
         for part in parts.values():
-            part.wait_for_line(f"^step {LAST_STEP} ")
+            part.wait_for_line(line)
         yield parts
 
 

@@ -14,7 +14,7 @@ from hwtop.fleet.launchers.launcher import Agent
 from hwtop.fleet.launchers.ssh import SshLauncher
 from hwtop.fleet.live import LiveFleet
 from tests.fleet.agents import PROGRAM, until, watch_a_job
-from tests.fleet.jobs import hanging_job
+from tests.fleet.jobs import job_over
 from tests.fleet.sessions import read
 from tests.fleet.sshd import Sshd
 from tests.schemas import valid
@@ -27,7 +27,7 @@ NODES = ("alpha", "beta", "gamma")
 
 @pytest.fixture(scope="module")
 def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, TrainingJob]]:
-    with hanging_job(tmp_path_factory.mktemp("job"), NODES) as parts:
+    with job_over(tmp_path_factory.mktemp("job"), NODES) as parts:
         yield parts
 
 
@@ -41,13 +41,13 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
         server.stop()
 
 
-def diagnosed(hosts: str, *options: str) -> subprocess.CompletedProcess[str]:
-    return fleet(hosts, "--diagnose", *options)
+def diagnosed(hosts: str, *options: str, script: str = "hang_missing") -> subprocess.CompletedProcess[str]:
+    return fleet(hosts, "--diagnose", *options, script=script)
 
 
-def fleet(hosts: str, *options: str) -> subprocess.CompletedProcess[str]:
+def fleet(hosts: str, *options: str, script: str = "hang_missing") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hwtop", "fleet", "--hosts", hosts, "--command", "sh -c {command}"]
-    choice = ["--agent", PROGRAM, "--name", "hang_missing.py {host}$", *options]
+    choice = ["--agent", PROGRAM, "--name", script + ".py {host}$", *options]
     return subprocess.run([*command, *choice], capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -66,6 +66,25 @@ def test_the_rank_that_is_missing_is_found_with_its_node(job: dict[str, Training
         ("gamma", "reporting", [2]),
     ]
     assert {rank["node"] for rank in found["job"]["ranks"]} == set(NODES)
+
+
+@pytest.mark.parametrize(
+    ("script", "line", "symptom", "ranks"),
+    [
+        ("slow_shard", "^step 3 ", "straggler-rank", [1]),
+        ("mismatch", r"step +29 \|", "collective-mismatch", [0, 1]),
+    ],
+)
+def test_what_only_two_nodes_together_show(
+    script: str, line: str, symptom: str, ranks: list[int], tmp_path: Path
+) -> None:
+    """Each agent sees one rank, which is well or waits."""
+    with job_over(tmp_path, NODES[:2], script, line):
+        done = diagnosed("alpha,beta", "--for", "20s", "--json", script=script)
+    found = valid("fleet", done.stdout)
+    told = {finding["symptom"]: finding["ranks"] for finding in found["findings"]}
+    assert told.get(symptom) == ranks, done.stdout + done.stderr
+    assert {rank["rank"]: rank["node"] for rank in found["job"]["ranks"]} == {0: "alpha", 1: "beta"}
 
 
 def test_a_recording_of_it_is_diagnosed_as_the_live_job_is(job: dict[str, TrainingJob], tmp_path: Path) -> None:

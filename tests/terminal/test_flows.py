@@ -50,7 +50,7 @@ def test_from_the_first_start_to_the_end(open_terminal: Open, start: Start, tmp_
     for key, expected in (
         ("2", "─ Rank 0 |Ranks  by"),
         ("3", "Where the ranks are"),
-        ("f", "f Flame"),
+        ("f", "4 Flame"),
         ("5", "Log"),
         ("6", "6 Curves"),
         ("8", "8 Host"),
