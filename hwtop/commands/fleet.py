@@ -14,6 +14,7 @@ import click
 from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags
 from hwtop.commands.export import exporter, listening, pushing
+from hwtop.commands.nodes import launcher_of, nodes
 from hwtop.commands.options import (
     F,
     Seconds,
@@ -31,38 +32,12 @@ from hwtop.errors import CannotError, HwtopError, UsageError
 if TYPE_CHECKING:
     from hwtop.config import SymptomConfig
     from hwtop.feed.call import Announcer
-    from hwtop.fleet.launchers.launcher import Launcher
     from hwtop.fleet.live import LiveFleet
     from hwtop.model.frame import Frame
     from hwtop.store.writer import Writer
     from hwtop.ui.options import Show
 
 _DIAGNOSE_S = 20.0
-
-
-def nodes(function: F) -> F:
-    """Which nodes, and how to start the agents there. `launcher_of` takes their values."""
-    for option in (
-        click.option("--container", metavar="NAME", help="With --k8s: the container of each pod."),
-        click.option("--namespace", metavar="NAME", help="With --k8s: the namespace of the pods."),
-        click.option("--k8s", metavar="SELECTOR", help="The running pods with these labels, e.g. job-name=gpt."),
-        click.option("--ray", metavar="ADDRESS", help="All nodes of a Ray cluster: auto, or HOST:PORT."),
-        click.option("--slurm", metavar="JOBID", help="All nodes of a running Slurm job, by srun --overlap."),
-        click.option(
-            "--command",
-            "template",
-            metavar="TEMPLATE",
-            help="How to run a command on a host, instead of ssh: 'ssh {host} {command}'; {command} is one word.",
-        ),
-        click.option(
-            "--hostfile",
-            type=click.Path(path_type=Path),
-            help="File with a host a line; slots=8 and # comments may follow.",
-        ),
-        click.option("--hosts", metavar="LIST", help="Hosts, by ssh: a,b,c or node[01-16]."),
-    ):
-        function = option(function)
-    return function
 
 
 def job(function: F) -> F:
@@ -84,46 +59,6 @@ def job(function: F) -> F:
     ):
         function = option(function)
     return function
-
-
-def launcher_of(
-    *,
-    hosts: str | None,
-    hostfile: Path | None,
-    template: str | None,
-    slurm: str | None,
-    ray: str | None,
-    k8s: str | None,
-    namespace: str | None,
-    container: str | None,
-) -> Launcher:
-    """The one way that was chosen.
-
-    Raises:
-        UsageError: none or several were, or a value is not valid.
-    """
-    from hwtop.fleet.hosts import hosts_of
-    from hwtop.fleet.launchers.command import CommandLauncher
-    from hwtop.fleet.launchers.kubernetes import KubernetesLauncher
-    from hwtop.fleet.launchers.ray import RayLauncher
-    from hwtop.fleet.launchers.slurm import SlurmLauncher
-    from hwtop.fleet.launchers.ssh import SshLauncher
-
-    has_hosts = hosts is not None or hostfile is not None
-    if sum((has_hosts, slurm is not None, ray is not None, k8s is not None)) != 1:
-        raise UsageError(
-            "which nodes? give one of --hosts a,b,c, --hostfile FILE, --slurm JOBID, --ray ADDRESS and --k8s SELECTOR"
-        )
-    if template is not None and not has_hosts:
-        raise UsageError("--command needs --hosts or --hostfile")
-    if slurm is not None:
-        return SlurmLauncher(slurm)
-    if ray is not None:
-        return RayLauncher(ray)
-    if k8s is not None:
-        return KubernetesLauncher(k8s, namespace, container)
-    names = hosts_of(hosts, hostfile)
-    return SshLauncher(names) if template is None else CommandLauncher(names, template)
 
 
 @click.command()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hwtop.commands.checks import Form, report
-from hwtop.commands.fleet import launcher_of, nodes
+from hwtop.commands.checks import Form, answer, report
+from hwtop.commands.nodes import launcher_of, nodes
 from hwtop.commands.options import resolve_target
 from hwtop.errors import UsageError
 
@@ -98,9 +98,7 @@ def _report_nodes(
     from hwtop.fleet.checks import compared, readings
     from hwtop.fleet.launchers.launcher import Agent
     from hwtop.fleet.live import LiveFleet
-    from hwtop.preflight.run import exit_code
-    from hwtop.report.json_report import encode
-    from hwtop.report.preflight import checks_markdown, checks_text, nodes_report
+    from hwtop.report.preflight import nodes_report
 
     fleet = LiveFleet(launcher_of(**places), Agent(program=agent, checks=options))
     found: tuple[Node, ...] = ()
@@ -111,9 +109,5 @@ def _report_nodes(
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
     checks = compared(found)
-    if form == "json":
-        print(encode(nodes_report(found, checks)))
-    else:
-        words = checks_markdown if form == "markdown" else checks_text
-        print(words([each.result for each in checks], {each.result.id: each.odd for each in checks}), end="")
-    ctx.exit(exit_code(each.result for each in checks))
+    odd = {each.result.id: each.odd for each in checks}
+    answer(ctx, form, nodes_report(found, checks), odd)

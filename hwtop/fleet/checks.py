@@ -9,10 +9,9 @@ from msgspec import Struct
 
 from hwtop.fleet.live import LiveFleet
 from hwtop.fleet.words import named_nodes
-from hwtop.model.check import CheckResult, CheckStatus
+from hwtop.model.check import GRAVITY, CheckResult
 from hwtop.model.fleet import Node
 
-_GRAVITY: tuple[CheckStatus, ...] = ("fail", "warn", "pass", "skip")
 _BUSY = frozenset({"connecting", "reporting"})
 _SHOWN = 8
 """Nodes, or answers, in one text."""
@@ -25,8 +24,6 @@ class Compared(Struct, frozen=True, kw_only=True):
     """Of the job as a whole: the gravest answer of a node, or a warning because nodes differ."""
     odd: tuple[str, ...] = ()
     """Names of the nodes that answer otherwise than most do; all of them where no answer prevails."""
-    answers: tuple[tuple[str, tuple[str, ...]], ...]
-    """(reason, the nodes that gave it), the one that most gave first."""
 
 
 def readings(fleet: LiveFleet) -> Iterator[tuple[Node, ...]]:
@@ -65,7 +62,7 @@ def _reached(nodes: Sequence[Node]) -> Compared:
         remedy="hwtop doctor, and hwtop preflight on these nodes" if lost else None,
         took_s=0.0,
     )
-    return Compared(result=result, odd=tuple(lost), answers=_grouped((reason, name) for name, reason in lost.items()))
+    return Compared(result=result, odd=tuple(lost))
 
 
 def _compared(check: str, found: dict[str, dict[str, CheckResult]]) -> Compared:
@@ -74,18 +71,18 @@ def _compared(check: str, found: dict[str, dict[str, CheckResult]]) -> Compared:
         name: (each.status, each.reason if each.compares else "") for name, each in results.items()
     }
     odd = _odd(kinds)
-    gravest = min(results.values(), key=lambda each: _GRAVITY.index(each.status))
+    gravest = min(results.values(), key=lambda each: GRAVITY.index(each.status))
     took_s = max(each.took_s for each in results.values())
-    answers = _grouped((each.reason, name) for name, each in results.items())
     reason, remedy, status = gravest.reason, gravest.remedy, gravest.status
     if odd and status in ("pass", "skip"):
         status = "warn"
-        reason = "nodes differ: " + "; ".join(f"{text} on {named_nodes(names)}" for text, names in answers[:_SHOWN])
+        told = _grouped((each.reason, name) for name, each in results.items())
+        reason = "nodes differ: " + "; ".join(f"{text} on {named_nodes(names)}" for text, names in told[:_SHOWN])
         remedy = "Set the nodes up alike, or leave out those that differ"
     elif odd:
         reason = f"{reason} (on {named_nodes([name for name, each in results.items() if each.status == status])})"
     result = CheckResult(id=check, status=status, reason=reason, remedy=remedy, took_s=took_s)
-    return Compared(result=result, odd=odd, answers=answers)
+    return Compared(result=result, odd=odd)
 
 
 def _odd(kinds: dict[str, tuple[str, str]]) -> tuple[str, ...]:
@@ -97,9 +94,9 @@ def _odd(kinds: dict[str, tuple[str, str]]) -> tuple[str, ...]:
     return tuple(name for name, kind in kinds.items() if most == second or kind != usual)
 
 
-def _grouped(answers: Iterable[tuple[str, str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _grouped(answers: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
     """(answer, name) -> each answer with its names, the most frequent first."""
     names: dict[str, list[str]] = {}
     for answer, name in answers:
         names.setdefault(answer, []).append(name)
-    return tuple((answer, tuple(those)) for answer, those in sorted(names.items(), key=lambda each: -len(each[1])))
+    return sorted(names.items(), key=lambda each: -len(each[1]))

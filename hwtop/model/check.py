@@ -10,6 +10,10 @@ CheckStatus = Literal["pass", "warn", "fail", "skip"]
 """fail: the run would not start, or its results could not be trusted; warn: it would be slower, or harder to diagnose."""
 
 
+GRAVITY: tuple[CheckStatus, ...] = ("fail", "warn", "pass", "skip")
+"""The gravest first."""
+
+
 class CheckResult(Struct, frozen=True, kw_only=True):
     """The answer to one check, in the form of the JSON."""
 

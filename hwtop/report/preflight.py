@@ -9,7 +9,7 @@ from hwtop import __version__
 from hwtop.fleet.checks import Compared, unanswered
 from hwtop.fleet.words import named_nodes
 from hwtop.job.log.text import visible
-from hwtop.model.check import CheckResult, CheckStatus
+from hwtop.model.check import GRAVITY, CheckResult
 from hwtop.model.fleet import Node
 from hwtop.model.output import Output
 from hwtop.report.markdown import inert
@@ -17,7 +17,6 @@ from hwtop.report.markdown import inert
 ODD = "≠"
 """Before the nodes that differ from the others."""
 NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
-_ORDER: tuple[CheckStatus, ...] = ("fail", "warn", "pass", "skip")
 
 
 class NodeChecks(Output, frozen=True, kw_only=True):
@@ -99,9 +98,9 @@ def checks_markdown(found: Sequence[CheckResult], odd: Mapping[str, Sequence[str
 
 
 def _sorted(found: Sequence[CheckResult]) -> list[CheckResult]:
-    return sorted(found, key=lambda result: _ORDER.index(result.status))
+    return sorted(found, key=lambda result: GRAVITY.index(result.status))
 
 
 def _counts(found: Sequence[CheckResult]) -> str:
-    counts = {status: sum(result.status == status for result in found) for status in _ORDER}
+    counts = {status: sum(result.status == status for result in found) for status in GRAVITY}
     return ", ".join(f"{count} {status.upper()}" for status, count in counts.items())
