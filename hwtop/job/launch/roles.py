@@ -52,6 +52,8 @@ class _Family(NamedTuple):
     has_loader_worker: bool
     unread_ranks: frozenset[int]
     """PIDs."""
+    trainer: int | None
+    """PID of the one program that it only calls."""
 
 
 class Tree:
@@ -133,7 +135,8 @@ class Tree:
             programs = tuple(self._programs(process))
             has_loader_worker = any(map(is_named_loader, programs))
             unread = frozenset(rank.pid for rank in unread_ranks(process, programs))
-            known = self._families[process.pid] = _Family(programs, has_loader_worker, unread)
+            trainer = self._trainer_among(programs, process)
+            known = self._families[process.pid] = _Family(programs, has_loader_worker, unread, trainer)
         return known
 
     def _programs(self, process: ProcessInfo) -> Iterator[ProcessInfo]:
@@ -184,19 +187,19 @@ class Tree:
         unnumbered = [child for child in programs if self.number(child) is None]
         if number is None and any(self._is_spawned_rank(child, process) for child in unnumbered):
             return "mp.spawn"
-        return "python" if unread_ranks(process, unnumbered) or self._trainer_below(process) is not None else None
+        return "python" if unread_ranks(process, unnumbered) or self._family(process).trainer is not None else None
 
-    def _trainer_below(self, process: ProcessInfo) -> ProcessInfo | None:
+    def _trainer_among(self, programs: Sequence[ProcessInfo], process: ProcessInfo) -> int | None:
         """The one program that a Python program without a rank has started, where it has loaded nothing that trains itself: a sweep's
         agent, a script that calls the training.
         """
         if not is_python(process) or self.number(process) is not None or _trains(process):
             return None
-        below = [each for each in self._family(process).programs if is_python(each) and helper_kind(each) is None]
+        below = [each for each in programs if is_python(each) and helper_kind(each) is None]
         if len(below) != 1 or is_multiprocessing_child(below[0], process) or launcher_kind(below[0]) is not None:
             return None
         is_larger = (below[0].rss_bytes or 0) > _LARGER * (process.rss_bytes or inf)
-        return below[0] if is_larger and not is_side_program(below[0]) else None
+        return below[0].pid if is_larger and not is_side_program(below[0]) else None
 
     def _is_spawned_rank(self, child: ProcessInfo, parent: ProcessInfo) -> bool:
         """Whether a multiprocessing child of a process without a rank is a rank itself, not a loader worker.
@@ -231,7 +234,8 @@ class Tree:
         if served.launcher_kind == "mp.spawn":
             return self._is_spawned_rank(process, owner)
         if served.launcher_kind == "python":
-            return process.pid in self._family(owner).unread_ranks or process is self._trainer_below(owner)
+            family = self._family(owner)
+            return process.pid in family.unread_ranks or process.pid == family.trainer
         if served.launcher_kind == "ray":
             return False
         if is_slurmstepd(owner) and self._has_other_ranks:
