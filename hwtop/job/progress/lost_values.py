@@ -14,8 +14,6 @@ from hwtop.model.rank import LostValue
 
 _NOT_A_NUMBER = re.compile(r"\b(?:nan|inf)", re.IGNORECASE)
 _READ_CHARS = 2048
-_MOST = 8
-"""Names that are followed in one file. Engineering default."""
 
 
 class LostValues:
@@ -40,7 +38,7 @@ class LostValues:
             replace(known[name], lines=known[name].lines + 1)
             if name in known
             else LostValue(name=name, since_step=step, lines=1)
-            for name, value in list(values.items())[:_MOST]
+            for name, value in values.items()
             if not isfinite(value) and name in were
         )
 
