@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Programs that the tests drive: gcc builds the fake NVIDIA driver, tmux is the terminal, chromium the browser, groff sets the
-# manual page, setpriv takes rights away; Open MPI, MPICH and Slurm start jobs, sshd lets a fleet in; Prometheus asks for metrics.
+# manual page, setpriv takes rights away; Open MPI, MPICH and Slurm start jobs, sshd lets a fleet in; Prometheus asks for metrics, openssl makes certificates.
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -20,6 +20,7 @@ need munged munge
 need prometheus prometheus # with promtool
 need sshd openssh-server
 need ssh openssh-client
+need openssl openssl
 ((${#missing[@]})) || exit 0
 
 as_root=()

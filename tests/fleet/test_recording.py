@@ -40,6 +40,7 @@ from hwtop.ui.reducers import fleet
 from tests.fleet.nodes import node
 from tests.fleet.sessions import FOCUSED, STORED, STORED_COUNT, at, hang, read, written
 from tests.store import sessions as one_machine
+from tests.store.damage import damaged
 
 _RECORDER = """
 import sys
@@ -212,12 +213,7 @@ def test_a_damaged_file_is_read_in_part_or_refused(whole: bytes, tmp_path: Path)
     place, dice, found = tmp_path / "run.hwtop", random.Random(0), []
     recorded = {reading.at_s: reading for reading in hang()}
     for _ in range(60):
-        damaged = bytearray(whole)
-        for _ in range(dice.randint(1, 8)):
-            noise = dice.randbytes(dice.choice((1, 4, 200)))
-            start = dice.randrange(len(whole) - len(noise))
-            damaged[start : start + len(noise)] = noise
-        place.write_bytes(damaged)
+        place.write_bytes(damaged(whole, dice))
         try:
             recording = FleetRecording(place)
         except UsageError as error:

@@ -16,6 +16,7 @@ from hwtop.errors import UsageError
 from hwtop.store.encoding import encoded
 from hwtop.store.kind import MACHINE, VERSIONS
 from hwtop.store.reader import Recording
+from tests.store.damage import damaged
 from tests.store.sessions import hang, read, written
 
 COUNT = 30
@@ -75,12 +76,7 @@ def test_a_file_that_is_cut_is_read_in_part_or_refused(whole: bytes, tmp_path: P
 def test_a_damaged_file_is_read_in_part_or_refused(whole: bytes, tmp_path: Path) -> None:
     place, dice, found = tmp_path / "run.hwtop", random.Random(0), []
     for _ in range(200):
-        damaged = bytearray(whole)
-        for _ in range(dice.randint(1, 8)):
-            noise = dice.randbytes(dice.choice((1, 4, 200)))
-            start = dice.randrange(len(whole) - len(noise))
-            damaged[start : start + len(noise)] = noise
-        place.write_bytes(damaged)
+        place.write_bytes(damaged(whole, dice))
         found.append(partly_read(place))
     assert sum(count > COUNT // 2 for count in found) > 60, "what is not hit is read"
 
