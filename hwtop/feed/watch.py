@@ -11,6 +11,7 @@ from hwtop.feed.feed import Store, frames
 from hwtop.feed.learn import Learner
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
+from hwtop.symptoms.blind import ANSWERED_S
 from hwtop.symptoms.verdict import EARLY_S
 
 LAST_WORDS_S = 5.0
@@ -40,6 +41,8 @@ def watch(
 ) -> Generator[Frame, None, None]:
     """Frames of the next `seconds`, at least two of them (rates need two). Ends early once the job has ended.
 
+    On a busy machine the processes may be read later than that: they are waited for, `ANSWERED_S` at most.
+
     Raises:
         CannotError: the limit on address space is too low.
     """
@@ -57,7 +60,8 @@ def watch(
             yield frame
             job = frame.derived.job
             has_ended = job is not None and (job.ended_for_s or 0.0) > LAST_WORDS_S
-            if frame.number >= 2 and (frame.watched_s >= seconds or has_ended):
+            is_answered = target_pid is None or job is not None or frame.watched_s >= ANSWERED_S
+            if frame.number >= 2 and is_answered and (frame.watched_s >= seconds or has_ended):
                 return
     finally:
         source.close()

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
+import threading
 
 import pytest
 
+from hwtop.collectors.process.source import ProcessSource
 from hwtop.errors import CannotError
 from hwtop.feed import baseline, watch
 from hwtop.feed.vigil import vigil
 from hwtop.model.frame import Frame
+from hwtop.model.process import ProcessReading
 from hwtop.model.symptom import Blind
 from tests import frames
 from tests.parts import replace
@@ -30,11 +33,36 @@ def test_a_watch_ends_with_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "LAST_WORDS_S", 0.0)
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         found = watch.watch(process.pid, seconds=600)
-        watch.check_job(next(found), process.pid)
+        assert any(frame.derived.job for frame in found)
         process.communicate()
         last = watch.last_frame(found)
     assert last.derived.job is not None and last.derived.job.has_ended
     assert last.watched_s < 600
+
+
+def test_a_short_watch_waits_for_processes_that_are_read_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_third = threading.Event()
+    read = ProcessSource.read
+
+    def read_late(source: ProcessSource) -> ProcessReading:
+        assert is_third.wait(60)
+        return read(source)
+
+    monkeypatch.setattr(ProcessSource, "read", read_late)
+    monkeypatch.setattr(watch, "ANSWERED_S", 60.0)
+    for frame in watch.watch(os.getpid(), seconds=0):
+        if frame.number == 3:
+            is_third.set()
+    watch.check_job(frame, os.getpid())
+
+
+def test_a_watch_does_not_wait_for_ever_for_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = threading.Event()
+    monkeypatch.setattr(ProcessSource, "read", lambda _: is_over.wait(60))
+    last = watch.last_frame(watch.watch(os.getpid(), seconds=0))
+    is_over.set()
+    with pytest.raises(CannotError, match=r"process not answering for 3\.\d s"):
+        watch.check_job(last, os.getpid())
 
 
 def test_a_job_that_was_never_seen_is_an_error_with_its_reason() -> None:
