@@ -134,6 +134,8 @@ class HwtopApp(App[None]):
         if file is None:
             self._monitor.tell("settings cannot be changed from here: `hwtop config init` writes a file to begin with")
         else:
+            if self._monitor.view is not None:
+                self._adopt(adoption.with_keys(self._settings, self._monitor.view))
             view = settings_view.shown_again(self._settings, is_readonly=self.options.is_readonly)
             self.push_screen(OptionsScreen(view, file, self._adopt, is_ascii=self.options.is_ascii))
 

@@ -162,6 +162,30 @@ def test_a_flag_goes_before_the_file_and_what_is_not_saved_waits(tmp_path: Path)
     assert load(str(tmp_path / "c.toml")).screen.theme == "light"
 
 
+def test_what_keys_have_changed_can_be_saved(tmp_path: Path) -> None:
+    place = tmp_path / "config.toml"
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("f2")
+        assert "not saved" not in shown(app), "nothing was changed yet"
+        await pilot.press("escape", "plus", "ctrl+right", "x")
+        hidden = view_of(app).hidden
+        assert hidden
+        await pilot.press("f2")
+        assert "2 not saved" in shown(app)
+        await pilot.press("s", "escape")
+        assert view_of(app).hidden == hidden and view_of(app).interval_s == 2.0
+        assert frozenset(load(str(place)).panels.hide) == hidden
+        await pilot.press("X", "f2")
+        assert "1 not saved" in shown(app)
+        await pilot.press("s", "escape")
+        assert not view_of(app).hidden
+
+    drive(act, frames.healthy(), options=options(place))
+    assert load(str(place)).screen.interval == "2s"
+    assert not load(str(place)).panels.hide
+
+
 def test_settings_can_be_saved_with_readonly(tmp_path: Path) -> None:
     place = tmp_path / "config.toml"
 

@@ -1,16 +1,33 @@
-"""Adoption: what a running screen makes of settings that are chosen in it. Pure."""
+"""Adoption: what a running screen makes of settings that are chosen in it, and they of what its keys have changed. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from hwtop.config import Config
-from hwtop.config.settings import Path, changes
+from hwtop.config.settings import Path, Value, changes, with_value
 from hwtop.seconds import seconds
 from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages import actions
+from hwtop.ui.settings.view import SettingsView
 from hwtop.ui.view import View
+
+_HIDE: Path = ("panels", "hide")
+_INTERVAL: Path = ("screen", "interval")
+
+
+def with_keys(settings: SettingsView, view: View) -> SettingsView:
+    """The settings with what keys have changed since, so that it can be saved, too."""
+    draft = settings.draft
+    by_keys: dict[Path, Value] = {}
+    if view.hidden != frozenset(draft.panels.hide):
+        by_keys[_HIDE] = tuple(sorted(view.hidden))
+    if view.interval_s is not None and view.interval_s != seconds(draft.screen.interval):
+        by_keys[_INTERVAL] = f"{view.interval_s:g}s"
+    for path, value in by_keys.items():
+        draft = with_value(draft, path, value)
+    return replace(settings, draft=draft, touched=settings.touched | by_keys.keys())
 
 
 def options_for(options: ScreenOptions, before: Config, after: Config) -> ScreenOptions:
