@@ -143,7 +143,8 @@ def test_a_signal_leaves_nothing(signum: signal.Signals, job: TrainingJob, tmp_p
         assert process.poll() is None
         time.sleep(POLL_S)
     process.send_signal(signum)
-    assert process.wait(_DEADLINE_S) == 130
+    # A shell calls both 130. CPython ends by the signal where the interrupt came in an exec(), as that of a dataclass.
+    assert process.wait(_DEADLINE_S) in (130, -signal.SIGINT)
     assert (os.listdir(tmp_path), os.listdir(tmp_path / "temporary")) == (["temporary"], [])
 
 
