@@ -183,7 +183,7 @@ class LogBook:
     def _take(self, parsed_line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> LogStream | None:
         """The stream, where the line tells a new step."""
         line = parsed_line.source
-        rank = parsed_line.rank if parsed_line.rank is not None else self._owner(line.path, ranks_of)
+        rank = parsed_line.rank if parsed_line.rank is not None else self._writer(parsed_line, ranks_of)
         stream = self._streams.of(line.path, rank)
         progress, is_step = stream.take(parsed_line)
         if progress is not None:
@@ -208,6 +208,11 @@ class LogBook:
                 reported.steps_after += 1
         survived = (reported for reported in self._reported if reported.steps_after < _OVERCOME_STEPS)
         self._reported = deque(survived, maxlen=_KEPT_EVENTS)
+
+    def _writer(self, line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
+        """The rank of a line without a launcher's prefix: the one that it names itself, where several write into the file."""
+        ranks = ranks_of.get(line.path, ())
+        return line.label if len(ranks) > 1 and line.label in ranks else self._owner(line.path, ranks_of)
 
     def _owner(self, path: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
         """The rank of a line that names none."""

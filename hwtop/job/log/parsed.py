@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hwtop.job.log.level import level_of
-from hwtop.job.log.text import clean, without_launcher, without_logger
+from hwtop.job.log.text import clean, labelled_rank, without_launcher, without_logger
 from hwtop.job.log.time import reported_s
 from hwtop.model.log import LogLevel, LogLine
 
@@ -30,6 +30,11 @@ class ParsedLine:
     def rank(self) -> int | None:
         """As the line tells it; None where nothing in it does."""
         return self._launched[0]
+
+    @cached_property
+    def label(self) -> int | None:
+        """The rank that the program may have written into the line itself."""
+        return labelled_rank(self.body)
 
     @property
     def said(self) -> str:

@@ -38,6 +38,11 @@ _LAUNCHER = re.compile(
     re.VERBOSE,
 )
 _RANK_INSIDE = re.compile(r"\[(?:PG [^\]]{0,120}?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
+_OWN_LABEL = re.compile(
+    rf"(?:\s*(?:{NAMES})\b)?[\[(<|\s]*(?:(?:global[ _-]?)?rank|gpu|r)[ :=#_-]{{0,2}}(\d{{1,5}})(?![\w.])"  # rank 1 step 5, [R1] step 5, (GPU1) step 5
+    r"|.{0,160}?\brank[\"']?\s?[:=]\s?(\d{1,5})(?![\w.])",  # {"step": 5, "rank": 1}, step=5 rank=1
+    re.IGNORECASE,
+)
 _RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _LOGGING_PREFIX = re.compile(
@@ -108,6 +113,12 @@ def without_launcher(text: str) -> tuple[int | None, str]:
     if rank is None and (inside := _RANK_INSIDE.search(text, 0, 200)):
         rank = whole_number(inside.group(1))
     return rank, text
+
+
+def labelled_rank(body: str) -> int | None:
+    """The rank that the program itself writes into its lines, in front or as a field. A guess: only where it can be one of the writers."""
+    found = _OWN_LABEL.match(body)
+    return whole_number(found.group(1) or found.group(2)) if found else None
 
 
 def rank_of_path(path: str) -> int | None:

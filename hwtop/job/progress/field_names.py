@@ -149,7 +149,9 @@ def name_of(key: str) -> str | None:
     if not before or last not in _COUNTERS or before[-1] == "end":
         return None  # end_step is a setting
     is_named = last == "epoch" and len(before) == 1 and before[0].isalpha() and before[0] not in _OTHER_EPOCHS
-    is_filled = _FILLERS.issuperset(word for word in before if not word.isdigit())  # trainer-0 step=10
+    is_filled = _FILLERS.issuperset(
+        word for word in before if not word[-1:].isdigit()
+    )  # trainer-0 step=10, rank0 step 10
     return NAMES[last] if is_named or before[-1] == "at" or is_filled else None
 
 

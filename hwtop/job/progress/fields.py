@@ -45,7 +45,7 @@ _BREAK = re.compile(r"[|,;{}()<>\t\[\]\"]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za
 _BOXED = re.compile(r"\[(epoch|step|iter|iteration)\]$", re.IGNORECASE)
 """A key in brackets: `[EPOCH] 1/50`."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_LEADING = re.compile(r"^(?:[\d:./]+\s|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace|[iwd])\s)+")
+_LEADING = re.compile(r"^(?:[\d:./]+(?:\s|$)|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace|[iwd])\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""
 _MAY_BE_FOREIGN = re.compile(r"val|test|dev", re.IGNORECASE)
 _SECTION = re.compile(

@@ -85,6 +85,10 @@ _UNNAMED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Counters without names, or with one of a letter, at the start of a line."""
+_GLUED = re.compile(
+    r"\b(step|iter(?:ation)?|it|batch|epoch|ep|round|episode|update)(\d+)(?=/\d|[\s,;:|)\]]|$)", re.IGNORECASE
+)
+"""`ep1 step34`"""
 _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     # InternEvo: one norm a group, the first is that of the model
     ("grad_norm={", re.compile(r"(grad_norm=)\{'\w+': "), r"\1"),
@@ -186,6 +190,7 @@ def _rewritten(text: str) -> str:
         epoch = found["e"] or found["epoch"] or found["ep"]
         step = found["batch"] or found["b"] or found["n"] or found["step"] or found["clu"]
         text = (f"epoch: {epoch}, " if epoch else "") + f"iter: {step}, " + text[found.end() :]
+    text = _GLUED.sub(r"\1 \2", text)
     for literal, shape, pairs in _REWRITTEN:
         if literal in text:
             text = shape.sub(pairs, text)

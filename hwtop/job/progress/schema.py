@@ -1,7 +1,8 @@
 """Schema: what the numbers of a file's lines are, learnt from how they move, where their keys alone do not tell.
 
 Of lines with the same keys the whole number that grows from each to the next is the step, if something of a training is measured
-beside it. Keys of a few letters are trusted when they shorten the words of a known quantity and what they hold moves, too.
+beside it. Keys of a few letters are trusted when they shorten the words of a known quantity and what they hold moves, too. Where no
+word of a line is known the counter has to grow evenly, for longer, beside a number that changes.
 """
 
 from __future__ import annotations
@@ -21,10 +22,17 @@ from hwtop.model.log import Progress
 
 _SURE = 3
 """Lines that must move together: two may do so by chance. Engineering default."""
+_SURE_WITHOUT_WORDS = 6
+"""Lines in which a counter that nobody knows must grow evenly. Engineering default."""
+_TRIED = 400
+"""Lines without a known word that are looked through for a counter: a file that has none by then has none. Engineering default."""
 _KEPT_LAYOUTS = 16
 _READ_CHARS = 512
 """Characters: a line of few letters is short."""
 _SHORT = re.compile(r"(?<!\w)[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
+_DECIMAL = re.compile(r"\d\.\d")
+_GLUED = re.compile(r"\b([A-Za-z]{1,3})(\d+)(?=/\d|[\s,;:|)\]]|$)")
+"""`e1 b34`"""
 _LONG_FORMS = {"loss": ("loss", "train loss", "training loss"), "lr": ("learning rate",), "grad_norm": ("grad norm", "gradient norm")}  # fmt: skip
 _COUNTERS = ("step", "iteration", "update", "batch")
 _MEASURED = ("loss", "nll", "cross entropy", "cross_entropy", "cross-entropy", "xent", "ppl", "perplexity", "objective", "elbo", "reward", "return", "fitness", "accuracy", "acc", "auc")  # fmt: skip
@@ -33,7 +41,7 @@ _OF_TRAINING = re.compile(rf"(?:\b|_)(?:{'|'.join(_MEASURED)})(?:es)?\b", re.IGN
 _WORK = re.compile(rf"\d\s+(?:{WORK})\b(?!\s?/|\s+per\b)", re.IGNORECASE)
 """`seen 3200 samples` counts no steps."""
 _NO_STEP = re.compile(
-    r"(?:.* )?(?:samples?|tokens?|time|timestamp|seed|eta|elapsed|seconds|bytes|size|version|pid|rank)(?: .*)?"
+    r"(?:.* )?(?:samples?|tokens?|(?:up)?time|timestamp|seed|eta|elapsed|seconds|bytes|size|version|pid|rank)(?: .*)?"
 )
 """What grows, too, or stands in each line."""
 
@@ -44,27 +52,42 @@ class Schema:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, ...], deque[list[Field]]] = {}
         self._has_steps = False
+        self._tried = 0
+        """Lines without a known word in a row that told nothing."""
 
     def read(self, line: ParsedLine, progress: Progress | None) -> Progress | None:
         """What the line tells with what is learnt; `progress` is what it tells by itself."""
         self._has_steps = self._has_steps or (progress is not None and progress.step is not None)
         if len(line.text) > _READ_CHARS or not self._is_wanted(line, progress):
             return progress
-        row = list(fields(line.body))
+        row = list(fields(_GLUED.sub(r"\1 \2", line.body)))
         layout = tuple(field.key for field in row)
         if len(row) < 2 or (layout not in self._seen and len(self._seen) >= _KEPT_LAYOUTS):
             return progress
-        rows = self._seen.setdefault(layout, deque(maxlen=_SURE))
+        rows = self._seen.setdefault(layout, deque(maxlen=_SURE_WITHOUT_WORDS))
         rows.append(row)
-        step = 0 if _vouch_for_each_other(row) else _step_of(rows) if len(rows) == _SURE else None
-        return progress if step is None else _learned(row, step, line.body) or progress
+        step = 0 if _vouch_for_each_other(row) else _step_of(tuple(rows)[-_SURE:]) if len(rows) >= _SURE else None
+        if step is not None and (learned := _learned(row, step, line.body)) is not None:
+            return learned
+        if progress is None and not self._has_steps and (step := _even_counter(rows)) is not None:
+            self._tried = 0
+            return Progress(step=int(row[step].value), total_steps=row[step].total)
+        return progress
 
     def _is_wanted(self, line: ParsedLine, progress: Progress | None) -> bool:
         if progress is not None:
             return progress.loss is not None and progress.step is None and progress.epoch is None
         if _is_short(line):
             return True
-        return not self._has_steps and _is_of_training(line.text) and _WORK.search(line.text) is None
+        if self._has_steps or _WORK.search(line.text) is not None:
+            return False
+        return _is_of_training(line.text) or self._may_count(line.text)
+
+    def _may_count(self, text: str) -> bool:
+        if self._tried >= _TRIED or _DECIMAL.search(text) is None:
+            return False
+        self._tried += 1
+        return True
 
 
 def _is_of_training(text: str) -> bool:
@@ -93,6 +116,20 @@ def _step_of(rows: Sequence[Sequence[Field]]) -> int | None:
     if not any(_is_measured(column) for column in columns):
         return None
     return next((place for place, column in enumerate(columns) if _is_counter(column)), None)
+
+
+def _even_counter(rows: Sequence[Sequence[Field]]) -> int | None:
+    """The place of the first whole number that grows by the same from each line to the next, beside one that changes and has no unit."""
+    if len(rows) < _SURE_WITHOUT_WORDS:
+        return None
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    if not any(_is_measured(column) and not column[0].unit and not column[0].per for column in columns):
+        return None
+    return next((place for place, column in enumerate(columns) if _is_counter(column) and _is_even(column)), None)
+
+
+def _is_even(column: Sequence[Field]) -> bool:
+    return len({later.value - earlier.value for earlier, later in pairwise(column)}) == 1
 
 
 def _is_counter(column: Sequence[Field]) -> bool:

@@ -58,3 +58,33 @@ def test_the_pace_before_the_attach_is_bounded_by_the_age_of_the_job() -> None:
     pace = book.of_rank(0, {path_: (0,)}, 11.0).log.past_pace
     assert pace is not None
     assert (pace.steps, pace.step_s) == (100, 0.25)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "rank {rank} step {step} loss 2.5",
+        "Rank {rank}: step {step} loss 2.5",
+        "[R{rank}] step {step} loss 2.5",
+        "[GPU{rank}] Epoch 1 | Step {step} | loss 2.5",
+        "(rank={rank}) step {step} loss 2.5",
+        "2026-11-03 10:00:00,123 INFO rank{rank} step {step} loss 2.5",
+        '{{"step": {step}, "rank": {rank}, "loss": 2.5}}',
+        "step={step} loss=2.5 rank={rank}",
+    ],
+)
+def test_ranks_that_write_into_one_file_are_told_apart_by_what_their_lines_say(form: str) -> None:
+    book, shared = LogBook(), {"/logs/all.log": (0, 1)}
+    for at_s, (first, second) in enumerate([(3, 7), (4, 8), (5, 9)], start=10):
+        said = [form.format(rank=rank, step=step) for rank, step in ((0, first), (1, second))]
+        book.advance(logs(float(at_s), *log_lines("/logs/all.log", float(at_s), *said)), shared, {})
+    newest = [book.of_rank(rank, shared, 12.0).progress.newest for rank in (0, 1)]
+    assert [each and each.step for each in newest] == [5, 9]
+
+
+def test_a_number_in_a_line_is_no_writer_where_it_cannot_be_one() -> None:
+    book, shared = LogBook(), {"/logs/all.log": (0, 1)}
+    said = ("rank 7 step 3 loss 2.5", "r2 step 4 loss 2.5", "rank 1.5 step 5 loss 2.5", "step 6 loss 2.5 top_rank=1.5")
+    book.advance(logs(10.0, *log_lines("/logs/all.log", 10.0, *said)), shared, {})
+    reports = [book.of_rank(rank, shared, 10.0).progress.newest for rank in (0, 1)]
+    assert [each and each.step for each in reports] == [6, None]

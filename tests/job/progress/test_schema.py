@@ -26,6 +26,8 @@ def last(*lines: str) -> dict[str, Any]:
         (("done 4 of 90 batches (loss 2.5)", "done 5 of 90 batches (loss 2.25)", "done 6 of 90 batches (loss 2.0)"), {"step": 6, "total_steps": 90, "loss": 2.0}),
         (("gen 4: best fitness 1.25", "gen 5: best fitness 1.5", "gen 6: best fitness 1.625"), {"step": 6}),
         (("[04] acc=>0.5", "[05] acc=>0.625", "[06] acc=>0.75"), {"step": 6}),
+        (("ep1 step34 loss 2.5", "ep1 step35 loss 2.25", "ep1 step36 loss 2.0"), {"epoch": 1, "step": 36, "loss": 2.0}),
+        (("rank0 step 34 loss 2.5", "rank0 step 35 loss 2.25"), {"step": 35, "loss": 2.25}),
         (("loss: 2.50, games: 300", "loss: 2.25, games: 600", "loss: 2.125, games: 900"), {"step": 900, "loss": 2.125}),
     ],
 )  # fmt: skip
@@ -54,6 +56,48 @@ def test_a_file_that_names_its_steps_has_no_other_ones() -> None:
     played = [f"game {number} return 1.{number}" for number in (4, 5, 6)]
     assert last(*named, *played) == {}
     assert last(*played) == {"step": 6}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "#{n} 2.{n}",
+        "tick={n} | q 0.{n}",
+        "(w0) e1 b{n} ~ 1.{n}",
+        "[train] s{n} 0.{n}",
+        "upd {n}, ret 0.{n}",
+        "12:00:{n} {n}/900 psnr 2{n}.5",
+    ],
+)
+def test_a_counter_that_nobody_knows_is_the_step_where_it_grows_evenly_for_longer(form: str) -> None:
+    rows = [form.format(n=number) for number in range(31, 38)]
+    assert last(*rows[:3]).get("step") is None
+    assert last(*rows)["step"] == 37
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "request {n} took 0.{n} s",
+        "worker 3 handled key 0.{n} of shard {n} samples",
+        "#{n} ok",
+        "uptime {n} time 0.{n}",
+    ],
+)
+def test_what_is_timed_or_counts_samples_is_no_training_of_unknown_words(form: str) -> None:
+    assert "step" not in last(*(form.format(n=number) for number in range(31, 38)))
+
+
+def test_a_counter_of_unknown_words_gives_way_to_a_step_and_is_not_looked_for_without_end() -> None:
+    reader = ProgressReader()
+    for number in range(30, 40):
+        reader.read(f"#{number} 2.{number}")
+    assert reported(reader.read("step 7 loss 1.5")) == {"step": 7, "loss": 1.5}
+    assert reader.read("#40 2.40") is None
+    other = ProgressReader()
+    for number in range(1000):
+        other.read(f"moved {number * number} to 0.{number}")
+    assert [other.read(f"#{number} 2.{number}") for number in range(30, 40)] == [None] * 10
 
 
 def test_two_lines_are_not_enough() -> None:
