@@ -23,7 +23,7 @@ from hwtop.model.log import Progress
 _SURE = 3
 """Lines that must move together: two may do so by chance. Engineering default."""
 _SURE_WITHOUT_WORDS = 6
-"""Lines in which a counter that nobody knows must grow evenly. Engineering default."""
+"""Lines in which a counter of an unknown name must grow evenly. Engineering default."""
 _TRIED = 400
 """Lines without a known word that are looked through for a counter: a file that has none by then has none. Engineering default."""
 _KEPT_LAYOUTS = 16
