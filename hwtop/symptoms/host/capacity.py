@@ -67,7 +67,7 @@ def outside(history: History) -> Outside | None:
     mine = history.mean(WINDOW_S, lambda derived: derived.own_cpu_pct) or 0.0
     cores = max(0.0, may - idle - own - mine / 100)
     is_scarce = idle <= (1 - FULL_SHARE) * may and cores >= OUTSIDE_SHARE * may
-    return Outside(cores, may, busiest(history.now), is_scarce)
+    return Outside(cores, may, busiest(history), is_scarce)
 
 
 def taken(history: History) -> Outside | None:
@@ -76,16 +76,24 @@ def taken(history: History) -> Outside | None:
     return found if found is not None and found.is_scarce else None
 
 
-def busiest(derived: DerivedState) -> str | None:
-    """ "pytest of alice (PID 42) 1.6, make of bob (PID 77) 0.3": programs outside the job, in cores."""
-    busy = [each for each in derived.programs if (each.cpu_pct or 0.0) >= _SHOWN_PCT]
-    busy.sort(key=lambda each: -(each.cpu_pct or 0.0))
-    return (
-        ", ".join(
-            f"{each.name} of {each.user} (PID {each.pid}) {(each.cpu_pct or 0.0) / 100:.1f}" for each in busy[:_SHOWN]
-        )
-        or None
-    )
+def busiest(history: History) -> str | None:
+    """ "pytest of alice (PID 42) 1.6, cc1plus of bob (3 programs) 0.9": what runs outside the job, in cores, mean over `WINDOW_S`.
+
+    Programs of one name are one: those of a build or of a test run last seconds each.
+    """
+    seen = [derived for derived in history.over(WINDOW_S) if derived.programs]
+    busy: dict[tuple[str, str], float] = {}
+    for each in (each for derived in seen for each in derived.programs):
+        busy[each.name, each.user] = busy.get((each.name, each.user), 0.0) + (each.cpu_pct or 0.0) / len(seen)
+    ranked = sorted(busy.items(), key=lambda item: -item[1])[:_SHOWN]
+    shown = [f"{_program(history.now, *which)} {used / 100:.1f}" for which, used in ranked if used >= _SHOWN_PCT]
+    return ", ".join(shown) or None
+
+
+def _program(derived: DerivedState, name: str, user: str) -> str:
+    pids = [each.pid for each in derived.programs if (each.name, each.user) == (name, user)]
+    which = f" (PID {pids[0]})" if len(pids) == 1 else f" ({len(pids)} programs)" if pids else ""
+    return f"{name} of {user}{which}"
 
 
 def _idle(derived: DerivedState) -> float | None:

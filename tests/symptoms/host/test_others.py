@@ -67,3 +67,17 @@ def test_what_others_use_is_a_question_of_its_own() -> None:
 
 def test_the_cpu_of_hwtop_is_not_that_of_others() -> None:
     assert used_by_others(shared(own_cpu_pct=170.0, programs=())).text == "0.0 of 2 cores"
+
+
+def test_programs_that_come_and_go_are_named_by_what_they_are() -> None:
+    def compiler(pid: int) -> ProgramRates:
+        return ProgramRates(pid=pid, name="cc1plus", user="bob", cpu_pct=80.0, rss_bytes=1 << 20, pids=(pid,))
+
+    states = shared(30.0).derived_states
+    built = tuple(replace(each, programs=(compiler(3 * n), compiler(3 * n + 1))) for n, each in enumerate(states))
+    seen = check_shared(History(built))
+    assert seen is not None
+    assert seen.title.endswith("cc1plus of bob (2 programs) 1.6")
+    seen = check_shared(History((*built[:-1], states[-1])))
+    assert seen is not None
+    assert "cc1plus of bob 1." in seen.title and "pytest of alice (PID 42) 0." in seen.title

@@ -11,6 +11,7 @@ from hwtop.fields.field import Field
 from hwtop.fields.process import PROCESS, ProcessRow, state_word
 from hwtop.job.launch.signals import fate
 from hwtop.model.member import JobProcess
+from hwtop.symptoms.text import counted
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.processes import detail
@@ -61,7 +62,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines.append(Line("▸" + line.text[1:], "cursor") if index == cursor else line)
     room = height - 2 - len(about)
     lines += [Line()] * (room - len(lines))
-    note = table.note(rows, len(listed), Line(f"{len(processes)} processes", "dim"))
+    note = table.note(rows, len(listed), Line(counted(len(processes), "process", "processes"), "dim"))
     return box(lines + about, width, height, title, note)
 
 
