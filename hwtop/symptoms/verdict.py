@@ -25,7 +25,7 @@ Engineering default."""
 
 SILENT_TIMES, SILENT_S = 5, 5.0
 """A log is late after so many of its usual intervals and these seconds. Engineering default."""
-INSTEAD_S = 30.0
+INSTEAD_S = 10.0
 """An evaluation or a save that takes longer is named in the verdict. Engineering default."""
 _INSTEAD: dict[RankState, str] = {"eval": "has been evaluating", "checkpoint": "has been saving"}
 _BESIDE: dict[Phase, str] = {"compile": "compiles", "checkpoint": "saves", "logging": "logs", "eval": "evaluates"}
