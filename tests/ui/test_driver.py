@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import pty
 import signal
+import struct
+import termios
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -39,6 +42,9 @@ class Line:
     def _tell(self, message: object) -> bool:
         self.reported.append(message)
         return True
+
+    def resize(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def draw(self, letter: str) -> None:
         self.driver.write(f"\x1b[1;1H{letter * WIDTH}")
@@ -121,6 +127,22 @@ def test_a_picture_is_synchronized_and_one_that_changes_nothing_sends_nothing(on
         for what in (SYNC_START, "\x1b[1;1Hx", SYNC_END, "\a", "\x1b[?1004l"):
             line.driver.write(what)
         assert await line.read("\x1b[?1004l") == "\a\x1b[?1004l"
+
+    on_a_line(act)
+
+
+def test_a_terminal_that_has_become_smaller_gets_no_row_that_would_wrap(on_a_line: OnALine) -> None:
+    async def act(line: Line) -> None:
+        line.resize(10, 40)
+        line.driver.write("\x1b[1;1H" + "a" * 40)
+        assert (await line.read("a" * 40)).count("a") == 40
+        await line.quiet()
+        line.resize(5, 20)
+        line.driver.write("\x1b[1;11H" + "b" * 30 + "\x1b[8;1H" + "c" * 40)
+        assert (await line.read("b" * 10)).count("b") == 10
+        await line.quiet()
+        line.driver.write("\x1b[1;1H" + "a" * 20 + "\x1b[5;1Hd")
+        assert "a" * 20 in await line.read("d"), "the terminal may have moved what was there"
 
     on_a_line(act)
 

@@ -20,6 +20,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from hwtop.ui.messages import LineFree
 from hwtop.ui.terminal.diff_writer import DiffWriter, Piece, pieces
+from hwtop.ui.widgets.text import cropped
 
 LINE_BYTES_S = 125_000
 """1 Mbit/s. So long as pictures take on such a line the next one waits, also where the line is faster."""
@@ -75,6 +76,7 @@ class DiffDriver(LinuxDriver):
         self._can_synchronize = False
         self._waiting = 0
         self._is_left_out = False
+        self._drawn_size: tuple[int, int] | None = None
         if self._file is not None:
             self._file = cast("TextIOWrapper", Outlet(self._file.fileno(), self._flushed))
 
@@ -94,8 +96,32 @@ class DiffDriver(LinuxDriver):
         """Send a picture, in one go where the terminal can, or leave it out while the line is not free."""
         if self._waiting:
             self._is_left_out = True
-        elif text := self._diff(drawn):
+        elif text := self._diff(self._inside(drawn)):
             self._send(f"{SYNC_START}{text}{SYNC_END}" if self._can_synchronize else text)
+
+    def _inside(self, drawn: list[Piece]) -> list[Piece]:
+        """What of it the terminal has room for. One that has just become smaller would wrap a row of the old picture into the next."""
+        size = self._columns_and_rows()
+        if size != self._drawn_size:
+            self._drawn_size = size
+            self.forget()
+        if size is None:
+            return drawn
+        columns, rows = size
+        return [
+            (row, column, cropped(text, columns - column + 1), style)
+            for row, column, text, style in drawn
+            if row <= rows and column <= columns
+        ]
+
+    def _columns_and_rows(self) -> tuple[int, int] | None:
+        """None where the terminal does not say."""
+        if self._file is None:
+            return None
+        with contextlib.suppress(OSError):
+            columns, rows = os.get_terminal_size(self._file.fileno())
+            return (columns, rows) if columns > 0 and rows > 0 else None
+        return None
 
     def forget(self) -> None:
         """Something else may have written to the terminal: send all cells from now on."""

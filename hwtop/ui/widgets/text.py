@@ -103,6 +103,11 @@ def cells(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
+def cropped(text: str, width: int) -> str:
+    """`text` without what is behind the first `width` cells."""
+    return text if cells(text) <= width else set_cell_size(text, width)
+
+
 def fit(text: str, width: int, *, align: str = "left") -> str:
     """`text` in exactly `width` cells, its end left out where it is too long."""
     return _padded(elide_end(text, width), width, align)
