@@ -107,8 +107,21 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
         )
         return Verdict(level="info", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
-    what = f"{named(waiting)} {do(waiting, 'wait')} mostly for data" if waiting else _interrupted(live)
+    what = f"{named(waiting)} {do(waiting, 'wait')} mostly for data" if waiting else _slow(live) or _interrupted(live)
     return None if what is None else Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {what}")
+
+
+def _slow(live: Sequence[Rank]) -> str | None:
+    """Others seem to wait for one rank; too few samples prove it."""
+    slow = next((rank for rank in live if rank.state == "slow"), None)
+    if slow is None:
+        return None
+    others = [rank for rank in live if rank is not slow]
+    shares = [rank.stack.wait_share for rank in others if rank.stack.wait_share is not None]
+    if not shares:
+        return None
+    numbers = [rank.rank for rank in others]
+    return f"{named(numbers)} {do(numbers, 'wait')} {percent(median(shares))} of the time, it seems for rank {slow.rank}"
 
 
 def _interrupted(live: Sequence[Rank]) -> str | None:

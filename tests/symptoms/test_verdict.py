@@ -85,6 +85,14 @@ def test_a_rank_that_waits_for_data_is_not_called_well() -> None:
     assert verdict(job(waiting[0], rank(1)))[1].endswith("rank 0 waits mostly for data")
 
 
+def test_a_rank_that_may_be_the_slow_one_is_not_called_well() -> None:
+    waits = rank(0, state="collective-wait", wait_share=0.54)
+    assert verdict(job(waits, rank(1, state="slow"))) == (
+        "info",
+        "Nothing proven wrong in 12 s; rank 0 waits 54 % of the time, it seems for rank 1",
+    )
+
+
 def test_what_takes_long_beside_the_training_is_said() -> None:
     evaluates = rank(0, state="eval", phase="eval", phase_for_s=38.0)
     assert verdict(job(evaluates, rank(1))) == (

@@ -55,7 +55,8 @@ _ASCII = str.maketrans(
 
 
 _MARKS = ":;,"
-_CLAUSE_END = re.compile(rf"(?<=[{_MARKS}]) ")
+_CLAUSE_END = re.compile(rf"(?<=[{_MARKS}]) (?![^()]*\))")
+"""Not between brackets."""
 _SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 """Choose between two looks of a character; terminals do not agree on how wide that makes it."""
 
