@@ -297,6 +297,7 @@ def test_what_slows_a_gpu_is_looked_at_first() -> None:
 def test_without_gpus_the_reason_has_the_page() -> None:
     screen = shown(frames.dead_rank())
     assert "no GPU numbers: no NVIDIA driver: libnvidia-ml.so.1 not found" in screen
+    assert "hwtop doctor" in screen and "docker run --gpus all" in screen
 
 
 def test_text_of_the_machine_cannot_break_the_page() -> None:
