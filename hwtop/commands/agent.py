@@ -10,7 +10,9 @@ from typing import BinaryIO
 
 import click
 
-from hwtop.commands.options import Seconds, end_as_interrupted, resolve_target, settings
+from hwtop.commands.options import end_as_interrupted, settings
+from hwtop.commands.target import resolve_target
+from hwtop.commands.values import Seconds
 
 
 @click.command()

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import Seconds, reading, resolve_target
+from hwtop.commands.options import reading
+from hwtop.commands.target import resolve_target
+from hwtop.commands.values import Seconds
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:

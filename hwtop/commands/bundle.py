@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop import atomic_file
-from hwtop.commands.options import (
-    Bytes,
-    Seconds,
-    check_folder,
-    end_as_interrupted,
-    masking,
-    reading,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands.options import check_folder, end_as_interrupted, masking, reading, settings, settings_of
+from hwtop.commands.target import resolve_target, target
+from hwtop.commands.values import Bytes, Seconds
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from hwtop.commands import completion, screen
-from hwtop.commands.options import Seconds
+from hwtop.commands.values import Seconds
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, Scenario

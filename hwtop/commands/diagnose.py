@@ -10,17 +10,16 @@ import click
 from hwtop.commands.options import (
     F,
     Length,
-    Seconds,
     length,
     length_of,
     on_finding,
     reading,
     report_failure,
-    resolve_target,
     settings,
     settings_of,
-    target,
 )
+from hwtop.commands.target import resolve_target, target
+from hwtop.commands.values import Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame

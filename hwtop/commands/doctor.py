@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hwtop.commands.checks import report
-from hwtop.commands.options import resolve_target, target
+from hwtop.commands.target import resolve_target, target
 
 
 @click.command()

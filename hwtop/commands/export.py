@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import (
-    F,
-    ParamType,
-    Seconds,
-    Size,
-    check_folder,
-    reading,
-    report_failure,
-    resolve_target,
-    settings,
-    settings_of,
-)
+from hwtop.commands.options import F, check_folder, reading, report_failure, settings, settings_of
 from hwtop.commands.record import until_interrupted
+from hwtop.commands.target import resolve_target
+from hwtop.commands.values import ParamType, Seconds, Size
 from hwtop.errors import CannotError, UsageError
 from hwtop.fields import units
 from hwtop.job.log.text import visible

@@ -15,18 +15,10 @@ from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags
 from hwtop.commands.export import exporter, listening, pushing
 from hwtop.commands.nodes import launcher_of, nodes
-from hwtop.commands.options import (
-    F,
-    Seconds,
-    end_as_interrupted,
-    length,
-    length_of,
-    on_finding,
-    report_failure,
-    settings_of,
-)
+from hwtop.commands.options import F, end_as_interrupted, length, length_of, on_finding, report_failure, settings_of
 from hwtop.commands.record import max_size as size_option
 from hwtop.commands.record import summary, until_interrupted
+from hwtop.commands.values import Seconds
 from hwtop.errors import CannotError, HwtopError, UsageError
 
 if TYPE_CHECKING:

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import first_run, screen
-from hwtop.commands.options import LARGEST, on_finding, reading, resolve_target, settings_of, target
+from hwtop.commands.options import on_finding, reading, settings_of
+from hwtop.commands.target import resolve_target, target
+from hwtop.commands.values import LARGEST
 from hwtop.config import FlightPlace, SymptomConfig
 from hwtop.errors import CannotError
 

@@ -11,7 +11,7 @@ import click
 
 from hwtop.commands.checks import Form, answer, report
 from hwtop.commands.nodes import launcher_of, nodes
-from hwtop.commands.options import resolve_target
+from hwtop.commands.target import resolve_target
 from hwtop.errors import UsageError
 
 if TYPE_CHECKING:

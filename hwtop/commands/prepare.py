@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands import completion
-from hwtop.commands.options import resolve_target
+from hwtop.commands.target import resolve_target
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:

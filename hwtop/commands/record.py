@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import (
-    Bytes,
-    F,
-    Seconds,
-    end_as_interrupted,
-    reading,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands.options import F, end_as_interrupted, reading, settings, settings_of
+from hwtop.commands.target import resolve_target, target
+from hwtop.commands.values import Bytes, Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame

@@ -13,7 +13,8 @@ import click
 from msgspec import structs
 
 from hwtop.commands import completion, pictures
-from hwtop.commands.options import F, Seconds, config_path, settings, settings_of
+from hwtop.commands.options import F, config_path, settings, settings_of
+from hwtop.commands.values import Seconds
 from hwtop.config import INTERVAL_S, AlertConfig, FlightPlace, SymptomConfig
 from hwtop.errors import CannotError, HwtopError
 

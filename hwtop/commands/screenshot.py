@@ -9,17 +9,9 @@ from pathlib import Path
 import click
 
 from hwtop.commands import completion, pictures
-from hwtop.commands.options import (
-    Seconds,
-    Size,
-    check_folder,
-    masking,
-    reading,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands.options import check_folder, masking, reading, settings, settings_of
+from hwtop.commands.target import resolve_target, target
+from hwtop.commands.values import Seconds, Size
 from hwtop.errors import UsageError
 from hwtop.job.secrets import Hidden
 from hwtop.ui.pages.registry import NAMES

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import length, length_of, reading, resolve_target, target
+from hwtop.commands.options import length, length_of, reading
+from hwtop.commands.target import resolve_target, target
 
 _COST_SECONDS = 11.0
 """The slowest readings of a GPU, those of its health, happen every 10 s."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import Seconds, length, length_of, resolve_target, sudo, target
+from hwtop.commands.options import length, length_of, sudo
 from hwtop.commands.stacks_export import FORMATS, export
+from hwtop.commands.target import resolve_target, target
+from hwtop.commands.values import Seconds
 from hwtop.errors import UsageError
 
 _EXPORT_S = 10.0

@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import (
-    Seconds,
-    on_finding,
-    reading,
-    report_failure,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands.options import on_finding, reading, report_failure, settings, settings_of
+from hwtop.commands.target import resolve_target, target
+from hwtop.commands.values import Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame

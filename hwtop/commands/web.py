@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands import live, screen
-from hwtop.commands.options import reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import reading, settings, settings_of
+from hwtop.commands.target import resolve_target, target
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
