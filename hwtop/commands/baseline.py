@@ -50,8 +50,8 @@ def save(
     force: bool,
 ) -> None:
     """Watch the job of PID, or read logs of a good run (step time and throughput only), and save it as a baseline."""
-    from hwtop.report import json_report
     from hwtop.report.baseline import SavedBaseline, saved_text
+    from hwtop.report.json_text import encode
     from hwtop.state import baselines
 
     if name is not None and baselines.checked_name(name) in baselines.names() and not force:
@@ -62,7 +62,7 @@ def save(
     chosen = name or baselines.derived_name(found.identity)
     place = baselines.save(found, chosen, force=force)
     if as_json:
-        print(json_report.encode(SavedBaseline(name=chosen, path=str(place), baseline=found)))
+        print(encode(SavedBaseline(name=chosen, path=str(place), baseline=found)))
         return
     for line in saved_text(found, chosen):
         print(line)
@@ -92,8 +92,8 @@ def compare(
 
     Exit code: 0 not slower, 1 clearly slower, 2 unknown (with the reason).
     """
-    from hwtop.report import json_report
     from hwtop.report.baseline import comparison_report, comparison_text
+    from hwtop.report.json_text import encode
     from hwtop.state import baselines
     from hwtop.symptoms.runs.baseline import compare as compared
 
@@ -103,7 +103,7 @@ def compare(
     then = then or baselines.load(chosen)
     found = compared(then, now)
     if as_json:
-        print(json_report.encode(comparison_report(found, then, now, chosen)))
+        print(encode(comparison_report(found, then, now, chosen)))
     else:
         print("\n".join(comparison_text(found, then, now, f"baseline {chosen}")))
     sys.stdout.flush()

@@ -29,13 +29,13 @@ def command(ctx: click.Context, /, then: str, now: str, as_json: bool) -> None:
     (with the reason).
     """
     from hwtop.job.log.text import visible
-    from hwtop.report import json_report
     from hwtop.report.compare import Runs
+    from hwtop.report.json_text import encode
 
     symptoms = settings_of(ctx).symptoms
     runs = Runs(_read(then, symptoms), _read(now, symptoms))
     if as_json:
-        print(json_report.encode(runs.report()))
+        print(encode(runs.report()))
     else:
         print("\n".join(runs.text(visible(then))))
     sys.stdout.flush()

@@ -46,13 +46,14 @@ def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, f
     """Prints what is wrong with a job, of one machine or over several nodes. Returns the exit code."""
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.model.symptom import AT_LEAST
-    from hwtop.report import brief, fleet, json_report
-    from hwtop.report import markdown as text_report
+    from hwtop.report.frame import brief, fleet, json_report
+    from hwtop.report.frame import markdown as text_report
+    from hwtop.report.json_text import encode
     from hwtop.symptoms.summary import one_line
 
     if as_json:
         report = fleet.diagnosis(frame) if frame.nodes else json_report.diagnosis(frame)
-        print(signed_json(json_report.encode(report)))
+        print(signed_json(encode(report)))
     elif form.is_oneline:
         print(one_line(frame))
     elif frame.nodes:

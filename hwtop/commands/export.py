@@ -181,7 +181,7 @@ def exporter(
 
 def _serve(frames: Iterable[Frame], listen: tuple[str, int], guarded: Guard) -> None:
     """Answer scrapes with the newest frame."""
-    from hwtop.report.openmetrics import openmetrics
+    from hwtop.report.exports.openmetrics import openmetrics
 
     server = MetricsServer(*listen, guarded)
     server.start()
@@ -210,7 +210,7 @@ def _push(frames: Iterable[Frame], to: Collector, every_s: float) -> None:
 
 def _receiver(url: str) -> Collector:
     try:
-        import hwtop.report.otlp  # noqa: F401
+        import hwtop.report.exports.otlp  # noqa: F401
     except ImportError:
         raise CannotError("--otlp needs opentelemetry-proto: pip install 'hwtop[otlp]'") from None
     except Exception as error:  # protobuf refuses code that was made for another release
@@ -250,19 +250,19 @@ def _parts(
     config = settings_of(ctx)
     found = frames(recording.snapshots(), symptoms=config.symptoms)
     if form == "csv":
-        from hwtop.report.readings_csv import readings_csv
+        from hwtop.report.exports.readings_csv import readings_csv
 
         yield from readings_csv(found)
     elif form == "parquet":
-        from hwtop.report.readings_parquet import readings_parquet
+        from hwtop.report.exports.readings_parquet import readings_parquet
 
         yield from readings_parquet(found)
     elif form == "perfetto":
-        from hwtop.report.trace_events import trace_events
+        from hwtop.report.exports.trace_events import trace_events
 
         yield from trace_events(found)
     elif form == "speedscope":
-        from hwtop.report.recorded_stacks import recorded_stacks
+        from hwtop.report.exports.recorded_stacks import recorded_stacks
 
         newest = deque(found, maxlen=1)
         if not newest:

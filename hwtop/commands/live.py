@@ -202,7 +202,7 @@ def watch(opening: screen.Opening, watching: Watching, seconds: float | None = N
     run(replace(opening, options=options), watching.start, seconds)
     watching.recording.close()
     if (saved := watching.incident.finish()) is not None and _takes_text():
-        from hwtop.report.wait import incident_line
+        from hwtop.report.frame.wait import incident_line
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
             print(f"hwtop: {incident_line(saved)}", flush=True)
@@ -290,7 +290,8 @@ def print_stream(
     """One snapshot a line, until the job has ended."""
     from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
     from hwtop.feed.watch import watch
-    from hwtop.report.json_report import encode, snapshot
+    from hwtop.report.frame.json_report import snapshot
+    from hwtop.report.json_text import encode
 
     for frame in watch(
         target_pid,

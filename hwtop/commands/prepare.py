@@ -37,8 +37,8 @@ def command(form: Form, pid: str | None) -> None:
 def _checked(pid: int | None) -> str:
     from hwtop.collectors.process.source import ProcessSource
     from hwtop.job.launch.tree import members
+    from hwtop.report.job.stacks import watched
     from hwtop.report.prepare import on_text
-    from hwtop.report.stacks import watched
 
     assert pid is not None
     reading = ProcessSource(pid).read()

@@ -67,7 +67,7 @@ def command(
     from hwtop.feed.watch import watch
     from hwtop.fields import units
     from hwtop.job.log.text import visible
-    from hwtop.report.wait import incident_line
+    from hwtop.report.frame.wait import incident_line
     from hwtop.store.writer import Writer
 
     target_pid = resolve_target(pid, pid_option, name, required=False)

@@ -84,7 +84,7 @@ def opening(ctx: click.Context) -> Opening:
     """
     from hwtop.config import default_path
     from hwtop.fields import levels
-    from hwtop.report import markdown
+    from hwtop.report.frame import markdown
     from hwtop.ui.keys.keymap import keymap
     from hwtop.ui.options import ScreenOptions, SettingsFile
     from hwtop.ui.settings import rows as settings_rows

@@ -37,7 +37,8 @@ def command(
     """Read the machine (and the job of PID, if given) once, with rates over one second."""
     from hwtop.feed.watch import RATES_S, last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.report import gpu_costs, json_report, text
+    from hwtop.report.frame import gpu_costs, json_report, text
+    from hwtop.report.json_text import encode
     from hwtop.symptoms.summary import cut
 
     form = length_of(ctx, as_json=as_json)
@@ -50,7 +51,7 @@ def command(
     else:
         frame = last_frame(watch(target_pid, seconds=RATES_S, log_globs=logs, gpus=gpus))
     if as_json:
-        print(signed_json(json_report.encode(json_report.snapshot(frame, with_costs=costs))))
+        print(signed_json(encode(json_report.snapshot(frame, with_costs=costs))))
     elif costs:
         print(gpu_costs.table(frame), end="")
     elif form.is_oneline:

@@ -62,9 +62,9 @@ def command(
     if flight_folder is not None:
         _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
         return
-    from hwtop.report.json_report import encode
-    from hwtop.report.stacks_now import stacks_now
-    from hwtop.report.stacks_text import stacks_text
+    from hwtop.report.job.stacks_now import stacks_now
+    from hwtop.report.job.stacks_text import stacks_text
+    from hwtop.report.json_text import encode
     from hwtop.symptoms.summary import cut
 
     target_pid = resolve_target(pid, pid_option, name, required=True)
@@ -85,8 +85,8 @@ def _flight(folder: str, given: list[str], as_json: bool) -> None:
     """Report on dump files alone."""
     from hwtop.collectors.flight.folder import dumps_in
     from hwtop.errors import UsageError
-    from hwtop.report.flight import flight_report, flight_text
-    from hwtop.report.json_report import encode
+    from hwtop.report.job.flight import flight_report, flight_text
+    from hwtop.report.json_text import encode
 
     if given:
         raise UsageError(f"--flight-recorder reads only files: leave out {given[0]}")

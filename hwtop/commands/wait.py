@@ -63,8 +63,8 @@ def command(
     from hwtop.feed.until import first_event
     from hwtop.feed.vigil import conditions, vigil
     from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.report.json_report import encode
-    from hwtop.report.wait import exit_code_of, wait_report, wait_text
+    from hwtop.report.frame.wait import exit_code_of, wait_report, wait_text
+    from hwtop.report.json_text import encode
 
     until = conditions(events or ("stalled",))
     target_pid = resolve_target(pid, pid_option, name, required=True)

@@ -18,7 +18,7 @@ from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role, Severity
 from hwtop.model.output import Output
 from hwtop.report.fit import Section, fitted
-from hwtop.report.json_report import encode
+from hwtop.report.json_text import encode
 from hwtop.symptoms.log_evidence import sentences, steps
 from hwtop.symptoms.records import records
 

@@ -14,7 +14,7 @@ from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.symptom import Episode, Finding, Hypothesis
 from hwtop.report.fit import Section, fitted
-from hwtop.report.ras import lines as ras_lines
+from hwtop.report.frame.ras import lines as ras_lines
 
 _TOLD_RANKS = 16
 _FOLDED_BYTES = (56_000, 13_000)
