@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, Scenario
 from hwtop.errors import CannotError, UsageError
+from hwtop.suggestion import one_of
 
 
 @click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
@@ -38,9 +38,7 @@ def command(
     chosen = catalogue.find(scenario) or catalogue.showing(scenario)
     if chosen is None:
         names = [known.name for known in catalogue.demos()]
-        near = get_close_matches(scenario, names, n=1)
-        hint = f"did you mean {near[0]!r}? Else " if near else ""
-        raise UsageError(f"no scenario {scenario!r}: {hint}choose one of {', '.join(names)}")
+        raise UsageError(f"no scenario {scenario!r}: {one_of(scenario, names)}")
     lacking = catalogue.lacking(chosen)
     if lacking:
         raise CannotError(

@@ -57,5 +57,5 @@ def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *,
 
         return find_slurm_job(given[0])
     if not re.fullmatch(r"\d{1,10}", given[0]) or int(given[0]) == 0:
-        raise UsageError(f"{given[0]!r} is neither a PID nor a command; `hwtop -h` lists the commands")
+        raise UsageError(f"{given[0]!r} is neither a PID nor a command: `hwtop -h` lists the commands")
     return check_target(int(given[0]))

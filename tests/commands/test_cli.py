@@ -172,7 +172,8 @@ def test_a_target_by_name(healthy: TrainingJob) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nonsense",), "'nonsense' is neither a PID nor a command"),
+        (("nonsense",), "'nonsense' is neither a PID nor a command: `hwtop -h` lists the commands"),
+        (("stakcs", "1"), "'stakcs' is neither a PID nor a command: did you mean 'stacks'?"),
         (("4194305",), "no process 4194305"),
         (("--nonsense",), "--nonsense"),
         (("diagnose",), "no job given"),

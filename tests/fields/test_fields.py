@@ -116,7 +116,9 @@ def test_json_names_lead_to_the_same_values(subject: Subject[Any]) -> None:
 
 def at(value: Any, path: str) -> Any:
     for name in path.split("."):
-        assert value is None or name in value, f"a field says that it is at {path!r}: write it in report/frame/json_report.py"
+        assert value is None or name in value, (
+            f"a field says that it is at {path!r}: write it in report/frame/json_report.py"
+        )
         value = None if value is None else value[name]
     return value
 
