@@ -10,7 +10,7 @@ from hwtop.fields import gpu as gpu_fields
 from hwtop.fields import units
 from hwtop.fields.gpu import DeviceRow
 from hwtop.fields.level import Level, Levels
-from hwtop.fields.node import BEHIND, NodeRow, step
+from hwtop.fields.node_row import BEHIND, NodeRow, step
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.fleet import view as fleet_view
