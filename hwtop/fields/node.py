@@ -10,7 +10,7 @@ from typing import get_args
 from hwtop.fields import units
 from hwtop.fields.field import Column, Field, Sort, Subject
 from hwtop.fields.level import Level
-from hwtop.fields.node_row import BEHIND, STATUSES, NodeRow, badness, problem, rows, step
+from hwtop.fields.node_row import BEHIND, STATUSES, NodeRow, badness, problem, rows
 from hwtop.fields.rank import WORST_FIRST
 from hwtop.fields.ratio import percent
 from hwtop.model.fleet import NodeStatus
@@ -47,7 +47,7 @@ def _step_time(row: NodeRow) -> float | None:
 
 
 def _step(row: NodeRow) -> float | None:
-    return min((found for rank in row.ranks if (found := step(rank)) is not None), default=None)
+    return min((found for rank in row.ranks if (found := rank.progress.step) is not None), default=None)
 
 
 def _phase(row: NodeRow) -> str | None:

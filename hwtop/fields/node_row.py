@@ -65,7 +65,7 @@ class NodeRow:
     @cached_property
     def lag(self) -> int | None:
         """Steps by which its slowest rank is behind the median of all; None where it reports no step."""
-        steps = [found for rank in self.ranks if (found := step(rank)) is not None]
+        steps = [found for rank in self.ranks if (found := rank.progress.step) is not None]
         return None if not steps or self.step_of_most is None else max(0, round(self.step_of_most - min(steps)))
 
     @property
@@ -81,11 +81,6 @@ def reporting(nodes: Sequence[Node]) -> str:
     return f"{coming} of {len(nodes)} node{'s' * (len(nodes) != 1)}"
 
 
-def step(rank: Rank) -> int | None:
-    """The newest one that it has reported."""
-    return rank.progress.newest.step if rank.progress.newest else None
-
-
 def rows(frame: Frame) -> Iterator[NodeRow]:
     """The nodes in the order of the launcher."""
     steps = [
@@ -93,7 +88,7 @@ def rows(frame: Frame) -> Iterator[NodeRow]:
         for node in frame.nodes
         if node.report and node.report.job and node.status not in _SILENT
         for rank in node.report.job.ranks
-        if (found := step(rank)) is not None
+        if (found := rank.progress.step) is not None
     ]
     middle = median(steps) if steps else None
     of_rank = _blamed(frame)
@@ -147,7 +142,9 @@ def problem(row: NodeRow) -> str | None:
         return f"GPU {gone[0].index} is {gone[0].status}: {gone[0].reason or 'no reason given'}"
     lag = row.lag
     if lag is not None and lag >= BEHIND:
-        slowest = min((rank for rank in row.ranks if step(rank) is not None), key=lambda rank: step(rank) or 0)
+        slowest = min(
+            (rank for rank in row.ranks if rank.progress.step is not None), key=lambda rank: rank.progress.step or 0
+        )
         return f"{named((slowest.rank,))} is {lag:,} steps behind"
     if row.node.report is None:
         return row.node.reason or "no report yet"

@@ -41,7 +41,7 @@ def rank_groups(job: Job) -> list[str]:
 
 
 def _does(rank: Rank) -> str:
-    step = rank.progress.newest.step if rank.progress.newest else None
+    step = rank.progress.step
     now = (rank.stack.phase or "phase unknown") if rank.is_alive else exit_words(rank.exit_code)
     return ", ".join([rank.state, now, *([] if step is None else [f"step {step}"])])
 

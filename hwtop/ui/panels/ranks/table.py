@@ -81,7 +81,7 @@ def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[L
 @once
 def _chosen(view: View, width: int) -> list[tuple[Column[Row], int]]:
     """Those of all ranks, so that a filter moves none."""
-    ranks = view.job.ranks if view.job else ()
+    ranks = view.ranks
     absent = {
         *((fields.GPU.id,) if not any(rank.gpus for rank in ranks) else ()),
         *((fields.NODE.id,) if not any(rank.node for rank in ranks) else ()),
