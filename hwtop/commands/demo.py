@@ -15,6 +15,7 @@ from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, Scenario
 from hwtop.errors import CannotError, UsageError
+from hwtop.report.text_table import aligned
 from hwtop.suggestion import one_of
 
 
@@ -53,10 +54,7 @@ def table() -> str:
     for entry in catalogue.demos():
         needs = ", ".join(entry.script.needs) if entry.script else ""
         rows.append((entry.name, entry.symptom or "none", needs or "-", entry.description))
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return "\n".join(
-        "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
-    )
+    return "\n".join(aligned(rows))
 
 
 def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool, for_s: float | None) -> None:
