@@ -14,7 +14,7 @@ import click
 
 from hwtop import atomic_file
 from hwtop.commands.options import check_folder, end_as_interrupted, masking, reading, settings, settings_of
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_of
 from hwtop.commands.values import Bytes, Seconds
 from hwtop.errors import CannotError, UsageError
 
@@ -49,9 +49,6 @@ _PICTURE = (120, 40)
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     output: Path,
@@ -69,8 +66,7 @@ def command(
     from hwtop.fields import units
     from hwtop.job.log.text import visible
 
-    target_pid = resolve_target(pid, pid_option, name, required=True)
-    assert target_pid is not None
+    target_pid = target_of(ctx)
     if output.exists():
         raise UsageError(f"{str(output)!r} exists: bundles never replace a file, so choose another name")
     check_folder(output)

@@ -18,7 +18,7 @@ from hwtop.commands.options import (
     settings,
     settings_of,
 )
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_of
 from hwtop.commands.values import Seconds
 
 if TYPE_CHECKING:
@@ -83,9 +83,6 @@ def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, f
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     seconds: float,
@@ -104,7 +101,7 @@ def command(
     from hwtop.feed.watch import check_job, last_frame, watch
 
     form = length_of(ctx, as_json=as_json)
-    target_pid = resolve_target(pid, pid_option, name, required=True)
+    target_pid = target_of(ctx)
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
     frame = last_frame(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import F, check_folder, reading, report_failure, settings, settings_of
+from hwtop.commands.options import F, check_folder, kept, kept_option, reading, report_failure, settings, settings_of
 from hwtop.commands.record import until_interrupted
 from hwtop.commands.target import resolve_target
 from hwtop.commands.values import ParamType, Seconds, Size
@@ -48,14 +48,12 @@ class Address(ParamType[tuple[str, int]]):
 def listening(function: F) -> F:
     """Where --prometheus answers, and whom."""
     for option in (
-        click.option(
+        kept_option(
             "--auth-file", type=click.Path(path_type=Path), help="File with USER:PASSWORD that a scrape must send."
         ),
-        click.option(
-            "--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]"
-        ),
-        click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain (PEM) of --prometheus."),
-        click.option(
+        kept_option("--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]"),
+        kept_option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain (PEM) of --prometheus."),
+        kept_option(
             "--listen",
             type=Address(),
             default=f"127.0.0.1:{_PORT}",
@@ -70,7 +68,7 @@ def listening(function: F) -> F:
 def pushing(function: F) -> F:
     """--otlp: where metrics are pushed to, and how often."""
     for option in (
-        click.option(
+        kept_option(
             "--every",
             type=Seconds(1, 3600),
             default="10s",
@@ -112,12 +110,7 @@ def command(
     /,
     target: str | None,
     prometheus: bool,
-    listen: tuple[str, int],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    auth_file: Path | None,
     otlp: str | None,
-    every: float,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     interval: float,
@@ -138,7 +131,7 @@ def command(
         from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
         from hwtop.feed.watch import watch
 
-        export = exporter(otlp, every, listen, tls_cert, tls_key, auth_file)
+        export = exporter(ctx, otlp)
         watched = watch(
             resolve_target(target, None, None, required=False),
             seconds=math.inf,
@@ -159,20 +152,14 @@ Export = Callable[[Iterable["Frame"]], None]
 """Goes on until the frames end or Ctrl-C."""
 
 
-def exporter(
-    otlp: str | None,
-    every_s: float,
-    listen: tuple[str, int],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    auth_file: Path | None,
-) -> Export:
-    """To the collector `otlp`, else for scrapes at `listen` with the guard of these options.
+def exporter(ctx: click.Context, otlp: str | None) -> Export:
+    """To the collector `otlp`, as `pushing` says; else for scrapes, as `listening` says.
 
     Raises:
         UsageError: the address or what protects it is not valid.
         CannotError: the extra is missing, or a file cannot be read.
     """
+    listen, tls_cert, tls_key, auth_file, every_s = kept(ctx, "listen", "tls_cert", "tls_key", "auth_file", "every")
     if otlp is not None:
         return partial(_push, to=_receiver(otlp), every_s=every_s)
     guarded = guard(listen[0], tls_cert, tls_key, auth_file)

@@ -21,7 +21,7 @@ import click
 
 from hwtop.commands import first_run, screen
 from hwtop.commands.options import on_finding, reading, settings_of
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_or_none
 from hwtop.commands.values import LARGEST
 from hwtop.config import FlightPlace, SymptomConfig
 from hwtop.errors import CannotError
@@ -161,9 +161,6 @@ class Watching:
 def command(
     ctx: click.Context,
     /,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     once: bool,
@@ -171,7 +168,7 @@ def command(
     **given: Any,
 ) -> None:
     """Watch the job that PID belongs to (launcher, rank or worker); without PID, choose one."""
-    target_pid = resolve_target(pid, pid_option, name, required=False)
+    target_pid = target_or_none(ctx)
     if as_json:
         print_stream(target_pid, logs, gpus, given["interval"], settings_of(ctx).symptoms)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 _CONFIG = "hwtop.config"
 """Key of the value of --config in the context."""
+
+
+def keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Callback of an option whose value `kept` returns, so that not every command has a parameter for it."""
+    ctx.meta[f"hwtop.{parameter.name}"] = value
+
+
+def kept(ctx: click.Context, *names: str) -> list[Any]:
+    """Values of these parameters."""
+    return [ctx.meta.get(f"hwtop.{name}") for name in names]
+
+
+kept_option = partial(click.option, expose_value=False, callback=keep)
+"""An option whose value `kept` returns."""
 
 
 def sudo(function: F) -> F:
@@ -74,22 +89,16 @@ class Length(NamedTuple):
 def length(function: F) -> F:
     """--brief, --max-bytes and --oneline: how much text to print. `length_of` returns them."""
     for option in (
-        click.option(
-            "--oneline", is_flag=True, expose_value=False, callback=_keep, help="Print one line: the verdict."
-        ),
-        click.option(
+        kept_option("--oneline", is_flag=True, help="Print one line: the verdict."),
+        kept_option(
             "--max-bytes",
             metavar="N",
             type=click.IntRange(fit.LEAST_BYTES),
-            expose_value=False,
-            callback=_keep,
             help="Print at most N bytes of text; what is cut is named. The verdict is never cut.",
         ),
-        click.option(
+        kept_option(
             "--brief",
             is_flag=True,
-            expose_value=False,
-            callback=_keep,
             help=f"Print only what matters most, in at most {fit.BRIEF_BYTES:,} bytes (or --max-bytes).",
         ),
     ):
@@ -103,14 +112,10 @@ def length_of(ctx: click.Context, *, as_json: bool) -> Length:
     Raises:
         UsageError: JSON is never cut.
     """
-    is_oneline, is_brief, most_bytes = (ctx.meta.get(f"hwtop.{name}") for name in ("oneline", "brief", "max_bytes"))
+    is_oneline, is_brief, most_bytes = kept(ctx, "oneline", "brief", "max_bytes")
     if as_json and (is_oneline or is_brief or most_bytes):
         raise UsageError("--json prints all: leave out --brief, --max-bytes and --oneline")
     return Length(bool(is_oneline), bool(is_brief), most_bytes or (fit.BRIEF_BYTES if is_brief else None))
-
-
-def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-    ctx.meta[f"hwtop.{parameter.name}"] = value
 
 
 def settings(function: F) -> F:

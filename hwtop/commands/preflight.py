@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from hwtop.commands.checks import Form, answer, report
-from hwtop.commands.nodes import launcher_of, nodes
+from hwtop.commands.nodes import launcher_of, names_nodes, nodes
 from hwtop.commands.target import resolve_target
 from hwtop.errors import UsageError
 
 if TYPE_CHECKING:
     from hwtop.model.fleet import Node
-
-_WHICH = ("hosts", "hostfile", "slurm", "ray", "k8s")
-"""Options that say which nodes."""
 
 
 @click.command()
@@ -48,7 +44,6 @@ def command(
     agent: str | None,
     as_json: bool,
     markdown: bool,
-    **places: Any,
 ) -> None:
     """Check this machine, or all nodes of a job, before a run: GPUs, driver, links, memory, limits, storage, network, torch, and the
     script.
@@ -62,12 +57,12 @@ def command(
         raise UsageError("--json and --markdown cannot be combined: choose one")
     form: Form = "json" if as_json else "markdown" if markdown else "text"
     is_job = subject is not None and (subject.isdigit() or subject.startswith("slurm:"))
-    if on_nodes or any(places.values()):
+    if on_nodes or names_nodes(ctx):
         if is_job:
             raise UsageError("on several nodes --for takes a training script, by a path that all of them have")
         options = [*(["--fast"] if is_fast else []), *(["--python", python] if python else [])]
         options += ["--script", subject] if subject else []
-        _report_nodes(ctx, _places(places), agent, tuple(options), form)
+        _report_nodes(ctx, agent, tuple(options), form)
         return
     if agent is not None:
         raise UsageError("--agent needs nodes: --nodes in a Slurm job, or --hosts a,b,c")
@@ -82,25 +77,13 @@ def command(
     report(ctx, chosen(is_fast=is_fast), machine, form)
 
 
-def _places(given: dict[str, Any]) -> dict[str, Any]:
-    """Without any of them: the nodes of the Slurm job that this runs in."""
-    if any(given[name] is not None for name in _WHICH):
-        return given
-    here = os.environ.get("SLURM_JOB_ID")
-    if here is None:
-        raise UsageError("which nodes? --nodes alone needs a Slurm job (SLURM_JOB_ID); else give --hosts a,b,c")
-    return {**given, "slurm": here}
-
-
-def _report_nodes(
-    ctx: click.Context, places: dict[str, Any], agent: str | None, options: tuple[str, ...], form: Form
-) -> None:
+def _report_nodes(ctx: click.Context, agent: str | None, options: tuple[str, ...], form: Form) -> None:
     from hwtop.fleet.checks import compared, readings
     from hwtop.fleet.launchers.launcher import Agent
     from hwtop.fleet.live import LiveFleet
     from hwtop.report.preflight import nodes_report
 
-    fleet = LiveFleet(launcher_of(**places), Agent(program=agent, checks=options))
+    fleet = LiveFleet(launcher_of(ctx, takes_own_job=True), Agent(program=agent, checks=options))
     found: tuple[Node, ...] = ()
     for found in readings(fleet):
         if sys.stderr.isatty():

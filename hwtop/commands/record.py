@@ -13,7 +13,7 @@ import click
 
 from hwtop.commands import screen
 from hwtop.commands.options import F, end_as_interrupted, reading, settings, settings_of
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_or_none
 from hwtop.commands.values import Bytes, Seconds
 
 if TYPE_CHECKING:
@@ -43,9 +43,6 @@ def max_size(words: str) -> Callable[[F], F]:
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     interval: float,
@@ -70,7 +67,7 @@ def command(
     from hwtop.report.frame.wait import incident_line
     from hwtop.store.writer import Writer
 
-    target_pid = resolve_target(pid, pid_option, name, required=False)
+    target_pid = target_or_none(ctx)
     who = "this machine" if target_pid is None else f"the job of PID {target_pid}"
     until = units.duration(seconds) if seconds else "Ctrl-C" if target_pid is None else "the job ends or Ctrl-C"
     writer = Writer(output, most_bytes=max_size, keep_s=keep)

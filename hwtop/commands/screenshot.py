@@ -10,7 +10,7 @@ import click
 
 from hwtop.commands import completion, pictures
 from hwtop.commands.options import check_folder, masking, reading, settings, settings_of
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_of, target_or_none
 from hwtop.commands.values import Seconds, Size
 from hwtop.errors import UsageError
 from hwtop.job.secrets import Hidden
@@ -56,9 +56,6 @@ _ALL = "all"
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     replay: Path | None,
@@ -81,7 +78,7 @@ def command(
     check_folder(output)
     if panel and page == _ALL:
         raise UsageError("--panel is on one page: use --page NAME with it")
-    target_pid = resolve_target(pid, pid_option, name, required=replay is None)
+    target_pid = target_of(ctx) if replay is None else target_or_none(ctx)
     if replay is None and at is not None:
         raise UsageError("--at needs --replay: a live watch has no other time than now")
 

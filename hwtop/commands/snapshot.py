@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hwtop.commands.options import length, length_of, reading
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_or_none
 
 _COST_SECONDS = 11.0
 """The slowest readings of a GPU, those of its health, happen every 10 s."""
@@ -26,9 +26,6 @@ _COST_INTERVAL_S = 1.0
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     as_json: bool,
@@ -42,7 +39,7 @@ def command(
     from hwtop.symptoms.summary import cut
 
     form = length_of(ctx, as_json=as_json)
-    target_pid = resolve_target(pid, pid_option, name, required=False)
+    target_pid = target_or_none(ctx)
     if costs:
         frames = watch(
             target_pid, seconds=_COST_SECONDS, interval_s=_COST_INTERVAL_S, log_globs=logs, gpus=gpus, gpu_costs=True

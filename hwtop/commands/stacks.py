@@ -6,7 +6,7 @@ import click
 
 from hwtop.commands.options import length, length_of, sudo
 from hwtop.commands.stacks_export import FORMATS, export
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import given_target, target, target_of
 from hwtop.commands.values import Seconds
 from hwtop.errors import UsageError
 
@@ -36,9 +36,6 @@ _EXPORT_S = 10.0
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     as_json: bool,
     flight_folder: str | None,
     form: str | None,
@@ -60,15 +57,14 @@ def command(
             "--brief, --max-bytes and --oneline are for the stacks of now: leave out --format and --flight-recorder"
         )
     if flight_folder is not None:
-        _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
+        _flight(flight_folder, [value for value in given_target(ctx) if value is not None], as_json)
         return
     from hwtop.report.job.stacks_now import stacks_now
     from hwtop.report.job.stacks_text import stacks_text
     from hwtop.report.json_text import encode
     from hwtop.symptoms.summary import cut
 
-    target_pid = resolve_target(pid, pid_option, name, required=True)
-    assert target_pid is not None
+    target_pid = target_of(ctx)
     if form is not None:
         export(target_pid, seconds or _EXPORT_S, form, output, rank)
         return

@@ -7,17 +7,17 @@ import re
 import click
 
 from hwtop.commands import completion
-from hwtop.commands.options import F
+from hwtop.commands.options import F, keep, kept, kept_option
 from hwtop.errors import UsageError
 
 
 def target(function: F) -> F:
-    """PID, -p/--pid and --name: which job. Read them with `resolve_target`."""
+    """PID, -p/--pid and --name: which job. `target_of` and `target_or_none` return it."""
     for option in (
-        click.option(
+        kept_option(
             "--name", "name", metavar="PATTERN", help="The job whose command line matches this regular expression."
         ),
-        click.option(
+        kept_option(
             "-p",
             "--pid",
             "pid_option",
@@ -25,10 +25,34 @@ def target(function: F) -> F:
             shell_complete=completion.jobs,
             help="Same as PID. Also slurm:JOBID[.STEP].",
         ),
-        click.argument("pid", required=False, metavar="[PID]", shell_complete=completion.jobs),
+        click.argument(
+            "pid",
+            required=False,
+            metavar="[PID]",
+            shell_complete=completion.jobs,
+            expose_value=False,
+            callback=keep,
+        ),
     ):
         function = option(function)
     return function
+
+
+def given_target(ctx: click.Context) -> list[str | None]:
+    """What was given as PID, --pid and --name."""
+    return kept(ctx, "pid", "pid_option", "name")
+
+
+def target_of(ctx: click.Context) -> int:
+    """The PID of the job, which must be given; raises as `resolve_target`."""
+    pid = resolve_target(*given_target(ctx), required=True)
+    assert pid is not None
+    return pid
+
+
+def target_or_none(ctx: click.Context) -> int | None:
+    """The PID of the job; None where none is given. Raises as `resolve_target`."""
+    return resolve_target(*given_target(ctx), required=False)
 
 
 def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *, required: bool) -> int | None:

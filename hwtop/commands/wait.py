@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands.options import on_finding, reading, report_failure, settings, settings_of
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_of
 from hwtop.commands.values import Seconds
 
 if TYPE_CHECKING:
@@ -39,9 +39,6 @@ _DAY_S = 86400.0
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     events: tuple[str, ...],
@@ -67,8 +64,7 @@ def command(
     from hwtop.report.json_text import encode
 
     until = conditions(events or ("stalled",))
-    target_pid = resolve_target(pid, pid_option, name, required=True)
-    assert target_pid is not None
+    target_pid = target_of(ctx)
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
     flight = Flight(config.recording.flight, target_pid)

@@ -17,7 +17,7 @@ import click
 
 from hwtop.commands import live, screen
 from hwtop.commands.options import reading, settings, settings_of
-from hwtop.commands.target import resolve_target, target
+from hwtop.commands.target import target, target_or_none
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -45,9 +45,6 @@ _LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     interval: float,
@@ -86,7 +83,7 @@ def command(
         keymap=keymap(config.keys),
         levels=levels.chosen(config.symptoms.thresholds),
     )
-    target_pid = resolve_target(pid, pid_option, name, required=False)
+    target_pid = target_or_none(ctx)
     watching = live.Watching(
         target_pid,
         interval,
