@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import reading
+from hwtop.commands.options import json_flag, reading
 from hwtop.commands.target import resolve_target
 from hwtop.commands.values import Seconds
 from hwtop.errors import CannotError, UsageError
@@ -21,7 +21,6 @@ _NAME = click.option("--name", metavar="NAME", help="Name of the baseline.  [def
 _FOR = click.option(
     "--for", "seconds", type=Seconds(5, 600), default="60s", show_default=True, help="How long to watch the job."
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.group()
@@ -38,7 +37,7 @@ def command() -> None:
 @_NAME
 @_FOR
 @reading
-@_JSON
+@json_flag
 @click.option("--force", is_flag=True, help="Overwrite an existing baseline of that name.")
 def save(
     targets: tuple[str, ...],
@@ -77,7 +76,7 @@ def save(
 @_NAME
 @_FOR
 @reading
-@_JSON
+@json_flag
 @click.pass_context
 def compare(
     ctx: click.Context,

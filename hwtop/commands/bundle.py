@@ -87,15 +87,10 @@ def command(
 
 
 def _pictures(frame: Frame, config: Config) -> dict[str, str | bytes]:
-    from hwtop.fields import levels
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions
     from hwtop.ui.pictures import painted, screenshot
+    from hwtop.ui.settings.adoption import configured
 
-    options = ScreenOptions(
-        panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
-    )
-    view = options.opened(frame)
+    view = configured(config).opened(frame)
     return {
         "overview.txt": screenshot.text(view, _PICTURE),
         "overview.png": painted.png(screenshot.svg(view, _PICTURE)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import report_failure, settings, settings_of
+from hwtop.commands.options import json_flag, report_failure, settings, settings_of
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("then", metavar="THEN")
 @click.argument("now", metavar="NOW")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @settings
 @click.pass_context
 def command(ctx: click.Context, /, then: str, now: str, as_json: bool) -> None:

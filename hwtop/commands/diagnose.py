@@ -10,6 +10,7 @@ import click
 from hwtop.commands.options import (
     F,
     Length,
+    json_flag,
     length,
     length_of,
     on_finding,
@@ -36,7 +37,7 @@ def report_flags(function: F) -> F:
             help="Exit with code 1 if a finding has this severity or above.",
         ),
         click.option("--markdown", is_flag=True, help="Print the report as Markdown."),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        json_flag,
     ):
         function = option(function)
     return function

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from hwtop.commands.checks import report
+from hwtop.commands.options import json_flag
 from hwtop.commands.target import target, target_or_none
 
 
 @click.command()
 @target
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
     """Print what hwtop can and cannot see on this machine, and how to change that. With PID also whether it can see that process.

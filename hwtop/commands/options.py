@@ -184,6 +184,7 @@ def end_as_interrupted() -> None:
             signal.signal(signum, signal.default_int_handler)
 
 
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 masking = click.option(
     "--mask",
     "hidden",

@@ -10,6 +10,7 @@ import click
 
 from hwtop.commands.checks import Form, answer, report
 from hwtop.commands.nodes import launcher_of, names_nodes, nodes
+from hwtop.commands.options import json_flag
 from hwtop.commands.target import resolve_target
 from hwtop.errors import UsageError
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--nodes", "on_nodes", is_flag=True, help="Check all nodes of this Slurm job, or those named below.")
 @nodes
 @click.option("--agent", metavar="COMMAND", help="How to run hwtop on the nodes, as of hwtop fleet.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @click.pass_context
 def command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,24 +83,21 @@ def opening(ctx: click.Context) -> Opening:
         UsageError: the file names a theme, an action or a key that does not exist.
     """
     from hwtop.config import default_path
-    from hwtop.fields import levels
     from hwtop.report.frame import markdown
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions, SettingsFile
+    from hwtop.ui.options import SettingsFile
     from hwtop.ui.settings import rows as settings_rows
+    from hwtop.ui.settings.adoption import configured
 
     config, given = settings_of(ctx), ctx.params
     settings_rows.check(config)
     place = Path(config_path(ctx) or default_path())
-    options = ScreenOptions(
+    options = replace(
+        configured(config),
         theme=given["theme"],
         is_ascii=given["is_ascii"],
         is_readonly=given.get("readonly", True),
         no_color=given["no_color"] or bool(os.environ.get("NO_COLOR")),
         alerts=_alerts(config.alerts, given.get("on_finding")),
-        panels=config.panels,
-        keymap=keymap(config.keys),
-        levels=levels.chosen(config.symptoms.thresholds),
         save_picture=pictures.save,
         report=markdown.folded,
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),

@@ -84,16 +84,11 @@ def command(
 
     from hwtop.commands.replay import frame_at
     from hwtop.feed.watch import VERDICT_S, first_verdict, last_frame, watch
-    from hwtop.fields import levels
     from hwtop.ui import themes
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions
     from hwtop.ui.pictures import screenshot
+    from hwtop.ui.settings.adoption import configured
 
     config = settings_of(ctx)
-    options = ScreenOptions(
-        panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
-    )
     themes.check(theme)  # before the wait, not after it
     if replay is not None:
         frame = frame_at(replay, at, config.symptoms)
@@ -102,7 +97,7 @@ def command(
         with closing(watch(target_pid, seconds=most_s, log_globs=logs, gpus=gpus, symptoms=config.symptoms)) as coming:
             frame = first_verdict(coming) if seconds is None else last_frame(coming)
     shot = Shot(
-        view=replace(options.opened(frame), page=NAMES[0] if page == _ALL else page),
+        view=replace(configured(config).opened(frame), page=NAMES[0] if page == _ALL else page),
         size=size,
         paints=screenshot.looks(theme),
         formats=(form,),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import length, length_of, sudo
+from hwtop.commands.options import json_flag, length, length_of, sudo
 from hwtop.commands.stacks_export import FORMATS, export
 from hwtop.commands.target import given_target, target, target_of
 from hwtop.commands.values import Seconds
@@ -16,7 +16,7 @@ _EXPORT_S = 10.0
 @click.command()
 @target
 @sudo
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @length
 @click.option(
     "--flight-recorder",

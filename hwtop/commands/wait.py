@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import on_finding, reading, report_failure, settings, settings_of
+from hwtop.commands.options import json_flag, on_finding, reading, report_failure, settings, settings_of
 from hwtop.commands.target import target, target_of
 from hwtop.commands.values import Seconds
 
@@ -35,7 +35,7 @@ _DAY_S = 86400.0
     "--quiet-for", type=Seconds(1, _DAY_S), help="Also return as stalled after so long without a log line or step."
 )
 @on_finding
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -67,22 +67,12 @@ def command(
         )
     _check_extra()
     from hwtop.feed.call import Caller
-    from hwtop.fields import levels
     from hwtop.ui import themes
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions
+    from hwtop.ui.settings.adoption import configured
 
     themes.check(theme)
     config = settings_of(ctx)
-    options = ScreenOptions(
-        theme=theme,
-        is_ascii=is_ascii,
-        is_readonly=not writable,
-        alerts=config.alerts,
-        panels=config.panels,
-        keymap=keymap(config.keys),
-        levels=levels.chosen(config.symptoms.thresholds),
-    )
+    options = replace(configured(config), theme=theme, is_ascii=is_ascii, is_readonly=not writable)
     target_pid = target_or_none(ctx)
     watching = live.Watching(
         target_pid,

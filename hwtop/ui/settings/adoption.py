@@ -6,11 +6,26 @@ from dataclasses import replace
 
 from hwtop.config import Config
 from hwtop.config.settings import Path, changes
+from hwtop.fields import levels
 from hwtop.seconds import seconds
 from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages import actions
 from hwtop.ui.view import View
+
+
+def configured(config: Config) -> ScreenOptions:
+    """As the settings say, of what pictures show too.
+
+    Raises:
+        UsageError: they name an action or a key that does not exist.
+    """
+    return ScreenOptions(
+        panels=config.panels,
+        alerts=config.alerts,
+        keymap=keymap(config.keys),
+        levels=levels.chosen(config.symptoms.thresholds),
+    )
 
 
 def options_for(options: ScreenOptions, before: Config, after: Config) -> ScreenOptions:
