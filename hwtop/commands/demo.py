@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from hwtop.commands import completion, screen
 from hwtop.commands.values import Seconds
+from hwtop.config import IncidentConfig
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, Scenario
@@ -66,7 +68,5 @@ def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool
         DemoJob(scenario, Path(folder), is_stdlib_forced=is_stdlib_forced) as job,
     ):
         pid, logs = job.launcher_pid, (job.log_glob,)
-        watching = live.Watching(
-            pid, opening.interval_s, logs, None, opening.symptoms, opening.learns, flight=opening.flight
-        )
-        live.watch(opening, watching, for_s)
+        config = structs.replace(opening.config, incidents=IncidentConfig(save=False))
+        live.watch(opening, live.Watching(pid, opening.interval_s, logs, None, config), for_s)

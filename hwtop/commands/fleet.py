@@ -217,7 +217,7 @@ def _show(ctx: click.Context, fleet: LiveFleet) -> None:
     feeds: list[FleetFeed] = []
 
     def start(show: Show) -> FleetFeed:
-        feeds.append(FleetFeed(fleet, show, opening.symptoms, recording.store))
+        feeds.append(FleetFeed(fleet, show, opening.config.symptoms, recording.store))
         feeds[0].start()
         return feeds[0]
 

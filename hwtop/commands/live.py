@@ -23,7 +23,7 @@ from hwtop.commands import first_run, screen
 from hwtop.commands.options import on_finding, reading, settings_of
 from hwtop.commands.target import target, target_or_none
 from hwtop.commands.values import LARGEST
-from hwtop.config import FlightPlace, SymptomConfig
+from hwtop.config import Config, SymptomConfig
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
@@ -50,19 +50,13 @@ class Watching:
         interval_s: float,
         logs: tuple[str, ...],
         gpus: tuple[int, ...] | None,
-        symptoms: SymptomConfig,
-        learns: bool = False,
-        saves_incidents: bool = False,
-        flight: FlightPlace = "off",
+        config: Config,
     ) -> None:
         self._target_pid = target_pid
         self._interval_s = interval_s
         self._logs = logs
         self._gpus = gpus
-        self._symptoms = symptoms
-        self._learns = learns
-        self._saves_incidents = saves_incidents
-        self._kept = flight
+        self._config = config
         from hwtop.bundle.incident import keeper
         from hwtop.feed.flight import Flight
         from hwtop.feed.record import RecordingSwitch
@@ -110,7 +104,7 @@ class Watching:
             from hwtop.commands.bundle import bundle_of_watch
 
             watched = partial(self._flight.snapshots, BUNDLE_S)
-            bundle_of_watch(shot, self._frame, self.incident.seen(), watched, self._symptoms, told)
+            bundle_of_watch(shot, self._frame, self.incident.seen(), watched, self._config.symptoms, told)
 
     def stop(self) -> None:
         """Stop publishing; does not wait."""
@@ -130,8 +124,8 @@ class Watching:
             gc.enable()
         publish = self._publish
         assert publish is not None
-        self._flight = flight = Flight(self._kept, self._target_pid)
-        self.incident = incident = keeper(self._saves_incidents, flight.snapshots)
+        self._flight = flight = Flight(self._config.recording.flight, self._target_pid)
+        self.incident = incident = keeper(self._config.incidents.save, flight.snapshots)
 
         def show(frame: Frame) -> None:
             self._frame = frame
@@ -144,7 +138,8 @@ class Watching:
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
         store = both(flight.store, self.recording.store, incident.store)
-        self._feed = Feed(self._source, show, self._symptoms, learner(self._learns), store)
+        learned = learner(self._config.baselines.learn)
+        self._feed = Feed(self._source, show, self._config.symptoms, learned, store)
         self._feed.start()
 
 
@@ -176,19 +171,9 @@ def command(
     try:
         opening = screen.opening(ctx)
         if once:
-            print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
+            print_once(target_pid, logs, gpus, opening.options, opening.config.symptoms)
         else:
-            watching = Watching(
-                target_pid,
-                opening.interval_s,
-                logs,
-                gpus,
-                opening.symptoms,
-                opening.learns,
-                opening.saves_incidents,
-                opening.flight,
-            )
-            watch(opening, watching)
+            watch(opening, Watching(target_pid, opening.interval_s, logs, gpus, opening.config))
     finally:
         gc.enable()
 

@@ -15,7 +15,7 @@ from msgspec import structs
 from hwtop.commands import completion, pictures
 from hwtop.commands.options import F, config_path, settings, settings_of
 from hwtop.commands.values import Seconds
-from hwtop.config import INTERVAL_S, AlertConfig, FlightPlace, SymptomConfig
+from hwtop.config import INTERVAL_S, AlertConfig, Config
 from hwtop.errors import CannotError, HwtopError
 
 if TYPE_CHECKING:
@@ -70,10 +70,7 @@ class Opening:
     options: ScreenOptions
     interval_s: float
     has_mouse: bool
-    symptoms: SymptomConfig
-    learns: bool
-    saves_incidents: bool
-    flight: FlightPlace
+    config: Config
 
 
 def opening(ctx: click.Context) -> Opening:
@@ -102,15 +99,7 @@ def opening(ctx: click.Context) -> Opening:
         report=markdown.folded,
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
-    return Opening(
-        options,
-        given.get("interval", 1.0),
-        not given["no_mouse"],
-        config.symptoms,
-        config.baselines.learn,
-        config.incidents.save,
-        config.recording.flight,
-    )
+    return Opening(options, given.get("interval", 1.0), not given["no_mouse"], config)
 
 
 def _alerts(configured: AlertConfig, command: str | None) -> AlertConfig:

@@ -73,17 +73,7 @@ def command(
     themes.check(theme)
     config = settings_of(ctx)
     options = replace(configured(config), theme=theme, is_ascii=is_ascii, is_readonly=not writable)
-    target_pid = target_or_none(ctx)
-    watching = live.Watching(
-        target_pid,
-        interval,
-        logs,
-        gpus,
-        config.symptoms,
-        config.baselines.learn,
-        config.incidents.save,
-        config.recording.flight,
-    )
+    watching = live.Watching(target_or_none(ctx), interval, logs, gpus, config)
     options = replace(live.offered(options, watching.send), call=Caller(config.alerts, _complain))
     with listen(_LOOPBACK[host], port) as listening:
         serve(watching, options, listening, is_opened=is_opened)
