@@ -85,10 +85,6 @@ class FleetPage(Page):
             places |= stack([("fleet-table", rows), ("fleet-card", rest - rows)], at.y, width)
         return places
 
-    def focused_first(self, view: View) -> tuple[str, ...]:  # noqa: ARG002
-        """The map."""
-        return self.main
-
     def entered(self, view: View) -> View:
         """Of the whole job."""
         return fleet.closed(view)
