@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop import atomic_file
+from hwtop.commands import status_line
 from hwtop.commands.options import check_folder, end_as_interrupted, masking, reading, settings, settings_of
 from hwtop.commands.target import target, target_of
 from hwtop.commands.values import Bytes, Seconds
@@ -76,13 +76,13 @@ def command(
     )
     end_as_interrupted()
     with tempfile.TemporaryDirectory(prefix="hwtop-") as folder:
-        content = bundle(order, Mask(hidden), Path(folder), _show, lambda frame: _pictures(frame, config))
+        content = bundle(order, Mask(hidden), Path(folder), status_line.show, lambda frame: _pictures(frame, config))
     try:
         atomic_file.write(output, content)
     except OSError as error:
         raise CannotError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
     finally:
-        _show("")
+        status_line.show("")
     print(visible(f"{output}: {units.size(len(content))}; read its report.md before you share it"))
 
 
@@ -135,10 +135,3 @@ def bundle_of_watch(
             told(f"saved, and its path sent to the clipboard: {place} ({units.size(len(content))})", place)
 
     threading.Thread(target=work, name="hwtop-bundle", daemon=True).start()
-
-
-def _show(text: str) -> None:
-    """What is being done, on the line of the terminal that the next one overwrites."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from hwtop.commands import status_line
 from hwtop.commands.checks import Form, answer, report
 from hwtop.commands.nodes import launcher_of, names_nodes, nodes
 from hwtop.commands.options import json_flag
@@ -87,11 +87,9 @@ def _report_nodes(ctx: click.Context, agent: str | None, options: tuple[str, ...
     fleet = LiveFleet(launcher_of(ctx, takes_own_job=True), Agent(program=agent, checks=options))
     found: tuple[Node, ...] = ()
     for found in readings(fleet):
-        if sys.stderr.isatty():
-            done = sum(node.status not in ("connecting", "reporting") for node in found)
-            click.echo(f"\r{done} of {len(found)} nodes are through", nl=False, err=True)
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
+        done = sum(node.status not in ("connecting", "reporting") for node in found)
+        status_line.show(f"{done} of {len(found)} nodes are through")
+    status_line.show("")
     checks = compared(found)
     odd = {each.result.id: each.odd for each in checks}
     answer(ctx, form, nodes_report(found, checks), odd)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hwtop.commands import status_line
 from hwtop.commands.options import json_flag, on_finding, reading, report_failure, settings, settings_of
 from hwtop.commands.target import target, target_of
 from hwtop.commands.values import Seconds
@@ -71,7 +72,7 @@ def command(
     incident = keeper(config.incidents.save, flight.snapshots)
 
     def each(frame: Frame) -> None:
-        _show(frame)
+        status_line.show(f"{frame.watched_s:.0f} s: {frame.verdict.text}")
         announcer.advance(frame)
         incident.advance(frame)
 
@@ -85,7 +86,7 @@ def command(
         store=both(flight.store, incident.store),
     )
     frame, found = first_event(target_pid, coming, until, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
-    _show(None)
+    status_line.show("")
     announcer.finish()
     saved = incident.finish()
     if as_json:
@@ -94,14 +95,3 @@ def command(
         print(signed(wait_text(frame, found, saved)), end="")
     sys.stdout.flush()
     ctx.exit(exit_code_of(frame, found))
-
-
-def _show(frame: Frame | None) -> None:
-    """The verdict, on the line of the terminal that the next one overwrites; None: clear it."""
-    if not sys.stderr.isatty():
-        return
-    from hwtop.job.log.text import visible
-
-    text = "" if frame is None else f"{frame.watched_s:.0f} s: {visible(frame.verdict.text)}"[:100]
-    sys.stderr.write(f"\r\x1b[K{text}")
-    sys.stderr.flush()
