@@ -16,10 +16,10 @@ from hwtop.model.gpu.device import Gpu, GpuStatus
 from hwtop.model.log import Severity
 from hwtop.model.rank import Rank, RankState
 from hwtop.model.symptom import Finding
+from hwtop.symptoms.severity import gravity
 
 STATUSES: tuple[NodeStatus, ...] = ("reporting", "connecting", "ended", "late", "lost", "failed")
 """The better first."""
-_SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
 _SILENT = frozenset[NodeStatus](("lost", "failed", "ended"))
 _SICK: tuple[RankState, ...] = ("slow", "stalled", "stuck", "stopped", "dead")
 """States of a rank that others wait for, the sickest last."""
@@ -117,14 +117,14 @@ def _usual(nodes: Sequence[Node]) -> frozenset[str]:
 
 
 def _gravity(finding: Finding) -> int:
-    return _SEVERITIES.index(finding.severity)
+    return gravity(finding.severity)
 
 
 def badness(row: NodeRow) -> int:
     """What is wrong with it, so that the worst node stands first; equal ones keep their order. Of states alone: a number that
     flickers must not move a row."""
     status, state = STATUSES.index(row.node.status), row.worst_rank.state if row.worst_rank else "training"
-    found = (_gravity(row.blame) if row.blame else 0, _SEVERITIES.index(row.severity))
+    found = (_gravity(row.blame) if row.blame else 0, gravity(row.severity))
     sick = _SICK.index(state) + 1 if state in _SICK else 0
     lag = row.lag or 0
     if any(gpu.status in _GONE for gpu in row.gpus):

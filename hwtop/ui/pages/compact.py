@@ -66,9 +66,8 @@ def _job(view: View, width: int, room: int) -> list[Line]:
     left = room - len(lines)
     if left <= 0 or not ranks:
         return lines
-    wanted = view.selected if view.selected is not None else next(iter(view.blamed), None)
-    place = next((index for index, rank in enumerate(ranks) if rank.rank == wanted), 0)
-    return lines + [_rank(ranks[index], view.selected) for index in table.around(len(ranks), left, place)]
+    shown = table.around(len(ranks), left, rank_view.place_of_focused(view, ranks))
+    return lines + [_rank(ranks[index], view.selected) for index in shown]
 
 
 def _findings(view: View, width: int, room: int) -> list[Line]:

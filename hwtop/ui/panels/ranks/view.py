@@ -35,6 +35,12 @@ def is_plain(view: View) -> bool:
     return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not view.filter_of(RANKS.name)
 
 
+def place_of_focused(view: View, ranks: Sequence[Rank]) -> int:
+    """Of the selected rank among these, else of the one that is blamed; 0 where it is not among them."""
+    wanted = view.selected if view.selected is not None else next(iter(view.blamed), None)
+    return next((index for index, rank in enumerate(ranks) if rank.rank == wanted), 0)
+
+
 @once
 def by_number(view: View) -> dict[int, RankRow]:
     """Number -> the rank with what its fields need to know of the rest of the job."""
