@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hwtop.errors import CannotError, UsageError
-from hwtop.report.openmetrics import CONTENT_TYPE
+from hwtop.report.exports.openmetrics import CONTENT_TYPE
 
 _TIMEOUT_S = 10.0
 """For which a client may be silent."""

@@ -25,8 +25,8 @@ from hwtop.fleet.assemble import FleetAssembler
 from hwtop.job.log.own_report import signed_json
 from hwtop.model.fleet import FleetReading
 from hwtop.model.frame import Frame
-from hwtop.report import fleet as report
-from hwtop.report import json_report
+from hwtop.report.frame import fleet as report
+from hwtop.report.json_text import encode
 from hwtop.store.encoding import encoded
 from hwtop.store.kind import FLEET
 from hwtop.store.packing import decoded
@@ -119,7 +119,7 @@ def test_frames_of_the_replay_are_those_of_the_live_run(place: Path) -> None:
 def test_the_report_of_the_replay_is_that_of_the_live_run(place: Path) -> None:
     last = judged(hang())[-1]
     code, output, _ = done("replay", place, "--diagnose", "--json")
-    assert (code, output) == (1, signed_json(json_report.encode(report.diagnosis(last))) + "\n")
+    assert (code, output) == (1, signed_json(encode(report.diagnosis(last))) + "\n")
     code, output, _ = done("open", place, "--diagnose", "--at", "-9s")
     assert code == 1
     assert "Rank 5 is missing from the collective" in output

@@ -16,7 +16,7 @@ from hwtop.model.gpu.link import NvLink
 from hwtop.model.log import LogEvent
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
-from hwtop.ui.pages.layout import picture, scrollable
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.gpu.reasons import field_words
 from hwtop.ui.panels.gpu.state import GpuState
@@ -25,6 +25,7 @@ from hwtop.ui.view import View
 from tests import frames, gpu_frames
 from tests.parts import replace
 from tests.ui.cover import assert_covers
+from tests.ui.scrolling import scrollable
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SIZES = [(60, 15), (80, 24), (80, 50), (120, 40), (160, 50), (200, 60), (300, 80)]
