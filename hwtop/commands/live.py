@@ -12,12 +12,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from hwtop.commands import first_run, screen
 from hwtop.commands.options import LARGEST, on_finding, reading, resolve_target, settings_of, target

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import structs
+from msgspec import Struct, structs
 
 from hwtop.commands import completion, pictures
 from hwtop.commands.options import F, Seconds, config_path, settings, settings_of
@@ -62,8 +61,7 @@ def flags(function: F) -> F:
     return interval(readonly(looks(function)))
 
 
-@dataclass(frozen=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """How the screen opens."""
 
     options: ScreenOptions

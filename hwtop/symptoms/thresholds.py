@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from math import isfinite
+
+from msgspec.structs import replace
 
 from hwtop.errors import UsageError
 from hwtop.symptoms.records import Limit, records

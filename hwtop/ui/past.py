@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from msgspec import msgpack, structs
+from msgspec import Struct, msgpack, structs
+from msgspec.structs import replace
 
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import DerivedState, Frame
@@ -45,8 +45,7 @@ _SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
 _decoder = msgpack.Decoder(Frame)
 
 
-@dataclass(frozen=True)
-class StoredFrame:
+class StoredFrame(Struct, frozen=True):
     """One frame that can be shown again."""
 
     number: int
@@ -79,8 +78,7 @@ class Moment(NamedTuple):
     derived: DerivedState
 
 
-@dataclass(frozen=True)
-class FrameHistory:
+class FrameHistory(Struct, frozen=True):
     """What can be shown again, oldest first; the newest frame is the last."""
 
     kept: tuple[StoredFrame, ...] = ()

@@ -8,8 +8,8 @@ not seen; Ray's `RayTaskError(ValueError)`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.log.parsed import ParsedLine
@@ -56,8 +56,7 @@ _TOLD_BY_OTHERS = frozenset({"RayTaskError", "ExceptionGroup", "BaseExceptionGro
 """They wrap the exception that was raised elsewhere, and which is printed as well."""
 
 
-@dataclass
-class _Open:
+class _Open(Struct):
     """A traceback whose exception line has not come yet."""
 
     prefix: re.Pattern[str]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.job.progress.field_names import is_foreign, name_of, spaced
 from hwtop.job.progress.field_units import Field, rate
@@ -23,8 +24,7 @@ _RATE_CELL = re.compile(r"\s*(?P<key>[A-Za-z/]+/s(?:ec)?): (?P<value>\d+(?:\.\d*
 """tf_cnn_benchmarks: `images/sec: 123.4 +/- 1.2 (jitter = 3.4)`."""
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """What the cells of each row are."""
 
     separator: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop import __version__
 from hwtop.errors import UsageError
@@ -26,8 +28,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-@dataclass(frozen=True)
-class Shot:
+class Shot(Struct, frozen=True):
     """What is to be drawn of a view, and in which formats."""
 
     view: View

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
+
+from msgspec import Struct
 
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, visible
@@ -22,8 +23,7 @@ _Shape = Callable[[float, float, float], str]
 """Left and top of the cell and the width of the run -> a piece of a path."""
 
 
-@dataclass(frozen=True)
-class Paint:
+class Paint(Struct, frozen=True):
     """How a role looks; colours as "#rrggbb"."""
 
     color: str

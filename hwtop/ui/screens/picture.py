@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.geometry import Region
 from textual.screen import Screen
@@ -131,7 +131,7 @@ class PictureScreen(Screen[None]):
 
     def _look(self, **changes: object) -> None:
         if self.view is not None:
-            self._set(replace(self.view, **{"note": "", **changes}))  # type: ignore[arg-type]
+            self._set(replace(self.view, **{"note": "", **changes}))
 
     def _set(self, view: View) -> None:
         """Draw `view`, and tell the feed where it looks elsewhere than before."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from hwtop.fields.field import Field, Kind, Value
 
@@ -36,8 +37,7 @@ _NONE = "none"
 _NEAR = 3
 
 
-@dataclass(frozen=True)
-class Query(Generic[Row]):
+class Query(Struct, Generic[Row], frozen=True):
     """What was typed, understood."""
 
     tests: tuple[Callable[[Row], bool], ...]

@@ -12,7 +12,8 @@ import select
 import sys
 import termios
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hwtop.errors import CannotError
 from hwtop.ui import themes
