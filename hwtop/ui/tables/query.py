@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from hwtop.fields.field import Field, Kind, Value
+from hwtop.lazy_regex import lazy_regex
 
 Row = TypeVar("Row")
 
@@ -29,9 +30,9 @@ _EXAMPLES: dict[Kind, str] = {
     "seconds": "0.5, 30s or 2m",
 }
 
-_TERM = re.compile(r'!?(?:[a-z][a-z/_]*!?~)?"[^"]*"?|\S+', re.IGNORECASE)
-_ASKS = re.compile(r"([a-z][a-z/_]*)(!=|!~|>=|<=|=|~|<|>)(.*)", re.IGNORECASE | re.DOTALL)
-_NUMBER = re.compile(r"(\d+(?:\.(\d*))?|\.(\d+))([a-z%]*)", re.IGNORECASE)
+_TERM = lazy_regex(r'!?(?:[a-z][a-z/_]*!?~)?"[^"]*"?|\S+', re.IGNORECASE)
+_ASKS = lazy_regex(r"([a-z][a-z/_]*)(!=|!~|>=|<=|=|~|<|>)(.*)", re.IGNORECASE | re.DOTALL)
+_NUMBER = lazy_regex(r"(\d+(?:\.(\d*))?|\.(\d+))([a-z%]*)", re.IGNORECASE)
 _NONE = "none"
 """Asks for rows that have no value, e.g. `rank=none`."""
 _NEAR = 3
