@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from msgspec import Struct, msgpack, structs
@@ -42,7 +43,11 @@ _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
 """Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
 _SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
 
-_decoder = msgpack.Decoder(Frame)
+
+@cache
+def _decoder() -> msgpack.Decoder[Frame]:
+    """Made when an earlier frame is first shown: it takes 15 ms, as a frame has some 150 types in it."""
+    return msgpack.Decoder(Frame)
 
 
 class StoredFrame(Struct, frozen=True):
@@ -139,7 +144,7 @@ def frame_of(past: FrameHistory, place: int) -> Frame:
     assert past.newest is not None
     if past.kept[place].number == past.newest.number:
         return past.newest
-    frame = _decoder.decode(zlib.decompress(past.kept[place].packed))
+    frame = _decoder().decode(zlib.decompress(past.kept[place].packed))
     return _whole(frame, past.newest, past)
 
 
