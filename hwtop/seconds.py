@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, timezone
 
-_FORM = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|min|h)?", re.ASCII)
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+from hwtop.lazy_regex import lazy_regex
+
+_FORM = lazy_regex(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|min|h)?", re.ASCII)
+_CLOCK = lazy_regex(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _NUMBER = r"(\d{1,5})"  # more days than that are a year that no clock can show
-_AGO = re.compile(
+_AGO = lazy_regex(
     rf"-?\s*(?:{_NUMBER}\s*d)?\s*(?:{_NUMBER}\s*h)?\s*(?:{_NUMBER}\s*m(?:in)?)?\s*(?:{_NUMBER}\s*s)?(?:\s*ago)?",
     re.ASCII,
 )

@@ -9,9 +9,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from hwtop.config import Config
 from hwtop.feed.feed import frames as judged

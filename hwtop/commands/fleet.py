@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import deque
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags

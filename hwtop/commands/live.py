@@ -11,13 +11,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from hwtop.commands import first_run, screen
 from hwtop.commands.options import on_finding, reading, settings_of
@@ -27,6 +27,7 @@ from hwtop.config import Config, SymptomConfig
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
+    from hwtop.feed.feed import Feed
     from hwtop.model.frame import Frame
     from hwtop.model.plan import UserFocus
     from hwtop.model.signal import SignalAnswer, SignalOrder
@@ -61,16 +62,25 @@ class Watching:
         from hwtop.feed.flight import Flight
         from hwtop.feed.record import RecordingSwitch
 
+        self._publishing = threading.Lock()
         self._publish: Callable[[Frame], None] | None = None
+        self._feed: Feed | None = None
         self._flight = Flight("off", None)
         self._frame: Frame | None = None
         self.recording = RecordingSwitch(earlier=lambda: self._flight.snapshots())
         self.incident = keeper(False)
 
     def start(self, publish: Callable[[Frame], None]) -> Watching:
-        """Start to publish frames, from a thread."""
-        self._publish = publish
-        self._begin()
+        """Publish frames from now on, from a thread: the newest at once where some have come since `begin`."""
+        if not gc.isenabled():  # all is imported
+            gc.freeze()
+            gc.enable()
+        with self._publishing:
+            self._publish = publish
+            if self._frame is not None:
+                publish(self._frame)
+        if self._feed is None:
+            self.begin()
         return self
 
     def attach(self, pid: int) -> None:
@@ -78,10 +88,11 @@ class Watching:
         self.stop()
         threading.Thread(target=self.recording.close, name="hwtop-recording", daemon=True).start()
         self._target_pid = pid
-        self._begin()
+        self.begin()
 
     def look(self, user_focus: UserFocus) -> None:
         """The user looks at this: sample it more often, read its details, carry out the request."""
+        assert self._feed is not None
         self._feed.focus.user_focus = user_focus
 
     def interval(self, seconds: float) -> None:
@@ -108,10 +119,12 @@ class Watching:
 
     def stop(self) -> None:
         """Stop publishing; does not wait."""
-        self._feed.stop()
+        if self._feed is not None:
+            self._feed.stop()
         self._flight.close()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Start to read. Nothing is shown before `start`: the first reading may take a second, and so may the import of the screen."""
         from hwtop.bundle.incident import keeper
         from hwtop.feed.feed import Feed, both
         from hwtop.feed.flight import Flight
@@ -119,18 +132,15 @@ class Watching:
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 
-        if not gc.isenabled():  # the first job of this screen: all is imported
-            gc.freeze()
-            gc.enable()
-        publish = self._publish
-        assert publish is not None
         self._flight = flight = Flight(self._config.recording.flight, self._target_pid)
         self.incident = incident = keeper(self._config.incidents.save, flight.snapshots)
 
         def show(frame: Frame) -> None:
-            self._frame = frame
             incident.advance(frame)
-            publish(frame)
+            with self._publishing:
+                self._frame = frame
+                if self._publish is not None:
+                    self._publish(frame)
             if frame.number == _STARTED:
                 give_back()
 
@@ -169,13 +179,31 @@ def command(
         return
     gc.disable()  # until all is imported (`Watching`): none of that is garbage, and to look for some is a tenth of the imports
     try:
-        opening = screen.opening(ctx)
         if once:
+            opening = screen.opening(ctx)
             print_once(target_pid, logs, gpus, opening.options, opening.config.symptoms)
         else:
-            watch(opening, Watching(target_pid, opening.interval_s, logs, gpus, opening.config))
+            watching = Watching(target_pid, given["interval"], logs, gpus, settings_of(ctx))
+            with early(watching):
+                watch(screen.opening(ctx), watching)
     finally:
         gc.enable()
+
+
+@contextlib.contextmanager
+def early(watching: Watching) -> Iterator[None]:
+    """Read while the screen is still imported, where there will be one. However that ends, reading ends with it.
+
+    Raises:
+        CannotError: the limit on address space is too low.
+    """
+    if _has_terminal():
+        _make_room()
+        watching.begin()
+    try:
+        yield
+    finally:
+        watching.stop()
 
 
 def watch(opening: screen.Opening, watching: Watching, seconds: float | None = None) -> None:
@@ -197,21 +225,18 @@ def run(opening: screen.Opening, start: Source, seconds: float | None = None) ->
         CannotError: standard output is not a terminal, TERM does not name one, or the limit on address space is too low.
         UsageError: no such theme.
     """
-    from hwtop.feed.address_space import check_address_space
     from hwtop.feed.call import Caller
-    from hwtop.feed.heap import share_heap
     from hwtop.ui import themes
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.terminal import terminal
 
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _has_terminal():
         raise CannotError(
             "the screen needs a terminal; without one use `hwtop diagnose PID`, `hwtop PID --once` or `hwtop replay FILE --diagnose`"
         )
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
-    check_address_space()
-    share_heap()
+    _make_room()
     terminal.check()
     themes.check(opening.options.theme)
     options = replace(terminal.fitted(opening.options), is_first=first_run.is_first())
@@ -245,6 +270,23 @@ def offered(options: ScreenOptions, send: Send) -> ScreenOptions:
     from hwtop.collectors.stacks.deep_look import find_pystack
 
     return options if options.is_readonly else replace(options, send=send, has_pystack=find_pystack() is not None)
+
+
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _make_room() -> None:
+    """Before the first thread.
+
+    Raises:
+        CannotError: the limit on address space is too low.
+    """
+    from hwtop.feed.address_space import check_address_space
+    from hwtop.feed.heap import share_heap
+
+    check_address_space()
+    share_heap()
 
 
 def _takes_text() -> bool:

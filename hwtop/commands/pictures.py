@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from hwtop import atomic_file
 from hwtop.errors import CannotError, HwtopError, internal_error

@@ -6,11 +6,11 @@ import math
 import sys
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags

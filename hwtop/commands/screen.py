@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import structs
+from msgspec import Struct, structs
 
 from hwtop.commands import completion, pictures
 from hwtop.commands.options import F, config_path, settings, settings_of
@@ -63,8 +62,7 @@ def flags(function: F) -> F:
     return interval(readonly(looks(function)))
 
 
-@dataclass(frozen=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """How the screen opens."""
 
     options: ScreenOptions
@@ -88,7 +86,7 @@ def opening(ctx: click.Context) -> Opening:
     config, given = settings_of(ctx), ctx.params
     settings_rows.check(config)
     place = Path(config_path(ctx) or default_path())
-    options = replace(
+    options = structs.replace(
         configured(config),
         theme=given["theme"],
         is_ascii=given["is_ascii"],

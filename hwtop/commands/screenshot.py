@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from hwtop.commands import completion, pictures
 from hwtop.commands.options import check_folder, masking, reading, settings, settings_of

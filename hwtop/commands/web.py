@@ -9,11 +9,11 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from hwtop.commands import live, screen
 from hwtop.commands.options import reading, settings, settings_of

@@ -13,9 +13,10 @@ must form a rectangle. Rows can have different numbers of names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
+
+from msgspec import Struct
 
 from hwtop.suggestion import did_you_mean
 
@@ -68,8 +69,7 @@ NAMES = (
 _MOST_LINES, _MOST_WORDS = 40, 12
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """The cells of a panel: rows `top` to `bottom` and columns `left` to `right`, ends excluded."""
 
     top: int
@@ -78,8 +78,7 @@ class Cells:
     right: int
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """A parsed layout."""
 
     lines: int

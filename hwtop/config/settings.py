@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
@@ -24,8 +23,7 @@ LONGEST = 4096
 """Characters of a value."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One line of the file."""
 
     path: Path

@@ -6,8 +6,9 @@ Its column, filter, order, colour, help and documentation all come from the decl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
+
+from msgspec import Struct, field
 
 from hwtop.fields import units
 from hwtop.fields.level import Level, Levels
@@ -28,8 +29,7 @@ _FORMATS: Mapping[Kind, Callable[[float | None], str]] = {
 _UNITS: Mapping[Kind, str] = {"count": "", "percent": "%", "bytes": "B", "seconds": "s", "word": ""}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     """How a field stands in a table; sizes in cells."""
 
     width: int
@@ -48,8 +48,7 @@ class Column:
     """In tables that leave out a column which no row fills, this one stays."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sort(Generic[Row]):
+class Sort(Struct, Generic[Row], frozen=True, kw_only=True):
     """The order of a table by a field."""
 
     words: str
@@ -62,8 +61,7 @@ class Sort(Generic[Row]):
     """Where rows are not ordered by the value itself."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Field(Generic[Row]):
+class Field(Struct, Generic[Row], frozen=True, kw_only=True):
     """What hwtop knows of each row of a subject."""
 
     id: str
@@ -137,8 +135,7 @@ class Field(Generic[Row]):
         return levels.get(self.id) or (own(row) if callable(own) else own)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subject(Generic[Row]):
+class Subject(Struct, Generic[Row], frozen=True, kw_only=True):
     """What fields are about: all that an exporter needs to read them."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import get_args
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.fields.field import Column, Field, Subject
@@ -17,8 +18,7 @@ _HOT, _NEAR_SLOWDOWN_C = Level(warning=83, critical=90), 5
 """Degrees where the device reports no slowdown threshold, and below it where it does; engineering defaults."""
 
 
-@dataclass(frozen=True)
-class DeviceRow:
+class DeviceRow(Struct, frozen=True):
     """One device with what its fields need to know of the rest of the machine."""
 
     gpu: Gpu

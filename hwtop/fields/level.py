@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from sys import float_info
 from typing import Literal
+
+from msgspec import Struct
 
 Alarm = Literal["warning", "critical"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Level:
+class Level(Struct, frozen=True, kw_only=True):
     """Where a number leaves the range that is fine; None = it never is that bad."""
 
     warning: float | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import get_args
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.fields.field import Column, Field, Sort, Subject, Value
@@ -32,8 +33,7 @@ CYCLE = ("tree", "cpu", "mem", "threads", "read", "write", "pid")
 """Orders of the table that one key goes through; a click on a title has all."""
 
 
-@dataclass(frozen=True)
-class ProcessRow:
+class ProcessRow(Struct, frozen=True):
     """One process with what its fields need to know of the rest of the job."""
 
     process: JobProcess

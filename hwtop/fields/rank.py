@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import fmean
 from typing import get_args
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.fields.field import Column, Field, Sort, Subject
@@ -35,8 +36,7 @@ CYCLE = ("rank", "state", "step", "wait", "s/step", "cpu", "mem")
 """Orders of the table that one key goes through; a click on a title has all."""
 
 
-@dataclass(frozen=True)
-class RankRow:
+class RankRow(Struct, frozen=True):
     """One rank with what its fields need to know of the rest of the job."""
 
     rank: Rank

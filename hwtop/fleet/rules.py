@@ -7,8 +7,9 @@ give the same one are told together.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from hwtop.fleet.merge import heard
 from hwtop.fleet.peers import check_gpus

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Literal
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.process import OpenFile
 
 FileKind = Literal["log", "data", "output", "socket", "pipe", "device", "memory", "terminal", "event", "other"]
 """data: read from a disk. output: written to one. memory: shared memory. event: the kernel's own (epoll, timers, ...)."""
 
-_LOG = re.compile(r"\.(?:log|out|err|txt|jsonl)(?:\.\d+)?$|/(?:stdout|stderr)$|/events\.out\.tfevents\.")
-_TERMINAL = re.compile(r"/dev/(?:pts/|tty|console|ptmx)")
-_MEMORY = re.compile(r"/dev/shm/|/memfd:|/SYSV|/dmabuf:|/dev/zero")
+_LOG = lazy_regex(r"\.(?:log|out|err|txt|jsonl)(?:\.\d+)?$|/(?:stdout|stderr)$|/events\.out\.tfevents\.")
+_TERMINAL = lazy_regex(r"/dev/(?:pts/|tty|console|ptmx)")
+_MEMORY = lazy_regex(r"/dev/shm/|/memfd:|/SYSV|/dmabuf:|/dev/zero")
 _DELETED = " (deleted)"
 
 

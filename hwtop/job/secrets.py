@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, get_args
 
+from hwtop.lazy_regex import lazy_regex
+
 MASK = "****"
 Hidden = Literal["hosts", "users", "paths"]
 HIDDEN: tuple[Hidden, ...] = get_args(Hidden)
@@ -23,31 +25,31 @@ SHOWN = 4096
 _MOST_WORDS = 200
 """Of a command line, looked at for the options of tools that log in."""
 
-_HARMLESS = re.compile(
+_HARMLESS = lazy_regex(
     r"TOKENI[ZS]E|KEYBOARD|KEYMAP|KEYWORD|KEYFRAME|KEYPOINT|MONKEY|HOTKEY|BYPASS|COMPASS|PASSES|PASSIVE|PASSTHR|AUTHOR(?!I[ZS])"
     r"|PRIVATEUSE|PIN_MEMORY|IB_PKEY"
 )
 """Words that hold one of `_SECRET` by chance."""
-_SECRET = re.compile(
+_SECRET = lazy_regex(
     r"TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH|COOKIE|PRIVATE|PWD|JWT|BEARER|WEBHOOK|CONNECTION_STRING|SIGNATURE|SALT"
     r"|(?:^|_)(?:PAT|PIN|CREDS?|SAS)(?:_|$)"
 )
-_ERROR = re.compile(r"(?:ERROR|EXCEPTION|WARNING)$")
+_ERROR = lazy_regex(r"(?:ERROR|EXCEPTION|WARNING)$")
 """What a program raises, and what it said then: `KeyError: 'image_size'` is the answer that a reader looks for."""
-_COUNT = re.compile(
+_COUNT = lazy_regex(
     r"(?:TOKENS|KEYS)(?:_|$)|(?:^|_)(?:NUM|MAX|MIN|N|PER)_|_(?:DIM|SIZE|LEN|LENGTH|HEADS|LAYERS|RATE|RATIO|DROPOUT|TTL|TIMEOUT)$"
 )
 """A name that counts or measures: MAX_TOKENS=4096 is a setting."""
-_NUMBER = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{1,9})?")
-_PLACE = re.compile(r"_(?:FILE|PATH|DIR|SOCK)$|^(?:OLD)?PWD$")
+_NUMBER = lazy_regex(r"-?[0-9]{1,9}(?:\.[0-9]{1,9})?")
+_PLACE = lazy_regex(r"_(?:FILE|PATH|DIR|SOCK)$|^(?:OLD)?PWD$")
 """A name that tells where something is; the path of a secret is none."""
-_HINT = re.compile(r"ACCESS|API|SESSION|LICEN[SC]E|LOGIN|SIGN|CERT|CRYPT|VAULT|WANDB|COMET|NEPTUNE|MLFLOW|DSN|HOOK")
+_HINT = lazy_regex(r"ACCESS|API|SESSION|LICEN[SC]E|LOGIN|SIGN|CERT|CRYPT|VAULT|WANDB|COMET|NEPTUNE|MLFLOW|DSN|HOOK")
 """Names under which a long random string is taken for a secret."""
-_RANDOM = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
+_RANDOM = lazy_regex(r"[A-Za-z0-9+/=_-]{24,}")
 _RANDOM_BITS = 3.0
 """Shannon entropy a character: random hex has 4 bits less what short strings lose, words and paths stay under 3 to 3.5."""
 
-_SHAPES = re.compile(
+_SHAPES = lazy_regex(
     r"""
       -----BEGIN[ ][A-Z ]{0,40}PRIVATE[ ]KEY-----[\s\S]*?(?:-----END[ ][A-Z ]{0,40}PRIVATE[ ]KEY-----|\Z)
     | (?<![A-Za-z0-9])(?:                                        # an underscore may stand before it, as in the name of a file
@@ -86,26 +88,26 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
-_BEARER = re.compile(r"(?i)\b(bearer|basic)(\s{1,4})[\w.~+/=-]{8,}")
-_URL_USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@]{0,255}):[^\s]{1,1024}@")
+_BEARER = lazy_regex(r"(?i)\b(bearer|basic)(\s{1,4})[\w.~+/=-]{8,}")
+_URL_USER = lazy_regex(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@]{0,255}):[^\s]{1,1024}@")
 """Up to the last "@": a password may hold ":", "/" and "@" itself where it was not encoded."""
-_URL_TOKEN = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^\s/:@]{12,1024}@")
-_ASSIGNED = re.compile(r"""(?<!\w)(?P<name>\w[\w.-]{0,127})(?P<sign>(?:\\{0,8}["'])?\s{0,4}(?:=|:(?!//))\s{0,4})""")
+_URL_TOKEN = lazy_regex(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^\s/:@]{12,1024}@")
+_ASSIGNED = lazy_regex(r"""(?<!\w)(?P<name>\w[\w.-]{0,127})(?P<sign>(?:\\{0,8}["'])?\s{0,4}(?:=|:(?!//))\s{0,4})""")
 """A name and what stands before its value; the text of a program in a program has its quotes escaped."""
-_OPTION = re.compile(r"(?<!\S)(?P<name>--?[A-Za-z][\w.-]{0,127})(?P<sign>\s{1,4})(?!--[A-Za-z])")
-_QUOTED = re.compile(r"""(?P<quote>\\{0,8}["'])(?P<value>.*?)(?:(?P=quote)|\Z)""", re.DOTALL)
-_BARE = re.compile(r"""(?:[^\s&;,"'\\]|\\(?!["'\\]))+""")
-_WORD = re.compile(r"\S+")
-_REST = re.compile(r"""[^"'\r\n\\]+""")
-_HEADER = re.compile(r"AUTHORIZATION$|(?:^|_)COOKIE$")
+_OPTION = lazy_regex(r"(?<!\S)(?P<name>--?[A-Za-z][\w.-]{0,127})(?P<sign>\s{1,4})(?!--[A-Za-z])")
+_QUOTED = lazy_regex(r"""(?P<quote>\\{0,8}["'])(?P<value>.*?)(?:(?P=quote)|\Z)""", re.DOTALL)
+_BARE = lazy_regex(r"""(?:[^\s&;,"'\\]|\\(?!["'\\]))+""")
+_WORD = lazy_regex(r"\S+")
+_REST = lazy_regex(r"""[^"'\r\n\\]+""")
+_HEADER = lazy_regex(r"AUTHORIZATION$|(?:^|_)COOKIE$")
 """Names of HTTP headers whose values hold several words: a scheme and what it needs, or many cookies."""
-_LOGIN = re.compile(
+_LOGIN = lazy_regex(
     r"""(?<![\w-])(?P<tool>(?:mysql|mariadb)[\w-]*|mongo(?:sh|dump|restore)?|sshpass|smbclient|sqlcmd|redis-cli|ldap\w+|7z|zip
       |(?:docker|podman|skopeo|helm|oras|az)\s(?:\w{1,20}\s)?login)(?![\w-])(?P<between>[^|;&\n]{0,400}?\s-[pPaw])(?P<sign>\s{0,2})(?P<value>[^\s=-]\S*)""",
     re.VERBOSE,
 )
 """Programs whose option of one letter is a password, as their manual pages say; it may follow without a blank."""
-_USER = re.compile(
+_USER = lazy_regex(
     r"(?<!\S)(?P<option>-[uU]\s{0,2}|--user[ =])(?P<user>[^\s:/@%]{1,80}[:%])(?P<value>(?!\d{1,5}(?!\S))\S+)"
 )
 """curl -u USER:PASSWORD, smbclient -U USER%PASSWORD; what a port may be is left."""
@@ -171,7 +173,7 @@ def _argument_masked(argument: str) -> str:
     return masked_text(argument)
 
 
-_LONG_OPTION = re.compile(r"--[A-Za-z][\w.-]*(?:=.*)?", re.DOTALL)
+_LONG_OPTION = lazy_regex(r"--[A-Za-z][\w.-]*(?:=.*)?", re.DOTALL)
 
 
 def _logins_masked(shown: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]:

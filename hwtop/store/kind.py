@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from hwtop.model.fleet import FleetReading
 from hwtop.model.snapshot import Snapshot
@@ -13,8 +14,7 @@ Reading = Snapshot | FleetReading
 R = TypeVar("R", bound=Reading)
 
 
-@dataclass(frozen=True)
-class Kind(Generic[R]):
+class Kind(Struct, Generic[R], frozen=True):
     """Of all rows of one file."""
 
     version: int

@@ -6,9 +6,10 @@ import contextlib
 import os
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from hwtop.errors import CannotError, UsageError
 from hwtop.model.snapshot import Snapshot
@@ -28,8 +29,7 @@ _PAGE_BYTES = 1024
 """Of the file. A row takes 2 to 4 KB and begins a page of its own: larger pages stay half empty."""
 
 
-@dataclass
-class _Group:
+class _Group(Struct):
     """A key frame and the rows after it."""
 
     first_id: int

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.errors import internal_error
@@ -39,8 +39,7 @@ _KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
 
 
-@dataclass
-class _Watch:
+class _Watch(Struct):
     """What is remembered of one symptom between two moments."""
 
     since_s: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -105,8 +104,7 @@ def observed(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """A symptom and the pure function that looks for it.
 
     Where it has `limits`, `check` gets them: the same rule with other limits is this one with `limits` replaced.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from math import isfinite
+
+from msgspec.structs import replace
 
 from hwtop.errors import UsageError
 from hwtop.suggestion import did_you_mean

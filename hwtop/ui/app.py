@@ -67,6 +67,17 @@ class HwtopApp(App[None]):
         self.register_theme(tones.theme)
         self.theme = tones.name
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Use the colours of another theme. Before there is a screen that is not done twice: the style sheet is still to be parsed."""
+        if self._screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_default_screen(self) -> MonitorScreen:
+        """The only one under the dialogs."""
+        return self._monitor
+
     def get_driver_class(self) -> type[Driver]:
         """The one for this platform, with fewer bytes where it is an ordinary terminal."""
         usual = super().get_driver_class()
@@ -95,9 +106,8 @@ class HwtopApp(App[None]):
         """Draw what was left out."""
         self.refresh()
 
-    async def on_mount(self) -> None:
-        """Show the screen, then start the feed."""
-        await self.push_screen(self._monitor)
+    def on_mount(self) -> None:
+        """Start the feed."""
         self._feed = self._monitor.feed = self._start(self.publish)
 
     def publish(self, ready: Frame | FrameHistory) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.ui.widgets.box import box
 from hwtop.ui.widgets.line import Line
@@ -14,8 +16,7 @@ _WIDEST = 70
 _KEYS = (("←→", "change"), ("Enter", "save"), ("Esc", "leave"))
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One question and its answers."""
 
     label: str

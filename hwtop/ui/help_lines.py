@@ -4,7 +4,8 @@ Pure; `screens/help.py` holds what is typed."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.fields.gpu import GPU
 from hwtop.fields.node import NODE
@@ -43,8 +44,7 @@ _SUBSTRING = 3
 """Letters from which a part of a word is looked for, not only its beginning."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of help."""
 
     keys: str
@@ -54,8 +54,7 @@ class Row:
     is_possible: bool = True
 
 
-@dataclass(frozen=True)
-class Help:
+class Help(Struct, frozen=True):
     """What the screen shows."""
 
     lines: list[Line]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
@@ -17,8 +18,7 @@ _CHOICE_ROWS = 3
 """Rows that the choices get, however long the words above them."""
 
 
-@dataclass(frozen=True)
-class Choice(Generic[T]):
+class Choice(Struct, Generic[T], frozen=True):
     """One line of a menu."""
 
     label: str
@@ -29,8 +29,7 @@ class Choice(Generic[T]):
     """Why it cannot be chosen now."""
 
 
-@dataclass(frozen=True)
-class Menu(Generic[T]):
+class Menu(Struct, Generic[T], frozen=True):
     """What a person is asked."""
 
     title: str

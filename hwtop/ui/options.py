@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from hwtop.config import EVERY_PANEL, NO_ALERTS, AlertConfig, Config, PanelConfig
 from hwtop.config.settings import Path, Value
@@ -71,8 +72,7 @@ SaveBundle = Callable[[Shot, Callable[[str, pathlib.Path | None], None]], None]
 """Makes a bundle with this picture. Tells in words how far it is, and at last where the file is; from any thread. Does not block."""
 
 
-@dataclass(frozen=True)
-class SettingsFile:
+class SettingsFile(Struct, frozen=True):
     """The person's settings, and how they are written."""
 
     place: str
@@ -84,8 +84,7 @@ class SettingsFile:
     """What the command line says: path of the setting -> the flag and its value, which go before the file."""
 
 
-@dataclass(frozen=True)
-class ScreenOptions:
+class ScreenOptions(Struct, frozen=True):
     """How to show."""
 
     theme: str = "hwtop"

@@ -4,8 +4,10 @@ holds what is typed and the cursor."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
@@ -29,8 +31,7 @@ _ABOUT_FAR = 12.0
 """A match in what an entry is about counts as this far away: names go first."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One thing to do: look somewhere, then perhaps run an action; or apply a theme."""
 
     label: str

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
-from msgspec import msgpack, structs
+from msgspec import Struct, msgpack, structs
+from msgspec.structs import replace
 
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import DerivedState, Frame
@@ -42,11 +43,14 @@ _TURN = 20.0
 _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
 """Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
 
-_decoder = msgpack.Decoder(Frame)
+
+@cache
+def _decoder() -> msgpack.Decoder[Frame]:
+    """Made when an earlier frame is first shown: it takes 15 ms, as a frame has some 150 types in it."""
+    return msgpack.Decoder(Frame)
 
 
-@dataclass(frozen=True)
-class StoredFrame:
+class StoredFrame(Struct, frozen=True):
     """One frame that can be shown again."""
 
     number: int
@@ -79,8 +83,7 @@ class Moment(NamedTuple):
     derived: DerivedState
 
 
-@dataclass(frozen=True)
-class FrameHistory:
+class FrameHistory(Struct, frozen=True):
     """What can be shown again, oldest first; the newest frame is the last."""
 
     kept: tuple[StoredFrame, ...] = ()
@@ -141,7 +144,7 @@ def frame_of(past: FrameHistory, place: int) -> Frame:
     assert past.newest is not None
     if past.kept[place].number == past.newest.number:
         return past.newest
-    frame = _decoder.decode(zlib.decompress(past.kept[place].packed))
+    frame = _decoder().decode(zlib.decompress(past.kept[place].packed))
     return _whole(frame, past.newest, past)
 
 

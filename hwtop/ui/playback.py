@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Recorded seconds per second."""
@@ -10,8 +10,7 @@ TICK_S = 0.1
 """From one look for a newer frame to the next."""
 
 
-@dataclass(frozen=True)
-class Playback:
+class Playback(Struct, frozen=True):
     """Of one recording."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.job.launch.signals import title
@@ -27,8 +28,7 @@ _OUTCOMES: dict[str, tuple[str, str, str, str]] = {
 """What is expected of one and of several, and its contrary. What other signals do, only the job knows."""
 
 
-@dataclass(frozen=True)
-class Signalled:
+class Signalled(Struct, frozen=True):
     """To whom it went."""
 
     name: str

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hwtop.fields.level import Levels
 from hwtop.fields.levels import built_in
@@ -26,9 +29,10 @@ Tag = tuple[int, int | None]
 class OwnState:
     """A state that only its own page sees: on the others it is as at the start."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True)
-class View:
+
+class View(Struct, frozen=True, dict=True):
     """Immutable: a key makes a new one. Here is what all pages share; what one page remembers is in `states`."""
 
     frame: Frame
@@ -89,10 +93,11 @@ class View:
     """From where on numbers have the colour of a warning: the limits of the rules, as the person has set them."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Id of an action -> its keys, as Textual calls them. Where some are missing, `pages.actions.with_keys` adds the defaults."""
-    arranged: dict[tuple[int, int], Mapping[str, Place]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    """Cells and rows of the screen -> the places of the panels, as far as worked out (see `pages.layout.arrange`)."""
+
+    @cached_property
+    def arranged(self) -> dict[tuple[int, int], Mapping[str, Place]]:
+        """Cells and rows of the screen -> the places of the panels, as far as worked out (see `pages.layout.arrange`)."""
+        return {}
 
     @property
     def job(self) -> Job | None:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 COOKIE = "hwtop"
 _OWN_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 """With any port: behind `ssh -L 9000:...` the browser uses another one."""
 
 
-@dataclass(frozen=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """The credentials of a request."""
 
     host: str

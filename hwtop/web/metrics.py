@@ -8,11 +8,12 @@ import secrets
 import socket
 import ssl
 import threading
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from hwtop.errors import CannotError, UsageError
 from hwtop.report.exports.openmetrics import CONTENT_TYPE
@@ -23,8 +24,7 @@ _MOST_CLIENTS = 16
 """Served at a time; more are refused. Each takes a thread."""
 
 
-@dataclass(frozen=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """Who may read the metrics."""
 
     tls: ssl.SSLContext | None = None

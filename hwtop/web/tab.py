@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import replace
 
 from aiohttp import WSCloseCode, WSMsgType, web
+from msgspec.structs import replace
 
 from hwtop.config import NO_ALERTS
 from hwtop.job.log.text import visible

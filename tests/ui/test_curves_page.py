@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
-
 import pytest
 from textual.pilot import Pilot
 
@@ -25,7 +23,7 @@ SIZES = [(60, 15), (80, 24), (120, 40), (200, 60)]
 
 
 def screen(view: View, size: tuple[int, int] = (120, 40)) -> list[str]:
-    lines = picture(changed(view, page="curves"), *size)
+    lines = picture(replace(view, page="curves"), *size)
     assert [line.width for line in lines] == [size[0]] * size[1]
     return [line.text for line in lines]
 

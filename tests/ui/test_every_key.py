@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import pytest
+from msgspec import Struct
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
@@ -16,12 +16,11 @@ from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages import actions, registry
 from hwtop.ui.screens.monitor import MonitorScreen
 from tests import fleets, frames
-from tests.parts import replace as with_changes
+from tests.parts import replace
 from tests.ui.test_app import FakeFeed, drive, screen_text
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """Keys that lead there; what the screen (a regular expression) shows after the key and not before, or no longer."""
 
     before: tuple[str, ...] = ()
@@ -135,10 +134,10 @@ def watched() -> list[Frame]:
     """A job that was well and hangs: there is a past to go back to."""
     last = frames.hang()
     derived_states = [
-        with_changes(last.derived, at_s=last.derived.at_s - s, time_s=last.derived.time_s - s) for s in (4, 2, 0)
+        replace(last.derived, at_s=last.derived.at_s - s, time_s=last.derived.time_s - s) for s in (4, 2, 0)
     ]
     return [
-        with_changes(
+        replace(
             last,
             number=number,
             derived=derived,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
 from pathlib import Path
 
 import pytest
@@ -145,7 +144,7 @@ def test_what_takes_time_has_a_word() -> None:
     attaching = View(frame=frames.picker(), attaching=41_000)
     assert "attaching to 41000 …" in rows(attaching)[1]
     assert "attaching to 41000 …" in "\n".join(rows(attaching, (59, 14)))
-    assert progress.word(changed(attaching, frame=frames.healthy())) == ""
+    assert progress.word(replace(attaching, frame=frames.healthy())) == ""
     early = replace(frames.picker(), derived=replace(frames.picker().derived, candidates=None))
     assert progress.word(View(frame=early)) == "looking for the job …"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
-
 import pytest
 
 from hwtop.model.flame import Flame, FlameNode
@@ -119,10 +117,10 @@ def test_the_selection_survives_a_flame_that_changes_its_order() -> None:
     train = flame.roots[0].children[0]
     turned = replace(train, children=train.children[::-1])
     newer = replace(flame, roots=(replace(flame.roots[0], children=(turned,)),))
-    assert at(changed(view, frame=with_job(flame=newer))) == "GPT.forward"
+    assert at(replace(view, frame=with_job(flame=newer))) == "GPT.forward"
     without = replace(train, children=())
     gone = replace(flame, roots=(replace(flame.roots[0], children=(without,)),))
-    assert at(changed(view, frame=with_job(flame=gone))) == "train"
+    assert at(replace(view, frame=with_job(flame=gone))) == "train"
 
 
 def test_a_deep_flame_keeps_the_selection_in_sight() -> None:
@@ -183,5 +181,5 @@ def test_the_samples_of_the_rank_on_the_page_are_asked_for() -> None:
     view = page(frames.hang(), selected=None)
     assert view.shown_rank is not None
     assert focus_of(view) == view.shown_rank.rank == view.blamed[0]
-    assert focus_of(changed(view, selected=2)) == 2
-    assert focus_of(changed(view, page="overview")) is None
+    assert focus_of(replace(view, selected=2)) == 2
+    assert focus_of(replace(view, page="overview")) is None

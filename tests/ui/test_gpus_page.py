@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace as changed
 
 import pytest
 from textual.pilot import Pilot
@@ -33,7 +32,7 @@ SIZES = [(60, 15), (80, 24), (80, 50), (120, 40), (160, 50), (200, 60), (300, 80
 
 def shown(frame: Frame, size: tuple[int, int] = (120, 40), **how: object) -> str:
     """The page; every row is exactly as wide as the screen."""
-    view = changed(View(frame=frame, page="gpu"), **how)  # type: ignore[arg-type]
+    view = replace(View(frame=frame, page="gpu"), **how)
     lines = picture(view, *size)
     assert [line.width for line in lines] == [size[0]] * size[1]
     return "\n".join(line.text for line in lines)

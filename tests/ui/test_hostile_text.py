@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.ui.pages.layout import picture

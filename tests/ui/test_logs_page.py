@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
-
 import pytest
-from msgspec.structs import replace as changed_line
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
@@ -272,7 +269,7 @@ def test_a_newer_frame_scrolls_what_is_held_and_nothing_on_other_pages() -> None
     )
     held = view_on(with_log(*before), scroll=20).with_state(LogsState(is_following=False))
     assert arrived(held, after).scroll == 27
-    assert arrived(changed(held.at_page("stacks"), scroll=20), after).scroll == 20
+    assert arrived(replace(held.at_page("stacks"), scroll=20), after).scroll == 20
 
 
 def test_flagged_lines_stay_in_reach_when_newer_ones_have_come() -> None:
@@ -335,7 +332,7 @@ def test_no_line_breaks_the_layout(text: str, size: tuple[int, int]) -> None:
         moves.chosen(view_on(frame), size),
         moves.pressed(view_on(frame), "others", size),
     ):
-        for row in lines_of(changed(view, filters=view.filters), size):
+        for row in lines_of(replace(view, filters=view.filters), size):
             assert row.text.isprintable()
 
 
@@ -374,8 +371,8 @@ def test_a_file_that_several_ranks_write_is_nobodys_after_they_have_ended() -> N
     job = frame.derived.job
     assert job is not None
     shared = f"{FOLDER}/job.log"
-    ranks = tuple(replace(rank, log=changed_line(rank.log, path=shared)) for rank in job.ranks)
-    own = changed_line(line("job.log", 1, "RuntimeError: closed by peer"), rank=0)
+    ranks = tuple(replace(rank, log=replace(rank.log, path=shared)) for rank in job.ranks)
+    own = replace(line("job.log", 1, "RuntimeError: closed by peer"), rank=0)
     owned = log_view.owners(
         replace(job, ranks=ranks, log_files=(LogFile(path=shared, pids=(), size_bytes=9, age_s=1.0),))
     )

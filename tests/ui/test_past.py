@@ -204,9 +204,8 @@ def test_a_typed_time_is_gone_to(watch: list[Frame], view: View) -> None:
 
 
 def replace_frame(view: View, frame: Frame) -> View:
-    from dataclasses import replace as with_fields
 
-    return with_fields(view, frame=frame)
+    return replace(view, frame=frame)
 
 
 @pytest.mark.parametrize("text", ["soon", "25:00", "14:61", "14", "-", "3", "-3x", "::", "١٤:٠٢", "14:02:10:11"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Sequence
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from hwtop.commands import pictures

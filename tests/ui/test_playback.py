@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
 from hwtop.ui import past

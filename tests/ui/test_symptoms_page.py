@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
-
 import pytest
 from textual.pilot import Pilot
 
@@ -118,7 +116,7 @@ def test_arrows_choose_the_finding_and_select_its_rank() -> None:
     assert down.selected == 3
     assert symptom_view.selected(moved(down, 0, 1, (120, 40))) == mount
     assert symptom_view.selected(moved(down, 0, -1, (120, 40))) == frame.findings[0]
-    gone = changed(down, frame=replace(frame, findings=frame.findings[:1]))
+    gone = replace(down, frame=replace(frame, findings=frame.findings[:1]))
     assert symptom_view.selected(gone) == frame.findings[0]
 
 
@@ -160,7 +158,7 @@ def test_enter_tells_what_was_looked_at_where_the_answers_take_the_room() -> Non
 def test_enter_on_the_overview_leads_here_where_no_rank_is_chosen() -> None:
     overview = View(frame=sick())
     assert chosen(overview, (80, 24)).page == "symptoms"
-    assert chosen(changed(overview, selected=2), (80, 24)).page == "stacks"
+    assert chosen(replace(overview, selected=2), (80, 24)).page == "stacks"
     assert chosen(View(frame=frames.healthy()), (80, 24)).page == "overview"
 
 

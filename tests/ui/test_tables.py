@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
 from typing import Any
 
 import pytest
@@ -91,8 +90,8 @@ def test_filter_of_ranks(word: str, kept: list[int]) -> None:
 def test_filter_of_processes_knows_the_gpus_of_a_rank() -> None:
     view = View(frame=frames.healthy(), page="processes", filters={"processes": "gpu=3 role=rank"})
     assert pids(view) == [frames.pid_of(3)]
-    assert pids(changed(view, filters={"processes": "rank=none"})) == [frames.LAUNCHER]
-    assert len(pids(changed(view, filters={"processes": "loader rank=2-3"}))) == 8
+    assert pids(replace(view, filters={"processes": "rank=none"})) == [frames.LAUNCHER]
+    assert len(pids(replace(view, filters={"processes": "loader rank=2-3"}))) == 8
 
 
 @pytest.mark.parametrize(
@@ -195,7 +194,7 @@ def test_a_filter_makes_a_list_of_a_map() -> None:
     shown = rows(view)
     assert any("filter: rank=100-105, 6 of 512 ranks" in row for row in shown)
     assert sum("○ collective-wait" in row for row in shown) >= 6
-    assert any("no rank matches" in row for row in rows(changed(view, filters={"ranks": "rank=600"})))
+    assert any("no rank matches" in row for row in rows(replace(view, filters={"ranks": "rank=600"})))
 
 
 @pytest.mark.parametrize("page", ["ranks", "processes"])
@@ -208,7 +207,7 @@ def test_what_is_not_understood_is_said_where_it_is_typed(page: str, width: int)
     assert "no field stat: did you mean 'state'?" in line.text
     assert any("8 of 8" in row or "41 of 41" in row for row in rows(view))
     for word in ("rank=" * 30, "zz=1", "rank=0-3 cpu>x"):
-        (line,) = draw(changed(view, filters={page: word}), width, 1)
+        (line,) = draw(replace(view, filters={page: word}), width, 1)
         assert line.width == width
         assert "▲" in line.text
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from dataclasses import replace as changed
 
 import pytest
 from textual.pilot import Pilot
@@ -73,16 +72,16 @@ def test_ranks_are_tagged_by_their_process() -> None:
     view = pressed(rank_moves.stepped(view, 1), "tag", (80, 24))
     assert (of(view), view.selected) == ([RANK_0], 1)
     assert "• 1 tagged" in title(view)
-    assert of(changed(view, page="processes")) == [RANK_0]
+    assert of(replace(view, page="processes")) == [RANK_0]
 
 
 def test_a_later_process_with_the_same_pid_is_not_tagged() -> None:
     view = View(frame=frame(), page="processes", tagged=frozenset({(RANK_1, RANK_1)}))
     assert of(view) == [RANK_1]
-    assert of(changed(view, frame=with_process(view.frame, RANK_1, start_ticks=7))) == []
-    assert of(changed(view, frame=with_process(view.frame, RANK_1, state="Z"))) == []
-    assert of(changed(view, frame=without(view.frame, RANK_1))) == []
-    assert "tagged" not in title(changed(view, frame=without(view.frame, RANK_1)))
+    assert of(replace(view, frame=with_process(view.frame, RANK_1, start_ticks=7))) == []
+    assert of(replace(view, frame=with_process(view.frame, RANK_1, state="Z"))) == []
+    assert of(replace(view, frame=without(view.frame, RANK_1))) == []
+    assert "tagged" not in title(replace(view, frame=without(view.frame, RANK_1)))
 
 
 @pytest.mark.parametrize("page", ["overview", "stacks", "logs", "host"])

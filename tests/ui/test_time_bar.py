@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from functools import cache
 
 import pytest
@@ -226,10 +225,10 @@ def test_nothing_is_done_to_the_job_from_a_picture_of_the_past() -> None:
         await pilot.press("left_square_bracket", "9")
         for key in ("k", "d"):
             await pilot.press(key)
-            assert len(app.screen_stack) == 2
+            assert len(app.screen_stack) == 1
             assert "p goes back to now" in " ".join(screen_text(app)[-3:])
         await pilot.press("p", "k")
-        assert len(app.screen_stack) == 3
+        assert len(app.screen_stack) == 2
 
     options = ScreenOptions(send=lambda _: ())
     drive(act, second(0), options=options)
@@ -266,7 +265,7 @@ WHEEL = (
 
 @pytest.mark.parametrize("text", ["9999999d", "9" * 200 + "s", "²d", "٣m", "24:00", "-", "99999d99999h"])
 def test_a_time_that_no_clock_shows_is_no_end_of_the_screen(text: str) -> None:
-    view = dataclasses.replace(_watched(), time_typed=text)
+    view = replace(_watched(), time_typed=text)
     after = time_moves.typed_time(view, "enter", "\r")
     assert "is not a valid time" in after.note or "is closest" in after.note
     assert cells(bar(after, 80)) == 80

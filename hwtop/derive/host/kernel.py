@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.derive.host.oom_count import OomCounter
@@ -49,8 +49,7 @@ _Timed = TypeVar("_Timed", bound=LogEvent | LogLine)
 _PATH_IN_WORD = re.compile(r"(?:^|=)(/[^\s,:;]+)")
 
 
-@dataclass
-class _Reported:
+class _Reported(Struct):
     """Something that the kernel said, and what it means for the job."""
 
     source: LogEvent | OomKill

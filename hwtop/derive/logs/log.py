@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,8 +38,7 @@ class LogReport(Struct, frozen=True, kw_only=True):
     progress: RankProgress
 
 
-@dataclass
-class _Reported:
+class _Reported(Struct):
     """An event, and how many steps of the same file came after it."""
 
     event: LogEvent

@@ -4,7 +4,8 @@ activity, and no progress."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _STEADY = 3
@@ -13,8 +14,7 @@ _KEPT_FORMS = 64
 """Forms of lines that are remembered of one file."""
 
 
-@dataclass
-class _Form:
+class _Form(Struct):
     steady: int = 0
     has_step_since: bool = False
     is_withheld: bool = False

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from hwtop.job.stacks.frames import is_user_frame
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.flight import FlightDump, FlightEntry, FlightGroup, FlightState
 from hwtop.model.stack import StackFrame
 
@@ -42,7 +43,7 @@ _DTYPES = {
 }
 """Names of c10::ScalarType -> those that users write."""
 
-_LIBRARY = re.compile(
+_LIBRARY = lazy_regex(
     r".*/(?:site-packages|dist-packages)/"
     r"|.*/lib(?:64)?/python3\.\d+t?/"
     r"|.*/(?=torch/(?:distributed|nn|utils|autograd|optim|multiprocessing|_\w+)/)"

@@ -6,17 +6,17 @@ counted by each rank for itself and say nothing to the other. Gloo records none 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwtop.job.flight.call import elements, site, tensors
 from hwtop.job.flight.team import Seen, Team, is_old
 from hwtop.job.rank_set import named
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.flight import FlightEntry, FlightKind, FlightVerdict
 from hwtop.model.stack import StackFrame
 
-_NAME = re.compile(r"(?:(send) (\d{1,6})->(\d{1,6})|(recv) (\d{1,6})<-(\d{1,6}))")
+_NAME = lazy_regex(r"(?:(send) (\d{1,6})->(\d{1,6})|(recv) (\d{1,6})<-(\d{1,6}))")
 _COALESCED = "coalesced"
 
 

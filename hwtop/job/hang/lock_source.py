@@ -5,14 +5,15 @@ Told from indentation, without parsing: a lock over several lines, or one taken 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-WITH = re.compile(r"^\s*(?:async\s+)?with\s+([^:#]+):")
+from hwtop.lazy_regex import lazy_regex
+
+WITH = lazy_regex(r"^\s*(?:async\s+)?with\s+([^:#]+):")
 """Its body may stand on the same line."""
-ACQUIRE = re.compile(r"([\w.\[\]]+)\.acquire\(")
-_CALL = re.compile(r"([\w.\[\]]+)\.(acquire|release)\(")
-_FUNCTION = re.compile(r"^\s*(?:async\s+)?def\s")
+ACQUIRE = lazy_regex(r"([\w.\[\]]+)\.acquire\(")
+_CALL = lazy_regex(r"([\w.\[\]]+)\.(acquire|release)\(")
+_FUNCTION = lazy_regex(r"^\s*(?:async\s+)?def\s")
 _READ_LINES = 500
 """A longer function is not searched to its top."""
 

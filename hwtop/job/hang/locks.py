@@ -6,7 +6,6 @@ name. `with` blocks around a line are told by `StackFrame.holds`, where the sour
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from hwtop.job.hang.lock_source import ACQUIRE, WITH, plain_names
 from hwtop.job.stacks.frames import is_stdlib_frame, is_user_frame, own_frames, place, short_name, user_frame
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.hang import LockKind, LockWait
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 
@@ -32,7 +32,7 @@ _WAITS: tuple[tuple[str, frozenset[str], LockKind], ...] = (
 )
 """Functions of Python's own library that wait, outermost first where one calls the other."""
 
-_CLASS = re.compile(r"(\w+)\.[^.]+$")
+_CLASS = lazy_regex(r"(\w+)\.[^.]+$")
 
 
 class Deadlock(Struct, frozen=True, kw_only=True):

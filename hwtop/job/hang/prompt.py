@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from hwtop.job.hang.rank_state import is_stuck
 from hwtop.job.stacks.frames import own_frames, thread_of
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackFrame
 
-_ASKS = re.compile(r"(?<![.\w])input\(|\bgetpass\(|\bstdin\.(?:read|readline|buffer\.read)\(")
+_ASKS = lazy_regex(r"(?<![.\w])input\(|\bgetpass\(|\bstdin\.(?:read|readline|buffer\.read)\(")
 """Calls that end when a line of standard input comes; the prompts of libraries end in one of them."""
 
 

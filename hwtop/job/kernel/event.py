@@ -17,6 +17,7 @@ from hwtop.job.kernel.mount_use import lies_on, nfs_server
 from hwtop.job.kernel.oom_report import OomKill
 from hwtop.job.rank_set import named
 from hwtop.job.size import size
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
 from hwtop.model.log import LogEvent, Severity
@@ -32,7 +33,7 @@ NOTICED_S = 6.0
 """A rank that died is seen dead within so long: the processes are read at each tick, a launcher looks every few seconds."""
 CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, -signal.SIGTRAP)
 """Exit codes of processes that the kernel ended for what they did."""
-_BUS = re.compile(r"\b(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?\b", re.IGNORECASE)
+_BUS = lazy_regex(r"\b(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?\b", re.IGNORECASE)
 _OF_GPU = (
     "xid",
     "gpu-lost",
@@ -42,10 +43,10 @@ _OF_GPU = (
     "nvlink-errors",
     "illegal-memory-access",
 )
-_JOURNAL_THREAD = re.compile(r"^(?:jbd2|xfsaild|xfs-\w+|f2fs_\w+|btrfs-\w+)/([\w!-]+?)(?:-\d+)?$")
+_JOURNAL_THREAD = lazy_regex(r"^(?:jbd2|xfsaild|xfs-\w+|f2fs_\w+|btrfs-\w+)/([\w!-]+?)(?:-\d+)?$")
 _OF_PROCESS = ("segfault", "filesystem-hang", "ecc-error")
 _OF_MACHINE = ("ecc-error", "too-many-open-files")
-_UNCORRECTED = re.compile(
+_UNCORRECTED = lazy_regex(
     r"\b\d+ UE\b|uncorrect|machine check exception|severity: (?:fatal|recoverable)|hardware memory corruption",
     re.IGNORECASE,
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.host.disk import MountReading
 
-_NVME_DISK = re.compile(r"(nvme\d+)(?:c\d+)?n\d+\w*")
+_NVME_DISK = lazy_regex(r"(nvme\d+)(?:c\d+)?n\d+\w*")
 """A name space of a controller: "nvme0n1" of "nvme0"."""
-_PARTITION = re.compile(r"((?:sd|vd|xvd|hd)[a-z]+)\d+|((?:nvme\d+n|mmcblk|md)\d+)p\d+")
+_PARTITION = lazy_regex(r"((?:sd|vd|xvd|hd)[a-z]+)\d+|((?:nvme\d+n|mmcblk|md)\d+)p\d+")
 
 
 def mounts_of(paths: Iterable[str], mounts: Sequence[MountReading]) -> tuple[MountReading, ...]:

@@ -12,13 +12,15 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-_SUMMARY = re.compile(
+from hwtop.lazy_regex import lazy_regex
+
+_SUMMARY = lazy_regex(
     r"oom-kill:constraint=CONSTRAINT_(?P<constraint>\w+),.*?"
     r"(?:oom_memcg=(?P<limit>.*?),)?(?P<all>global_oom,)?task_memcg=(?P<victim>.*),task=(?P<task>.*),pid=(?P<pid>\d+),uid="
 )
-_OLD_SUMMARY = re.compile(r"Task in (?P<victim>/.*) killed as a result of limit of (?P<limit>/.*)$")
-_USAGE = re.compile(r"memory: usage (?P<usage>\d+)kB, limit (?P<limit>\d+)kB")
-_KILLED = re.compile(
+_OLD_SUMMARY = lazy_regex(r"Task in (?P<victim>/.*) killed as a result of limit of (?P<limit>/.*)$")
+_USAGE = lazy_regex(r"memory: usage (?P<usage>\d+)kB, limit (?P<limit>\d+)kB")
+_KILLED = lazy_regex(
     r"(?:(?P<where>Memory cgroup o|O)ut of memory(?: \([\w ]+\))?: )?Kill(?:ed)? process (?P<pid>\d+),?(?: UID \d+,)? \((?P<task>.*?)\)"
     r"(?P<score> score )?(?:.*?anon-rss:(?P<anon>\d+)kB)?(?:.*?shmem-rss:(?P<shared>\d+)kB)?"
 )

@@ -6,7 +6,6 @@ Read from its command line first, its comm where the command line is missing (a 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,10 +24,11 @@ from hwtop.job.launch.programs import (
 )
 from hwtop.job.launch.ray import is_ray_controller
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.member import HelperKind
 from hwtop.model.process import ProcessInfo
 
-_PYTHON = re.compile(r"(i?python|pypy)\d*(\.\d+)*t?(-config)?$")
+_PYTHON = lazy_regex(r"(i?python|pypy)\d*(\.\d+)*t?(-config)?$")
 _LOADER_COMM = "pt_data_worker"
 """torch names the workers of its DataLoader so."""
 _PYTHON_COMMS = frozenset({"pt_main_thread", "pt_elastic", _LOADER_COMM})
@@ -42,7 +42,7 @@ _TRACKERS = ("from multiprocessing.resource_tracker import", "from multiprocessi
 _TEST_WORKER = "import sys;exec(eval(sys.stdin.readline()))"
 _TEST_TITLE = "[pytest-xdist "
 """How pytest-xdist starts its processes (execnet gateway_io.popen_args), and what they call themselves (xdist remote.py)."""
-_LOCAL_RANK = re.compile(r"--?local[-_]rank(?:=(\d+))?$")
+_LOCAL_RANK = lazy_regex(r"--?local[-_]rank(?:=(\d+))?$")
 
 
 class PythonProgram(NamedTuple):

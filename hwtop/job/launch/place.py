@@ -7,18 +7,18 @@ Docker and Podman with the cgroupfs driver (`/docker/ID`) and systemd's (`docker
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from hwtop.job.launch.environment import slurm_job_of, slurm_step_of
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.job import JobPlace
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo, ProcessReading
 
-_SLURM_CGROUP = re.compile(r"/job_(\d+)(?:/step_(\w+))?")
-_STEP_TITLE = re.compile(r"slurmstepd: \[(\d+)(?:\.(\w+))?\]")
-_CONTAINER = re.compile(r"(?:/|[/-])([0-9a-f]{64})(?:\.scope)?(?:/|$)")
-_POD = re.compile(r"pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})")
+_SLURM_CGROUP = lazy_regex(r"/job_(\d+)(?:/step_(\w+))?")
+_STEP_TITLE = lazy_regex(r"slurmstepd: \[(\d+)(?:\.(\w+))?\]")
+_CONTAINER = lazy_regex(r"(?:/|[/-])([0-9a-f]{64})(?:\.scope)?(?:/|$)")
+_POD = lazy_regex(r"pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})")
 _RUNTIMES = (
     ("docker", "docker"),
     ("libpod", "podman"),
@@ -29,10 +29,10 @@ _RUNTIMES = (
     ("nerdctl", "containerd"),
 )
 """Word in the path -> runtime, the most telling first."""
-_MOUNTED_ID = re.compile(
+_MOUNTED_ID = lazy_regex(
     r"/(docker/containers|containers/overlay-containers|containers/storage/overlay-containers|sandboxes)/([0-9a-f]{64})/"
 )
-_MOUNTED_POD = re.compile(r"/pods/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
+_MOUNTED_POD = lazy_regex(r"/pods/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 _SHORT = 12
 """Characters of an id that `docker ps` shows."""
 

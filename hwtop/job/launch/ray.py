@@ -5,15 +5,14 @@ A Ray worker's place in the training is not in the environment it was started wi
 
 from __future__ import annotations
 
-import re
-
 from hwtop.job.launch.environment import NO_JOB
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.process import ProcessInfo
 
-_TITLE = re.compile(r"ray::(\S+)")
-_TRAIN_WORKER = re.compile(r"_?RayTrainWor")
+_TITLE = lazy_regex(r"ray::(\S+)")
+_TRAIN_WORKER = lazy_regex(r"_?RayTrainWor")
 """Class RayTrainWorker of ray.train, or a private method of it; a comm is cut after 15 characters."""
-_CONTROLLER = re.compile(r"TrainContr|TorchTrainer|TrainTrainable")
+_CONTROLLER = lazy_regex(r"TrainContr|TorchTrainer|TrainTrainable")
 """Class TrainController of ray.train.v2, and the Tune trainables that drove the workers before it."""
 _COLLECTIVE_THREADS = ("pt_nccl", "pt_gloo", "gloo_tcp_loop")
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_SPECIFIER = re.compile(r"%(\d*)([%AabJjNnstuxq])")
+from hwtop.lazy_regex import lazy_regex
+
+_SPECIFIER = lazy_regex(r"%(\d*)([%AabJjNnstuxq])")
 _VARIABLES = {
     "A": ("SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID"),
     "a": ("SLURM_ARRAY_TASK_ID",),

@@ -5,12 +5,12 @@ torch.distributed.elastic writes LOG_DIR/RUN/attempt_K/LOCAL_RANK/{stdout,stderr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 
-_ATTEMPT = re.compile(r"^(.*)/attempt_(\d+)/")
+_ATTEMPT = lazy_regex(r"^(.*)/attempt_(\d+)/")
 
 
 def attempt_of(path: str) -> tuple[str, int] | None:

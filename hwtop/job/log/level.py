@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import re
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import LogLevel
 
 SEARCHED = 160
 """Characters from the start that time, source and level stand in; engineering default."""
 _MOST_WORDS = 10
 NAMES = "TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN(?:ING)?|ERROR|SEVERE|CRITICAL|FATAL"
-_WORD = re.compile(rf"[\[(|]?({NAMES})(?P<end>[\]):|,]?)")
-_PADDED = re.compile(rf"({NAMES}) {{2,}}\S")
+_WORD = lazy_regex(rf"[\[(|]?({NAMES})(?P<end>[\]):|,]?)")
+_PADDED = lazy_regex(rf"({NAMES}) {{2,}}\S")
 """At the start of a line: a column of its own, as Rich prints it."""
-_BOXED = re.compile(rf"\[({NAMES})\]", re.IGNORECASE)
-_FIELD = re.compile(rf"\blevel[\"']?\s?[=:]\s?[\"']?({NAMES})\b", re.IGNORECASE)
-_SPOKEN = re.compile(r"(warning|error|fatal|critical):")
+_BOXED = lazy_regex(rf"\[({NAMES})\]", re.IGNORECASE)
+_FIELD = lazy_regex(rf"\blevel[\"']?\s?[=:]\s?[\"']?({NAMES})\b", re.IGNORECASE)
+_SPOKEN = lazy_regex(r"(warning|error|fatal|critical):")
 GLOG_DAY = r"\d{3,4}"
 """The month is one digit in what torch prints: E321 is March 21."""
-_GLOG = re.compile(rf"\[?([IWEFD])(?:{GLOG_DAY})?")
-_GLOG_NEXT = re.compile(r"\d\d:\d\d:\d\d|[\w./-]+:\d+\]|\w+/\w+")
+_GLOG = lazy_regex(rf"\[?([IWEFD])(?:{GLOG_DAY})?")
+_GLOG_NEXT = lazy_regex(r"\d\d:\d\d:\d\d|[\w./-]+:\d+\]|\w+/\w+")
 _BETWEEN = ("-", "|", ":")
 _LEVELS: dict[str, LogLevel] = {
     "t": "debug", "d": "debug", "i": "info", "n": "info", "w": "warning", "e": "error", "c": "critical", "f": "critical",

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
-_NAME = re.compile(
+from hwtop.lazy_regex import lazy_regex
+
+_NAME = lazy_regex(
     r"\.(?:log|out|err|txt|jsonl)(?:\.[\w.-]+)?$|/(?:\w+[._-])?(?:stdout|stderr|log|current)$|/rank[._-]?\d+$"
 )
-_NO_LOG = re.compile(
+_NO_LOG = lazy_regex(
     r"/(?:requirements|readme|license|vocab|merges|hparams|config)[^/]*$|\.(?:gz|bz2|xz|zst|lock)$", re.I
 )
 _DELETED = " (deleted)"

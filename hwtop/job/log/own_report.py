@@ -6,7 +6,6 @@ cut short hides nothing, and neither does a last line that was forged before the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from zlib import crc32
 
@@ -14,11 +13,12 @@ from msgspec.structs import replace
 
 from hwtop.job.log.block import LogBlock, all_lines
 from hwtop.job.log.parsed import ParsedLine
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import LogLine
 
 _MARK = "End of hwtop report: "
 _IN_JSON = '  "end": "'
-_END = re.compile(f"(?:{_IN_JSON})?{_MARK}" + r"(\d{1,7}) lines, checksum ([0-9a-f]{8})\b")
+_END = lazy_regex(f"(?:{_IN_JSON})?{_MARK}" + r"(\d{1,7}) lines, checksum ([0-9a-f]{8})\b")
 
 
 def signed(text: str) -> str:

@@ -5,8 +5,9 @@ A prefix is what a launcher and a logging library put before what the program sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from hwtop.job.log.level import level_of
 from hwtop.job.log.text import clean, labelled_rank, without_launcher, without_logger
@@ -14,8 +15,7 @@ from hwtop.job.log.time import reported_s
 from hwtop.model.log import LogLevel, LogLine
 
 
-@dataclass(frozen=True)
-class ParsedLine:
+class ParsedLine(Struct, frozen=True, dict=True):
     """A line and what its prefix tells. Each part is taken off once, when it is first asked for: most lines of a scan never are."""
 
     source: LogLine

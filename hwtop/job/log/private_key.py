@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from hwtop.lazy_regex import lazy_regex
 
-_BEGIN = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----")
-_END = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY-----")
+_BEGIN = lazy_regex(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----")
+_END = lazy_regex(r"-----END [A-Z ]{0,40}PRIVATE KEY-----")
 _MOST_LINES = 200
 """Of one key; an RSA key of 16,384 bits takes 197. A line that only looks like the first one shall not hide the whole log."""
 

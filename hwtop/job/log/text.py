@@ -6,26 +6,27 @@ import re
 
 from hwtop.job.log.level import GLOG_DAY, NAMES
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 
-_ANSI = re.compile(
+_ANSI = lazy_regex(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor moves
     r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
     r"|[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
     r"|[ -/]*[0-~])?"
 )
 """ECMA-48 escape sequences. A lone ESC is dropped too. None goes on after the line's end."""
-_ANSI_BYTES = re.compile(_ANSI.pattern.encode())
-_DIRTY = re.compile(r"[\x00\x08\r\x1b]")
-_OTHER_LINE = re.compile(r"\x1b(?:\[[\d;]*[ABEFHdf]|[DEM])")
+_ANSI_BYTES = lazy_regex(_ANSI.pattern.encode())
+_DIRTY = lazy_regex(r"[\x00\x08\r\x1b]")
+_OTHER_LINE = lazy_regex(r"\x1b(?:\[[\d;]*[ABEFHdf]|[DEM])")
 """Cursor up, down, to another row (ECMA-48 CUU, CUD, CNL, CPL, CUP, VPA; IND, NEL, RI): bars below each other use them."""
-_OTHER_LINE_BYTES = re.compile(_OTHER_LINE.pattern.encode())
+_OTHER_LINE_BYTES = lazy_regex(_OTHER_LINE.pattern.encode())
 
-CARET_RETURN = re.compile(r"\^M|#015")
+CARET_RETURN = lazy_regex(r"\^M|#015")
 """Carriage returns as `cat -v` and syslog write them."""
 _RUBBED_CHARS = 20_000
 """Of a line with backspaces: a bar of Keras rubs itself out whole at each step, for a whole epoch in one line."""
 
-_LAUNCHER = re.compile(
+_LAUNCHER = lazy_regex(
     r"""\s*(?:
       \[(?:rank|default|trainer|worker)\s?:?\s*(?P<torchrun>\d+)\](?::\s?|\s(?=\S))  # [rank0]: [default0]: [rank: 0]
     | \[\d+,(?P<mpirun>\d+)\]<(?:stdout|stderr|stddiag)>:\s?                 # mpirun --tag-output: [1,3]<stdout>:
@@ -37,15 +38,15 @@ _LAUNCHER = re.compile(
     )""",
     re.VERBOSE,
 )
-_RANK_INSIDE = re.compile(r"\[(?:PG [^\]]{0,120}?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
-_OWN_LABEL = re.compile(
+_RANK_INSIDE = lazy_regex(r"\[(?:PG [^\]]{0,120}?)?[Rr]ank[ -]?(\d+)(?:/\d+)?\]")
+_OWN_LABEL = lazy_regex(
     rf"(?:\s*(?:{NAMES})\b)?[\[(<|\s]*(?:(?:global[ _-]?)?rank|gpu|r)[ :=#_-]{{0,2}}(\d{{1,5}})(?![\w.])"  # rank 1 step 5, [R1] step 5, (GPU1) step 5
     r"|.{0,160}?\brank[\"']?\s?[:=]\s?(\d{1,5})(?![\w.])",  # {"step": 5, "rank": 1}, step=5 rank=1
     re.IGNORECASE,
 )
-_RANK_IN_PATH = re.compile(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
+_RANK_IN_PATH = lazy_regex(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-_LOGGING_PREFIX = re.compile(
+_LOGGING_PREFIX = lazy_regex(
     rf"""\s*(?:
       (?:INFO|WARNING|DEBUG):(?!tensorflow)[\w.]+:\s*  # Python's logging as it comes
     | root:\s*

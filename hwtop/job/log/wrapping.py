@@ -7,12 +7,13 @@ that goes on, kubernetes/design-proposals-archive "kubelet-cri-logging").
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import msgspec
 
-_CRI = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d) (stdout|stderr) ([FP])(?::[\w:]*)? ?")
+from hwtop.lazy_regex import lazy_regex
+
+_CRI = lazy_regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d) (stdout|stderr) ([FP])(?::[\w:]*)? ?")
 _LONGEST_CHARS = 1 << 20
 """Of a line that came in parts; runtimes cut at 16 KiB."""
 

@@ -11,19 +11,20 @@ from hwtop.job.metrics.parsed import Parser
 from hwtop.job.metrics.tensorboard import EventFile
 from hwtop.job.metrics.wandb_log import WandbLog
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.metrics import MetricsKind
 
-_EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(?P<host>.+?)(?:\.(?P<pid>\d+))?(?:\.\d+)?(?:\.v2)?$")
+_EVENTS = lazy_regex(r"events\.out\.tfevents\.\d+\.(?P<host>.+?)(?:\.(?P<pid>\d+))?(?:\.\d+)?(?:\.v2)?$")
 """tensorflow/core/util/events_writer.cc and torch.utils.tensorboard: time, host, and in newer ones PID and a number."""
-_MLFLOW = re.compile(r"/metrics/(?P<name>.+)$")
-_CSV = re.compile(r"(?:^|[_.-])(?:metrics?|results?|summary|progress|history|log|loss(?:es)?)(?:[_.-].*)?\.csv$")
+_MLFLOW = lazy_regex(r"/metrics/(?P<name>.+)$")
+_CSV = lazy_regex(r"(?:^|[_.-])(?:metrics?|results?|summary|progress|history|log|loss(?:es)?)(?:[_.-].*)?\.csv$")
 _KERAS_LOG = "training.log"
-_JSONL = re.compile(
+_JSONL = lazy_regex(
     r"(?:metrics?|log|history|scalars?|progress|stats)[^/]*\.jsonl$|^(?:metrics|scalars)\.json$|\.log\.json$"
 )
 _DINO = ("log.txt", "log_stats.txt")
-_RANK = re.compile(r"(?:^|[^a-z])rank[._=-]?(\d{1,5})(?!\d)", re.IGNORECASE)
-_CHECKPOINT = re.compile(r"^(?P<run>.+)/checkpoint-\d+/trainer_state\.json$")
+_RANK = lazy_regex(r"(?:^|[^a-z])rank[._=-]?(\d{1,5})(?!\d)", re.IGNORECASE)
+_CHECKPOINT = lazy_regex(r"^(?P<run>.+)/checkpoint-\d+/trainer_state\.json$")
 
 
 def kind_of(path: str) -> MetricsKind | None:

@@ -6,9 +6,10 @@ import os
 import re
 from itertools import pairwise
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.process import ProcessInfo
 
-_OPTION = re.compile(
+_OPTION = lazy_regex(
     r"^[-+]{0,2}(?:[\w.]*[._-])?(?:out(?:put)?|log(?:ging|s)?|save|work|run|results?|exp(?:eriment)?|tensorboard|tb|project|"
     r"checkpoint|ckpt|default[_-]root|trainer)[_.-]?(?:dir(?:ectory)?|path|folder|root)?s?$|^[-+]{0,2}(?:hydra\.run\.dir|logdir|o)$",
     re.IGNORECASE,

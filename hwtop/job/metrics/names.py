@@ -8,7 +8,6 @@ Megatron-LM (lm loss, grad-norm, loss-scale), stable-baselines3 (time/fps).
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Literal
 
@@ -16,16 +15,17 @@ from msgspec import Struct
 
 from hwtop.job.progress.field_names import NAMES, name_of, plain_key, spaced
 from hwtop.job.progress.field_units import Field, rate
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.curve import CurveName
 
-_FOREIGN = re.compile(
+_FOREIGN = lazy_regex(
     r"(?:^|[/. ])(?:val|valid|validation|eval|evaluation|test|dev|best|ema|critic|disc|discriminator|gan)(?:[/. \d]|$)"
 )
-_UNIT = re.compile(r"\((\w+)\)")
-_FOLDER = re.compile(r"^[^/]+/")
-_LR = re.compile(r"^(?:lr|learning rate)[ /]\S+")
-_SCALE = re.compile(r"(?:^|[/ ])(?:loss|grad) scale$")
-_OTHER_LOSS = re.compile(
+_UNIT = lazy_regex(r"\((\w+)\)")
+_FOLDER = lazy_regex(r"^[^/]+/")
+_LR = lazy_regex(r"^(?:lr|learning rate)[ /]\S+")
+_SCALE = lazy_regex(r"(?:^|[/ ])(?:loss|grad) scale$")
+_OTHER_LOSS = lazy_regex(
     r"(?:^|[/ ])(?:box|global avg|epoch|mse|bce|cross entropy|xent|nll|recon(?:struction)?|diffusion) loss$"
 )
 """Losses that go down as the only one does: Ultralytics, torchtitan, Keras. One of several that pull against each other (an actor's
@@ -34,7 +34,7 @@ _VAGUE = frozenset(
     ("norm", "total norm", "global norm", "steps", "iters", "batch", "batches", "up", "it", "ep", "cost")
 )
 """In a folder of their own these may be of anything: weights, episodes."""
-_STEP_LIKE = re.compile(r"\b(?:step|iter(?:ation)?|batch)\b")
+_STEP_LIKE = lazy_regex(r"\b(?:step|iter(?:ation)?|batch)\b")
 _WHOLE_STEP = "end to end"
 """torchtitan's time_metrics/end_to_end(s)."""
 _LOOSE = 1000

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hwtop.job.metrics.files import writer_pid
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.metrics import MetricsKind
 
 _ALIVE_S = 120.0
 """A file written since is one of a run that goes on. Engineering default: loggers flush within that."""
-_RANK = re.compile(r"rank([._=-]?)\d+", re.IGNORECASE)
+_RANK = lazy_regex(r"rank([._=-]?)\d+", re.IGNORECASE)
 _METRICS = "/metrics/"
 
 

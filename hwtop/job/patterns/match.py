@@ -19,10 +19,11 @@ from hwtop.job.patterns.report_block import FailureTable, KernelOom, NativeEnd
 from hwtop.job.patterns.traceback import Tracebacks
 from hwtop.job.progress.line import progress_in
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import LogEvent, LogLine
 
 _MANY = 20
-_DENIED = re.compile(r"\b(?:no|not|without)\s$", re.IGNORECASE)
+_DENIED = lazy_regex(r"\b(?:no|not|without)\s$", re.IGNORECASE)
 """Before what a line says did not happen: `No grad overflow for 100 iterations`."""
 _ASSEMBLERS: tuple[type[Assembler], ...] = (Tracebacks, FailureTable, KernelOom, NativeEnd)
 """Each takes what those before it made of a line."""

@@ -46,6 +46,7 @@ import msgspec
 from msgspec import Struct
 
 from hwtop.errors import UsageError
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Role, Severity
 
 if sys.version_info >= (3, 11):
@@ -57,11 +58,11 @@ else:
 Blame = Literal["application", "hardware", "driver", "unknown"]
 """Who is to be looked at first."""
 
-_FATAL = re.compile(r"\bFatal\b")
+_FATAL = lazy_regex(r"\bFatal\b")
 LONGEST_OWN_CHARS = 2_048
 """Of a line, for a regex that nobody has measured: where its time grows with the square of the length, this bounds it
 (engineering default)."""
-_ID = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+_ID = lazy_regex(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _HELP = "`hwtop patterns -h` shows the format"
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.kernel.oom_report import LITERALS, OomReports
@@ -97,8 +97,7 @@ class KernelOom:
         ]
 
 
-@dataclass
-class _Abort:
+class _Abort(Struct):
     """A native end whose details are still to come."""
 
     exception: str = ""

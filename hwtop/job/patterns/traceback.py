@@ -8,11 +8,12 @@ not seen; Ray's `RayTaskError(ValueError)`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.log.parsed import ParsedLine
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import LogEvent, Role
 
 _HEADER = "Traceback (most recent call last)"
@@ -21,15 +22,15 @@ _LONGEST = 2000
 _PATIENCE = 400
 """Lines of others in the same file after which it is given up: 64 ranks take turns within that."""
 _WIDEST_PREFIX = 160
-_EXCEPTION = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)(?:\((?P<inner>[\w.]+)\))?(?::\s(?P<message>.*)|:?$)")
-_NAME_OF_EXCEPTION = re.compile(r"(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Full|Empty|Group)$")
-_BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*(?:(?!Lustre|LNet)[A-Z]\w*(?:Error|Exception)(?:\(\w+\))?|Exception): \S")
+_EXCEPTION = lazy_regex(r"(?P<exception>[A-Za-z_][\w.]*)(?:\((?P<inner>[\w.]+)\))?(?::\s(?P<message>.*)|:?$)")
+_NAME_OF_EXCEPTION = lazy_regex(r"(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Full|Empty|Group)$")
+_BARE = lazy_regex(r"(?:[A-Za-z_]\w*\.)*(?:(?!Lustre|LNet)[A-Z]\w*(?:Error|Exception)(?:\(\w+\))?|Exception): \S")
 """An exception line before which nothing was seen. Lustre begins its lines alike."""
-_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
-_FRAME_ALONE = re.compile(r'(?P<prefix>.*?)  File "[^"]+", line \d+, in \S')
-_FRAME_IN_BOX = re.compile(r"│\s+(?P<file>\S+):(?P<line>\d+) in (?P<function>\S+)")
-_IPYTHON = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)\s{2,}$")
-_IN_TABLE = re.compile(r"(?P<indent>.*?)traceback\s*: $")
+_FRAME = lazy_regex(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
+_FRAME_ALONE = lazy_regex(r'(?P<prefix>.*?)  File "[^"]+", line \d+, in \S')
+_FRAME_IN_BOX = lazy_regex(r"│\s+(?P<file>\S+):(?P<line>\d+) in (?P<function>\S+)")
+_IPYTHON = lazy_regex(r"(?P<exception>[A-Za-z_][\w.]*)\s{2,}$")
+_IN_TABLE = lazy_regex(r"(?P<indent>.*?)traceback\s*: $")
 """torchelastic's table of failures quotes the traceback of a rank."""
 _CHAIN = "the above exception"
 _IGNORED = ("exception ignored in", "--- logging error ---")
@@ -46,7 +47,7 @@ _FOLLOWS = frozenset(
     }
 )
 """What a process sees when the one at the other end has died."""
-_CHECKPOINT = re.compile(
+_CHECKPOINT = lazy_regex(
     r"torch[/\\](?:serialization\.py|distributed[/\\]checkpoint[/\\])|safetensors[/\\]torch\.py"
     r"|\b(?:load_state_dict|\w*(?:load|save|restore|resume)_(?:\w+_)?checkpoint|load_from_checkpoint|load_accelerator_state)\b"
 )
@@ -56,8 +57,7 @@ _TOLD_BY_OTHERS = frozenset({"RayTaskError", "ExceptionGroup", "BaseExceptionGro
 """They wrap the exception that was raised elsewhere, and which is printed as well."""
 
 
-@dataclass
-class _Open:
+class _Open(Struct):
     """A traceback whose exception line has not come yet."""
 
     prefix: re.Pattern[str]

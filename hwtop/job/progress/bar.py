@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from hwtop.job.progress.field_units import rate_unit, whole
 from hwtop.job.progress.found import Found, found_in
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
 OTHER_BAR = Progress()
 """A bar that is not about training steps."""
 _READ_CHARS = 1024
-_BAR = re.compile(
+_BAR = lazy_regex(
     r"(?<![\w/.])(?P<n>\d[\d.]*[kMG]?)(?:it)?/(?P<total>\d[\d.]*[kMG]?|\?(?=\s\[))(?:it)?\s*"
     r"(?:\[(?P<elapsed>[\d:.]+[smhd]?)<(?P<eta>[^,\]]+)(?:,\s*(?P<rate>\d+(?:\.\d*)?|\?)\s?(?P<unit>[A-Za-z ()]+/s|s/[A-Za-z ()]+))?"
     r"(?P<post>[^\]]*)\]?"
@@ -27,29 +28,29 @@ _BAR = re.compile(
 Lightning's rich bar: `n/total elapsed • remaining rate`; tqdm_loggable: `Progress on:train 6.00it/10.0it rate:1.0it/s`;
 YOLOv5 draws `|███| n/total elapsed`;
 transformers' notebook callback `[n/total elapsed < remaining, rate it/s, Epoch 0.3/5]`."""
-_DRAWN = re.compile(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]+\s*$")
+_DRAWN = lazy_regex(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]+\s*$")
 """Percentage and drawing that stand before the counts."""
-_OF_TRAINING = re.compile(
+_OF_TRAINING = lazy_regex(
     r"epoch|train|step|iter|batch|loss|fit|updat|\bsft\b|\bdpo\b|\bgrpo\b|fine-?tun|\d:?\s*$|^\W*$", re.IGNORECASE
 )
-_OF_OTHER = re.compile(
+_OF_OTHER = lazy_regex(
     r"valid|\bval\b|eval|test|predict|sanity|\bload|download|(?-i:\b[Mm]ap)|filter|tokeniz|sampling|shard|fetch|extract|class\s+images|compress|"
     r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|inferenc|dataset|scan|\bfiles?\b|split|packing|truncat|quantiz",
     re.IGNORECASE,
 )
-_UNIT_OF_OTHER = re.compile(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[kMGT]?i?B)/s|s/(?:file|shard|example)")
+_UNIT_OF_OTHER = lazy_regex(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[kMGT]?i?B)/s|s/(?:file|shard|example)")
 """Units of `datasets` and of downloads."""
-_OF_EPOCHS = re.compile(r"\W*(?:training )?epochs?(?: progress)?\W*$", re.IGNORECASE)
+_OF_EPOCHS = lazy_regex(r"\W*(?:training )?epochs?(?: progress)?\W*$", re.IGNORECASE)
 _MOST_EPOCHS = 1_000
 """A bar with a greater total counts steps, whatever it is called. Engineering default."""
-_KERAS = re.compile(r"\s*(?P<n>\d+)/(?P<total>\d+|[Uu]nknown)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
+_KERAS = lazy_regex(r"\s*(?P<n>\d+)/(?P<total>\d+|[Uu]nknown)\s+(?:\[[=>. ]*\]|[━╸╺─]+|-)\s*(?P<post>.*)")
 """Keras 2 and 3 progbar; verbose=2 draws no bar. All that it prints are means since the start of the epoch (keras
 utils/progbar.py, stateful metrics of callbacks)."""
-_YOLO = re.compile(
+_YOLO = lazy_regex(
     r"\s*(?P<epoch>\d+)/(?P<epochs>\d+)\s+(?P<memory>\d+(?:\.\d*)?)(?P<size>[GMK])i?B?\s+(?P<loss>\d+(?:\.\d*)?|nan)\s"
 )
 """Ultralytics: epoch, GPU memory, then the losses, box loss first."""
-_TORCHTUNE = re.compile(r"(?:^|[\s:])(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>\d+(?:\.\d*)?|nan)")
+_TORCHTUNE = lazy_regex(r"(?:^|[\s:])(?P<epoch>\d+)\|\d+\|Loss: (?P<loss>\d+(?:\.\d*)?|nan)")
 """torchtune recipes: epoch|step|Loss."""
 _SIZE_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_ROUND = re.compile(
+_ROUND = lazy_regex(
     r"(?:\s*|.*\] )\[(\d+)\]:?\s+(?=\w)|\s*\[LightGBM\] \[Info\] Iteration:(\d+), |\s*(\d+):\s+(?=learn: )"
 )
 """XGBoost `[10]\\ttrain-rmse:0.1`, LightGBM `[10]\\ttraining's l2: 0.1` and its own `Iteration:10, training l2 : 0.1`, CatBoost
 `10:\\tlearn: 0.1\\ttest: 0.2`."""
 _NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 """A deviation may follow: xgboost.cv prints `0.5+0.01`."""
-_METRIC = re.compile(
+_METRIC = lazy_regex(
     rf"(?P<set>[A-Za-z][\w.]*?)(?:-|'s | )(?P<metric>log loss|[a-z_]\w*(?:@[\d-]+)?)\s?:\s?(?P<value>{_NUMBER}|nan|inf)|(?P<learn>learn): (?P<told>{_NUMBER})"
 )
-_TRAINING = re.compile(r"train(?:ing)?\w*$|learn$|dtrain$|validation_0$")
+_TRAINING = lazy_regex(r"train(?:ing)?\w*$|learn$|dtrain$|validation_0$")
 """XGBoost's scikit-learn interface calls the first set `validation_0` whatever it holds: the training set by convention."""
-_LOSSES = re.compile(
+_LOSSES = lazy_regex(
     r"(?:m|binary_|multi_|c)?log[_ ]?loss|(?:multi_|binary_)?error|merror|rmsle|rmse|mse|mae|mape|mphe|l1|l2|huber|quantile|"
     r"poisson(?:-nloglik)?|gamma(?:-\w+)?|tweedie\S*|cross_entropy|cox-nloglik|xentropy|xentlambda|kullback_leibler|fair"
 )

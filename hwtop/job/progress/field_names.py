@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WORD_BREAK = re.compile(r"[_\-\s]+")
+from hwtop.lazy_regex import lazy_regex
+
+_WORD_BREAK = lazy_regex(r"[_\-\s]+")
 
 _LOSS = """loss, lm loss, ce loss, nll loss, mlm loss, gpt loss, meta loss, cross entropy loss, crossentropy loss, cross entropy, crossentropy,
  ce, xent, nll, loss is, loss/tok, loss mean, loss function, cost, actor/loss, lm loss value, loss avg rank, crossentropyloss, trainloss, trainingloss"""
@@ -36,13 +38,13 @@ _TOTAL = "total steps, max steps, total iters, total iterations"
 
 _COUNTER = r"(?:step|iter(?:ation)?|it|batch|update)"
 _FORMS: dict[str, re.Pattern[str]] = {
-    "step_time": re.compile(
+    "step_time": lazy_regex(
         rf"(?:ms|s|sec|seconds|elapsed time|time)(?:/| per | each ){_COUNTER}(?: m?s)?|(?:per |train )?{_COUNTER}(?: time| timing| duration| cost| t)(?: in)?(?: m?s)?|timing s/step|train/step time"
     ),
-    "memory": re.compile(
+    "memory": lazy_regex(
         r"(?:max |peak |reserved |perf/max )?(?:gpu |cuda )?(?:mem(?:ory)?|vram)(?: ?allocated)?(?: gi?b| mb)?|gpumem|memallocated|memory usage"
     ),
-    "tflops": re.compile(r"tflops?(?:/s)?(?:/| per )(?:gpu|device)"),
+    "tflops": lazy_regex(r"tflops?(?:/s)?(?:/| per )(?:gpu|device)"),
 }
 """How the keys of a duration, a size and a speed are made."""
 
@@ -109,11 +111,11 @@ _OF_NOW = {
 """Words about the name of a quantity that say no more than that it is the newest one of training."""
 _COUNTED = {"step", "iteration", "epoch"}
 _PLAIN = {"loss", "lr", "grad_norm", "mfu"}
-_LOSS_OF_PART = re.compile(
+_LOSS_OF_PART = lazy_regex(
     r"(?:.*[ /])?(?:entropy|kl|pg|gradient|value|vf|policy|actor|critic|aux\w*|reg\w*|z|d|g|gen\w*|disc\w*|balanc\w*|best|min|old|prev\w*|last)[ /]?loss"
 )
-_OTHER_LOSS = re.compile(r"(?:.*[ /])?(?:best|min|max|last|prev\w*|old|target|delta|baseline)[ /].*")
-_LOSS_BY_NAME = re.compile(
+_OTHER_LOSS = lazy_regex(r"(?:.*[ /])?(?:best|min|max|last|prev\w*|old|target|delta|baseline)[ /].*")
+_LOSS_BY_NAME = lazy_regex(
     r"(?:.*[ /])?(?:ce|xent|nll|cross ?entropy|log ?loss|bce|mse|rmse|mae|l1|l2|smooth l1|huber|ctc|nce|info ?nce|nelbo|neg elbo|negative elbo|recon|dsm|bpb|bpd|bits/dim)(?:/tok(?:en)?)?"
 )
 """What a training may minimise. Not what may be a score that rises (elbo, dice) nor a term of others (kl)."""
@@ -165,7 +167,7 @@ def plain_key(key: str) -> str:
     return plain if NAMES.get(plain) in _PLAIN else key
 
 
-_FOREIGN = re.compile(
+_FOREIGN = lazy_regex(
     r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|ema)(?:[ /_]|loss|$)|.*[ /](?:val|valid|validation|eval|test)(?:[ /]|$)"
 )
 

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from hwtop.lazy_regex import lazy_regex
+
 SI_UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 _SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "m": None, "min": None}
 _MOST = 2**63
@@ -32,11 +34,11 @@ _RATES = {
 WORK = r"tok(?:en)?s?|samples?|im(?:a)?ge?s?|examples?|frames?|seq(?:uence)?s?|words?|tflops?|utt(?:erance)?s?|clips?|videos?|graphs?|rows?|episodes?|chars?|ins"
 """What a step is made of."""
 _NOUN = rf"{WORK}|global step|steps?|batch(?:es)?|it(?:er(?:ation)?)?s?"
-_RATE_KEY = re.compile(
+_RATE_KEY = lazy_regex(
     rf"(?:\w+[ /])*?(?:throughput[ /])?({_NOUN})(?: ?/ ?| per )s(?:ec(?:ond)?)?"
     r"(/gpu| ?/ ?device| per gpu| per device| per npu| ?p )?(?: gpu)?$"
 )
-_RATE_UNIT = re.compile(rf"({_NOUN}|)\s?/\s?s(?:ec(?:ond)?)?(/[gn]pu|/device)?")
+_RATE_UNIT = lazy_regex(rf"({_NOUN}|)\s?/\s?s(?:ec(?:ond)?)?(/[gn]pu|/device)?")
 _NOUNS = {
     "tok": "tokens", "token": "tokens", "toks": "tokens", "sample": "samples", "example": "examples", "frame": "frames",
     "image": "images", "img": "images", "imgs": "images", "seq": "sequences", "seqs": "sequences", "sequence": "sequences",
@@ -47,7 +49,7 @@ _NOUNS = {
 _FIRST = ("samples", "tokens", "words", "images", "sequences", "examples", "instances")
 _LAST = ("TFLOP", "")
 """Work that is counted comes before what is not listed (steps, frames), that before floating point operations."""
-_IN_KEY = re.compile(r"\b(gib|gb|mib|mb)\b")
+_IN_KEY = lazy_regex(r"\b(gib|gb|mib|mb)\b")
 
 
 class Field(Struct, frozen=True):

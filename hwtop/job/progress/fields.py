@@ -8,9 +8,10 @@ from functools import lru_cache
 
 from hwtop.job.progress.field_names import spaced
 from hwtop.job.progress.field_units import SI_UNITS, Field, whole
+from hwtop.lazy_regex import lazy_regex
 
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
-_VALUE = re.compile(
+_VALUE = lazy_regex(
     rf"""(?<![\w.+-])(?<!\d[:/])
     (?P<value>{_NUMBER}|[+-]?(?:nan|inf(?:inity)?)(?=m?s?\b))
     (?:(?:\s*/\s*|\s+of\s+)(?P<total>\d+(?:,\d{{3}})*)(?![\d.]|/|\s*[A-Za-z]+/))?
@@ -25,30 +26,30 @@ _VALUE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BOXED_UNIT = re.compile(
+_BOXED_UNIT = lazy_regex(
     r"\s*[(\[](ms|s|t|sec|seconds|batch|[A-Za-z]+/s(?:ec)?(?:/GPU)?|TFLOP/s/GPU|train|[GM]i?B|tokens/gpu/second)[)\]](?=['\"\s:=,]|$)",
     re.IGNORECASE,
 )
 """A unit in brackets, behind the key or behind the number: `time (ms): 5`, `speed: 9.5 [imgs/sec]`."""
-_DRESSED = re.compile(
+_DRESSED = lazy_regex(
     r"\b[\w.]*(?:tensor|array|float\d*|int\d+|scalar)\((?=[-+\d.]|nan|inf)|(?<=\blr)\([a-z]\w+\)|\.item\(\)|(?<=nan)\((?:ind|snan)\)",
     re.IGNORECASE,
 )
 """What a printed scalar wears: `tensor(0.5, device=...)`, `np.float32(0.5)`, MSVC's `-nan(ind)`; PaddleClas' `lr(LinearWarmup)`."""
-_NUMBER_NEXT = re.compile(r"\s+[\d.]")
-_OF_SPEED = re.compile(r"speed|throughput|rate|ips|fps|time|step")
+_NUMBER_NEXT = lazy_regex(r"\s+[\d.]")
+_OF_SPEED = lazy_regex(r"speed|throughput|rate|ips|fps|time|step")
 _READ_KEY_CHARS = 128
-_SCALED_KEY = re.compile(r"\(1e-?\d+\)")
+_SCALED_KEY = lazy_regex(r"\(1e-?\d+\)")
 """verl's "actor/lr(1e-4)": the value is told in these."""
-_BREAK = re.compile(r"[|,;{}()<>\t\[\]\"]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
+_BREAK = lazy_regex(r"[|,;{}()<>\t\[\]\"]|\s{2,}| --? |[A-Za-z]\)|[:.]\s(?=[A-Za-z])|:(?=[A-Za-z])|\d:\d\d\s")
 """What parts one field from the next."""
-_BOXED = re.compile(r"\[(epoch|step|iter|iteration)\]$", re.IGNORECASE)
+_BOXED = lazy_regex(r"\[(epoch|step|iter|iteration)\]$", re.IGNORECASE)
 """A key in brackets: `[EPOCH] 1/50`."""
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_LEADING = re.compile(r"^(?:[\d:./]+(?:\s|$)|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace|[iwd])\s)+")
+_NOT_ASCII = lazy_regex(r"[^\x00-\x7f]+")
+_LEADING = lazy_regex(r"^(?:[\d:./]+(?:\s|$)|p\d+\s|[*#=-]+\s|(?:info|debug|warning|success|notice|trace|[iwd])\s)+")
 """What stands before a key: the rest of a time, the level of a logger."""
-_MAY_BE_FOREIGN = re.compile(r"val|test|dev", re.IGNORECASE)
-_SECTION = re.compile(
+_MAY_BE_FOREIGN = lazy_regex(r"val|test|dev", re.IGNORECASE)
+_SECTION = lazy_regex(
     r"\}|\b(?:(?P<foreign>val(?:id(?:at(?:e|ing|ion))?)?|eval(?:uation)?|test(?:ing)?|dev)(?: set| results?| metrics)?|train(?:ing)?)\b[\"']?\s*(?:[|\])}>:{]|- )\W*(?!n/?a\b|none\b)[A-Za-z]",
     re.IGNORECASE,
 )

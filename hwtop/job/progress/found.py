@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 
 from msgspec.structs import replace
@@ -20,11 +19,12 @@ from hwtop.job.progress.field_names import (
 )
 from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes, whole
 from hwtop.job.progress.fields import fields
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_WINDOW = re.compile(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>\d+(?:\.\d*)?)s")
+_WINDOW = lazy_regex(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>\d+(?:\.\d*)?)s")
 """HugeCTR: the time of many steps."""
-_MFU_BEHIND = re.compile(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
+_MFU_BEHIND = lazy_regex(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
 """llm.c: "45.6% bf16 MFU"."""
 _TRUNK = {"train", "epoch train"}
 _WHOLE = 1 / 32
@@ -41,7 +41,7 @@ _TIMES = {"ms", "s", "sec", "seconds"}
 _DURATIONS = {"step_time", "data_time"}
 _COUNTED = {"step", "iteration"}
 _COUNTERS = {*_COUNTED, "epoch"}
-_EXPLICIT = re.compile(
+_EXPLICIT = lazy_regex(
     r"^(?:iter|step|iteration) time|per (?:step|iter|batch)|(?:s|sec)/(?:step|it|batch)|/(?:step|iter|it|batch)$"
 )
 """Keys of a duration that can be of nothing but a step."""

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 
 from hwtop.job.log.parsed import ParsedLine, parsed_text
+from hwtop.lazy_regex import lazy_regex
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -16,11 +17,11 @@ else:
 
 _READ_CHARS = 4096
 """A progress line is not longer."""
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = lazy_regex(r"[^\W\d_]+")
 _UNSPACED = "一-鿿぀-ヿ가-힣"
 """Scripts that put no space between words: Chinese, Japanese, Korean."""
-_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?!\d|[.,]\d)")
-_POINT = re.compile(r"\d\.\d")
+_COMMA = lazy_regex(r"(?<![\d.,])(\d+),(\d+)(?!\d|[.,]\d)")
+_POINT = lazy_regex(r"\d\.\d")
 
 
 def in_english(line: ParsedLine) -> ParsedLine:

@@ -12,69 +12,70 @@ from hwtop.job.progress.boosting import boosting_round
 from hwtop.job.progress.found import Found, found_in
 from hwtop.job.progress.metrics import is_foreign_record, is_rate_alone, is_record_of_metrics, is_step_with_metrics
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
 _READ_CHARS = 4096
 """A progress line is not longer; of what is, the start is looked at."""
 _KEYS = ("loss", "step", "episode", "round", "iter", "epoch", "batch", "it/s", "s/it", "learning", "train:", "fps", "update", "up.", " it ", "seconds,", "| > ", "samplespersec", "train-", "s/s")  # fmt: skip
-_FIRST = re.compile(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn|\d+[ |:,]+(?:mse|bce|nll)\b)|.*%\|")
-_SHORT = re.compile(r"(?:^|[\s\]])(?:it|ep?|s|b|k|i)(?:\s?[=:]\s?|\s+)\d")
+_FIRST = lazy_regex(r"\s*(?:\[\d+\]:?\s+\w|\d+/\d+\s|\d+:\s+learn|\d+[ |:,]+(?:mse|bce|nll)\b)|.*%\|")
+_SHORT = lazy_regex(r"(?:^|[\s\]])(?:it|ep?|s|b|k|i)(?:\s?[=:]\s?|\s+)\d")
 HEAD = 80
 """Characters in which a counter of a few letters is found, whatever is before it: `it 70 mse 0.5`. Engineering default."""
-_DIGIT = re.compile(r"[0-9]|nan|inf")
-_TABLE = re.compile(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
+_DIGIT = lazy_regex(r"[0-9]|nan|inf")
+_TABLE = lazy_regex(r"\s*[|│]\s*(?P<key>[A-Za-z][\w/ ]*?)\s*(?:[|│]|\s{2,})\s*(?P<value>[-+\d.eE]+|nan|inf)\s*[|│]\s*$")
 """stable-baselines3's logger and Ray Train's result box: one pair a row."""
-_COQUI = re.compile(r"\s*\| > (?P<key>loss|grad_norm|current_lr): (?P<value>[\d.]+(?:e-?\d+)?|nan)\s*(?:\([^)]*\)\s*)?")
+_COQUI = lazy_regex(r"\s*\| > (?P<key>loss|grad_norm|current_lr): (?P<value>[\d.]+(?:e-?\d+)?|nan)\s*(?:\([^)]*\)\s*)?")
 """Coqui TTS: one value a line, the mean in parentheses."""
-_CONFIG = re.compile(
+_CONFIG = lazy_regex(
     r"^\W*\w*(?:Config|Arguments|Namespace|Params|Options|args|hparams|config)\b\s*[(:={\[]", re.IGNORECASE
 )
-_FLAG = re.compile(r"(?:^|\s)--[a-z][\w-]+[ =]")
+_FLAG = lazy_regex(r"(?:^|\s)--[a-z][\w-]+[ =]")
 """Of these, two make a command line."""
-_CONFIG_KEYS = re.compile(
+_CONFIG_KEYS = lazy_regex(
     r"batch.?size(?! time)|num.?workers|weight.?decay|\bseed\b|optimizer\b(?!.?step)|hidden|dropout|warmup|num.?layers|max.?steps|"
     r"num.?epochs|seq.?len|\bbackend\b|precision:|save.?steps|logging.?steps|\bepochs\b|accumulation",
     re.IGNORECASE,
 )
-_FOREIGN_LINE = re.compile(
+_FOREIGN_LINE = lazy_regex(
     r"^[^a-zA-Z{]*(?:(?:valid(?:at(?:e|ing|ion))?|val|eval(?:uat\w+)?|test(?:ing)?|sanity|wandb|predict\w*)\b|"
     r"(?:epoch|iter)\((?:val|test|valid)\)|\d+epoch:valid|epoch \d+ \| valid on |dll [-\d. :]+ - epoch +\d+ \| +(?:avg|dev)\b)",
     re.IGNORECASE,
 )
-_SUMMARY = re.compile(
+_SUMMARY = lazy_regex(
     r"train_runtime|train_steps_per_second|^(?!\W*epoch\W*\d).*total training time|' (?:reached \d|was not in top)",
     re.IGNORECASE,
 )
 """Means over the whole run, printed at its end, and Lightning's words on a checkpoint: not the newest values."""
-_OF_TRAINING = re.compile(r"loss|acc|\btrain\b", re.IGNORECASE)
-_STEP_FIRST = re.compile(
+_OF_TRAINING = lazy_regex(r"loss|acc|\btrain\b", re.IGNORECASE)
+_STEP_FIRST = lazy_regex(
     r"\s*(?:global_)?(?:step|iter(?:ation)?|it|update)\s?(?P<mark>[:=])?\s?\d+\b\s?(?(mark)|[:|,-])", re.IGNORECASE
 )
 """With more numbers behind it this is a line of metrics, whatever they are called (verl)."""
-_COUNT_FIRST = re.compile(
+_COUNT_FIRST = lazy_regex(
     r"\s*\[(?:batch|step|iter(?:ation)?)\s?[:=]?\s?\d+/\d+\]|\W*(?:epoch|iteration|step)\W*\d+\s*/\s*\d+\W*[|,:-].*\d",
     re.IGNORECASE,
 )
-_MXNET = re.compile(r"\W*Epoch\[\d+\] (?:Train-[\w-]+|Time cost)=")
-_EPOCH_FIRST = re.compile(r"\W*epoch\W*\d+\b", re.IGNORECASE)
-_PAIR = re.compile(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
-_FILLER = re.compile(
+_MXNET = lazy_regex(r"\W*Epoch\[\d+\] (?:Train-[\w-]+|Time cost)=")
+_EPOCH_FIRST = lazy_regex(r"\W*epoch\W*\d+\b", re.IGNORECASE)
+_PAIR = lazy_regex(r"[:=]\s*['\"]?[-+]?(?:\d|nan\b|inf\b)", re.IGNORECASE)
+_FILLER = lazy_regex(
     r"\b(?:done|completed?|finished|total|of|train(?:ing)?|ms|s|sec|seconds|step|node|rank|avg|eta|learning|time|end|summary|results?|info|taken|took|processed|fold|update)\b",
     re.IGNORECASE,
 )
-_COUNTED_LOSS = re.compile(r"\W*\w+\W{0,3}\d+\s?/\s?\d+\W+(?:\w+ )?loss\W{1,3}[\d.]", re.IGNORECASE)
+_COUNTED_LOSS = lazy_regex(r"\W*\w+\W{0,3}\d+\s?/\s?\d+\W+(?:\w+ )?loss\W{1,3}[\d.]", re.IGNORECASE)
 """`Sample 3/100, Loss: 0.5`."""
-_ZEROED = re.compile(r"\s+\w+ = 0(?:\.0*)?\s*")
+_ZEROED = lazy_regex(r"\s+\w+ = 0(?:\.0*)?\s*")
 """Source code among the output: total_loss = 0.0."""
-_ARROW = re.compile(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
+_ARROW = lazy_regex(r"={2,}> epoch: \d+\s*$", re.IGNORECASE)
 """VITS, behind the name of its logger."""
-_WORD = re.compile(r"[A-Za-z]{2,}")
+_WORD = lazy_regex(r"[A-Za-z]{2,}")
 
 
 _A_LOSS = (
     r"(?:train(?:ing)?[ _/])?(?:[a-z]+_)?(?:loss(?:_\w+)?|bce|mse|mae|nll|ce|xent|l1|l2)\s?[=: ]\s*[-+]?(?:\d|nan|inf)"
 )
-_UNNAMED = re.compile(
+_UNNAMED = lazy_regex(
     rf"""^\W{{0,24}}?(?:ep(?:och)?\s?[=:]?\s?(?P<e>\d+)[^\w/]+)?(?:
       \[(?P<epoch>\d+/\d+)\],?\s*\[\s*(?P<batch>\d+(?:/\s*\d+)?)\](?=.*\d)  # DCGAN: [epoch/epochs][batch/batches]
     | \[(?P<ep>\d+),\s*(?P<b>\d+)\](?=\ loss)                            # CIFAR-10 tutorial: [epoch, batch]
@@ -85,45 +86,45 @@ _UNNAMED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Counters without names, or with one of a letter, at the start of a line."""
-_GLUED = re.compile(
+_GLUED = lazy_regex(
     r"\b(step|iter(?:ation)?|it|batch|epoch|ep|round|episode|update)(\d+)(?=/\d|[\s,;:|)\]]|$)", re.IGNORECASE
 )
 """`ep1 step34`"""
 _REWRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     # InternEvo: one norm a group, the first is that of the model
-    ("grad_norm={", re.compile(r"(grad_norm=)\{'\w+': "), r"\1"),
-    ("epoch:train:", re.compile(r"\b(\d+)epoch:train:\d+-(\d+)batch:"), r"epoch: \1, batch: \2, "),
+    ("grad_norm={", lazy_regex(r"(grad_norm=)\{'\w+': "), r"\1"),
+    ("epoch:train:", lazy_regex(r"\b(\d+)epoch:train:\d+-(\d+)batch:"), r"epoch: \1, batch: \2, "),
     # ESPnet's iter_time is that of the loader
-    ("iter_time=", re.compile(r"\biter_time(=\S+, forward_time=.*)\btrain_time="), r"data_time\1step_time="),
+    ("iter_time=", lazy_regex(r"\biter_time(=\S+, forward_time=.*)\btrain_time="), r"data_time\1step_time="),
     # ms-swift before 3.0
-    ("steps[", re.compile(r"steps\[(global_step/max_steps)\]"), r"\1"),
+    ("steps[", lazy_regex(r"steps\[(global_step/max_steps)\]"), r"\1"),
     # Marian: the time of all updates since the line before
-    (" : Up. ", re.compile(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),
+    (" : Up. ", lazy_regex(r"( : Up\. .*) : Time [\d.]+s : ([\d.]+ words/s) : "), r"\1 | \2 | "),
     # LeRobot, whose ep counts episodes
-    (" epch:", re.compile(r"\bep:\S+ (?=epch:)"), ""),
+    (" epch:", lazy_regex(r"\bep:\S+ (?=epch:)"), ""),
     # BasicSR behind a day or more
-    ("time (data)", re.compile(r"(?<=, )time \(data\)"), "time"),
+    ("time (data)", lazy_regex(r"(?<=, )time \(data\)"), "time"),
     # scikit-learn's SGD: the norm of the weights
-    ("NNZs", re.compile(r"\bNorm: \S+, (?=NNZs)"), ""),
+    ("NNZs", lazy_regex(r"\bNorm: \S+, (?=NNZs)"), ""),
     # rl_games
-    ("fps step", re.compile(r"^\s*fps step.* fps total: (\S+) epoch: (\d+(?:/\d+)?).*"), r"epoch: \2, fps: \1"),
+    ("fps step", lazy_regex(r"^\s*fps step.* fps total: (\S+) epoch: (\d+(?:/\d+)?).*"), r"epoch: \2, fps: \1"),
     # tqdm over what has no length
-    ("it [", re.compile(r"^(\W*(?:epoch|train|step|iter)[^\[]*?\s)(\d+)it \[[\d:]+, ", re.IGNORECASE), r"\1, iter: \2, "),
-    ("oss at ", re.compile(r"\bloss at (step|epoch|iter(?:ation)?) (\d+)\s*(?:is|[:=])\s*(?=[\d.+-])", re.IGNORECASE), r"\1: \2, loss: "),
+    ("it [", lazy_regex(r"^(\W*(?:epoch|train|step|iter)[^\[]*?\s)(\d+)it \[[\d:]+, ", re.IGNORECASE), r"\1, iter: \2, "),
+    ("oss at ", lazy_regex(r"\bloss at (step|epoch|iter(?:ation)?) (\d+)\s*(?:is|[:=])\s*(?=[\d.+-])", re.IGNORECASE), r"\1: \2, loss: "),
     # DeepSpeed before 0.7: epoch and micro step
-    ("SamplesPerSec", re.compile(r"(?:^|(?<=\s))(\d+)/(\d+), (?=SamplesPerSec=)"), r"epoch: \1, step: \2, "),
+    ("SamplesPerSec", lazy_regex(r"(?:^|(?<=\s))(\d+)/(\d+), (?=SamplesPerSec=)"), r"epoch: \1, step: \2, "),
     # callbacks of Keras
-    ("learning rate to ", re.compile(r"^Epoch 0*(\d+): (?:LearningRateScheduler setting|ReduceLROnPlateau reducing) learning rate to (?=[\d.])"), r"epoch: \1, lr: "),
+    ("learning rate to ", lazy_regex(r"^Epoch 0*(\d+): (?:LearningRateScheduler setting|ReduceLROnPlateau reducing) learning rate to (?=[\d.])"), r"epoch: \1, lr: "),
     # DeepSpeed's pipeline engine and others: a counter in the plural, with fields behind it
-    ("s: ", re.compile(r"^(.{0,40}?)\b(step|iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
+    ("s: ", lazy_regex(r"^(.{0,40}?)\b(step|iteration)s(: ?\d+(?:, | loss: ))"), r"\1\2\3"),
     # ms-swift: several records on one line
-    ("} {'", re.compile(r"^.*\} (?=\{'loss')"), ""),
+    ("} {'", lazy_regex(r"^.*\} (?=\{'loss')"), ""),
     # tinygrad: numbers before their names
-    (" run, ", re.compile(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
+    (" run, ", lazy_regex(r"^\s*(\d+)\s+([\d.]+ m?s) run, (?:.*, )?\s*([\d.]+|nan) loss, ([\d.]+) LR,"), r"step: \1, step time: \2, loss: \3, lr: \4,"),
 )  # fmt: skip
 
 
-_DARKNET = re.compile(
+_DARKNET = lazy_regex(
     r"\s*(?P<step>\d+): (?P<loss>\d+(?:\.\d*)?|-?nan), [\d.na-]+ avg(?: loss)?, (?P<lr>\d+(?:\.\d*)?) rate, (?P<s>\d+(?:\.\d*)?) seconds,"
 )
 

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from hwtop.job.progress.field_names import is_foreign, name_of
 from hwtop.job.progress.field_units import Field
 from hwtop.job.progress.fields import fields
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.rank import LostValue
 
-_NOT_A_NUMBER = re.compile(r"\b(?:nan|inf)", re.IGNORECASE)
+_NOT_A_NUMBER = lazy_regex(r"\b(?:nan|inf)", re.IGNORECASE)
 _READ_CHARS = 2048
 
 

@@ -6,44 +6,45 @@ import re
 
 from hwtop.job.progress.field_names import is_foreign, spaced
 from hwtop.job.progress.found import Found
+from hwtop.lazy_regex import lazy_regex
 
 _NUMBER = r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
-_STEP = re.compile(
+_STEP = lazy_regex(
     r"(?:\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*)?(?:[a-z][\w.]*:\s?)?\W{0,4}(?:(?:train(?:ing)?|global)[ _:|]\s*)?(?:(?:ep|epoch)\s?[=: ]\s?\d+(?:/\d+)?\W+)?"
     r"(?:step|iter(?:ation)?|itr|it|update|batch|episode|ep|round)\s*[=:#]?\s*\d+(?:\s?/\s?\d+)?(?=\W)[\])>]?(?:\s*\(\s*\d+(?:\.\d+)?\s?%\))?",
     re.IGNORECASE,
 )
 """The line begins with the step, if need be behind a clock, the word for training, or the epoch."""
-_PAIR = re.compile(
+_PAIR = lazy_regex(
     rf"[\s,;|:()\[\]/-]*?(?P<name>[a-z][\w/.@-]*(?: [a-z][\w/@-]*){{0,2}}?)(?P<mark>\s?[=:]\s*|\s+)"
     rf"(?P<value>{_NUMBER}|nan|-?inf)(?P<unit>%| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
     re.IGNORECASE,
 )
-_END = re.compile(r"[\s,;|)\].-]*(?:[(\[]\d+(?:\.\d+)?\s?m?s(?:ec)?[)\]]\s*)?")
+_END = lazy_regex(r"[\s,;|)\].-]*(?:[(\[]\d+(?:\.\d+)?\s?m?s(?:ec)?[)\]]\s*)?")
 """It may close with how long it took: `(0.24s)`."""
-_SPEED_PAIR = re.compile(
+_SPEED_PAIR = lazy_regex(
     rf"[\s,;|()]*(?P<name>[a-z][\w/.:-]*(?: [a-z][\w/-]*){{0,3}}?)\s?(?:[=:]\s*|\s)(?P<value>{_NUMBER})\s?(?:%|[a-z]+(?:/[a-z]+)?)?(?:\s*\([^()]*\))?(?=[\s,;|)]|$)",
     re.IGNORECASE,
 )
 _TRAINED = {"samples", "examples", "images", "steps", "it"}
-_MEASURED = re.compile(r".*\.\d\d|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
+_MEASURED = lazy_regex(r".*\.\d\d|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
 """Numbers that were measured: instructions and settings hold whole ones, versions have one decimal."""
-_FINELY = re.compile(r".*\.\d{3}|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
-_METRIC = re.compile(
+_FINELY = lazy_regex(r".*\.\d{3}|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
+_METRIC = lazy_regex(
     r"(?:.*[ /_])?(?:rewards?|returns?|score|acc(?:uracy)?|loss|norm|err(?:or)?|ppl|perplexity|entropy|kl|auc|f1|iou|psnr|ssim|dice|margin|elbo|"
     r"likelihood|bpb|bits|value|fid|wer|cer|bleu|[mr]*mse|mae|bce|nll)(?:[ /_]\w+)?",
     re.IGNORECASE,
 )
-_NOT_MEASURED = re.compile(
+_NOT_MEASURED = lazy_regex(
     r".*(?:time|elapsed|eta|took|duration|seconds|secs|version|size|bytes|memory|port|seed|sleep|wait|retry|timeout|delay|interval|freq|every|"
     r"max|total|num|count|rank|pid|level|line|epoch|step|^ts|^dt|^v|^in|^at|^of|^for|^after|^to)(?:[ _/].*)?|\w+ing",
     re.IGNORECASE,
 )
-_RECORD = re.compile(r"\s*\{.*\}[\s,]*")
-_RECORD_PAIR = re.compile(
+_RECORD = lazy_regex(r"\s*\{.*\}[\s,]*")
+_RECORD_PAIR = lazy_regex(
     rf"[\"'](?P<name>[\w/ .@-]+)[\"']\s*:\s*[\"']?(?P<value>{_NUMBER}|nan|-?inf(?:inity)?)", re.IGNORECASE
 )
-_FOREIGN_RECORD = re.compile(
+_FOREIGN_RECORD = lazy_regex(
     r"[\"'](?:split|phase|mode|set|stage|subset|kind|type|event|name|dataset)[\"']\s*:\s*[\"'](?:val(?:id(?:ation)?)?|eval(?:uat\w+)?|test(?:ing)?|dev)\b",
     re.IGNORECASE,
 )

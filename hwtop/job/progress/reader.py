@@ -14,19 +14,20 @@ from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
 from hwtop.job.progress.schema import Schema
 from hwtop.job.progress.table import Columns, heading, heading_of_two
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_MAY_BE_ROW = re.compile(r"\s*[|\d]")
+_MAY_BE_ROW = lazy_regex(r"\s*[|\d]")
 _READ_ROW_CHARS = 4096
-_RETURN = re.compile(r"\r|\^M|#015")
+_RETURN = lazy_regex(r"\r|\^M|#015")
 """As it is, and as `cat -v` and syslog write it."""
 _READ_PARTS = 4
-_ROUND = re.compile(r"\b(?:episode|round)\W{0,3}\d", re.IGNORECASE)
-_STEP = re.compile(r"(?:step|iter(?:ation)?|batch|update|\bit)\W{0,3}\d|\d/\d+ *\[", re.IGNORECASE)
-_BARE_BAR = re.compile(r"\s*\d{1,3}%\|")
+_ROUND = lazy_regex(r"\b(?:episode|round)\W{0,3}\d", re.IGNORECASE)
+_STEP = lazy_regex(r"(?:step|iter(?:ation)?|batch|update|\bit)\W{0,3}\d|\d/\d+ *\[", re.IGNORECASE)
+_BARE_BAR = lazy_regex(r"\s*\d{1,3}%\|")
 
 
-_FOREIGN_HEADING = re.compile(
+_FOREIGN_HEADING = lazy_regex(
     r"[^\w|]*(?:running )?(?:valid(?:at(?:e|ing|ion))?|eval(?:uat(?:e|ing|ion))?|test(?:ing)?)[^\w|]*(?:results?|metrics|errors?|set|loop)?[^\w|]*",
     re.IGNORECASE,
 )

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from hwtop.job.progress.found import found_in
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_PAIR = re.compile(
+_PAIR = lazy_regex(
     r"""\s*\{?[-*\s]*(?P<quote>["']?)[A-Za-z][\w/ .()-]*?(?P=quote)\s*[:=]\s*(?:[-+]?[\d.]+(?:e[-+]?\d+)?(?: ?[a-z%µ]+(?:/[a-z]+)?)?|["'][^"']*["']|nan|-?inf|null|none|true|false)\s*[,}]?\s*""",
     re.IGNORECASE,
 )

@@ -7,20 +7,19 @@ samples make a step is not told, so no step time can be: what is sure is the sam
 
 from __future__ import annotations
 
-import re
-
 from hwtop.job.whole_number import whole_number
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_SHAPE = re.compile(
+_SHAPE = lazy_regex(
     r"\[\s*(?P<n>\d+)\s*/\s*\d+\s*\(\s*\d+(?:\.\d*)?\s?%\s?\)\s*\]|\d\s?%\s?\(\s*(?P<behind>\d+)\s*/\s*\d+\s*\)"
 )
 """`Train Epoch: 3 [26112/102400 (26%)]`, `26% (26112/102400)`."""
-_BAR = re.compile(
+_BAR = lazy_regex(
     r"\d/\d+\s*\[[\d:]+<[\d:?]+,\s*[\d.]+\s?(?:im(?:a)?ge?s?|samples?|examples?|ex|seqs?|sequences?|tok(?:en)?s?|clips?|graphs?|rows?)/s"
 )
 """A bar that was told to count them: `180/900 [00:47<03:10, 3.75img/s]`."""
-_INTERVAL = re.compile(r"(?:1|2|5|25)0{0,2}")
+_INTERVAL = lazy_regex(r"(?:1|2|5|25)0{0,2}")
 """How many batches lie between two prints, as people choose it; a batch of samples times that is mostly another number."""
 
 

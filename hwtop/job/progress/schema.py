@@ -18,6 +18,7 @@ from hwtop.job.progress.field_units import WORK, Field, rate
 from hwtop.job.progress.fields import fields
 from hwtop.job.progress.found import Found, value_of
 from hwtop.job.progress.line import HEAD
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
 _SURE = 3
@@ -29,18 +30,18 @@ _TRIED = 400
 _KEPT_LAYOUTS = 16
 _READ_CHARS = 512
 """Characters: a line of few letters is short."""
-_SHORT = re.compile(r"(?<!\w)[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
-_DECIMAL = re.compile(r"\d\.\d")
-_GLUED = re.compile(r"\b([A-Za-z]{1,3})(\d+)(?=/\d|[\s,;:|)\]]|$)")
+_SHORT = lazy_regex(r"(?<!\w)[A-Za-z]{1,3}\s?[:=#]?\s?\d+(?:/\d+)?[\s,;|)\]]")
+_DECIMAL = lazy_regex(r"\d\.\d")
+_GLUED = lazy_regex(r"\b([A-Za-z]{1,3})(\d+)(?=/\d|[\s,;:|)\]]|$)")
 """`e1 b34`"""
 _LONG_FORMS = {"loss": ("loss", "train loss", "training loss"), "lr": ("learning rate",), "grad_norm": ("grad norm", "gradient norm")}  # fmt: skip
 _COUNTERS = ("step", "iteration", "update", "batch")
 _MEASURED = ("loss", "nll", "cross entropy", "cross_entropy", "cross-entropy", "xent", "ppl", "perplexity", "objective", "elbo", "reward", "return", "fitness", "accuracy", "acc", "auc")  # fmt: skip
-_OF_TRAINING = re.compile(rf"(?:\b|_)(?:{'|'.join(_MEASURED)})(?:es)?\b", re.IGNORECASE)
+_OF_TRAINING = lazy_regex(rf"(?:\b|_)(?:{'|'.join(_MEASURED)})(?:es)?\b", re.IGNORECASE)
 """What only a training measures."""
-_WORK = re.compile(rf"\d\s+(?:{WORK})\b(?!\s?/|\s+per\b)", re.IGNORECASE)
+_WORK = lazy_regex(rf"\d\s+(?:{WORK})\b(?!\s?/|\s+per\b)", re.IGNORECASE)
 """`seen 3200 samples` counts no steps."""
-_NO_STEP = re.compile(
+_NO_STEP = lazy_regex(
     r"(?:.* )?(?:samples?|tokens?|(?:up)?time|timestamp|seed|eta|elapsed|seconds|bytes|size|version|pid|rank)(?: .*)?"
 )
 """What grows, too, or stands in each line."""

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.job.progress.field_names import is_foreign, name_of, spaced
 from hwtop.job.progress.field_units import Field, rate
 from hwtop.job.progress.found import Found, value_of
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
 _READ_CELLS = 64
 _READ_CHARS = 1024
 _COUNTERS = {"step", "iteration", "epoch"}
 _COUNTER_WORDS = ("epoch", "step", "iter")
-_SPACES = re.compile(r"\s{2,}")
-_NUMBER = re.compile(
+_SPACES = lazy_regex(r"\s{2,}")
+_NUMBER = lazy_regex(
     r"\s*(?P<value>[+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|nan|inf))(?:/(?P<total>\d+))?\s*$", re.IGNORECASE
 )
-_WORDY = re.compile(r"(?:[^\W\d]|#)[\w /.#()%:\-]*$")
-_RATE_CELL = re.compile(r"\s*(?P<key>[A-Za-z/]+/s(?:ec)?): (?P<value>\d+(?:\.\d*)?)")
+_WORDY = lazy_regex(r"(?:[^\W\d]|#)[\w /.#()%:\-]*$")
+_RATE_CELL = lazy_regex(r"\s*(?P<key>[A-Za-z/]+/s(?:ec)?): (?P<value>\d+(?:\.\d*)?)")
 """tf_cnn_benchmarks: `images/sec: 123.4 +/- 1.2 (jitter = 3.4)`."""
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """What the cells of each row are."""
 
     separator: str

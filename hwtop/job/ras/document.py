@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import msgspec
@@ -10,9 +9,10 @@ from msgspec import Meta, Struct
 
 from hwtop.job.ras.counts import counts_of
 from hwtop.job.ras.error import RasError
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.ras import RasCommunicator, RasProcess, RasRank, RasReport, RasState
 
-_NO_COMMA = re.compile(rb'("nvml_dev": -?\d{1,10})(\s{1,200}"status")')
+_NO_COMMA = lazy_regex(rb'("nvml_dev": -?\d{1,10})(\s{1,200}"status")')
 """NCCL 2.28.7 and 2.28.9 leave it out in `missing_ranks`."""
 _IN_PROGRESS = 7
 """ncclInProgress of nccl.h; 0 is ncclSuccess."""

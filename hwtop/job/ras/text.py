@@ -10,28 +10,29 @@ from msgspec.structs import replace
 
 from hwtop.job.ras.counts import in_order
 from hwtop.job.ras.error import RasError
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.ras import RasCommunicator, RasCount, RasProcess, RasRank, RasReport, RasState
 
 _READ_LINES = 200_000
 _READ_LINE_BYTES = 4096
 
-_VERSION = re.compile(r"NCCL version (\d[\w.+-]{0,40}) compiled .*")
-_HAS_TABLE = re.compile(r"Communicators\.\.\..*|No communicator data collected!")
-_GROUP = re.compile(r"(\d{1,9}) +(\d{1,9}) +\d+ +[\d-]+ +(?:\d+-)?(\d{1,9}) +\d+ +([A-Z]+) +[A-Z, ]+")
+_VERSION = lazy_regex(r"NCCL version (\d[\w.+-]{0,40}) compiled .*")
+_HAS_TABLE = lazy_regex(r"Communicators\.\.\..*|No communicator data collected!")
+_GROUP = lazy_regex(r"(\d{1,9}) +(\d{1,9}) +\d+ +[\d-]+ +(?:\d+-)?(\d{1,9}) +\d+ +([A-Z]+) +[A-Z, ]+")
 """Group, communicators in it, nodes of each, ranks per node and in each, ranks in all, status, errors."""
-_BLOCK = re.compile(r"#(\d{1,9})-\d{1,9} \(([0-9a-f]{1,16})\) ([A-Z]+)")
-_BLOCK_OF_JOB = re.compile(r"INCOMPLETE|DEAD|TIMEOUT")
-_OPERATION = re.compile(r"Communicator ranks have different (\w{1,40}) operation counts")
-_REPORTED = re.compile(r"(?:(\d{1,9}) ranks?|Rank (\d{1,9})) (have|has|reported) (.*?)(?: -- (.*))?")
+_BLOCK = lazy_regex(r"#(\d{1,9})-\d{1,9} \(([0-9a-f]{1,16})\) ([A-Z]+)")
+_BLOCK_OF_JOB = lazy_regex(r"INCOMPLETE|DEAD|TIMEOUT")
+_OPERATION = lazy_regex(r"Communicator ranks have different (\w{1,40}) operation counts")
+_REPORTED = lazy_regex(r"(?:(\d{1,9}) ranks?|Rank (\d{1,9})) (have|has|reported) (.*?)(?: -- (.*))?")
 """Of a group of ranks with one line each after it, or of one rank, with its process."""
-_MEMBER = re.compile(r"Rank (\d{1,9}) -- (.*)")
-_MISSING = re.compile(r"The missing ranks?: ([\d, ]+)")
-_LAUNCHED = re.compile(r"launched up to operation (\d{1,18})")
+_MEMBER = lazy_regex(r"Rank (\d{1,9}) -- (.*)")
+_MISSING = lazy_regex(r"The missing ranks?: ([\d, ]+)")
+_LAUNCHED = lazy_regex(r"launched up to operation (\d{1,18})")
 _NOT_LAUNCHED = "not launched any operations"
-_STATUS = re.compile(r"status ([A-Z]{1,20})")
-_PLACE = re.compile(r"GPU (\d{1,9})(?: \(NVML \d+\))? managed by process (\d{1,18}) on node (\S{1,256})")
-_PROCESS = re.compile(r"Process (\d{1,18}) on node (\S{1,256})(?: managing GPU.*)?")
-_TIMEOUTS = re.compile(r"Encountered (\d{1,9}) communication timeouts? .*")
+_STATUS = lazy_regex(r"status ([A-Z]{1,20})")
+_PLACE = lazy_regex(r"GPU (\d{1,9})(?: \(NVML \d+\))? managed by process (\d{1,18}) on node (\S{1,256})")
+_PROCESS = lazy_regex(r"Process (\d{1,18}) on node (\S{1,256})(?: managing GPU.*)?")
+_TIMEOUTS = lazy_regex(r"Encountered (\d{1,9}) communication timeouts? .*")
 _STATES: dict[str, RasState] = {
     "RUNNING": "running",
     "INIT": "starting",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SYNC = re.compile(
+from hwtop.lazy_regex import lazy_regex
+
+_SYNC = lazy_regex(
     r"""
       \.(?:item|cpu|tolist|numpy|block_until_ready|synchronize)\(
     | \bdevice_get\(                                  # JAX
@@ -16,17 +18,17 @@ _SYNC = re.compile(
 )
 """Reading a value back: torch and JAX wait until the device has computed it (PyTorch "Performance Tuning Guide", avoid
 unnecessary CPU-GPU synchronization; JAX "Asynchronous dispatch")."""
-_PRINTS = re.compile(r"(?:^|[^\w.])print\(|\bsys\.std(?:out|err)\.(?:write|flush)\(")
-_MORE = re.compile(
+_PRINTS = lazy_regex(r"(?:^|[^\w.])print\(|\bsys\.std(?:out|err)\.(?:write|flush)\(")
+_MORE = lazy_regex(
     r";\s*(?!print\(|sys\.std(?:out|err)\.)[\w.]+\(|^(?!\s*(?:print\(|sys\.std))[^'\"(]*\([^;]*;\s*print\("
 )
 """A second statement on the line that calls something else: then nothing tells which of the two takes the time."""
-_COLLECTS = re.compile(r"\bgc\.collect\(")
-_PAUSES = re.compile(r"\bsleep\(")
-_SLEEPS = re.compile(r"\bsleep\(|\.(?:wait|join|acquire|recv|accept|poll|select)\(")
+_COLLECTS = lazy_regex(r"\bgc\.collect\(")
+_PAUSES = lazy_regex(r"\bsleep\(")
+_SLEEPS = lazy_regex(r"\bsleep\(|\.(?:wait|join|acquire|recv|accept|poll|select)\(")
 
 
-_HANDLE = re.compile(r"\.[wW]ait(?:all|any|some|_all)?\(")
+_HANDLE = lazy_regex(r"\.[wW]ait(?:all|any|some|_all)?\(")
 
 
 def waits_on_handle(code: str | None) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
 from msgspec.structs import replace
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 
@@ -42,8 +42,8 @@ _CUTS = (("torch/utils/data/_utils/worker.py", "_worker_loop"), ("multiprocessin
 """Where a worker's own stack begins: a forked one still shows its parent's frames of the time of the fork below."""
 
 _LIBRARY_DIRS = ("/site-packages/", "/dist-packages/", "/installed_wheels/", "/torchinductor_")
-_STDLIB = re.compile(r"/lib(64)?/(python|pypy)3\.\d+t?/|/python3\d+\.zip/")
-_CONSOLE_SCRIPT = re.compile(r"/bin/[^/.]+$")
+_STDLIB = lazy_regex(r"/lib(64)?/(python|pypy)3\.\d+t?/|/python3\d+\.zip/")
+_CONSOLE_SCRIPT = lazy_regex(r"/bin/[^/.]+$")
 """What pip makes for an entry point: torchrun, accelerate, deepspeed."""
 _FRAMEWORKS = ("torch/", "transformers/", "accelerate/", "lightning/", "pytorch_lightning/", "deepspeed/", "ray/")
 """Packages that are libraries wherever they lie, built from source included."""

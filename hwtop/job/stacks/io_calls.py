@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from hwtop.job.stacks.activities import IoKind
+from hwtop.lazy_regex import lazy_regex
 
 WRAPPERS = frozenset(
     "wrapper wrapped wrapped_f inner inner_f _inner_fn func_wrapper _wrapper wrapped_func __exit__ __enter__ <lambda>".split()  # noqa: SIM905
@@ -23,11 +24,11 @@ BY_TEXT = (
 """Libraries whose frame leaves open what the line does: they make bytes of objects, or run any SQL."""
 
 CODE_PATTERNS: tuple[tuple[IoKind, re.Pattern[str]], ...] = (
-    ("row", re.compile(r"\.write_?rows?\(|\bcv2\.imwrite\(|\.savefig\(")),
-    ("ask", re.compile(r"\.(?:sendall|sendto|sendmsg|sendfile)\(|\bsock(?:et)?\w*\.send\(")),
+    ("row", lazy_regex(r"\.write_?rows?\(|\bcv2\.imwrite\(|\.savefig\(")),
+    ("ask", lazy_regex(r"\.(?:sendall|sendto|sendmsg|sendfile)\(|\bsock(?:et)?\w*\.send\(")),
     (
         "send",
-        re.compile(
+        lazy_regex(
             r"""
               \bproducer\.(?:produce|flush|send)\(
             | \.execute(?:many)?\(\s*[fr]{0,2}["']+\s*(?i:insert|update|replace|merge|commit)\b
@@ -38,7 +39,7 @@ CODE_PATTERNS: tuple[tuple[IoKind, re.Pattern[str]], ...] = (
     ),
     (
         "read",
-        re.compile(
+        lazy_regex(
             r"""
               \.fetch(?:all|many|one)\( | \.execute\(\s*[fr]{0,2}["']+\s*(?i:select|with)\b
             | \bos\.(?:pread|preadv|readv|read)\( | \.readinto\( | \bfromfile\( | \bcv2\.(?:imread|imdecode)\(
@@ -50,7 +51,7 @@ CODE_PATTERNS: tuple[tuple[IoKind, re.Pattern[str]], ...] = (
     ),
     (
         "write",
-        re.compile(
+        lazy_regex(
             r"""
               (?<!stdin)\.write(?:lines|v)?\( | \bos\.(?:write|writev|pwrite|sendfile|fsync|fdatasync|sync|replace|rename)\(
             | \bfsync\( | \b(?:pickle|pkl|dill|cPickle|cloudpickle|marshal|joblib|json|yaml)\.dump\(
@@ -63,7 +64,7 @@ CODE_PATTERNS: tuple[tuple[IoKind, re.Pattern[str]], ...] = (
 )
 """Of a line that runs C code; the first that fits. A plain socket may lead anywhere, to another rank too."""
 
-SENDS = re.compile(
+SENDS = lazy_regex(
     r"""
       ["'](?:POST|PUT|PATCH)["'] | [(,]\s*(?i:data|body|json|content)\s*=
     | \b(?:urlopen|Request)\([^()]*,\s*(?!timeout|context|headers|method|cafile|unverifiable|origin)
@@ -72,18 +73,18 @@ SENDS = re.compile(
     re.VERBOSE,
 )
 """A request on this line takes something along."""
-FETCHES = re.compile(
+FETCHES = lazy_regex(
     r"""["']GET["'] | \burlopen\(\s*(?:f?["']|[\w.]*(?i:url|uri|link|href)\b) | \.(?:get|get_object|download\w*)\(""",
     re.VERBOSE,
 )
-USES_ANSWER = re.compile(r"\.json\(\)|\bloads\(|\bfrombuffer\(|\.(?:text|content)\b")
+USES_ANSWER = lazy_regex(r"\.json\(\)|\bloads\(|\bfrombuffer\(|\.(?:text|content)\b")
 """What was sent was a question: to a reward model, a simulator, a scheduler."""
 
-NEUTRAL = re.compile(r"^[\w.\[\]]+\.(?:flush|close|append|clear)\([^()]*\)$")
+NEUTRAL = lazy_regex(r"^[\w.\[\]]+\.(?:flush|close|append|clear)\([^()]*\)$")
 """Statements beside another one that take no time of their own."""
-APPENDS = re.compile(r"""\bopen\((?:[^()]|\([^()]*\))*["']a[bt+]*["']|\\n""")
+APPENDS = lazy_regex(r"""\bopen\((?:[^()]|\([^()]*\))*["']a[bt+]*["']|\\n""")
 """A file that grows, or a line of text: a log."""
-PIECE = re.compile(r"""\.write\(\s*(?:[fr]{0,2}["']|str\(|json\.dumps\()|["']\.join\(""")
+PIECE = lazy_regex(r"""\.write\(\s*(?:[fr]{0,2}["']|str\(|json\.dumps\()|["']\.join\(""")
 
-PLACES = re.compile(r"\b(?:args|cfg|config|conf|settings|hparams)\.|\w*log_?(?:dir|root|folder)\b")
+PLACES = lazy_regex(r"\b(?:args|cfg|config|conf|settings|hparams)\.|\w*log_?(?:dir|root|folder)\b")
 """They say where something lies, not what it is."""

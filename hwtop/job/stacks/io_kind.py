@@ -9,7 +9,6 @@ step needs (a reward model, a simulator), and what ranks exchange among themselv
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -30,6 +29,7 @@ from hwtop.job.stacks.io_calls import (
     WRAPPERS,
 )
 from hwtop.job.stacks.name_words import words
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.rank import Phase
 from hwtop.model.stack import StackFrame
 
@@ -39,8 +39,8 @@ cache). Engineering default."""
 _WRITES: tuple[Phase, ...] = ("checkpoint", "logging", "data-main")
 _CALLERS = 3
 """So many of the functions around a request say what it is for: clients have helpers of their own. Engineering default."""
-_STATEMENTS = re.compile(r"\s*;\s*(?=[A-Za-z_(]|$)")
-_CALLS = re.compile(r"[\w\])]\(")
+_STATEMENTS = lazy_regex(r"\s*;\s*(?=[A-Za-z_(]|$)")
+_CALLS = lazy_regex(r"[\w\])]\(")
 
 
 def io_votes(frames: Sequence[StackFrame]) -> Iterator[tuple[Phase, float, StackFrame]]:

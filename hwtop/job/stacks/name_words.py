@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+from hwtop.lazy_regex import lazy_regex
+
+_WORD = lazy_regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def words(name: str) -> frozenset[str]:

@@ -7,12 +7,12 @@ folder, packages of the user's own by the frames of earlier dumps.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.stack import StackDump
 
-_INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*?/lib(?:64)?/(?:python|pypy)3\.\d+t?/|.*?/python3\d+\.zip/")
+_INSTALLED = lazy_regex(r".*/(?:site|dist)-packages/|.*?/lib(?:64)?/(?:python|pypy)3\.\d+t?/|.*?/python3\d+\.zip/")
 _KEPT = 20_000
 """Names that are remembered; a job runs some thousands of files."""
 

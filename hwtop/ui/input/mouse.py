@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hwtop.ui.input import keyboard
 from hwtop.ui.pages import registry

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(Struct, frozen=True):
     """One line of help, one name in the palette, one entry of the settings' `[keys]`."""
 
     id: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hwtop.symptoms.summary import few_lines
 from hwtop.ui.keys.action import Action, Offer

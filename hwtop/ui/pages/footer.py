@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.pages import actions
@@ -48,8 +48,7 @@ def draw(view: View, width: int, _: int) -> list[Line]:
     return [line.fitted(width)]
 
 
-@dataclass(frozen=True)
-class _Offer:
+class _Offer(Struct, frozen=True):
     """Keys that do one thing, as they stand in the row."""
 
     actions: tuple[str, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.pages.page import Cell, Page, PagePanel, Places, PlacesOf, Reducer, Size, turned

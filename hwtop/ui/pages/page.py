@@ -7,7 +7,9 @@ a method of `Page`; nothing else asks which page is shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.model.member import JobProcess
 from hwtop.model.plan import UserFocus
@@ -39,8 +41,7 @@ Reducer = Callable[[View, PlacesOf], View]
 """What a key makes of a view."""
 
 
-@dataclass(frozen=True)
-class PagePanel:
+class PagePanel(Struct, frozen=True):
     """A panel: how it is drawn, and what the mouse does in it, on every page where it stands."""
 
     draw: Draw
@@ -55,8 +56,7 @@ class PagePanel:
     """Where it stands then, and with which company; None = it fills the page."""
 
 
-@dataclass(frozen=True)
-class Companion:
+class Companion(Struct, frozen=True):
     """`below` gets the rows of `panel` behind its share, while that holds all of it."""
 
     panel: str

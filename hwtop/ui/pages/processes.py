@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from hwtop.model.member import JobProcess
 from hwtop.model.plan import UserFocus
@@ -190,4 +189,4 @@ class ProcessesPage(Page):
     def user_focus(self, view: View) -> UserFocus:
         """The process that is shown from inside."""
         focus, state = super().user_focus(view), view.state(ProcessesState)
-        return structs.replace(focus, detail_pid=state.pid if state.inside else None)
+        return replace(focus, detail_pid=state.pid if state.inside else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.config.settings import Setting
 from hwtop.ui.settings import rows as settings_rows
@@ -25,8 +25,7 @@ _TITLES = 2
 """Rows above the list, inside the frame."""
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """Where all stands in a box of this size."""
 
     width: int

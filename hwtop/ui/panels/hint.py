@@ -4,7 +4,8 @@ command that mends it. The next key takes it away."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels import consent

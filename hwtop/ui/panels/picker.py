@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.job.rank_set import rank_set
@@ -35,8 +35,7 @@ _TRY = (
 )
 
 
-@dataclass(frozen=True)
-class PickerState:
+class PickerState(Struct, frozen=True):
     """What the page remembers."""
 
     cursor: int = 0

@@ -3,7 +3,7 @@ nothing was looked at. While a time is typed: what is typed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.symptoms.severity import gravity
@@ -20,8 +20,7 @@ _TRACK_LEAST = 20
 _CLEAR, _GAP, _PLAIN, _UP, _HERE, _MORE = "✔", "┈", "─", "━", "┃", "‹"
 
 
-@dataclass(frozen=True)
-class _Bar:
+class _Bar(Struct, frozen=True):
     """The row, cut in three: "12:00:10 ├", the cells of the track, "┤ now ✔ OK"."""
 
     head: Line

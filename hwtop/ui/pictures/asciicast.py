@@ -6,9 +6,9 @@ One JSON value a line: a header, then [seconds since the event before, kind, tex
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame

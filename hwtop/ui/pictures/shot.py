@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop import __version__
 from hwtop.errors import UsageError
 from hwtop.job.secrets import Hidden
+from hwtop.lazy_regex import lazy_regex
 from hwtop.ui import marks
 from hwtop.ui.pages.layout import arrange, drawn, picture
 from hwtop.ui.pages.registry import NAMES, turned
@@ -23,11 +25,10 @@ from hwtop.ui.widgets.text import to_ascii
 
 Format = Literal["png", "svg", "txt", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_UNSAFE = lazy_regex(r"[^A-Za-z0-9_.-]+")
 
 
-@dataclass(frozen=True)
-class Shot:
+class Shot(Struct, frozen=True):
     """What is to be drawn of a view, and in which formats."""
 
     view: View

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 
+from msgspec import Struct
+
+from hwtop.lazy_regex import lazy_regex
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, visible
 
@@ -22,8 +23,7 @@ _Shape = Callable[[float, float, float], str]
 """Left and top of the cell and the width of the run -> a piece of a path."""
 
 
-@dataclass(frozen=True)
-class Paint:
+class Paint(Struct, frozen=True):
     """How a role looks; colours as "#rrggbb"."""
 
     color: str
@@ -186,4 +186,4 @@ _SHAPES: dict[str, _Shape] = {
     "▏": lambda x, y, width: _rect(x, y, width / 8, CELL_H),
     **{block: _block(level) for level, block in enumerate(_BLOCKS)},
 }
-_RUN = re.compile(r"[!-~]+(?: [!-~]+)*|([" + "".join(_SHAPES) + r"])\1*|\S")
+_RUN = lazy_regex(r"[!-~]+(?: [!-~]+)*|([" + "".join(_SHAPES) + r"])\1*|\S")

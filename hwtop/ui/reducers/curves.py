@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hwtop.model.curve import CurveName
 from hwtop.ui.panels.curves.state import CurvesState

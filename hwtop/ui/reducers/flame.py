@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hwtop.model.flame import FlameNode
 from hwtop.ui.panels.stacks.flame_view import flame_of, key, selected

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from msgspec import structs
+from msgspec.structs import replace
 
 from hwtop.model.fleet import Node
 from hwtop.model.frame import DerivedState, Frame
@@ -74,7 +72,7 @@ def frame_of(frame: Frame, node: Node) -> Frame:
     """The frame of a node at the same moment: of its whole Snapshots, and until they come of its report."""
     found = frame.opened
     if found is not None and found.node == node.name:
-        return structs.replace(found, number=frame.number)
+        return replace(found, number=frame.number)
     report = node.report
     if report is None:
         derived = DerivedState(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hwtop.fields.gpu import ranks_of
 from hwtop.ui.panels.gpu.state import GpuState

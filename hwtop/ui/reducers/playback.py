@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hwtop.ui import past
 from hwtop.ui.playback import SPEEDS, Playback

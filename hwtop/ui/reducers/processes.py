@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hwtop.job.launch.signals import title
 from hwtop.model.member import JobProcess

@@ -7,9 +7,10 @@ as there is a newer one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Literal
+
+from msgspec.structs import replace
 
 from hwtop.fields import units
 from hwtop.model.frame import Frame

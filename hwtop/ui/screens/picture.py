@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.geometry import Region
 from textual.screen import Screen
@@ -30,6 +30,8 @@ from hwtop.ui.widgets.place import Place
 
 _OF_PAST = frozenset({"verdict", "compact", "time-bar"})
 """Panels that say how far back the picture is: all that changes while it is held."""
+_ALWAYS = ("verdict", "compact", "time-bar")
+"""Panels that are there from the start: to mount all 49 would take a twelfth of it."""
 
 
 class PictureScreen(Screen[None]):
@@ -45,12 +47,15 @@ class PictureScreen(Screen[None]):
         self._panels: dict[str, Panel] = {}
 
     def compose(self) -> ComposeResult:
-        """Every panel there is; most are hidden at any time."""
-        for name in PANELS:
-            panel = self._panels[name] = Panel(id=name)
-            panel.is_ascii = self._options.is_ascii
-            panel.display = False
-            yield panel
+        """What every page may need; other panels are made when they are first placed."""
+        for name in _ALWAYS:
+            yield self._made(name)
+
+    def _made(self, name: str) -> Panel:
+        panel = self._panels[name] = Panel(id=name)
+        panel.is_ascii = self._options.is_ascii
+        panel.display = False
+        return panel
 
     def on_mount(self) -> None:
         """Say that something is coming."""
@@ -115,6 +120,7 @@ class PictureScreen(Screen[None]):
             # What is hidden while it holds the mouse never hears that it is let go.
             self._panels["time-bar"].release_mouse()
         with self.app.batch_update():
+            self.mount(*(self._made(name) for name in places if name not in self._panels))
             moved = [panel.place(_region(places.get(name))) for name, panel in self._panels.items()]
             # The toolkit finds out what stands where. While nothing moves and no dialog is on top, that is known.
             driver = self.app._driver if self.is_active and not any(moved) else None  # noqa: SLF001  # nothing public draws cells
@@ -131,7 +137,7 @@ class PictureScreen(Screen[None]):
 
     def _look(self, **changes: object) -> None:
         if self.view is not None:
-            self._set(replace(self.view, **{"note": "", **changes}))  # type: ignore[arg-type]
+            self._set(replace(self.view, **{"note": "", **changes}))
 
     def _set(self, view: View) -> None:
         """Draw `view`, and tell the feed where it looks elsewhere than before."""

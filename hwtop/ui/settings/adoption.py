@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hwtop.config import Config
 from hwtop.config.settings import Path, Value, changes, with_value

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.config import Config, settings
 from hwtop.config.settings import Path, Setting, Value, value_of
@@ -33,8 +35,7 @@ _AT_ONCE: tuple[Path, ...] = (
 """What a running screen takes over as it is chosen; the rest applies at the next start."""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True):
     """A page of settings."""
 
     name: str

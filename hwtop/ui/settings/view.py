@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hwtop.config import Config, settings
 from hwtop.config.settings import Path, Setting, Value
@@ -13,8 +15,7 @@ from hwtop.ui.settings import rows as settings_rows
 from hwtop.ui.settings.rows import Section
 
 
-@dataclass(frozen=True)
-class SettingsView:
+class SettingsView(Struct, frozen=True):
     """Immutable: a key makes a new one."""
 
     saved: Config

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import elide_middle
@@ -13,8 +13,7 @@ _MOST = 200
 """Characters; more than anybody types, less than a pasted file."""
 
 
-@dataclass(frozen=True)
-class Hits:
+class Hits(Struct, frozen=True):
     """How many rows a filter lets through."""
 
     kept: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar, cast
+
+from msgspec import Struct
 
 from hwtop.fields.field import Field, Sort, Subject
 from hwtop.ui.view import View
@@ -15,8 +16,7 @@ Row = TypeVar("Row")
 _RISES, _FALLS = "↑", "↓"
 
 
-@dataclass(frozen=True)
-class TableState:
+class TableState(Struct, frozen=True):
     """What the page of a sortable table remembers of it."""
 
     order: str = ""
@@ -25,8 +25,7 @@ class TableState:
     """The other way round than the field says."""
 
 
-@dataclass(frozen=True)
-class SortableTable(Generic[Row]):
+class SortableTable(Struct, Generic[Row], frozen=True, dict=True):
     """A table that its page can sort and filter."""
 
     name: str

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
+from msgspec import Struct
+
 from hwtop.fields.field import Field, Kind, Value
+from hwtop.lazy_regex import lazy_regex
 from hwtop.suggestion import did_you_mean
 
 Row = TypeVar("Row")
@@ -28,15 +30,14 @@ _EXAMPLES: dict[Kind, str] = {
     "seconds": "0.5, 30s or 2m",
 }
 
-_TERM = re.compile(r'!?(?:[a-z][a-z/_]*!?~)?"[^"]*"?|\S+', re.IGNORECASE)
-_ASKS = re.compile(r"([a-z][a-z/_]*)(!=|!~|>=|<=|=|~|<|>)(.*)", re.IGNORECASE | re.DOTALL)
-_NUMBER = re.compile(r"(\d+(?:\.(\d*))?|\.(\d+))([a-z%]*)", re.IGNORECASE)
+_TERM = lazy_regex(r'!?(?:[a-z][a-z/_]*!?~)?"[^"]*"?|\S+', re.IGNORECASE)
+_ASKS = lazy_regex(r"([a-z][a-z/_]*)(!=|!~|>=|<=|=|~|<|>)(.*)", re.IGNORECASE | re.DOTALL)
+_NUMBER = lazy_regex(r"(\d+(?:\.(\d*))?|\.(\d+))([a-z%]*)", re.IGNORECASE)
 _NONE = "none"
 """Asks for rows that have no value, e.g. `rank=none`."""
 
 
-@dataclass(frozen=True)
-class Query(Generic[Row]):
+class Query(Struct, Generic[Row], frozen=True):
     """What was typed, understood."""
 
     tests: tuple[Callable[[Row], bool], ...]

@@ -6,10 +6,10 @@ toolkit alone (160x50, overview: 3.2 instead of 22.9 kB per frame), by `bench/di
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import islice
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.ui.widgets.text import cells
 
 Style = tuple[tuple[str, str], ...]
@@ -18,7 +18,7 @@ Cell = tuple[str, Style]
 Piece = tuple[int, int, str, Style]
 """Row, column (from 1), text and style."""
 
-_TOKEN = re.compile(r"\x1b\[([0-9;]*)m|\x1b\[(\d+);(\d+)H|\n|([^\x1b\n]+)")
+_TOKEN = lazy_regex(r"\x1b\[([0-9;]*)m|\x1b\[(\d+);(\d+)H|\n|([^\x1b\n]+)")
 _COLOUR_FORMS = {"5": 3, "2": 5}
 """Count of numbers in a sequence of 38 or 48, by the second one: 256 colours, or red, green and blue."""
 _SEEN_ON_BLANKS = frozenset({"4", "5", "7", "9", "21", "53"})

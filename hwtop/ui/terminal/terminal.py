@@ -12,9 +12,11 @@ import select
 import sys
 import termios
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hwtop.errors import CannotError
+from hwtop.lazy_regex import lazy_regex
 from hwtop.ui import themes
 from hwtop.ui.options import ScreenOptions
 
@@ -25,12 +27,12 @@ _IN, _OUT = 0, 1
 _NO_CURSOR = ("", "dumb", "unknown")
 """What TERM says where the cursor cannot be moved, or nobody has said what terminal it is."""
 _BY_ITSELF = "\x1b[c"
-_ITSELF = re.compile(r"\x1b\[\?[\d;]*c")
+_ITSELF = lazy_regex(r"\x1b\[\?[\d;]*c")
 _TO_GROUND = "\x1b]11;?\x07"
-_GROUND = re.compile(r"\x1b\]11;rgba?:([0-9a-f]+)/([0-9a-f]+)/([0-9a-f]+)", re.IGNORECASE)
+_GROUND = lazy_regex(r"\x1b\]11;rgba?:([0-9a-f]+)/([0-9a-f]+)/([0-9a-f]+)", re.IGNORECASE)
 _TO_LETTER = "\ré\x1b[6n\r\x1b[K"
 """One cell in UTF-8, else two; neither byte is a control character in other character sets."""
-_PLACE = re.compile(r"\x1b\[\d+;(\d+)R")
+_PLACE = lazy_regex(r"\x1b\[\d+;(\d+)R")
 _FEW_GLYPHS = "plain ASCII, as the Linux console has few glyphs"
 _OTHER_LOCALE = "plain ASCII, as the locale is not UTF-8: `export LC_ALL=C.UTF-8` if this terminal knows more"
 _ANSWER_S = 1.0

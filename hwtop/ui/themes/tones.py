@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from textual.theme import Theme
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tones:
+class Tones(Struct, frozen=True, kw_only=True):
     """Colours as "#rrggbb", or all of them as names of the terminal's own ("ansi_green")."""
 
     name: str

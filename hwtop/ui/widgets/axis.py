@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _TAIL = 0.05
 """Share of the values at each end that must not set the range; engineering default."""
@@ -21,8 +22,7 @@ _DIGITS = (1, 2, 5, 10)
 _FINE_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 20)
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """From `low` to `high`, with the values that get a label."""
 
     low: float

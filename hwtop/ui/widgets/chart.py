@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
+
+from msgspec import Struct
 
 from hwtop.ui.widgets.axis import Axis
 from hwtop.ui.widgets.line import Line
@@ -15,8 +16,7 @@ _RIGHT = (0x80, 0x20, 0x10, 0x08)
 """Braille dots of a cell from the bottom up."""
 
 
-@dataclass(frozen=True)
-class Stroke:
+class Stroke(Struct, frozen=True):
     """Points that are joined from left to right."""
 
     xs: Sequence[float]
@@ -29,8 +29,7 @@ class Stroke:
     """Of the dots from the least to the greatest, where several values share a column."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Something that stands on the horizontal axis."""
 
     x: float
@@ -38,16 +37,13 @@ class Mark:
     role: str
 
 
-@dataclass
 class _Canvas:
     """Dots in cells, and the role of each cell."""
 
-    width: int
-    height: int
-
-    def __post_init__(self) -> None:
-        self.dots = [[0] * self.width for _ in range(self.height)]
-        self.roles: list[list[str]] = [[""] * self.width for _ in range(self.height)]
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.dots = [[0] * width for _ in range(height)]
+        self.roles = [[""] * width for _ in range(height)]
         self.above: set[int] = set()
         self.below: set[int] = set()
 

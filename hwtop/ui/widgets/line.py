@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from hwtop.lazy_regex import lazy_regex
 from hwtop.ui.widgets.text import ELLIPSIS, cells, elide_middle, fit, visible, wrap
 
 Span = tuple[str, str]
-_WORDS_OF = re.compile(r"\s*\S+|\s+$")
+_WORDS_OF = lazy_regex(r"\s*\S+|\s+$")
 
 
 class Line:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 WIDE = 150
 """From here the host has a column of its own."""
@@ -10,8 +10,7 @@ SMALL = 26
 """Rows between the top and the footer under which the host has one line without a frame."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A rectangle of the screen, in cells."""
 
     x: int

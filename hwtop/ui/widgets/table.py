@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells
@@ -12,8 +13,7 @@ from hwtop.ui.widgets.text import cells
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True)
-class Column(Generic[Row]):
+class Column(Struct, Generic[Row], frozen=True):
     """One column: its cell is drawn for a row and a width in cells."""
 
     title: str

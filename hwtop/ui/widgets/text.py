@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from itertools import accumulate, takewhile
 
 from rich.cells import cell_len, set_cell_size
+
+from hwtop.lazy_regex import lazy_regex
 
 ELLIPSIS = "…"
 
@@ -55,7 +56,7 @@ _ASCII = str.maketrans(
 
 
 _MARKS = ":;,"
-_CLAUSE_END = re.compile(rf"(?<=[{_MARKS}]) (?![^()]*\))")
+_CLAUSE_END = lazy_regex(rf"(?<=[{_MARKS}]) (?![^()]*\))")
 """Not between brackets."""
 _SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 """Choose between two looks of a character; terminals do not agree on how wide that makes it."""

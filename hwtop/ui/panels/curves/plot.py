@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.log import LogEvent
@@ -25,8 +26,7 @@ RESTART = "R"
 _SAME = 1e-9
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(Struct, frozen=True):
     """The chart and what to say below it."""
 
     lines: list[Line]
@@ -43,8 +43,7 @@ class Plot:
     """The first of each kind, with the step at which it came."""
 
 
-@dataclass(frozen=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """Finite points between two restarts."""
 
     xs: Sequence[float]
@@ -55,8 +54,7 @@ _Key = tuple[int, int, bool, int, tuple[tuple[str, float], ...]]
 """Width, height, log scale, cells for labels, events."""
 
 
-@dataclass(frozen=True)
-class _Data:
+class _Data(Struct, frozen=True):
     """A curve made ready to be drawn at any size."""
 
     has_steps: bool

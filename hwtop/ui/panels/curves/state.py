@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.model.curve import CurveName
 
 
-@dataclass(frozen=True)
-class CurvesState:
+class CurvesState(Struct, frozen=True):
     """The first curve at the start."""
 
     name: CurveName | None = None

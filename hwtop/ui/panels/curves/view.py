@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from hwtop.model.curve import Curve, CurveName
 from hwtop.ui.panels.curves.state import CurvesState
@@ -34,8 +35,7 @@ _SPREAD = 1.4826 * 1.2533
 """MAD -> standard deviation -> standard error of a median, both of a normal distribution."""
 
 
-@dataclass(frozen=True)
-class Trend:
+class Trend(Struct, frozen=True):
     """The newest values against as many before them."""
 
     count: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from hwtop.fields import gpu as gpu_fields
 from hwtop.fields import units
@@ -32,8 +33,7 @@ _MANY = 10
 """Steps behind from which on they have no digit."""
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """What the cells of all nodes are compared with."""
 
     levels: Levels
@@ -43,8 +43,7 @@ class Scale:
     """Median of the GPUs that ranks use."""
 
 
-@dataclass(frozen=True)
-class Heat:
+class Heat(Struct, frozen=True):
     """One thing that the heat map can show."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.fields.node_row import NodeRow, problem
 from hwtop.ui import marks
@@ -33,8 +33,7 @@ _WHY_LEAST = 18
 """Cells of what is wrong, behind the GPUs of a node."""
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """How the map is laid out."""
 
     columns: int

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hwtop.fields import node
 from hwtop.ui.tables.order import SortableTable, TableState
 
 
-@dataclass(frozen=True)
-class FleetState(TableState):
+class FleetState(TableState, frozen=True):
     """The worst first at the start."""
 
     order: str = "problem"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import takewhile
+
+from msgspec import Struct
 
 from hwtop.fields.node_row import NodeRow, problem, reporting
 from hwtop.fields.node_row import rows as node_rows
@@ -23,8 +24,7 @@ from hwtop.ui.widgets.line import Line
 _COUNTED: tuple[NodeStatus, ...] = ("connecting", "late", "lost", "failed", "ended")
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A cell of a node: a GPU with its rank; where a node has no GPUs, a rank."""
 
     number: int

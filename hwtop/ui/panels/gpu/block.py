@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.ui.widgets.bar import bar
 from hwtop.ui.widgets.line import Line, beside, broken
@@ -17,8 +18,7 @@ GAP = 3
 """Cells between columns."""
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """Some lines about one subject."""
 
     title: str

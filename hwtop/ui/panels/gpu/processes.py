@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.job.rank_set import rank_set
@@ -22,8 +23,7 @@ from hwtop.ui.widgets.table import Column
 from hwtop.ui.widgets.text import elide_end, elide_middle
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Struct, frozen=True):
     gpu: Gpu
     process: GpuProcess
     member: JobProcess | None

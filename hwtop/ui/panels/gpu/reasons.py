@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu.device import Gpu
@@ -47,8 +48,7 @@ _SPELLED = {
 }
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """One reason and what it keeps from being known."""
 
     fields: tuple[str, ...]

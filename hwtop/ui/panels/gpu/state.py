@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class GpuState:
+class GpuState(Struct, frozen=True):
     """No device chosen at the start."""
 
     index: int | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.fields import units
 from hwtop.model.gpu.device import Gpu
@@ -26,8 +28,7 @@ _TWO_STOREYS, _FEW = 18, 3
 """Rows of the panel from which more quantities than a few stand in two storeys."""
 
 
-@dataclass(frozen=True)
-class _Quantity:
+class _Quantity(Struct, frozen=True):
     title: str
     value: Callable[[Gpu], float | None]
     top: float

@@ -6,7 +6,8 @@ It shows what the driver says, and judges nothing: that is up to the rules (`hwt
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.job.patterns.registry import builtin
 from hwtop.job.rank_set import rank_set
@@ -26,8 +27,7 @@ _WEIGHTS = {"bad": 2, "warn": 1}
 _OF_STATUS = {"lost": 100, "error": 90, "stale": 1}
 
 
-@dataclass(frozen=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """One problem."""
 
     words: str

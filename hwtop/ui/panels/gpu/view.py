@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import field
+from msgspec.structs import asdict
 
 from hwtop.fields import units
 from hwtop.fields.gpu import GPU, UTIL, DeviceRow
@@ -24,8 +26,7 @@ PAST_MOST = 400
 """Newest moments that a trend looks at: more have no room on any screen."""
 
 
-@dataclass(frozen=True)
-class GpuRow(DeviceRow):
+class GpuRow(DeviceRow, frozen=True):
     """One device with what the panels need to know of the rest of the frame."""
 
     levels: Levels = field(default_factory=built_in)
@@ -67,7 +68,7 @@ def rows(view: View, samples: int = 0) -> list[GpuRow]:
     here = selected(view)
     return [
         GpuRow(
-            **vars(row),
+            **asdict(row),
             levels=view.levels,
             past=past[row.gpu.index],
             is_selected=here is not None and row.gpu.index == here.index,

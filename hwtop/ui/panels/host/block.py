@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hwtop.fields.field import Field
 from hwtop.fields.level import Levels
@@ -17,8 +18,7 @@ LABEL = 10
 _BAR_LEAST, _BAR_MOST = 6, 40
 
 
-@dataclass(frozen=True)
-class HostTrend:
+class HostTrend(Struct, frozen=True):
     """What a block shows of the last minutes where there is room: drawn only once it is known how much."""
 
     draw: Callable[[int], list[Line]]
@@ -28,8 +28,7 @@ class HostTrend:
     caption: str = ""
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """Some lines about one subject, in a frame."""
 
     title: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from hwtop.fields import units
 from hwtop.fields.disk import BUSY, DISK, MOUNT, MOUNT_POINT, TYPE

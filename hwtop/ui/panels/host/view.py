@@ -6,8 +6,9 @@ Marks are of this moment and only show where to look; what is proven are the fin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from hwtop.fields import disk, host, nic
 from hwtop.fields.field import Field
@@ -36,8 +37,7 @@ _REPORTED = frozenset(
 """Symptoms of other rooms whose cause lies in the host: most are reported by a line of a log."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """One part of the host in a word."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.job.log.time import reported_s
@@ -24,8 +25,7 @@ _LINES_EACH = 8
 _ALIKE_S = 0.0005
 
 
-@dataclass(frozen=True)
-class _LogStream:
+class _LogStream(Struct, frozen=True):
     """One rank, or one file that several share."""
 
     rank: int | None

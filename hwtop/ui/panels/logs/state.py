@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from hwtop.model.log import LogLine
 from hwtop.ui.view import OwnState
@@ -15,8 +16,7 @@ LogInside = Literal["", "context", "others"]
 """What stands below the lines: nothing, the marked line with those around it, what the other ranks wrote then."""
 
 
-@dataclass(frozen=True)
-class LogsState(OwnState):
+class LogsState(Struct, OwnState, frozen=True):
     """At the newest line at the start."""
 
     is_following: bool = True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import field
 
 from hwtop.fields import process
 from hwtop.ui.tables.order import SortableTable, TableState
@@ -17,8 +18,7 @@ Inside = Literal["", "env", "files"]
 """What is shown of one process; "" = the tree of all."""
 
 
-@dataclass(frozen=True)
-class ProcessesState(TableState):
+class ProcessesState(TableState, frozen=True):
     """The tree at the start."""
 
     order: str = TREE

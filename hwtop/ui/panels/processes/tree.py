@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.fields.field import Field, Value
 from hwtop.fields.process import ProcessRow, state_word
@@ -15,8 +17,7 @@ _MANY = 4
 workers for each of eight ranks still fit an ordinary terminal."""
 
 
-@dataclass(frozen=True)
-class TreeRow:
+class TreeRow(Struct, frozen=True):
     """One process, or all below a folded one."""
 
     processes: tuple[JobProcess, ...]

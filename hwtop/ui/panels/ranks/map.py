@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.fields import rank as fields
 from hwtop.model.rank import Rank
@@ -28,8 +29,7 @@ _FEWEST = 16
 """Up to here a list that scrolls shows more than a map."""
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """How the map is laid out."""
 
     columns: int

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hwtop.fields import rank
 from hwtop.ui.tables.order import SortableTable, TableState
 from hwtop.ui.view import OwnState
 
 
-@dataclass(frozen=True)
-class RanksState(TableState, OwnState):
+class RanksState(TableState, OwnState, frozen=True):
     """By their numbers at the start."""
 
     order: str = "rank"

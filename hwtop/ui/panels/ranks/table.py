@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec.structs import asdict
 
 from hwtop.fields import rank as fields
 from hwtop.fields import units
@@ -27,8 +28,7 @@ from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.table import Column
 
 
-@dataclass(frozen=True)
-class Row(RankRow):
+class Row(RankRow, frozen=True):
     """One rank with what the table needs to know of the rest of the frame."""
 
     blame: Severity | None = None
@@ -141,7 +141,7 @@ def none(view: View) -> Line:
 def row_of(view: View, rank: Rank, why: str = "") -> Row:
     """The row of one rank."""
     return Row(
-        **vars(rank_view.by_number(view)[rank.rank]),
+        **asdict(rank_view.by_number(view)[rank.rank]),
         blame=_blame(view).get(rank.rank),
         is_selected=rank.rank == view.selected,
         tag=tags.glyph_of_rank(view, rank),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.job.stacks.frames import short_name
@@ -26,8 +27,7 @@ _LEFT = 2
 """Cells of the frame and the blank beside it."""
 
 
-@dataclass(frozen=True)
-class _Box:
+class _Box(Struct, frozen=True):
     """One function of one way, on the row of its depth."""
 
     x: int

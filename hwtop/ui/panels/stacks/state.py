@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class FlameState:
+class FlameState(Struct, frozen=True):
     """All of it at the start."""
 
     way: tuple[str, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.job.rank_set import rank_set
 from hwtop.job.stacks.frames import is_user_frame
@@ -30,8 +31,7 @@ _RUN = 3
 """From so many library frames in a row on, only their number is shown."""
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One line of the tree."""
 
     branch: str
@@ -46,8 +46,7 @@ class _Row:
     """Of the ranks that stand here."""
 
 
-@dataclass(frozen=True)
-class _Columns:
+class _Columns(Struct, frozen=True):
     """Cells of what stands below one another in all rows."""
 
     ranks: int

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hwtop.fields import units
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.symptom import Finding
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
@@ -24,7 +24,7 @@ LEAST = 12
 _TITLED = 24
 """Cells of the headings that stand beside their text, where there is room for that."""
 _BESIDE = 130
-_COMMAND = re.compile(r"`([^`]+)`")
+_COMMAND = lazy_regex(r"`([^`]+)`")
 
 
 def wanted(view: View, width: int) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from statistics import median
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.fields import units
 from hwtop.job.rank_set import named
@@ -26,8 +28,7 @@ _STEP = 2
 """The place of next steps in a card: after title and facts."""
 
 
-@dataclass(frozen=True)
-class _Detail:
+class _Detail(Struct, frozen=True):
     """A line of a card; `order` is where it is read, its place in the list how much it is worth."""
 
     order: int

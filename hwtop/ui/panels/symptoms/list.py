@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.job.rank_set import rank_set
@@ -22,8 +22,7 @@ _HEADER_FROM = 3
 """Findings from which on the columns have titles."""
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Struct, frozen=True):
     finding: Finding
     frame: Frame
     is_selected: bool

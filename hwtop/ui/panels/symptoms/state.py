@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class SymptomsState:
+class SymptomsState(Struct, frozen=True):
     """No finding chosen at the start."""
 
     symptom: str | None = None

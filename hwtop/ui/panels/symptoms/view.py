@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hwtop.fields import units
 from hwtop.job.rank_set import named
@@ -14,8 +15,7 @@ from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.view import View
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True):
     """Some sentences about a finding under one heading."""
 
     title: str
