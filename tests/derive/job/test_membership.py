@@ -7,8 +7,9 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from hwtop.derive.job import membership
 from hwtop.derive.job.membership import Membership
+from hwtop.job.launch.facts import of_place, of_tree
+from hwtop.job.launch.root import find_root, orphaned_tops
 from hwtop.job.launch.tree import members
 from hwtop.model.process import ProcessInfo, ThreadInfo
 from tests.derive.readings import launcher, process, rank, worker
@@ -29,12 +30,26 @@ class Noting:
         return getattr(self._process, name)
 
 
+def noting(process: ProcessInfo, read: set[str]) -> ProcessInfo:
+    return cast("ProcessInfo", Noting(process, read))
+
+
 @pytest.mark.parametrize("job", [JOB, LONE, TORCHRUN, SPAWNED])
 def test_nothing_else_is_read_to_place_a_process(job: list[ProcessInfo]) -> None:
     placing, comparing = set[str](), set[str]()
-    members(cast("list[ProcessInfo]", [Noting(each, placing) for each in job]))
-    membership._facts(cast("ProcessInfo", Noting(job[0], comparing)))
+    members([noting(each, placing) for each in job])
+    of_place(noting(job[0], comparing))
     assert placing <= comparing
+
+
+@pytest.mark.parametrize("job", [JOB, LONE, TORCHRUN, SPAWNED])
+def test_nothing_else_is_read_to_find_the_tree_of_a_process(job: list[ProcessInfo]) -> None:
+    finding, comparing = set[str](), {"state"}
+    by_pid = {each.pid: noting(each, finding) for each in job}
+    for each in job:
+        orphaned_tops(by_pid, find_root(by_pid, each.pid))
+    of_tree(noting(job[0], comparing))
+    assert finding <= comparing
 
 
 @pytest.mark.parametrize(
