@@ -15,6 +15,7 @@ from hwtop.job.patterns.registry import builtin
 from hwtop.model.baseline import Baseline
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.plan import SamplingPlan, UserFocus
+from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.symptom import Blind
 from hwtop.symptoms.blind import blind_spots
@@ -95,15 +96,25 @@ class Assembler:
 
 def _thinned(derived: DerivedState) -> DerivedState:
     """Without what is only used of the newest state: six hundred copies of it would fill the memory."""
-    job = derived.job
+    late = tuple(replace(each, age_s=None, cost_ms=None) for each in derived.sources if each.reason is not None)
+    derived, job = replace(derived, sources=late), derived.job
     if job is None:
         return derived
     thin = replace(
         job,
-        logs=replace(job.logs, lines=(), flagged_lines=()),
+        ranks=tuple(map(_thinned_rank, job.ranks)),
+        logs=replace(job.logs, files=(), lines=(), flagged_lines=()),
         metrics=replace(job.metrics, curves=()),
         stacks=replace(job.stacks, groups=(), flame=None, deep=()),
         ras=replace(job.ras, report=None),
         detail=None,
     )
     return replace(derived, job=thin)
+
+
+def _thinned_rank(rank: Rank) -> Rank:
+    return replace(
+        rank,
+        log=replace(rank.log, last_line=None),
+        stack=replace(rank.stack, hot=(), hot_lines=(), worker_hot=()),
+    )

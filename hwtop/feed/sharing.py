@@ -12,23 +12,30 @@ T = TypeVar("T")
 
 def share(earlier: object, later: T) -> T:
     """Equal to `later`, built of the parts of `earlier` wherever they are equal."""
-    if later is earlier or type(later) is not type(earlier):
-        return later
-    if later == earlier:
+    return later if type(later) is not type(earlier) else cast("T", _shared(earlier, later))
+
+
+def _shared(earlier: object, later: object) -> object:
+    """The same, of two of one type. Most parts are plain numbers and texts, which are not worth a call each."""
+    if later is earlier or later == earlier:
         return earlier
     if isinstance(later, Struct):
-        return cast("T", _share_fields(earlier, later))
+        return _share_fields(earlier, later)
     if isinstance(later, tuple) and isinstance(earlier, tuple):
-        return cast("T", _share_items(earlier, later))
+        return _share_items(earlier, later)
     return later
 
 
 def _share_fields(earlier: object, later: Struct) -> Struct:
-    changed = {
-        name: part
-        for name in later.__struct_fields__
-        if (part := share(getattr(earlier, name), own := getattr(later, name))) is not own
-    }
+    changed = {}
+    for name in later.__struct_fields__:
+        own, old = getattr(later, name), getattr(earlier, name)
+        if own is old or type(own) is not type(old):
+            continue
+        if own == old:
+            changed[name] = old
+        elif isinstance(own, (Struct, tuple)) and (part := _shared(old, own)) is not own:
+            changed[name] = part
     return replace(later, **changed) if changed else later
 
 

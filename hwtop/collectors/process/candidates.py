@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from hwtop.collectors.host.user_names import user_name
 from hwtop.collectors.process.files import read_bytes
 from hwtop.collectors.process.roster import SCAN_LIMIT, Roster, watchers_of
 from hwtop.errors import UsageError
+from hwtop.job.launch.facts import of_tree
 from hwtop.job.launch.launcher import (
     helper_kind,
     is_python,
@@ -60,6 +61,7 @@ class CandidateSource:
         self._now = now
         self._ticks: dict[int, int] = {}
         self._roster = Roster(proc, now)
+        self._tops = _Tops()
         self._own_pid = os.getpid() if own_pid is None else own_pid
 
     def probe(self) -> str | None:
@@ -68,7 +70,7 @@ class CandidateSource:
 
     def read(self) -> CandidateReading:
         """Training jobs first, the youngest first among equals."""
-        scan = _Scan(self._roster, self._own_pid)
+        scan = _Scan(self._roster, self._own_pid, self._tops)
         uptime_s = _uptime_s(self._roster.proc)
         trees = scan.trees()
         jobs = scan.jobs(trees)
@@ -149,7 +151,7 @@ def find_by_name(pattern: str, proc: str = "/proc", own_pid: int | None = None) 
         expression = re.compile(pattern)
     except re.error:
         expression = re.compile(re.escape(pattern))
-    scan = _Scan(Roster(proc), os.getpid() if own_pid is None else own_pid)
+    scan = _Scan(Roster(proc), os.getpid() if own_pid is None else own_pid, _Tops())
     uptime_s = _uptime_s(proc)
     jobs = scan.jobs(scan.trees(), other_limit=SCAN_LIMIT)
     matching = [
@@ -169,15 +171,38 @@ def find_by_name(pattern: str, proc: str = "/proc", own_pid: int | None = None) 
     raise UsageError(f"no job matches {pattern!r}; running Python programs: {listed[:600] or 'none'}")
 
 
+class _Tops:
+    """Top of the tree that each process is in, found again only when a process has come, gone or become another one: it takes most of
+    a scan, and most scans find nothing new."""
+
+    def __init__(self) -> None:
+        self._made_of: tuple[object, ...] | None = None
+        self._tops: Mapping[int, int] = {}
+
+    def of(self, processes: Mapping[int, ProcessInfo], watchers: Sequence[int]) -> Mapping[int, int]:
+        """By PID; those that are in no tree, as sessions are, have none. None of `processes` is a zombie."""
+        made_of = (watchers, tuple(map(of_tree, processes.values())))
+        if made_of != self._made_of:
+            self._tops, self._made_of = dict(_found_tops(processes, watchers)), made_of
+        return self._tops
+
+
+def _found_tops(processes: Mapping[int, ProcessInfo], watchers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for pid, process in processes.items():
+        if not is_session(process) and pid not in watchers:
+            yield pid, orphaned_tops(processes, find_root(processes, pid, watchers))[0]
+
+
 class _Scan:
     """One scan of all processes, grouped into jobs."""
 
-    def __init__(self, roster: Roster, own_pid: int) -> None:
+    def __init__(self, roster: Roster, own_pid: int, tops: _Tops) -> None:
         pids = roster.pids()
         self.is_truncated = len(pids) > SCAN_LIMIT
         pids = pids[-SCAN_LIMIT:]
         roster.keep(pids)
         self.scanned = len(pids)
+        self._tops = tops
         self._ticks_per_s = roster.ticks_per_s
         self._proc = roster.proc
         everything = roster.read(pids)
@@ -192,10 +217,8 @@ class _Scan:
     def trees(self) -> dict[int, tuple[ProcessInfo, ...]]:
         """Root -> processes of its tree, without sessions."""
         groups: dict[int, list[ProcessInfo]] = {}
-        for pid, process in self._processes.items():
-            if not is_session(process) and pid not in self._watchers:
-                root_pid = find_root(self._processes, pid, self._watchers)
-                groups.setdefault(orphaned_tops(self._processes, root_pid)[0], []).append(process)
+        for pid, top in self._tops.of(self._processes, self._watchers).items():
+            groups.setdefault(top, []).append(self._processes[pid])
         return {root: tuple(group) for root, group in groups.items()}
 
     def jobs(

@@ -29,6 +29,7 @@ from hwtop.collectors.process.files import (
     read_status,
     read_thread,
     read_threads,
+    read_tids,
     read_wchan,
 )
 from hwtop.collectors.process.other_end import OtherEnd
@@ -74,6 +75,8 @@ class ProcessEntry:
         self._run_delay_ns: int | None = None
         self.call: SystemCall | None = None
         self._threads: tuple[ThreadInfo, ...] = ()
+        self._tids: tuple[int, ...] = ()
+        """Its threads when they were listed last."""
         self._identity_of: tuple[int, str] | None = None
         self._cmdline: tuple[str, ...] | None = None
         self._env: dict[str, str] | None = None
@@ -265,7 +268,7 @@ class ProcessEntry:
             cmdline=self._cmdline,
             exe=self._exe,
             cwd=self._cwd,
-            env=self._env if self._env is None else self._env | self._reported_ranks,
+            env=self._env if self._env is None or not self._reported_ranks else self._env | self._reported_ranks,
             cgroup=self._cgroup,
             read_bytes=io.read_bytes if io else None,
             written_bytes=io.written_bytes if io else None,
@@ -297,7 +300,8 @@ class ProcessEntry:
         is_due = not self._threads or self._looks % max(1, every) == 0
         self._looks += 1
         if is_due:
-            return read_threads(self._directory)
+            self._tids = (self.pid,) if self.stat.thread_count == 1 else read_tids(self._directory)
+            return read_threads(self._directory, self._tids)
         return tuple(
             read_thread(self._directory, self.pid) if thread.tid == self.pid else thread for thread in self._threads
         )
@@ -307,10 +311,11 @@ class ProcessEntry:
         return (self.stat.argument_start, self.stat.comm)
 
     def _children_of_other_threads(self) -> Iterator[int]:
-        for name in os.listdir(f"{self._directory}/task")[:THREAD_LIMIT]:
-            if name != str(self.pid):
+        is_listed = self._tids and self.stat.thread_count <= _FEW_THREADS
+        for tid in self._tids if is_listed else read_tids(self._directory):
+            if tid != self.pid:
                 with contextlib.suppress(OSError, ValueError):  # a thread may end at any time
-                    yield from read_children(self._directory, int(name))
+                    yield from read_children(self._directory, tid)
 
     def _link(self, name: str) -> str | None:
         try:

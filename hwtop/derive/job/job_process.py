@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from hwtop.derive.job.process import ProcessRates
 from hwtop.model.member import JobProcess, Member
 from hwtop.model.process import ProcessInfo, ProcessReading
+
+_COUNTED = 512
+"""Combinations of names or states of threads that are remembered; bounds only what is kept."""
 
 
 def process_rows(
@@ -40,8 +44,8 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
         fd_limit=process.fd_limit,
         process_limit=process.process_limit,
         wchan=process.wchan,
-        threads=_count([thread.comm for thread in process.threads]),
-        thread_states=_count([thread.state for thread in process.threads]),
+        threads=_count(tuple(thread.comm for thread in process.threads)),
+        thread_states=_count(tuple(thread.state for thread in process.threads)),
         command=command_line(process),
         caught_signals=process.caught_signals,
         ignored_signals=process.ignored_signals,
@@ -50,5 +54,7 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
     )
 
 
-def _count(names: Sequence[str]) -> dict[str, int]:
+@lru_cache(maxsize=_COUNTED)
+def _count(names: tuple[str, ...]) -> dict[str, int]:
+    """One dictionary for all that have the same: the history holds those of ten minutes. Nobody changes it."""
     return {name: names.count(name) for name in dict.fromkeys(names)}

@@ -13,6 +13,7 @@ from hwtop.derive.job.flame import flame_of
 from hwtop.derive.job.flight import FlightTracker
 from hwtop.derive.job.hang import HangWatch
 from hwtop.derive.job.job_process import command_line, process_rows
+from hwtop.derive.job.membership import Membership
 from hwtop.derive.job.outlier_vote import OutlierVotes
 from hwtop.derive.job.output import log_targets, ranks_by_path, with_files
 from hwtop.derive.job.process import ProcessRates, process_rates
@@ -25,7 +26,7 @@ from hwtop.job.hang.awaited import awaited_rank
 from hwtop.job.launch.environment import restarts_of
 from hwtop.job.launch.place import place_of
 from hwtop.job.launch.spawner import is_spawner
-from hwtop.job.launch.tree import main_launcher, members
+from hwtop.job.launch.tree import main_launcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.job.stacks.groups import group
 from hwtop.job.stacks.samples import StackSamples
@@ -42,6 +43,7 @@ class JobTracker:
 
     def __init__(self, patterns: Registry | None = None) -> None:
         self._reading: ProcessReading | None = None
+        self._membership = Membership()
         self._members: tuple[Member, ...] = ()
         self._spawners: set[int] = set()
         self._rates: dict[int, ProcessRates] = {}
@@ -92,7 +94,7 @@ class JobTracker:
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)
-        self._members = members(reading.processes, self._members, self._spawners)
+        self._members = self._membership.advance(reading.processes, self._spawners)
         processes = {process.pid: process for process in reading.processes}
         seen = set()
         workers_of: dict[int | None, list[Member]] = {}

@@ -201,7 +201,7 @@ def _first(gpu: Gpu, history: History) -> tuple[float, Gpu] | None:
 def _rising(gpu: Gpu, history: History, limits: Limits) -> list[Fault]:
     """What was counted while hwtop watched, over all links of a GPU. Names the link with most of it."""
     first = _first(gpu, history) if gpu.nvlinks else None
-    if first is None or first[0] >= history.now.at_s:
+    if first is None or first[0] >= history.now.at_s or first[1].nvlinks == gpu.nvlinks:
         return []
     seconds = history.now.at_s - first[0]
     before = {link.link: link for link in first[1].nvlinks or ()}

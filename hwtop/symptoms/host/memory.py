@@ -21,7 +21,8 @@ LEAK_S = 600.0
 """The longest window of a rise; one nearly so long is more certain. Engineering default."""
 GAP_S = 5.0
 """Without a reading for so long, another rise begins. Engineering default."""
-
+_LOOKS = 40
+"""Of the moments of a slice: every fourth or fifth of the longest. Bounds only how much is read."""
 
 LEAK = limits_of("host-memory-leak")
 
@@ -81,12 +82,21 @@ def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | N
 
 
 def _may_have_gained(history: History, rank: Rank, least: float) -> bool:
-    """False where the last slice of even the longest window up to now holds too little: most ranks, at a fourth of the reading."""
-    now = _memory_while_training(rank)
-    if now is None:
-        return True
-    lately = history.rank_series(LEAK_S / SLICES + GAP_S, rank.rank, _memory_while_training)
-    return now - min(value for _, value in lately) >= SLICE_SHARE * least / SLICES
+    """False where the last slice of even the longest window up to now holds too little: most ranks, at a tenth of the reading."""
+    now, lowest = _memory_while_training(rank), history.once(_lowest_lately)
+    return now is None or now - lowest.get(rank.rank, now) >= SLICE_SHARE * least / SLICES
+
+
+def _lowest_lately(history: History) -> dict[int, float]:
+    """The least memory of each rank in the last slice of the longest window, at `_LOOKS` of its moments: what rises in a straight line
+    has gained most of it since the moment before."""
+    window, lowest = history.over(LEAK_S / SLICES + GAP_S), dict[int, float]()
+    for derived in window[:: max(1, len(window) // _LOOKS)]:
+        for rank in derived.job.ranks if derived.job is not None else ():
+            value = _memory_while_training(rank) if rank.is_alive else None
+            if value is not None and value < lowest.get(rank.rank, inf):
+                lowest[rank.rank] = value
+    return lowest
 
 
 def _memory_while_training(rank: Rank) -> float | None:

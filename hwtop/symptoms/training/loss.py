@@ -16,7 +16,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
-from hwtop.symptoms.training.series import Series, curve_of, learning_rates, neighbours, newest_run, series_of, when
+from hwtop.symptoms.training.series import Series, curve_of, learning_rates, neighbours, run_of, series_of, when
 
 OFTEN_SHARE = 0.1
 """Where jumps that came back take more of the values, they are this loss's nature. Engineering default."""
@@ -37,7 +37,7 @@ SPIKE = limits_of("loss-spike")
 def check_nan(history: History, limits: Limits = NAN) -> Observation | None:
     """The newest loss is no number: as the log's lines tell it, else as any curve does; or the gradients have long been none."""
     curve = curve_of(history, "loss")
-    run = newest_run(curve.points) if curve is not None else ()
+    run = run_of(history, "loss")
     seen = check_loss_nan(history, _since(run))
     if (
         seen is None
@@ -118,7 +118,7 @@ def _nan_again(history: History, curve: Curve | None, run: Sequence[CurvePoint])
 
 def _nan_gradients(history: History, least: int) -> Observation | None:
     curve = curve_of(history, "grad_norm")
-    tail = newest_run(curve.points)[-least:] if curve is not None else ()
+    tail = run_of(history, "grad_norm")[-least:]
     if curve is None or len(tail) < least or any(isfinite(point.value) for point in tail):
         return None
     return observed(

@@ -49,8 +49,7 @@ def _series_of(history: History, name: CurveName) -> Series | None:
     curve = curve_of(history, name)
     if curve is None:
         return None
-    run = newest_run(curve.points)
-    return Series(curve, tuple(point for point in run if isfinite(point.value)))
+    return Series(curve, tuple(point for point in run_of(history, name) if isfinite(point.value)))
 
 
 def curve_of(history: History, name: CurveName) -> Curve | None:
@@ -59,6 +58,16 @@ def curve_of(history: History, name: CurveName) -> Curve | None:
         curve for curve in (history.job.metrics.curves if history.job else ()) if curve.name == name and curve.points
     ]
     return max(curves, key=lambda curve: (not curve.points[-1].is_past, len(curve.points)), default=None)
+
+
+def run_of(history: History, name: CurveName) -> Sequence[CurvePoint]:
+    """The points of its newest run, those that are no number too; none where nobody reports it."""
+    return history.once(_run_of, name)
+
+
+def _run_of(history: History, name: CurveName) -> Sequence[CurvePoint]:
+    curve = curve_of(history, name)
+    return newest_run(curve.points) if curve is not None else ()
 
 
 def newest_run(points: Sequence[CurvePoint]) -> Sequence[CurvePoint]:

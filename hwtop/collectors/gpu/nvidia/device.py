@@ -16,6 +16,7 @@ from hwtop.collectors.gpu.nvidia.questions import device_groups
 from hwtop.collectors.gpu.nvidia.row import row
 from hwtop.model.gpu.device import Gpu, GpuStatus
 
+_LEVELS = LEVELS.fields()
 _STAGGER_S = 1.0
 _STAGGERED = 5
 """Steps in which the GPUs of a machine begin with the expensive questions."""
@@ -118,6 +119,8 @@ class NvmlDevice:
         """Whether anything was asked."""
         group, now_s = self._groups[place], self._now()
         is_due = now_s >= self._due_s[place]
+        if not is_due and not self._failing:
+            return False
         questions = [q for q in group.questions if is_due or not self._failing.isdisjoint(q.fields)]
         for question in questions:
             self._ask_question(question)
@@ -156,9 +159,8 @@ class NvmlDevice:
             self._failing.add(field)
 
     def _check_alive(self) -> None:
-        levels = LEVELS.fields()
-        if all(self._values.get(field) is None for field in levels):
-            failing = min(self._failing & levels or levels)
+        if all(self._values.get(field) is None for field in _LEVELS):
+            failing = min(self._failing & _LEVELS or _LEVELS)
             raise Down(
                 "error", f"NVML answers nothing about this GPU ({self._missing[failing]}); {self._error_advice()}"
             )

@@ -26,13 +26,18 @@ def row(
 ) -> Gpu:
     """The device as these answers describe it. `missing` may name what is known after all: only real gaps are kept."""
     values, missing = understood(values, missing)
-    known = {field: value for field, value in values.items() if "." not in field and value is not None}
-    fields: dict[str, Any] = {"name": UNNAMED, "uuid": None, **known}
+    fields: dict[str, Any] = {"name": UNNAMED, "uuid": None}
+    children: dict[str, dict[str, Any]] = {parent: {} for parent in _PARENTS}
+    for field, value in values.items():
+        parent, dot, child = field.partition(".")
+        if dot and parent in children:
+            children[parent][child] = value
+        elif not dot and value is not None:
+            fields[field] = value
     gaps = {field: why for field, why in missing.items() if values.get(field) is None}
     for parent, struct in _PARENTS.items():
-        children = {field: value for field, value in values.items() if field.startswith(f"{parent}.")}
-        if any(value is not None for value in children.values()):
-            fields[parent] = struct(**{field.partition(".")[2]: value for field, value in children.items()})
+        if any(value is not None for value in children[parent].values()):
+            fields[parent] = struct(**children[parent])
         else:
             gaps = _joined(parent, gaps)
     if fields.get("mig_mode"):
