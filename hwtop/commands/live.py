@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import math
 import os
 import select
@@ -23,6 +24,7 @@ from hwtop.commands import first_run, screen
 from hwtop.commands.options import LARGEST, on_finding, reading, resolve_target, settings_of, target
 from hwtop.config import FlightPlace, SymptomConfig
 from hwtop.errors import CannotError
+from hwtop.leaving import interruptible
 
 if TYPE_CHECKING:
     from hwtop.feed.feed import Feed
@@ -213,10 +215,12 @@ def early(watching: Watching) -> Iterator[None]:
     Raises:
         CannotError: the limit on address space is too low.
     """
-    if _has_terminal():
-        _make_room()
-        watching.begin()
     try:
+        if _has_terminal():
+            _make_room()
+            with interruptible():
+                watching.begin()
+                importlib.import_module("hwtop.ui.app")
         yield
     finally:
         watching.stop()
