@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 
 
 def main() -> None:
@@ -12,17 +11,13 @@ def main() -> None:
     if interrupted is signal.default_int_handler:  # whoever starts it may have chosen that it is ignored
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from hwtop import cli
+    from hwtop.leaving import leave
 
     signal.signal(signal.SIGINT, interrupted)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, leave)
     cli.main()
-
-
-def leave(number: int, _: object) -> None:
-    """End as what asks for it expects, and with every child: what is on the stack cleans up."""
-    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

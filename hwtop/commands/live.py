@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import math
 import os
 import select
@@ -25,6 +26,7 @@ from hwtop.commands.target import target, target_or_none
 from hwtop.commands.values import LARGEST
 from hwtop.config import Config, SymptomConfig
 from hwtop.errors import CannotError
+from hwtop.leaving import interruptible
 
 if TYPE_CHECKING:
     from hwtop.feed.feed import Feed
@@ -197,10 +199,12 @@ def early(watching: Watching) -> Iterator[None]:
     Raises:
         CannotError: the limit on address space is too low.
     """
-    if _has_terminal():
-        _make_room()
-        watching.begin()
     try:
+        if _has_terminal():
+            _make_room()
+            with interruptible():
+                watching.begin()
+                importlib.import_module("hwtop.ui.app")
         yield
     finally:
         watching.stop()

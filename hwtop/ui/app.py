@@ -74,10 +74,6 @@ class HwtopApp(App[None]):
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
-    def get_default_screen(self) -> MonitorScreen:
-        """The only one under the dialogs."""
-        return self._monitor
-
     def get_driver_class(self) -> type[Driver]:
         """The one for this platform, with fewer bytes where it is an ordinary terminal."""
         usual = super().get_driver_class()
@@ -106,8 +102,9 @@ class HwtopApp(App[None]):
         """Draw what was left out."""
         self.refresh()
 
-    def on_mount(self) -> None:
-        """Start the feed."""
+    async def on_mount(self) -> None:
+        """Show the screen, then start the feed."""
+        await self.push_screen(self._monitor)
         self._feed = self._monitor.feed = self._start(self.publish)
 
     def publish(self, ready: Frame | FrameHistory) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from hwtop.__main__ import leave
 from hwtop.cli import main
 from hwtop.commands import demo, live
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, SCENARIOS
 from hwtop.errors import CannotError
+from hwtop.leaving import leave
 
 
 def test_list_names_each_scenario_and_its_symptom(capsys: pytest.CaptureFixture[str]) -> None:

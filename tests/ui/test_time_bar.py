@@ -225,10 +225,10 @@ def test_nothing_is_done_to_the_job_from_a_picture_of_the_past() -> None:
         await pilot.press("left_square_bracket", "9")
         for key in ("k", "d"):
             await pilot.press(key)
-            assert len(app.screen_stack) == 1
+            assert len(app.screen_stack) == 2
             assert "p goes back to now" in " ".join(screen_text(app)[-3:])
         await pilot.press("p", "k")
-        assert len(app.screen_stack) == 2
+        assert len(app.screen_stack) == 3
 
     options = ScreenOptions(send=lambda _: ())
     drive(act, second(0), options=options)
