@@ -9,7 +9,7 @@ from hwtop.derive.job.process import ProcessRates
 from hwtop.model.member import JobProcess, Member
 from hwtop.model.process import ProcessInfo, ProcessReading
 
-_COUNTED = 512
+_KEPT_COUNTS = 512
 """Combinations of names or states of threads that are remembered; bounds only what is kept."""
 
 
@@ -54,7 +54,7 @@ def _row(member: Member, process: ProcessInfo, rate: ProcessRates) -> JobProcess
     )
 
 
-@lru_cache(maxsize=_COUNTED)
+@lru_cache(maxsize=_KEPT_COUNTS)
 def _count(names: tuple[str, ...]) -> dict[str, int]:
     """One dictionary for all that have the same: the history holds those of ten minutes. Nobody changes it."""
     return {name: names.count(name) for name in dict.fromkeys(names)}

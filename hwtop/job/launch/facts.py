@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hwtop.model.process import ProcessInfo
 
-_BITS = 6
+_KEPT_BITS = 6
 """Of a size that are kept; bounds only how often processes are placed again."""
 
 
@@ -30,5 +30,5 @@ def of_place(process: ProcessInfo) -> tuple[object, ...]:
 
 def _rounded(size_bytes: int) -> tuple[int, int]:
     """To 3 %: its memory changes at each reading, and decides only where one process has several times another's."""
-    shift = max(0, size_bytes.bit_length() - _BITS)
+    shift = max(0, size_bytes.bit_length() - _KEPT_BITS)
     return size_bytes >> shift, shift

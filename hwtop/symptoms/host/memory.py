@@ -21,7 +21,7 @@ LEAK_S = 600.0
 """The longest window of a rise; one nearly so long is more certain. Engineering default."""
 GAP_S = 5.0
 """Without a reading for so long, another rise begins. Engineering default."""
-_LOOKS = 40
+_READ_LOOKS = 40
 """Of the moments of a slice: every fourth or fifth of the longest. Bounds only how much is read."""
 
 LEAK = limits_of("host-memory-leak")
@@ -88,10 +88,10 @@ def _may_have_gained(history: History, rank: Rank, least: float) -> bool:
 
 
 def _lowest_lately(history: History) -> dict[int, float]:
-    """The least memory of each rank in the last slice of the longest window, at `_LOOKS` of its moments: what rises in a straight line
+    """The least memory of each rank in the last slice of the longest window, at `_READ_LOOKS` of its moments: what rises in a straight line
     has gained most of it since the moment before."""
     window, lowest = history.over(LEAK_S / SLICES + GAP_S), dict[int, float]()
-    for derived in window[:: max(1, len(window) // _LOOKS)]:
+    for derived in window[:: max(1, len(window) // _READ_LOOKS)]:
         for rank in derived.job.ranks if derived.job is not None else ():
             value = _memory_while_training(rank) if rank.is_alive else None
             if value is not None and value < lowest.get(rank.rank, inf):
