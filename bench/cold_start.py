@@ -16,7 +16,7 @@ COMMANDS: dict[str, list[str]] = {
     "hwtop -V": [*HWTOP, "-V"],
     "hwtop scan (empty)": [*HWTOP, "scan", "/dev/null"],
     "hwtop demo --list": [*HWTOP, "demo", "--list"],
-    "import of diagnose": [sys.executable, "-c", "import hwtop.feed.watch, hwtop.report.json_report"],
+    "import of diagnose": [sys.executable, "-c", "import hwtop.feed.watch, hwtop.report.frame.json_report"],
     "import of the screen": [sys.executable, "-c", "import hwtop.ui.app"],
 }
 if importlib.util.find_spec("nvitop"):

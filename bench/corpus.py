@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from hwtop.job.patterns.match import match
+from hwtop.job.patterns.match import Matcher
 from hwtop.job.progress.field_units import rate_unit
 from hwtop.job.progress.tracker import ProgressReader, parse
 from hwtop.model.log import LogEvent, LogLine
@@ -34,7 +34,7 @@ def events_of(row: dict[str, Any]) -> list[LogEvent]:
         LogLine(path=row["id"], line_no=number, text=text, at_s=0.0)
         for number, text in enumerate(row["text"].split("\n"), start=1)
     ]
-    return match(lines)
+    return Matcher(repeat_limit=None).match(lines)
 
 
 def last_progress(text: str) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from pathlib import Path
 from hwtop.bundle import opened
 from hwtop.errors import UsageError
 from hwtop.feed.feed import frames
-from hwtop.report.json_report import diagnosis, encode
+from hwtop.report.frame.json_report import diagnosis
+from hwtop.report.json_text import encode
 from tests.bundle.zips import zipped
 from tests.store.sessions import hang, read, written
 

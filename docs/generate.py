@@ -29,7 +29,7 @@ from hwtop.job.switches import switches
 from hwtop.preflight.check import Family
 from hwtop.preflight.registry import FAMILIES
 from hwtop.preflight.visibility import VISIBILITY
-from hwtop.report.markdown import diagnosis
+from hwtop.report.frame.markdown import diagnosis
 from hwtop.ui.keys.names import shown
 from hwtop.ui.pages.actions import defaults, every, homes
 from hwtop.ui.pages.registry import NAMES as SCREEN_PAGES

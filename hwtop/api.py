@@ -19,8 +19,8 @@ from hwtop.fields.readings import readings
 from hwtop.fields.registry import FIELDS, SUBJECTS
 from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot
-from hwtop.report import json_report
-from hwtop.report.json_report import Diagnosis, SnapshotReport
+from hwtop.report.frame import json_report
+from hwtop.report.frame.json_report import Diagnosis, SnapshotReport
 
 _RATES_S = 1.0
 """Rates need two readings, this far apart."""

@@ -11,7 +11,8 @@ from importlib import import_module
 import click
 
 from hwtop import __version__
-from hwtop.errors import CannotError, HwtopError, internal_error
+from hwtop.errors import CannotError, HwtopError, UsageError, internal_error
+from hwtop.suggestion import did_you_mean
 
 COMMANDS = {
     "agent": "Report the job on this node to `hwtop fleet`, which starts it.",
@@ -81,11 +82,19 @@ class _Commands(click.Group):
             formatter.write_dl([(name, COMMANDS[name]) for name in sorted(COMMANDS)])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and not ctx.resilient_parsing and not (_names_a_command(args) or _may_be_a_target(args[0])):
+            hint = did_you_mean(args[0], COMMANDS, "`hwtop -h` lists the commands")
+            raise UsageError(f"{args[0]!r} is neither a PID nor a command: {hint}")
         return super().parse_args(ctx, args if _names_a_command(args) else ["live", *args])
 
 
 def _names_a_command(args: list[str]) -> bool:
     return bool(args) and (args[0] in COMMANDS or args[0] in ("live", "-h", "--help", "-V", "--version"))
+
+
+def _may_be_a_target(word: str) -> bool:
+    """A PID, a job of Slurm or a flag: the screen says what is wrong with it."""
+    return word[:1].isdigit() or word.startswith(("-", "slurm:"))
 
 
 @click.group(

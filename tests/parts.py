@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from hwtop.model.job import Job, JobFlight, JobLogs, JobMetrics, JobRas, JobStacks
 from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
-from hwtop.report.job_object import PARTS
+from hwtop.report.frame.job_object import PARTS
 
 S = TypeVar("S", bound=Struct)
 Parts = Mapping[str, tuple[str, str]]

@@ -16,7 +16,7 @@ from hwtop import __version__
 from hwtop.bundle.mask import Mask
 from hwtop.collectors.abandon import Abandonable
 from hwtop.errors import HwtopError, internal_error
-from hwtop.report.json_report import encode
+from hwtop.report.json_text import encode
 
 Content = str | bytes | Struct | dict[str, Any]
 """Text, bytes that are masked already, or what becomes JSON."""

@@ -16,9 +16,9 @@ from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
 from hwtop.model.job import JobLogs
 from hwtop.model.snapshot import Snapshot
-from hwtop.report import json_report, markdown
-from hwtop.report.stacks_now import stacks_now
-from hwtop.report.stacks_text import stacks_text
+from hwtop.report.frame import json_report, markdown
+from hwtop.report.job.stacks_now import stacks_now
+from hwtop.report.job.stacks_text import stacks_text
 
 _MOST_LOGS = 32
 

@@ -86,7 +86,7 @@ def _read(path: str, uid: int | None) -> str:
     return content.decode(errors="replace")
 
 
-def git_state(pid: int, proc: str = "/proc") -> dict[str, Any]:
+def git_state(pid: int) -> dict[str, Any]:
     """Commit and changed files of the folder that the process works in.
 
     Only what compares file status and the index: contents of files are not read, so that no filter of the repository runs. git itself
@@ -95,7 +95,7 @@ def git_state(pid: int, proc: str = "/proc") -> dict[str, Any]:
     Raises:
         CannotError: there is no repository, no git, or git refuses.
     """
-    folder = f"{proc}/{pid}/cwd"
+    folder = f"/proc/{pid}/cwd"
     children = Children()
     commit = _git(children, folder, "rev-parse", "HEAD")[0]
     changed = _git(children, folder, "diff-files", "--name-status", "--ignore-submodules=all")

@@ -10,7 +10,10 @@ from typing import BinaryIO
 
 import click
 
-from hwtop.commands.options import Seconds, end_as_interrupted, resolve_target, settings
+from hwtop.commands.message_streams import own_streams
+from hwtop.commands.options import end_as_interrupted, settings
+from hwtop.commands.target import resolve_target
+from hwtop.commands.values import Seconds
 
 
 @click.command()
@@ -56,11 +59,7 @@ def command(
         raise UsageError("`hwtop agent` is started by `hwtop fleet`, which reads what it writes: see hwtop fleet -h")
     node_name = node or os.environ.get("SLURMD_NODENAME") or os.uname().nodename
     end_as_interrupted()
-    source, sink = os.fdopen(os.dup(0), "rb"), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    os.dup2(2, 1)
+    source, sink = own_streams()
     pack: Callable[[bytes], Iterable[bytes]] = (
         (lambda data: as_lines(node_name, data)) if lines else (lambda data: (data,))
     )
@@ -68,7 +67,7 @@ def command(
     def write(data: bytes) -> None:
         for part in pack(data):
             while part:
-                part = part[os.write(sink, part) :]
+                part = part[os.write(sink.fileno(), part) :]
 
     def find() -> int | None:
         pattern = None if name is None else name.replace("{host}", re.escape(node_name))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import Seconds, reading, resolve_target
+from hwtop.commands.options import json_flag, reading
+from hwtop.commands.target import resolve_target
+from hwtop.commands.values import Seconds
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ _NAME = click.option("--name", metavar="NAME", help="Name of the baseline.  [def
 _FOR = click.option(
     "--for", "seconds", type=Seconds(5, 600), default="60s", show_default=True, help="How long to watch the job."
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.group()
@@ -36,7 +37,7 @@ def command() -> None:
 @_NAME
 @_FOR
 @reading
-@_JSON
+@json_flag
 @click.option("--force", is_flag=True, help="Overwrite an existing baseline of that name.")
 def save(
     targets: tuple[str, ...],
@@ -48,8 +49,8 @@ def save(
     force: bool,
 ) -> None:
     """Watch the job of PID, or read logs of a good run (step time and throughput only), and save it as a baseline."""
-    from hwtop.report import json_report
     from hwtop.report.baseline import SavedBaseline, saved_text
+    from hwtop.report.json_text import encode
     from hwtop.state import baselines
 
     if name is not None and baselines.checked_name(name) in baselines.names() and not force:
@@ -60,7 +61,7 @@ def save(
     chosen = name or baselines.derived_name(found.identity)
     place = baselines.save(found, chosen, force=force)
     if as_json:
-        print(json_report.encode(SavedBaseline(name=chosen, path=str(place), baseline=found)))
+        print(encode(SavedBaseline(name=chosen, path=str(place), baseline=found)))
         return
     for line in saved_text(found, chosen):
         print(line)
@@ -75,7 +76,7 @@ def save(
 @_NAME
 @_FOR
 @reading
-@_JSON
+@json_flag
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -90,8 +91,8 @@ def compare(
 
     Exit code: 0 not slower, 1 clearly slower, 2 unknown (with the reason).
     """
-    from hwtop.report import json_report
     from hwtop.report.baseline import comparison_report, comparison_text
+    from hwtop.report.json_text import encode
     from hwtop.state import baselines
     from hwtop.symptoms.runs.baseline import compare as compared
 
@@ -101,7 +102,7 @@ def compare(
     then = then or baselines.load(chosen)
     found = compared(then, now)
     if as_json:
-        print(json_report.encode(comparison_report(found, then, now, chosen)))
+        print(encode(comparison_report(found, then, now, chosen)))
     else:
         print("\n".join(comparison_text(found, then, now, f"baseline {chosen}")))
     sys.stdout.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -13,18 +12,10 @@ import click
 from msgspec.structs import replace
 
 from hwtop import atomic_file
-from hwtop.commands.options import (
-    Bytes,
-    Seconds,
-    check_folder,
-    end_as_interrupted,
-    masking,
-    reading,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands import status_line
+from hwtop.commands.options import check_folder, end_as_interrupted, masking, reading, settings, settings_of
+from hwtop.commands.target import target, target_of
+from hwtop.commands.values import Bytes, Seconds
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -58,9 +49,6 @@ _PICTURE = (120, 40)
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     output: Path,
@@ -78,8 +66,7 @@ def command(
     from hwtop.fields import units
     from hwtop.job.log.text import visible
 
-    target_pid = resolve_target(pid, pid_option, name, required=True)
-    assert target_pid is not None
+    target_pid = target_of(ctx)
     if output.exists():
         raise UsageError(f"{str(output)!r} exists: bundles never replace a file, so choose another name")
     check_folder(output)
@@ -89,26 +76,21 @@ def command(
     )
     end_as_interrupted()
     with tempfile.TemporaryDirectory(prefix="hwtop-") as folder:
-        content = bundle(order, Mask(hidden), Path(folder), _show, lambda frame: _pictures(frame, config))
+        content = bundle(order, Mask(hidden), Path(folder), status_line.show, lambda frame: _pictures(frame, config))
     try:
         atomic_file.write(output, content)
     except OSError as error:
         raise CannotError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
     finally:
-        _show("")
+        status_line.show("")
     print(visible(f"{output}: {units.size(len(content))}; read its report.md before you share it"))
 
 
 def _pictures(frame: Frame, config: Config) -> dict[str, str | bytes]:
-    from hwtop.fields import levels
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions
     from hwtop.ui.pictures import painted, screenshot
+    from hwtop.ui.settings.adoption import configured
 
-    options = ScreenOptions(
-        panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
-    )
-    view = options.opened(frame)
+    view = configured(config).opened(frame)
     return {
         "overview.txt": screenshot.text(view, _PICTURE),
         "overview.png": painted.png(screenshot.svg(view, _PICTURE)),
@@ -153,10 +135,3 @@ def bundle_of_watch(
             told(f"saved, and its path sent to the clipboard: {place} ({units.size(len(content))})", place)
 
     threading.Thread(target=work, name="hwtop-bundle", daemon=True).start()
-
-
-def _show(text: str) -> None:
-    """What is being done, on the line of the terminal that the next one overwrites."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()

@@ -42,7 +42,7 @@ def report(ctx: click.Context, checks: Sequence[Check], machine: Machine, form: 
 def answer(ctx: click.Context, form: Form, found: ChecksReport, odd: Mapping[str, Sequence[str]] | None = None) -> None:
     """Print the answers in this form, and exit as they say. `odd`: as of `checks_text`."""
     from hwtop.preflight.run import exit_code
-    from hwtop.report.json_report import encode
+    from hwtop.report.json_text import encode
     from hwtop.report.preflight import checks_markdown, checks_text
 
     if form == "json":

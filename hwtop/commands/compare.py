@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import report_failure, settings, settings_of
+from hwtop.commands.options import json_flag, report_failure, settings, settings_of
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("then", metavar="THEN")
 @click.argument("now", metavar="NOW")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @settings
 @click.pass_context
 def command(ctx: click.Context, /, then: str, now: str, as_json: bool) -> None:
@@ -29,13 +29,13 @@ def command(ctx: click.Context, /, then: str, now: str, as_json: bool) -> None:
     (with the reason).
     """
     from hwtop.job.log.text import visible
-    from hwtop.report import json_report
     from hwtop.report.compare import Runs
+    from hwtop.report.json_text import encode
 
     symptoms = settings_of(ctx).symptoms
     runs = Runs(_read(then, symptoms), _read(now, symptoms))
     if as_json:
-        print(json_report.encode(runs.report()))
+        print(encode(runs.report()))
     else:
         print("\n".join(runs.text(visible(then))))
     sys.stdout.flush()

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from hwtop.commands import completion, screen
-from hwtop.commands.options import Seconds
+from hwtop.commands.values import Seconds
+from hwtop.config import IncidentConfig
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, Scenario
 from hwtop.errors import CannotError, UsageError
+from hwtop.report.text_table import aligned
+from hwtop.suggestion import one_of
 
 
 @click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
@@ -38,9 +41,7 @@ def command(
     chosen = catalogue.find(scenario) or catalogue.showing(scenario)
     if chosen is None:
         names = [known.name for known in catalogue.demos()]
-        near = get_close_matches(scenario, names, n=1)
-        hint = f"did you mean {near[0]!r}? Else " if near else ""
-        raise UsageError(f"no scenario {scenario!r}: {hint}choose one of {', '.join(names)}")
+        raise UsageError(f"no scenario {scenario!r}: {one_of(scenario, names)}")
     lacking = catalogue.lacking(chosen)
     if lacking:
         raise CannotError(
@@ -55,10 +56,7 @@ def table() -> str:
     for entry in catalogue.demos():
         needs = ", ".join(entry.script.needs) if entry.script else ""
         rows.append((entry.name, entry.symptom or "none", needs or "-", entry.description))
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return "\n".join(
-        "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
-    )
+    return "\n".join(aligned(rows))
 
 
 def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool, for_s: float | None) -> None:
@@ -70,7 +68,5 @@ def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool
         DemoJob(scenario, Path(folder), is_stdlib_forced=is_stdlib_forced) as job,
     ):
         pid, logs = job.launcher_pid, (job.log_glob,)
-        watching = live.Watching(
-            pid, opening.interval_s, logs, None, opening.symptoms, opening.learns, flight=opening.flight
-        )
-        live.watch(opening, watching, for_s)
+        config = structs.replace(opening.config, incidents=IncidentConfig(save=False))
+        live.watch(opening, live.Watching(pid, opening.interval_s, logs, None, config), for_s)

@@ -10,17 +10,17 @@ import click
 from hwtop.commands.options import (
     F,
     Length,
-    Seconds,
+    json_flag,
     length,
     length_of,
     on_finding,
     reading,
     report_failure,
-    resolve_target,
     settings,
     settings_of,
-    target,
 )
+from hwtop.commands.target import target, target_of
+from hwtop.commands.values import Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
@@ -37,7 +37,7 @@ def report_flags(function: F) -> F:
             help="Exit with code 1 if a finding has this severity or above.",
         ),
         click.option("--markdown", is_flag=True, help="Print the report as Markdown."),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        json_flag,
     ):
         function = option(function)
     return function
@@ -47,13 +47,14 @@ def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, f
     """Prints what is wrong with a job, of one machine or over several nodes. Returns the exit code."""
     from hwtop.job.log.own_report import signed, signed_json
     from hwtop.model.symptom import AT_LEAST
-    from hwtop.report import brief, fleet, json_report
-    from hwtop.report import markdown as text_report
+    from hwtop.report.frame import brief, fleet, json_report
+    from hwtop.report.frame import markdown as text_report
+    from hwtop.report.json_text import encode
     from hwtop.symptoms.summary import one_line
 
     if as_json:
         report = fleet.diagnosis(frame) if frame.nodes else json_report.diagnosis(frame)
-        print(signed_json(json_report.encode(report)))
+        print(signed_json(encode(report)))
     elif form.is_oneline:
         print(one_line(frame))
     elif frame.nodes:
@@ -83,9 +84,6 @@ def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, f
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     seconds: float,
@@ -104,7 +102,7 @@ def command(
     from hwtop.feed.watch import check_job, last_frame, watch
 
     form = length_of(ctx, as_json=as_json)
-    target_pid = resolve_target(pid, pid_option, name, required=True)
+    target_pid = target_of(ctx)
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
     frame = last_frame(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 
 from hwtop.commands.checks import report
-from hwtop.commands.options import resolve_target, target
+from hwtop.commands.options import json_flag
+from hwtop.commands.target import target, target_or_none
 
 
 @click.command()
 @target
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @click.pass_context
-def command(ctx: click.Context, pid: str | None, pid_option: str | None, name: str | None, as_json: bool) -> None:
+def command(ctx: click.Context, as_json: bool) -> None:
     """Print what hwtop can and cannot see on this machine, and how to change that. With PID also whether it can see that process.
 
     Exit code: 0 everything is visible, 1 something is not, 2 not possible (with the reason).
@@ -20,5 +21,5 @@ def command(ctx: click.Context, pid: str | None, pid_option: str | None, name: s
     from hwtop.preflight.machine import Machine
     from hwtop.preflight.visibility import VISIBILITY
 
-    machine = Machine(pid=resolve_target(pid, pid_option, name, required=False))
+    machine = Machine(pid=target_or_none(ctx))
     report(ctx, VISIBILITY.checks, machine, "json" if as_json else "text")

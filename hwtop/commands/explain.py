@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from hwtop.commands import completion
-from hwtop.commands.options import settings, settings_of
+from hwtop.commands.options import json_flag, settings, settings_of
 
 
 @click.command()
 @click.argument("symptom", metavar="SYMPTOM", shell_complete=completion.symptoms)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @settings
 @click.pass_context
 def command(ctx: click.Context, symptom: str, as_json: bool) -> None:

@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import (
-    F,
-    ParamType,
-    Seconds,
-    Size,
-    check_folder,
-    reading,
-    report_failure,
-    resolve_target,
-    settings,
-    settings_of,
-)
+from hwtop.commands.options import F, check_folder, kept, kept_option, reading, report_failure, settings, settings_of
 from hwtop.commands.record import until_interrupted
+from hwtop.commands.target import resolve_target
+from hwtop.commands.values import ParamType, Seconds, Size
 from hwtop.errors import CannotError, UsageError
 from hwtop.fields import units
 from hwtop.job.log.text import visible
@@ -57,14 +48,12 @@ class Address(ParamType[tuple[str, int]]):
 def listening(function: F) -> F:
     """Where --prometheus answers, and whom."""
     for option in (
-        click.option(
+        kept_option(
             "--auth-file", type=click.Path(path_type=Path), help="File with USER:PASSWORD that a scrape must send."
         ),
-        click.option(
-            "--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]"
-        ),
-        click.option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain (PEM) of --prometheus."),
-        click.option(
+        kept_option("--tls-key", type=click.Path(path_type=Path), help="Its private key.  [default: in the same file]"),
+        kept_option("--tls-cert", type=click.Path(path_type=Path), help="Certificate chain (PEM) of --prometheus."),
+        kept_option(
             "--listen",
             type=Address(),
             default=f"127.0.0.1:{_PORT}",
@@ -79,7 +68,7 @@ def listening(function: F) -> F:
 def pushing(function: F) -> F:
     """--otlp: where metrics are pushed to, and how often."""
     for option in (
-        click.option(
+        kept_option(
             "--every",
             type=Seconds(1, 3600),
             default="10s",
@@ -121,12 +110,7 @@ def command(
     /,
     target: str | None,
     prometheus: bool,
-    listen: tuple[str, int],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    auth_file: Path | None,
     otlp: str | None,
-    every: float,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     interval: float,
@@ -147,7 +131,7 @@ def command(
         from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
         from hwtop.feed.watch import watch
 
-        export = exporter(otlp, every, listen, tls_cert, tls_key, auth_file)
+        export = exporter(ctx, otlp)
         watched = watch(
             resolve_target(target, None, None, required=False),
             seconds=math.inf,
@@ -168,20 +152,14 @@ Export = Callable[[Iterable["Frame"]], None]
 """Goes on until the frames end or Ctrl-C."""
 
 
-def exporter(
-    otlp: str | None,
-    every_s: float,
-    listen: tuple[str, int],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    auth_file: Path | None,
-) -> Export:
-    """To the collector `otlp`, else for scrapes at `listen` with the guard of these options.
+def exporter(ctx: click.Context, otlp: str | None) -> Export:
+    """To the collector `otlp`, as `pushing` says; else for scrapes, as `listening` says.
 
     Raises:
         UsageError: the address or what protects it is not valid.
         CannotError: the extra is missing, or a file cannot be read.
     """
+    listen, tls_cert, tls_key, auth_file, every_s = kept(ctx, "listen", "tls_cert", "tls_key", "auth_file", "every")
     if otlp is not None:
         return partial(_push, to=_receiver(otlp), every_s=every_s)
     guarded = guard(listen[0], tls_cert, tls_key, auth_file)
@@ -190,7 +168,7 @@ def exporter(
 
 def _serve(frames: Iterable[Frame], listen: tuple[str, int], guarded: Guard) -> None:
     """Answer scrapes with the newest frame."""
-    from hwtop.report.openmetrics import openmetrics
+    from hwtop.report.exports.openmetrics import openmetrics
 
     server = MetricsServer(*listen, guarded)
     server.start()
@@ -219,7 +197,7 @@ def _push(frames: Iterable[Frame], to: Collector, every_s: float) -> None:
 
 def _receiver(url: str) -> Collector:
     try:
-        import hwtop.report.otlp  # noqa: F401
+        import hwtop.report.exports.otlp  # noqa: F401
     except ImportError:
         raise CannotError("--otlp needs opentelemetry-proto: pip install 'hwtop[otlp]'") from None
     except Exception as error:  # protobuf refuses code that was made for another release
@@ -259,19 +237,19 @@ def _parts(
     config = settings_of(ctx)
     found = frames(recording.snapshots(), symptoms=config.symptoms)
     if form == "csv":
-        from hwtop.report.readings_csv import readings_csv
+        from hwtop.report.exports.readings_csv import readings_csv
 
         yield from readings_csv(found)
     elif form == "parquet":
-        from hwtop.report.readings_parquet import readings_parquet
+        from hwtop.report.exports.readings_parquet import readings_parquet
 
         yield from readings_parquet(found)
     elif form == "perfetto":
-        from hwtop.report.trace_events import trace_events
+        from hwtop.report.exports.trace_events import trace_events
 
         yield from trace_events(found)
     elif form == "speedscope":
-        from hwtop.report.recorded_stacks import recorded_stacks
+        from hwtop.report.exports.recorded_stacks import recorded_stacks
 
         newest = deque(found, maxlen=1)
         if not newest:

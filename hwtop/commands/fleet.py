@@ -15,18 +15,10 @@ from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags
 from hwtop.commands.export import exporter, listening, pushing
 from hwtop.commands.nodes import launcher_of, nodes
-from hwtop.commands.options import (
-    F,
-    Seconds,
-    end_as_interrupted,
-    length,
-    length_of,
-    on_finding,
-    report_failure,
-    settings_of,
-)
+from hwtop.commands.options import F, end_as_interrupted, length, length_of, on_finding, report_failure, settings_of
 from hwtop.commands.record import max_size as size_option
 from hwtop.commands.record import summary, until_interrupted
+from hwtop.commands.values import Seconds
 from hwtop.errors import CannotError, HwtopError, UsageError
 
 if TYPE_CHECKING:
@@ -100,14 +92,6 @@ def job(function: F) -> F:
 def command(
     ctx: click.Context,
     /,
-    hosts: str | None,
-    hostfile: Path | None,
-    template: str | None,
-    slurm: str | None,
-    ray: str | None,
-    k8s: str | None,
-    namespace: str | None,
-    container: str | None,
     name: str | None,
     pid: str | None,
     agent: str | None,
@@ -122,12 +106,7 @@ def command(
     on_finding: str | None,
     fail_on: str,
     prometheus: bool,
-    listen: tuple[str, int],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    auth_file: Path | None,
     otlp: str | None,
-    every: float,
     **_: Any,
 ) -> None:
     """Watch one job on several nodes: hwtop runs on each of them, started by ssh, Slurm, Ray or Kubernetes, and ends with this one.
@@ -150,19 +129,10 @@ def command(
         raise UsageError("--record only records: `hwtop replay FILE --diagnose` prints what is wrong in the file")
     if details is not None and record is None:
         raise UsageError("--details needs --record: the screen opens a node with Enter")
-    launcher = launcher_of(
-        hosts=hosts,
-        hostfile=hostfile,
-        template=template,
-        slurm=slurm,
-        ray=ray,
-        k8s=k8s,
-        namespace=namespace,
-        container=container,
-    )
+    launcher = launcher_of(ctx)
     if prometheus and otlp is not None:
         raise UsageError("choose --prometheus or --otlp")
-    export = exporter(otlp, every, listen, tls_cert, tls_key, auth_file) if prometheus or otlp is not None else None
+    export = exporter(ctx, otlp) if prometheus or otlp is not None else None
     fleet = LiveFleet(launcher, Agent(program=agent, name=name, pid=pid, interval_s=interval), interval_s=interval)
     if export is not None:
         with contextlib.closing(fleet):
@@ -247,7 +217,7 @@ def _show(ctx: click.Context, fleet: LiveFleet) -> None:
     feeds: list[FleetFeed] = []
 
     def start(show: Show) -> FleetFeed:
-        feeds.append(FleetFeed(fleet, show, opening.symptoms, recording.store))
+        feeds.append(FleetFeed(fleet, show, opening.config.symptoms, recording.store))
         feeds[0].start()
         return feeds[0]
 

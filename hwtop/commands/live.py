@@ -21,8 +21,10 @@ import click
 from msgspec.structs import replace
 
 from hwtop.commands import first_run, screen
-from hwtop.commands.options import LARGEST, on_finding, reading, resolve_target, settings_of, target
-from hwtop.config import FlightPlace, SymptomConfig
+from hwtop.commands.options import on_finding, reading, settings_of
+from hwtop.commands.target import target, target_or_none
+from hwtop.commands.values import LARGEST
+from hwtop.config import Config, SymptomConfig
 from hwtop.errors import CannotError
 from hwtop.leaving import interruptible
 
@@ -51,19 +53,13 @@ class Watching:
         interval_s: float,
         logs: tuple[str, ...],
         gpus: tuple[int, ...] | None,
-        symptoms: SymptomConfig,
-        learns: bool = False,
-        saves_incidents: bool = False,
-        flight: FlightPlace = "off",
+        config: Config,
     ) -> None:
         self._target_pid = target_pid
         self._interval_s = interval_s
         self._logs = logs
         self._gpus = gpus
-        self._symptoms = symptoms
-        self._learns = learns
-        self._saves_incidents = saves_incidents
-        self._kept = flight
+        self._config = config
         from hwtop.bundle.incident import keeper
         from hwtop.feed.flight import Flight
         from hwtop.feed.record import RecordingSwitch
@@ -121,7 +117,7 @@ class Watching:
             from hwtop.commands.bundle import bundle_of_watch
 
             watched = partial(self._flight.snapshots, BUNDLE_S)
-            bundle_of_watch(shot, self._frame, self.incident.seen(), watched, self._symptoms, told)
+            bundle_of_watch(shot, self._frame, self.incident.seen(), watched, self._config.symptoms, told)
 
     def stop(self) -> None:
         """Stop publishing; does not wait."""
@@ -138,8 +134,8 @@ class Watching:
         from hwtop.feed.learn import learner
         from hwtop.feed.live import LiveSource
 
-        self._flight = flight = Flight(self._kept, self._target_pid)
-        self.incident = incident = keeper(self._saves_incidents, flight.snapshots)
+        self._flight = flight = Flight(self._config.recording.flight, self._target_pid)
+        self.incident = incident = keeper(self._config.incidents.save, flight.snapshots)
 
         def show(frame: Frame) -> None:
             incident.advance(frame)
@@ -154,7 +150,8 @@ class Watching:
             target_pid=self._target_pid, interval_s=self._interval_s, log_globs=self._logs, gpus=self._gpus
         )
         store = both(flight.store, self.recording.store, incident.store)
-        self._feed = Feed(self._source, show, self._symptoms, learner(self._learns), store)
+        learned = learner(self._config.baselines.learn)
+        self._feed = Feed(self._source, show, self._config.symptoms, learned, store)
         self._feed.start()
 
 
@@ -171,9 +168,6 @@ class Watching:
 def command(
     ctx: click.Context,
     /,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     once: bool,
@@ -181,7 +175,7 @@ def command(
     **given: Any,
 ) -> None:
     """Watch the job that PID belongs to (launcher, rank or worker); without PID, choose one."""
-    target_pid = resolve_target(pid, pid_option, name, required=False)
+    target_pid = target_or_none(ctx)
     if as_json:
         print_stream(target_pid, logs, gpus, given["interval"], settings_of(ctx).symptoms)
         return
@@ -189,19 +183,9 @@ def command(
     try:
         if once:
             opening = screen.opening(ctx)
-            print_once(target_pid, logs, gpus, opening.options, opening.symptoms)
+            print_once(target_pid, logs, gpus, opening.options, opening.config.symptoms)
         else:
-            config = settings_of(ctx)
-            watching = Watching(
-                target_pid,
-                given["interval"],
-                logs,
-                gpus,
-                config.symptoms,
-                config.baselines.learn,
-                config.incidents.save,
-                config.recording.flight,
-            )
+            watching = Watching(target_pid, given["interval"], logs, gpus, settings_of(ctx))
             with early(watching):
                 watch(screen.opening(ctx), watching)
     finally:
@@ -232,7 +216,7 @@ def watch(opening: screen.Opening, watching: Watching, seconds: float | None = N
     run(replace(opening, options=options), watching.start, seconds)
     watching.recording.close()
     if (saved := watching.incident.finish()) is not None and _takes_text():
-        from hwtop.report.wait import incident_line
+        from hwtop.report.frame.wait import incident_line
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
             print(f"hwtop: {incident_line(saved)}", flush=True)
@@ -334,7 +318,8 @@ def print_stream(
     """One snapshot a line, until the job has ended."""
     from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
     from hwtop.feed.watch import watch
-    from hwtop.report.json_report import encode, snapshot
+    from hwtop.report.frame.json_report import snapshot
+    from hwtop.report.json_text import encode
 
     for frame in watch(
         target_pid,

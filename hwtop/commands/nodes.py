@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import F
+from hwtop.commands.options import F, kept, kept_option
 from hwtop.errors import UsageError
 
 if TYPE_CHECKING:
     from hwtop.fleet.launchers.launcher import Launcher
 
+_WHICH = ("hosts", "hostfile", "slurm", "ray", "k8s")
+"""Options that say which nodes."""
+_HOW = ("template", "namespace", "container")
+
 
 def nodes(function: F) -> F:
-    """Which nodes, and how to start the agents there. `launcher_of` takes their values."""
+    """Which nodes, and how to start the agents there. `launcher_of` reads them."""
     for option in (
-        click.option("--container", metavar="NAME", help="With --k8s: the container of each pod."),
-        click.option("--namespace", metavar="NAME", help="With --k8s: the namespace of the pods."),
-        click.option("--k8s", metavar="SELECTOR", help="The running pods with these labels, e.g. job-name=gpt."),
-        click.option("--ray", metavar="ADDRESS", help="All nodes of a Ray cluster: auto, or HOST:PORT."),
-        click.option("--slurm", metavar="JOBID", help="All nodes of a running Slurm job, by srun --overlap."),
-        click.option(
+        kept_option("--container", metavar="NAME", help="With --k8s: the container of each pod."),
+        kept_option("--namespace", metavar="NAME", help="With --k8s: the namespace of the pods."),
+        kept_option("--k8s", metavar="SELECTOR", help="The running pods with these labels, e.g. job-name=gpt."),
+        kept_option("--ray", metavar="ADDRESS", help="All nodes of a Ray cluster: auto, or HOST:PORT."),
+        kept_option("--slurm", metavar="JOBID", help="All nodes of a running Slurm job, by srun --overlap."),
+        kept_option(
             "--command",
             "template",
             metavar="TEMPLATE",
             help="How to run a command on a host, instead of ssh: 'ssh {host} {command}'; {command} is one word.",
         ),
-        click.option(
+        kept_option(
             "--hostfile",
             type=click.Path(path_type=Path),
             help="File with a host a line; slots=8 and # comments may follow.",
         ),
-        click.option("--hosts", metavar="LIST", help="Hosts, by ssh: a,b,c or node[01-16]."),
+        kept_option("--hosts", metavar="LIST", help="Hosts, by ssh: a,b,c or node[01-16]."),
     ):
         function = option(function)
     return function
 
 
-def launcher_of(
-    *,
-    hosts: str | None,
-    hostfile: Path | None,
-    template: str | None,
-    slurm: str | None,
-    ray: str | None,
-    k8s: str | None,
-    namespace: str | None,
-    container: str | None,
-) -> Launcher:
-    """The one way that was chosen.
+def names_nodes(ctx: click.Context) -> bool:
+    """Any of these options is given."""
+    return any(kept(ctx, *_WHICH, *_HOW))
+
+
+def launcher_of(ctx: click.Context, *, takes_own_job: bool = False) -> Launcher:
+    """The one way that was chosen. `takes_own_job`: else the nodes of the Slurm job that this runs in.
 
     Raises:
         UsageError: none or several were, or a value is not valid.
@@ -62,6 +62,12 @@ def launcher_of(
     from hwtop.fleet.launchers.slurm import SlurmLauncher
     from hwtop.fleet.launchers.ssh import SshLauncher
 
+    hosts, hostfile, slurm, ray, k8s = given = kept(ctx, *_WHICH)
+    template, namespace, container = kept(ctx, *_HOW)
+    if takes_own_job and all(each is None for each in given):
+        slurm = os.environ.get("SLURM_JOB_ID")
+        if slurm is None:
+            raise UsageError("which nodes? --nodes alone needs a Slurm job (SLURM_JOB_ID); else give --hosts a,b,c")
     has_hosts = hosts is not None or hostfile is not None
     if sum((has_hosts, slurm is not None, ray is not None, k8s is not None)) != 1:
         raise UsageError(

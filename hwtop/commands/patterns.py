@@ -45,17 +45,15 @@ def list_(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per pattern, each on one line.")
 def show(name: str, as_json: bool) -> None:
     """Show all patterns of one id: what they match, what it means, what to do."""
-    from difflib import get_close_matches
-
     from hwtop.errors import UsageError
     from hwtop.report.patterns import pattern_json, show_text
+    from hwtop.suggestion import did_you_mean
 
     registry = _known()
     patterns = [pattern for pattern in registry.patterns if pattern.id == name]
     if not patterns:
-        near = get_close_matches(name, {pattern.id for pattern in registry.patterns}, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise UsageError(f"no pattern {name!r}: {hint}`hwtop patterns list` lists them")
+        known = dict.fromkeys(pattern.id for pattern in registry.patterns)
+        raise UsageError(f"no pattern {name!r}: {did_you_mean(name, known, '`hwtop patterns list` lists them')}")
     for line in map(pattern_json, patterns) if as_json else show_text(patterns, registry):
         print(line)
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from hwtop.commands import status_line
 from hwtop.commands.checks import Form, answer, report
-from hwtop.commands.nodes import launcher_of, nodes
-from hwtop.commands.options import resolve_target
+from hwtop.commands.nodes import launcher_of, names_nodes, nodes
+from hwtop.commands.options import json_flag
+from hwtop.commands.target import resolve_target
 from hwtop.errors import UsageError
 
 if TYPE_CHECKING:
     from hwtop.model.fleet import Node
-
-_WHICH = ("hosts", "hostfile", "slurm", "ray", "k8s")
-"""Options that say which nodes."""
 
 
 @click.command()
@@ -35,7 +32,7 @@ _WHICH = ("hosts", "hostfile", "slurm", "ray", "k8s")
 @click.option("--nodes", "on_nodes", is_flag=True, help="Check all nodes of this Slurm job, or those named below.")
 @nodes
 @click.option("--agent", metavar="COMMAND", help="How to run hwtop on the nodes, as of hwtop fleet.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @click.pass_context
 def command(
@@ -48,7 +45,6 @@ def command(
     agent: str | None,
     as_json: bool,
     markdown: bool,
-    **places: Any,
 ) -> None:
     """Check this machine, or all nodes of a job, before a run: GPUs, driver, links, memory, limits, storage, network, torch, and the
     script.
@@ -62,12 +58,12 @@ def command(
         raise UsageError("--json and --markdown cannot be combined: choose one")
     form: Form = "json" if as_json else "markdown" if markdown else "text"
     is_job = subject is not None and (subject.isdigit() or subject.startswith("slurm:"))
-    if on_nodes or any(places.values()):
+    if on_nodes or names_nodes(ctx):
         if is_job:
             raise UsageError("on several nodes --for takes a training script, by a path that all of them have")
         options = [*(["--fast"] if is_fast else []), *(["--python", python] if python else [])]
         options += ["--script", subject] if subject else []
-        _report_nodes(ctx, _places(places), agent, tuple(options), form)
+        _report_nodes(ctx, agent, tuple(options), form)
         return
     if agent is not None:
         raise UsageError("--agent needs nodes: --nodes in a Slurm job, or --hosts a,b,c")
@@ -82,32 +78,18 @@ def command(
     report(ctx, chosen(is_fast=is_fast), machine, form)
 
 
-def _places(given: dict[str, Any]) -> dict[str, Any]:
-    """Without any of them: the nodes of the Slurm job that this runs in."""
-    if any(given[name] is not None for name in _WHICH):
-        return given
-    here = os.environ.get("SLURM_JOB_ID")
-    if here is None:
-        raise UsageError("which nodes? --nodes alone needs a Slurm job (SLURM_JOB_ID); else give --hosts a,b,c")
-    return {**given, "slurm": here}
-
-
-def _report_nodes(
-    ctx: click.Context, places: dict[str, Any], agent: str | None, options: tuple[str, ...], form: Form
-) -> None:
+def _report_nodes(ctx: click.Context, agent: str | None, options: tuple[str, ...], form: Form) -> None:
     from hwtop.fleet.checks import compared, readings
     from hwtop.fleet.launchers.launcher import Agent
     from hwtop.fleet.live import LiveFleet
     from hwtop.report.preflight import nodes_report
 
-    fleet = LiveFleet(launcher_of(**places), Agent(program=agent, checks=options))
+    fleet = LiveFleet(launcher_of(ctx, takes_own_job=True), Agent(program=agent, checks=options))
     found: tuple[Node, ...] = ()
     for found in readings(fleet):
-        if sys.stderr.isatty():
-            done = sum(node.status not in ("connecting", "reporting") for node in found)
-            click.echo(f"\r{done} of {len(found)} nodes are through", nl=False, err=True)
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
+        done = sum(node.status not in ("connecting", "reporting") for node in found)
+        status_line.show(f"{done} of {len(found)} nodes are through")
+    status_line.show("")
     checks = compared(found)
     odd = {each.result.id: each.odd for each in checks}
     answer(ctx, form, nodes_report(found, checks), odd)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands import completion
-from hwtop.commands.options import resolve_target
+from hwtop.commands.target import resolve_target
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def command(form: Form, pid: str | None) -> None:
 def _checked(pid: int | None) -> str:
     from hwtop.collectors.process.source import ProcessSource
     from hwtop.job.launch.tree import members
+    from hwtop.report.job.stacks import watched
     from hwtop.report.prepare import on_text
-    from hwtop.report.stacks import watched
 
     assert pid is not None
     reading = ProcessSource(pid).read()

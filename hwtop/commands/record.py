@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from hwtop.commands import screen
-from hwtop.commands.options import (
-    Bytes,
-    F,
-    Seconds,
-    end_as_interrupted,
-    reading,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands.options import F, end_as_interrupted, reading, settings, settings_of
+from hwtop.commands.target import target, target_or_none
+from hwtop.commands.values import Bytes, Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
@@ -51,9 +43,6 @@ def max_size(words: str) -> Callable[[F], F]:
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     interval: float,
@@ -75,10 +64,10 @@ def command(
     from hwtop.feed.watch import watch
     from hwtop.fields import units
     from hwtop.job.log.text import visible
-    from hwtop.report.wait import incident_line
+    from hwtop.report.frame.wait import incident_line
     from hwtop.store.writer import Writer
 
-    target_pid = resolve_target(pid, pid_option, name, required=False)
+    target_pid = target_or_none(ctx)
     who = "this machine" if target_pid is None else f"the job of PID {target_pid}"
     until = units.duration(seconds) if seconds else "Ctrl-C" if target_pid is None else "the job ends or Ctrl-C"
     writer = Writer(output, most_bytes=max_size, keep_s=keep)

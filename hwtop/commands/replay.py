@@ -84,7 +84,7 @@ def show(opening: screen.Opening, recording: Recording | FleetRecording, name: s
     from hwtop.ui.loader import Loader
     from hwtop.ui.playback import Playback
 
-    loader = Loader(frames_of(recording, opening.symptoms), open_at_s)
+    loader = Loader(frames_of(recording, opening.config.symptoms), open_at_s)
     playback = Playback(visible(name), recording.last_s, open_at_s)
     options = replace(opening.options, playback=playback, alerts=NO_ALERTS, is_readonly=True)
     live.run(replace(opening, options=options), loader.start)

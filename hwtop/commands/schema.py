@@ -14,10 +14,11 @@ def command(name: str | None) -> None:
     """
     from hwtop.errors import UsageError
     from hwtop.report.schema import SCHEMAS, list_text, schema_text
+    from hwtop.suggestion import did_you_mean
 
     if name is None:
         print("\n".join(list_text()))
         return
     if name not in SCHEMAS:
-        raise UsageError(f"no schema {name!r}: `hwtop schema` lists them")
+        raise UsageError(f"no schema {name!r}: {did_you_mean(name, SCHEMAS, '`hwtop schema` lists them')}")
     print(schema_text(name))

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.commands import completion, pictures
-from hwtop.commands.options import F, Seconds, config_path, settings, settings_of
-from hwtop.config import INTERVAL_S, AlertConfig, FlightPlace, SymptomConfig
+from hwtop.commands.options import F, config_path, settings, settings_of
+from hwtop.commands.values import Seconds
+from hwtop.config import INTERVAL_S, AlertConfig, Config
 from hwtop.errors import CannotError, HwtopError
 
 if TYPE_CHECKING:
@@ -67,10 +69,7 @@ class Opening(Struct, frozen=True):
     options: ScreenOptions
     interval_s: float
     has_mouse: bool
-    symptoms: SymptomConfig
-    learns: bool
-    saves_incidents: bool
-    flight: FlightPlace
+    config: Config
 
 
 def opening(ctx: click.Context) -> Opening:
@@ -80,42 +79,31 @@ def opening(ctx: click.Context) -> Opening:
         UsageError: the file names a theme, an action or a key that does not exist.
     """
     from hwtop.config import default_path
-    from hwtop.fields import levels
-    from hwtop.report import markdown
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions, SettingsFile
+    from hwtop.report.frame import markdown
+    from hwtop.ui.options import SettingsFile
     from hwtop.ui.settings import rows as settings_rows
+    from hwtop.ui.settings.adoption import configured
 
     config, given = settings_of(ctx), ctx.params
     settings_rows.check(config)
     place = Path(config_path(ctx) or default_path())
-    options = ScreenOptions(
+    options = replace(
+        configured(config),
         theme=given["theme"],
         is_ascii=given["is_ascii"],
         is_readonly=given.get("readonly", True),
         no_color=given["no_color"] or bool(os.environ.get("NO_COLOR")),
         alerts=_alerts(config.alerts, given.get("on_finding")),
-        panels=config.panels,
-        keymap=keymap(config.keys),
-        levels=levels.chosen(config.symptoms.thresholds),
         save_picture=pictures.save,
         report=markdown.folded,
         settings=SettingsFile(str(place), config, _saver(place), _given(ctx)),
     )
-    return Opening(
-        options,
-        given.get("interval", 1.0),
-        not given["no_mouse"],
-        config.symptoms,
-        config.baselines.learn,
-        config.incidents.save,
-        config.recording.flight,
-    )
+    return Opening(options, given.get("interval", 1.0), not given["no_mouse"], config)
 
 
 def _alerts(configured: AlertConfig, command: str | None) -> AlertConfig:
     """With the command of --on-finding, where it is given."""
-    return configured if command is None else structs.replace(configured, command=command)
+    return configured if command is None else replace(configured, command=command)
 
 
 def _given(ctx: click.Context) -> Mapping[tuple[str, ...], tuple[str, Value]]:

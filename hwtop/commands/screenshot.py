@@ -9,17 +9,9 @@ import click
 from msgspec.structs import replace
 
 from hwtop.commands import completion, pictures
-from hwtop.commands.options import (
-    Seconds,
-    Size,
-    check_folder,
-    masking,
-    reading,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands.options import check_folder, masking, reading, settings, settings_of
+from hwtop.commands.target import target, target_of, target_or_none
+from hwtop.commands.values import Seconds, Size
 from hwtop.errors import UsageError
 from hwtop.job.secrets import Hidden
 from hwtop.ui.pages.registry import NAMES
@@ -64,9 +56,6 @@ _ALL = "all"
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     replay: Path | None,
@@ -89,22 +78,17 @@ def command(
     check_folder(output)
     if panel and page == _ALL:
         raise UsageError("--panel is on one page: use --page NAME with it")
-    target_pid = resolve_target(pid, pid_option, name, required=replay is None)
+    target_pid = target_of(ctx) if replay is None else target_or_none(ctx)
     if replay is None and at is not None:
         raise UsageError("--at needs --replay: a live watch has no other time than now")
 
     from hwtop.commands.replay import frame_at
     from hwtop.feed.watch import VERDICT_S, first_verdict, last_frame, watch
-    from hwtop.fields import levels
     from hwtop.ui import themes
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions
     from hwtop.ui.pictures import screenshot
+    from hwtop.ui.settings.adoption import configured
 
     config = settings_of(ctx)
-    options = ScreenOptions(
-        panels=config.panels, keymap=keymap(config.keys), levels=levels.chosen(config.symptoms.thresholds)
-    )
     themes.check(theme)  # before the wait, not after it
     if replay is not None:
         frame = frame_at(replay, at, config.symptoms)
@@ -113,7 +97,7 @@ def command(
         with closing(watch(target_pid, seconds=most_s, log_globs=logs, gpus=gpus, symptoms=config.symptoms)) as coming:
             frame = first_verdict(coming) if seconds is None else last_frame(coming)
     shot = Shot(
-        view=replace(options.opened(frame), page=NAMES[0] if page == _ALL else page),
+        view=replace(configured(config).opened(frame), page=NAMES[0] if page == _ALL else page),
         size=size,
         paints=screenshot.looks(theme),
         formats=(form,),

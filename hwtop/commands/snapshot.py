@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import length, length_of, reading, resolve_target, target
+from hwtop.commands.options import length, length_of, reading
+from hwtop.commands.target import target, target_or_none
 
 _COST_SECONDS = 11.0
 """The slowest readings of a GPU, those of its health, happen every 10 s."""
@@ -25,9 +26,6 @@ _COST_INTERVAL_S = 1.0
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     as_json: bool,
@@ -36,11 +34,12 @@ def command(
     """Read the machine (and the job of PID, if given) once, with rates over one second."""
     from hwtop.feed.watch import RATES_S, last_frame, watch
     from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.report import gpu_costs, json_report, text
+    from hwtop.report.frame import gpu_costs, json_report, text
+    from hwtop.report.json_text import encode
     from hwtop.symptoms.summary import cut
 
     form = length_of(ctx, as_json=as_json)
-    target_pid = resolve_target(pid, pid_option, name, required=False)
+    target_pid = target_or_none(ctx)
     if costs:
         frames = watch(
             target_pid, seconds=_COST_SECONDS, interval_s=_COST_INTERVAL_S, log_globs=logs, gpus=gpus, gpu_costs=True
@@ -49,7 +48,7 @@ def command(
     else:
         frame = last_frame(watch(target_pid, seconds=RATES_S, log_globs=logs, gpus=gpus))
     if as_json:
-        print(signed_json(json_report.encode(json_report.snapshot(frame, with_costs=costs))))
+        print(signed_json(encode(json_report.snapshot(frame, with_costs=costs))))
     elif costs:
         print(gpu_costs.table(frame), end="")
     elif form.is_oneline:

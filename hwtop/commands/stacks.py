@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import Seconds, length, length_of, resolve_target, sudo, target
+from hwtop.commands.options import json_flag, length, length_of, sudo
 from hwtop.commands.stacks_export import FORMATS, export
+from hwtop.commands.target import given_target, target, target_of
+from hwtop.commands.values import Seconds
 from hwtop.errors import UsageError
 
 _EXPORT_S = 10.0
@@ -14,7 +16,7 @@ _EXPORT_S = 10.0
 @click.command()
 @target
 @sudo
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @length
 @click.option(
     "--flight-recorder",
@@ -34,9 +36,6 @@ _EXPORT_S = 10.0
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     as_json: bool,
     flight_folder: str | None,
     form: str | None,
@@ -58,15 +57,14 @@ def command(
             "--brief, --max-bytes and --oneline are for the stacks of now: leave out --format and --flight-recorder"
         )
     if flight_folder is not None:
-        _flight(flight_folder, [value for value in (pid, pid_option, name) if value is not None], as_json)
+        _flight(flight_folder, [value for value in given_target(ctx) if value is not None], as_json)
         return
-    from hwtop.report.json_report import encode
-    from hwtop.report.stacks_now import stacks_now
-    from hwtop.report.stacks_text import stacks_text
+    from hwtop.report.job.stacks_now import stacks_now
+    from hwtop.report.job.stacks_text import stacks_text
+    from hwtop.report.json_text import encode
     from hwtop.symptoms.summary import cut
 
-    target_pid = resolve_target(pid, pid_option, name, required=True)
-    assert target_pid is not None
+    target_pid = target_of(ctx)
     if form is not None:
         export(target_pid, seconds or _EXPORT_S, form, output, rank)
         return
@@ -83,8 +81,8 @@ def _flight(folder: str, given: list[str], as_json: bool) -> None:
     """Report on dump files alone."""
     from hwtop.collectors.flight.folder import dumps_in
     from hwtop.errors import UsageError
-    from hwtop.report.flight import flight_report, flight_text
-    from hwtop.report.json_report import encode
+    from hwtop.report.job.flight import flight_report, flight_text
+    from hwtop.report.json_text import encode
 
     if given:
         raise UsageError(f"--flight-recorder reads only files: leave out {given[0]}")

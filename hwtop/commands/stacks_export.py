@@ -51,8 +51,8 @@ def export(target_pid: int, seconds: float, form: str, output: str | None, rank:
 
 
 def _text(samples: dict[int, list[StackSample]], seconds: float, form: str, target_pid: int) -> str:
-    from hwtop.report.collapsed import collapsed
-    from hwtop.report.speedscope import speedscope
+    from hwtop.report.exports.collapsed import collapsed
+    from hwtop.report.exports.speedscope import speedscope
 
     if form == "collapsed":
         return collapsed(samples)
@@ -63,7 +63,7 @@ def _ranks(target_pid: int, rank: int | None) -> list[Member]:
     from hwtop.collectors.process.source import ProcessSource
     from hwtop.job.launch.tree import members
     from hwtop.job.rank_set import named
-    from hwtop.report.stacks import watched
+    from hwtop.report.job.stacks import watched
 
     everyone = watched(members(ProcessSource(target_pid).read().processes), target_pid)
     ranks = [member for member in everyone if member.role == "rank"]

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import (
-    Seconds,
-    on_finding,
-    reading,
-    report_failure,
-    resolve_target,
-    settings,
-    settings_of,
-    target,
-)
+from hwtop.commands import status_line
+from hwtop.commands.options import json_flag, on_finding, reading, report_failure, settings, settings_of
+from hwtop.commands.target import target, target_of
+from hwtop.commands.values import Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame
@@ -42,13 +36,10 @@ _DAY_S = 86400.0
     "--quiet-for", type=Seconds(1, _DAY_S), help="Also return as stalled after so long without a log line or step."
 )
 @on_finding
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     events: tuple[str, ...],
@@ -70,19 +61,18 @@ def command(
     from hwtop.feed.until import first_event
     from hwtop.feed.vigil import conditions, vigil
     from hwtop.job.log.own_report import signed, signed_json
-    from hwtop.report.json_report import encode
-    from hwtop.report.wait import exit_code_of, wait_report, wait_text
+    from hwtop.report.frame.wait import exit_code_of, wait_report, wait_text
+    from hwtop.report.json_text import encode
 
     until = conditions(events or ("stalled",))
-    target_pid = resolve_target(pid, pid_option, name, required=True)
-    assert target_pid is not None
+    target_pid = target_of(ctx)
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
     flight = Flight(config.recording.flight, target_pid)
     incident = keeper(config.incidents.save, flight.snapshots)
 
     def each(frame: Frame) -> None:
-        _show(frame)
+        status_line.show(f"{frame.watched_s:.0f} s: {frame.verdict.text}")
         announcer.advance(frame)
         incident.advance(frame)
 
@@ -96,7 +86,7 @@ def command(
         store=both(flight.store, incident.store),
     )
     frame, found = first_event(target_pid, coming, until, quiet_for_s=quiet_for, timeout_s=timeout, each=each)
-    _show(None)
+    status_line.show("")
     announcer.finish()
     saved = incident.finish()
     if as_json:
@@ -105,14 +95,3 @@ def command(
         print(signed(wait_text(frame, found, saved)), end="")
     sys.stdout.flush()
     ctx.exit(exit_code_of(frame, found))
-
-
-def _show(frame: Frame | None) -> None:
-    """The verdict, on the line of the terminal that the next one overwrites; None: clear it."""
-    if not sys.stderr.isatty():
-        return
-    from hwtop.job.log.text import visible
-
-    text = "" if frame is None else f"{frame.watched_s:.0f} s: {visible(frame.verdict.text)}"[:100]
-    sys.stderr.write(f"\r\x1b[K{text}")
-    sys.stderr.flush()

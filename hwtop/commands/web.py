@@ -16,7 +16,8 @@ import click
 from msgspec.structs import replace
 
 from hwtop.commands import live, screen
-from hwtop.commands.options import reading, resolve_target, settings, settings_of, target
+from hwtop.commands.options import reading, settings, settings_of
+from hwtop.commands.target import target, target_or_none
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ _LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 @click.pass_context
 def command(
     ctx: click.Context,
-    pid: str | None,
-    pid_option: str | None,
-    name: str | None,
     logs: tuple[str, ...],
     gpus: tuple[int, ...] | None,
     interval: float,
@@ -69,33 +67,13 @@ def command(
         )
     _check_extra()
     from hwtop.feed.call import Caller
-    from hwtop.fields import levels
     from hwtop.ui import themes
-    from hwtop.ui.keys.keymap import keymap
-    from hwtop.ui.options import ScreenOptions
+    from hwtop.ui.settings.adoption import configured
 
     themes.check(theme)
     config = settings_of(ctx)
-    options = ScreenOptions(
-        theme=theme,
-        is_ascii=is_ascii,
-        is_readonly=not writable,
-        alerts=config.alerts,
-        panels=config.panels,
-        keymap=keymap(config.keys),
-        levels=levels.chosen(config.symptoms.thresholds),
-    )
-    target_pid = resolve_target(pid, pid_option, name, required=False)
-    watching = live.Watching(
-        target_pid,
-        interval,
-        logs,
-        gpus,
-        config.symptoms,
-        config.baselines.learn,
-        config.incidents.save,
-        config.recording.flight,
-    )
+    options = replace(configured(config), theme=theme, is_ascii=is_ascii, is_readonly=not writable)
+    watching = live.Watching(target_or_none(ctx), interval, logs, gpus, config)
     options = replace(live.offered(options, watching.send), call=Caller(config.alerts, _complain))
     with listen(_LOOPBACK[host], port) as listening:
         serve(watching, options, listening, is_opened=is_opened)

@@ -10,7 +10,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,6 +22,7 @@ from hwtop.model.log import Severity
 from hwtop.model.ras import RasPolicy
 from hwtop.paths import config_folder
 from hwtop.seconds import seconds
+from hwtop.suggestion import did_you_mean
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -301,8 +301,7 @@ def _advice(text: str) -> str:
     unknown = re.search(r"unknown field `([^`]*)`", text)
     if unknown is None:
         return f"{where}{text.partition(' - at ')[0]}; `hwtop config init` writes a file with all settings"
-    near = get_close_matches(unknown[1], _names(Config), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "`hwtop config init` writes a file with all settings"
+    hint = did_you_mean(unknown[1], _names(Config), "`hwtop config init` writes a file with all settings")
     return f"no setting {unknown[1]!r}: {hint}"
 
 

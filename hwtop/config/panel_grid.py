@@ -13,11 +13,12 @@ must form a rectangle. Rows can have different numbers of names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 from math import lcm
 
 from msgspec import Struct
+
+from hwtop.suggestion import did_you_mean
 
 NAMES = (
     "findings",
@@ -89,8 +90,7 @@ def no_panels(names: Iterable[str]) -> str | None:
     """Which of these is not the name of a panel; None if all are."""
     for name in names:
         if name not in NAMES:
-            near = get_close_matches(name, NAMES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"panels are {', '.join(NAMES[:10])} and more"
+            hint = did_you_mean(name, NAMES, f"panels are {', '.join(NAMES[:10])} and more")
             return f"no panel {name[:40]!r}: {hint}"
     return None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec import Struct, inspect
 
 from hwtop.config import FORMS, Config
 from hwtop.errors import UsageError
+from hwtop.suggestion import did_you_mean
 
 Kind = Literal["switch", "choice", "text", "number", "names", "table"]
 """Kind of a value: true or false, one of some words, any text, a number, a list of names, a table of names and values."""
@@ -120,10 +120,8 @@ def read(setting: Setting, text: str) -> Value:
     if setting.kind == "number":
         return _number(setting, text)
     if setting.kind in ("choice", "switch") and text not in setting.choices:
-        near = get_close_matches(text, setting.choices, n=1)
-        raise UsageError(
-            f"{text!r}: " + (f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(setting.choices)}")
-        )
+        hint = did_you_mean(text, setting.choices, f"use one of {', '.join(setting.choices)}")
+        raise UsageError(f"{text!r}: {hint}")
     value: Value = text
     if setting.kind == "names":
         value = tuple(name for part in text.split(",") if (name := part.strip().strip("\"'")))

@@ -11,7 +11,6 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
 
 from typing_extensions import Self
 
@@ -22,8 +21,6 @@ GRACE_S = 3.0
 """Between SIGTERM and SIGKILL."""
 POLL_S = 0.02
 TRAIN = Path(__file__).parent / "train"
-
-Job = TypeVar("Job", bound="DemoJob")
 
 
 def has_torch() -> bool:

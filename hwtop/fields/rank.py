@@ -140,7 +140,7 @@ STEP: Field[RankRow] = Field(
     id="rank.step",
     about="its newest step",
     kind="count",
-    value=lambda row: row.rank.progress.newest.step if row.rank.progress.newest else None,
+    value=lambda row: row.rank.progress.step,
     name="step",
     sort=Sort(words="fewest steps first", turned="most steps first", is_rising=True),
     columns={"ranks": (Column(width=9, priority=1),)},

@@ -30,13 +30,13 @@ def pct(value: float) -> str:
 @_of_known
 def size(value_bytes: float) -> str:
     """Bytes in powers of 1024, three digits at most: "71.2G", "812M"."""
-    return _scaled(value_bytes, 1024.0)
+    return _scaled(value_bytes)
 
 
 @_of_known
 def rate(value_bytes_per_s: float) -> str:
     """Bytes a second: "1.2G/s"."""
-    return _scaled(value_bytes_per_s, 1024.0) + "/s"
+    return _scaled(value_bytes_per_s) + "/s"
 
 
 @_of_known
@@ -150,9 +150,9 @@ def step_time(value_s: float) -> str:
     return f"{value_s:.1f}" if value_s < 100 else f"{value_s:.0f}"
 
 
-def _scaled(value: float, base: float) -> str:
+def _scaled(value: float) -> str:
     for unit in ("B", "K", "M", "G", "T", "P"):
         if abs(value) < 999.5 or unit == "P":
             return f"{value:.0f}{unit}" if unit == "B" or abs(value) >= 99.95 else f"{value:.1f}{unit}"
-        value /= base
+        value /= 1024
     raise AssertionError("the loop returns at P")

@@ -34,7 +34,6 @@ _KEY_EVERY = 60
 """Messages from one key frame to the next. Bounds what a reader must keep to understand the next one."""
 _LENGTH_BYTES = 4
 _KEY, _AFTER_KEY = b"K", b"D"
-_KINDS = (_KEY, _AFTER_KEY)
 
 
 class ProtocolError(Exception):

@@ -13,7 +13,7 @@ from hwtop.errors import UsageError
 from hwtop.job.log.text import storable, visible
 from hwtop.mcp.calls import Call
 from hwtop.model.output import Output
-from hwtop.report.json_report import plain
+from hwtop.report.json_text import plain
 from hwtop.report.schema import schema
 
 _MOST_BYTES = 32_000

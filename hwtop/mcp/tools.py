@@ -17,17 +17,17 @@ from hwtop.feed.until import first_event
 from hwtop.mcp.calls import Call
 from hwtop.mcp.tool import Answer, Arguments, Tool
 from hwtop.model.frame import Frame
-from hwtop.report.brief import brief
 from hwtop.report.fit import BRIEF_BYTES
-from hwtop.report.history import MOST_POINTS, history_report, history_text
-from hwtop.report.jobs import jobs_report, jobs_text
-from hwtop.report.json_report import diagnosis, snapshot
-from hwtop.report.logs import logs_report, logs_text
-from hwtop.report.stacks_now import stacks_now
-from hwtop.report.stacks_text import stacks_text
+from hwtop.report.frame.brief import brief
+from hwtop.report.frame.json_report import diagnosis, snapshot
+from hwtop.report.frame.text import machine
+from hwtop.report.frame.wait import wait_report, wait_text
+from hwtop.report.job.history import MOST_POINTS, history_report, history_text
+from hwtop.report.job.jobs import jobs_report, jobs_text
+from hwtop.report.job.logs import logs_report, logs_text
+from hwtop.report.job.stacks_now import stacks_now
+from hwtop.report.job.stacks_text import stacks_text
 from hwtop.report.symptoms import check_symptom, explain_text, symptom_object
-from hwtop.report.text import machine
-from hwtop.report.wait import wait_report, wait_text
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import with_thresholds
 

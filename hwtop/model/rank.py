@@ -242,6 +242,11 @@ class RankProgress(Struct, frozen=True, gc=False, kw_only=True):
     reporter: str | None = None
     """Where that is not its log: "heartbeat" (and what of it is not a number), or the path of a metrics file."""
 
+    @property
+    def step(self) -> int | None:
+        """The newest one that it has reported."""
+        return self.newest.step if self.newest else None
+
 
 class RankStack(Struct, frozen=True, gc=False, kw_only=True):
     """What the samples of the rank's main thread, and of its loader workers, show."""

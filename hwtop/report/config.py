@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
@@ -10,6 +9,7 @@ import msgspec
 from hwtop.config import Config, default_path, load
 from hwtop.config.settings import toml
 from hwtop.errors import UsageError
+from hwtop.suggestion import did_you_mean
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import settable, with_thresholds
 
@@ -62,8 +62,8 @@ def checked(config: Config) -> Config:
     known = [rule.symptom for rule in RULES]
     for name in (*config.symptoms.off, *config.symptoms.quiet):
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "`hwtop symptoms` lists them"
-            raise UsageError(f"settings: no symptom {name!r}: {hint}")
+            raise UsageError(
+                f"settings: no symptom {name!r}: {did_you_mean(name, known, '`hwtop symptoms` lists them')}"
+            )
     with_thresholds(RULES, config.symptoms.thresholds)
     return config

@@ -13,6 +13,7 @@ from hwtop.model.log import Role, Severity
 from hwtop.model.output import Output
 from hwtop.report.scan import ROLES
 from hwtop.symptoms.records import records
+from hwtop.symptoms.severity import worst
 
 
 class PatternObject(Output, frozen=True, kw_only=True):
@@ -61,11 +62,10 @@ def list_text(patterns: Iterable[Pattern]) -> list[str]:
     width = max(map(len, ids), default=0)
     lines = []
     for name, alike in sorted(ids.items()):
-        severities = {pattern.severity for pattern in alike}
-        worst = next(level for level in ("critical", "warning", "info") if level in severities)
+        severity = worst(pattern.severity for pattern in alike)
         roles = ", ".join(role for role in ROLES if role in {pattern.role for pattern in alike})
         own = ", your own" if any(pattern.is_own for pattern in alike) else ""
-        lines.append(f"{name:{width}}  {len(alike):2}  {worst:8}  {_title(alike)[:58]:58}  {roles}{own}")
+        lines.append(f"{name:{width}}  {len(alike):2}  {severity:8}  {_title(alike)[:58]:58}  {roles}{own}")
     return lines
 
 

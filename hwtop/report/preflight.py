@@ -12,7 +12,7 @@ from hwtop.job.log.text import visible
 from hwtop.model.check import GRAVITY, CheckResult
 from hwtop.model.fleet import Node
 from hwtop.model.output import Output
-from hwtop.report.markdown import inert
+from hwtop.report.frame.markdown import inert
 
 ODD = "≠"
 """Before the nodes that differ from the others."""

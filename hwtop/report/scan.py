@@ -18,9 +18,10 @@ from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent, LogLine, Progress, Role, Severity
 from hwtop.model.output import Output
 from hwtop.report.fit import Section, fitted
-from hwtop.report.json_report import encode
+from hwtop.report.json_text import encode
 from hwtop.symptoms.log_evidence import sentences, steps
 from hwtop.symptoms.records import records
+from hwtop.symptoms.severity import SEVERITIES
 
 _SHOWN = 3
 """Of one pattern in one file; the rest is counted."""
@@ -158,9 +159,7 @@ class ScanText:
         if self._is_explained:
             rows.extend(row for group in _groups(self._met.values()) for row in ("", *_explained(group, root)))
             rows.append("")
-        counts = ", ".join(
-            f"{self._severities[name]} {name}" for name in ("critical", "warning", "info") if self._severities[name]
-        )
+        counts = ", ".join(f"{self._severities[name]} {name}" for name in SEVERITIES if self._severities[name])
         if not any(met.first.role != "context" for met in self._met.values()):
             return [*rows, f"no problem found; only context: {counts}"]
         if root is None:

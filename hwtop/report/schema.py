@@ -11,18 +11,18 @@ from hwtop.feed.call import Alert
 from hwtop.model.output import Output
 from hwtop.report.baseline import ComparisonReport, SavedBaseline
 from hwtop.report.compare import RunsReport
-from hwtop.report.fleet import FleetDiagnosis
-from hwtop.report.flight import FlightReport
-from hwtop.report.history import HistoryReport
-from hwtop.report.jobs import JobsReport
-from hwtop.report.json_report import Diagnosis, SnapshotReport
-from hwtop.report.logs import LogsReport
+from hwtop.report.frame.fleet import FleetDiagnosis
+from hwtop.report.frame.json_report import Diagnosis, SnapshotReport
+from hwtop.report.frame.wait import WaitReport
+from hwtop.report.job.flight import FlightReport
+from hwtop.report.job.history import HistoryReport
+from hwtop.report.job.jobs import JobsReport
+from hwtop.report.job.logs import LogsReport
+from hwtop.report.job.stacks import StacksReport
 from hwtop.report.patterns import PatternObject
 from hwtop.report.preflight import ChecksReport
 from hwtop.report.scan import ScanEvent, ScanProgress
-from hwtop.report.stacks import StacksReport
 from hwtop.report.symptoms import SymptomObject
-from hwtop.report.wait import WaitReport
 
 SCHEMAS: Mapping[str, tuple[type[Output], ...]] = {
     "alert": (Alert,),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from textwrap import wrap
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from hwtop.errors import UsageError
 from hwtop.model.output import Output
 from hwtop.model.symptom import Category
+from hwtop.suggestion import did_you_mean
 from hwtop.symptoms.records import Record, records
 from hwtop.symptoms.rule import Rule
 from hwtop.symptoms.rules import UNJUDGED
@@ -60,9 +60,7 @@ def check_symptom(name: str) -> None:
         UsageError: it is not; the message names those that are like it.
     """
     if name not in records():
-        near = get_close_matches(name, records(), n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise UsageError(f"no symptom {name!r}: {hint}`hwtop symptoms` lists them")
+        raise UsageError(f"no symptom {name!r}: {did_you_mean(name, records(), '`hwtop symptoms` lists them')}")
 
 
 def symptom_json(name: str, rules: Iterable[Rule]) -> str:

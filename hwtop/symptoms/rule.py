@@ -51,10 +51,6 @@ class Limits(Mapping[str, float]):
         """So that an answer can be kept by the limits that it was found with (`History.once`)."""
         return hash(tuple(self._values.items()))
 
-    def but(self, **values: float) -> Limits:
-        """These with others in their place."""
-        return Limits({**self._values, **values})
-
 
 def limits_of(symptom: str) -> Limits:
     """The defaults of its record."""

@@ -13,3 +13,8 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 def worst(severities: Iterable[Severity]) -> Severity:
     """The worst of them; info where there is none."""
     return min(severities, key=SEVERITIES.index, default="info")
+
+
+def gravity(severity: Severity | None) -> int:
+    """The worse the higher; 0 for none."""
+    return 0 if severity is None else len(SEVERITIES) - SEVERITIES.index(severity)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from math import isfinite
 
 from msgspec.structs import replace
 
 from hwtop.errors import UsageError
+from hwtop.suggestion import did_you_mean
 from hwtop.symptoms.records import Limit, records
 from hwtop.symptoms.rule import Limits, Rule
 
@@ -29,7 +29,7 @@ def with_thresholds(rules: Iterable[Rule], wanted: Thresholds) -> tuple[Rule, ..
     for symptom in wanted:
         if symptom not in known:
             raise UsageError(
-                f"settings: no symptom {symptom!r}: {_near(symptom, known, '`hwtop symptoms` lists them')}"
+                f"settings: no symptom {symptom!r}: {did_you_mean(symptom, known, '`hwtop symptoms` lists them')}"
             )
     return tuple(_with(rule, wanted[rule.symptom]) if rule.symptom in wanted else rule for rule in rules)
 
@@ -55,7 +55,7 @@ def _with(rule: Rule, values: Mapping[str, float]) -> Rule:
     names = settable(rule)
     for name, value in values.items():
         if name not in names:
-            hint = _near(name, names, f"there are {', '.join(names)}")
+            hint = did_you_mean(name, names, f"there are {', '.join(names)}")
             raise UsageError(f"settings: {rule.symptom} has no threshold {name!r}: {hint}")
         if not isfinite(value):
             raise UsageError(f"settings: {rule.symptom}.{name}: {value} is not a number: {_allowed(rule, name)}")
@@ -74,8 +74,3 @@ def _typed(rule: Rule, name: str, value: float) -> float:
 def _allowed(rule: Rule, name: str) -> str:
     share = "; a share: 0.15 is 15 %" if name.endswith("share") else ""
     return f"it must be {range_words(rule, name)}{share}; the default is {settable(rule)[name]:g}"
-
-
-def _near(name: str, known: Iterable[str], otherwise: str) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    return f"did you mean {near[0]!r}?" if near else otherwise

@@ -121,7 +121,9 @@ def _slow(live: Sequence[Rank]) -> str | None:
     if not shares:
         return None
     numbers = [rank.rank for rank in others]
-    return f"{named(numbers)} {do(numbers, 'wait')} {percent(median(shares))} of the time, it seems for rank {slow.rank}"
+    return (
+        f"{named(numbers)} {do(numbers, 'wait')} {percent(median(shares))} of the time, it seems for rank {slow.rank}"
+    )
 
 
 def _interrupted(live: Sequence[Rank]) -> str | None:

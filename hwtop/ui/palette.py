@@ -144,7 +144,7 @@ def _findings(view: View) -> Iterator[Entry]:
 
 
 def _ranks(view: View) -> Iterator[Entry]:
-    for rank in view.job.ranks if view.job else ():
+    for rank in view.ranks:
         glyph, _ = marks.RANK_STATE[rank.state]
         yield Entry(
             f"rank {rank.rank}",

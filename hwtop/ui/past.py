@@ -22,6 +22,7 @@ from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.stack import DeepDump
 from hwtop.store.encoding import encoded
+from hwtop.symptoms.severity import gravity
 
 MOST_BYTES = 10 * 1024**2
 """Of all packed frames; engineering default. A frame of 8 ranks with 8 GPUs takes some 16 KB."""
@@ -41,7 +42,6 @@ _TURN = 20.0
 """A frame with which a finding came or went may stand this many times closer to its neighbours; engineering default."""
 _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
 """Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
-_SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
 
 
 @cache
@@ -164,11 +164,6 @@ def _whole(frame: Frame, newest: Frame, past: FrameHistory) -> Frame:
 def trends_s(frame: Frame) -> float:
     """How far its history reaches back."""
     return frame.derived.at_s - frame.history[0].at_s
-
-
-def gravity(severity: Severity | None) -> int:
-    """The graver the higher; 0 for none."""
-    return _SEVERITIES.index(severity)
 
 
 def _is_due(older: Sequence[StoredFrame], last: StoredFrame) -> bool:

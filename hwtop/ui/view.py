@@ -13,6 +13,7 @@ from hwtop.fields.level import Levels
 from hwtop.fields.levels import built_in
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
+from hwtop.model.member import JobProcess
 from hwtop.model.plan import Request
 from hwtop.model.rank import Rank
 from hwtop.ui.past import FrameHistory
@@ -104,6 +105,16 @@ class View(Struct, frozen=True, dict=True):
         return self.frame.derived.job
 
     @property
+    def ranks(self) -> tuple[Rank, ...]:
+        """Those of the job."""
+        return self.job.ranks if self.job else ()
+
+    @property
+    def processes(self) -> tuple[JobProcess, ...]:
+        """Those of the job."""
+        return self.job.processes if self.job else ()
+
+    @property
     def job_frame(self) -> Frame:
         """The frame as it has come: of the whole job, also while one node is opened."""
         return self.whole or self.frame
@@ -148,16 +159,13 @@ class View(Struct, frozen=True, dict=True):
     @property
     def rank(self) -> Rank | None:
         """The selected rank, if the job has it."""
-        ranks = self.job.ranks if self.job else ()
-        return next((rank for rank in ranks if rank.rank == self.selected), None)
+        return next((rank for rank in self.ranks if rank.rank == self.selected), None)
 
     @property
     def shown_rank(self) -> Rank | None:
         """The rank that a page about one rank shows: the selected one, else one that is blamed, else the lowest."""
-        ranks = self.job.ranks if self.job else ()
-        blamed = self.blamed
-        lowest = ranks[0] if ranks else None
-        return self.rank or next((rank for number in blamed for rank in ranks if rank.rank == number), lowest)
+        lowest = self.ranks[0] if self.ranks else None
+        return self.rank or next((rank for number in self.blamed for rank in self.ranks if rank.rank == number), lowest)
 
     @property
     def blamed(self) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from hwtop.errors import CannotError, UsageError
-from hwtop.report.openmetrics import CONTENT_TYPE
+from hwtop.report.exports.openmetrics import CONTENT_TYPE
 
 _TIMEOUT_S = 10.0
 """For which a client may be silent."""

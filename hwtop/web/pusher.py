@@ -12,8 +12,8 @@ from hwtop.fields import units
 from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
-from hwtop.report.metrics import Metrics, metrics_of
-from hwtop.report.otlp import rejected, request
+from hwtop.report.exports.metrics import Metrics, metrics_of
+from hwtop.report.exports.otlp import rejected, request
 from hwtop.web.collector import Collector, NotDeliveredError
 
 _LAST_S = 5.0

@@ -15,7 +15,8 @@ import pytest
 
 from hwtop import __version__, cli
 from hwtop.cli import COMMANDS
-from hwtop.commands.options import Numbers, Seconds, Size, resolve_target
+from hwtop.commands.target import resolve_target
+from hwtop.commands.values import Numbers, Seconds, Size
 from hwtop.errors import UsageError
 from tests.schemas import valid
 from tests.training import TrainingJob, start_python
@@ -171,7 +172,8 @@ def test_a_target_by_name(healthy: TrainingJob) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nonsense",), "'nonsense' is neither a PID nor a command"),
+        (("nonsense",), "'nonsense' is neither a PID nor a command: `hwtop -h` lists the commands"),
+        (("stakcs", "1"), "'stakcs' is neither a PID nor a command: did you mean 'stacks'?"),
         (("4194305",), "no process 4194305"),
         (("--nonsense",), "--nonsense"),
         (("diagnose",), "no job given"),

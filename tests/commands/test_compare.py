@@ -18,7 +18,7 @@ from hwtop.model.gpu.device import Gpu
 from hwtop.model.process import ProcessInfo
 from hwtop.model.snapshot import Snapshot
 from hwtop.report.compare import Runs
-from hwtop.report.json_report import encode
+from hwtop.report.json_text import encode
 from hwtop.state import baselines
 from tests import recording
 from tests.bundle.zips import zipped

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from hwtop.cli import cli
@@ -26,6 +27,7 @@ from tests.ui.test_diff_writer import Terminal
 _SECONDS = 46
 """The finding is raised in the 42nd."""
 _SIZE = (120, 40)
+_SPEEDSCOPE = Path(__file__).parent.parent / "data" / "exports" / "speedscope-1.25-file-format-schema.json"
 _FORMS = ("csv", "perfetto", "speedscope", "asciicast")
 
 
@@ -116,6 +118,10 @@ def test_findings_of_a_trace_are_where_they_were_raised(
     assert found[0]["args"]["severity"] == "critical"
 
 
+def test_speedscope_keeps_to_its_schema(exported: Path) -> None:
+    jsonschema.validate(json.loads((exported / "speedscope").read_text()), json.loads(_SPEEDSCOPE.read_text()))
+
+
 def test_speedscope_has_the_samples_of_each_rank(exported: Path) -> None:
     file = json.loads((exported / "speedscope").read_text())
     assert [profile["name"] for profile in file["profiles"]] == [f"rank {rank}" for rank in range(8)]
@@ -182,7 +188,7 @@ def test_an_unknown_page_is_refused_before_anything_is_written(recording: Path, 
 
 
 def test_metrics_and_numbers_do_not_load_the_screen() -> None:
-    code = "import sys, hwtop.commands.export, hwtop.report.openmetrics, hwtop.report.readings_csv; print('textual' in sys.modules)"
+    code = "import sys, hwtop.commands.export, hwtop.report.exports.openmetrics, hwtop.report.exports.readings_csv; print('textual' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
 
 

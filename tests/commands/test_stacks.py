@@ -10,8 +10,8 @@ import pytest
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.stack import StackDump
-from hwtop.report.stacks import stacks_report, watched
-from hwtop.report.stacks_text import stacks_text
+from hwtop.report.job.stacks import stacks_report, watched
+from hwtop.report.job.stacks_text import stacks_text
 from tests.schemas import valid
 from tests.stack_jobs import QUEUE_JOB, recorded, running, stack, two_ranks, until
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hwtop.report.flight import flight_report, flight_text
+from hwtop.report.job.flight import flight_report, flight_text
 from tests.flight_dumps import FOLDER, TAKEN_S, document, nccl, op, placed, recorded
 from tests.schemas import valid
 

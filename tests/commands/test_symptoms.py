@@ -41,5 +41,5 @@ def test_one_symptom_is_explained() -> None:
 
 
 def test_a_wrong_name_is_answered_with_near_ones() -> None:
-    with pytest.raises(UsageError, match="did you mean loss-spike"):
+    with pytest.raises(UsageError, match="did you mean 'loss-spike'"):
         CliRunner().invoke(cli, ["explain", "loss-spikes"], catch_exceptions=False, standalone_mode=False)

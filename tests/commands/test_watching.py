@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hwtop.commands import live
-from hwtop.config import SymptomConfig
+from hwtop.config import Config
 from hwtop.errors import UsageError
 from hwtop.model.frame import Frame
 from tests import frames
@@ -43,7 +43,7 @@ def feeds(monkeypatch: pytest.MonkeyPatch) -> list[FakeFeed]:
 
 
 def watching() -> live.Watching:
-    return live.Watching(None, 1.0, (), None, SymptomConfig())
+    return live.Watching(None, 1.0, (), None, Config())
 
 
 def test_the_newest_of_what_was_read_before_the_screen_is_shown_first(feeds: list[FakeFeed]) -> None:

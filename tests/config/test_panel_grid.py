@@ -33,7 +33,7 @@ def test_words_are_columns_lines_are_rows_and_a_panel_covers_all_its_cells() -> 
 @pytest.mark.parametrize(
     ("drawing", "words"),
     [
-        (("findings", "rank"), "no panel 'rank': did you mean 'ranks'?"),
+        (("findings", "rank"), "no panel 'rank': did you mean 'ranks' or"),
         (("weather",), "no panel 'weather': panels are findings, gpu"),
         (("gpu cpu", "cpu gpu"), "the cells of 'gpu' do not form a rectangle"),
         (("gpu cpu gpu",), "the cells of 'gpu' do not form a rectangle"),

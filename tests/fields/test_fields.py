@@ -18,7 +18,8 @@ from hwtop.fields.field import Field, Subject
 from hwtop.fields.levels import built_in, levels
 from hwtop.fields.registry import FIELDS, SUBJECTS
 from hwtop.model.frame import Frame
-from hwtop.report.json_report import plain, snapshot
+from hwtop.report.frame.json_report import snapshot
+from hwtop.report.json_text import plain
 from hwtop.symptoms.records import records
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.thresholds import settable, with_thresholds
@@ -115,7 +116,9 @@ def test_json_names_lead_to_the_same_values(subject: Subject[Any]) -> None:
 
 def at(value: Any, path: str) -> Any:
     for name in path.split("."):
-        assert value is None or name in value, f"a field says that it is at {path!r}: write it in report/json_report.py"
+        assert value is None or name in value, (
+            f"a field says that it is at {path!r}: write it in report/frame/json_report.py"
+        )
         value = None if value is None else value[name]
     return value
 

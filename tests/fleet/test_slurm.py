@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -7,9 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fleet.agents import PROGRAM
+from tests.fleet.jobs import free_port
 from tests.launchers.launched import SCRIPTS
 from tests.launchers.slurm import Slurm
 from tests.schemas import valid
+from tests.training import job_file
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -50,3 +53,31 @@ def test_one_step_watches_the_job_on_all_of_its_nodes(slurm: Slurm) -> None:
     slurm._wait_for(lambda: not slurm.run("squeue", "-h").strip(), "the end of the job")
     ended = fleet(slurm, job)
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("script", "line", "symptom", "ranks"),
+    [
+        ("slow_shard", "^step 3 ", "straggler-rank", [1]),
+        ("mismatch", r"step +29 \|", "collective-mismatch", [0, 1]),
+    ],
+)
+def test_a_fault_between_two_nodes_is_found_with_node_and_rank(
+    slurm: Slurm, script: str, line: str, symptom: str, ranks: list[int]
+) -> None:
+    place = f"RANK=$SLURM_PROCID LOCAL_RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={free_port()} GLOO_SOCKET_IFNAME=lo"
+    logs = f"{slurm.folder}/{script}"
+    rank = f"{place} exec {sys.executable} {job_file(script)} of-$SLURMD_NODENAME"
+    job = slurm.submit(f"srun -N2 -n2 --ntasks-per-node=1 -o {logs}-%t.log bash -c '{rank}'", "-N2", "-n2")
+    written = [slurm.folder / f"{script}-{number}.log" for number in (0, 1)]
+    slurm._wait_for(
+        lambda: all(log.exists() and re.search(line, log.read_text(), re.MULTILINE) for log in written), "steps"
+    )
+    done = fleet(slurm, job, "--name", script + ".py of-{host}$", "--for", "16s", "--json")
+    slurm.run("scancel", job)
+    found = valid("fleet", done.stdout)
+    told = {finding["symptom"]: finding for finding in found["findings"]}
+    assert symptom in told, done.stdout + done.stderr
+    assert told[symptom]["ranks"] == ranks
+    assert "node n2" in told[symptom]["title"] + " ".join(told[symptom]["evidence"])
+    assert {each["rank"]: each["node"] for each in found["job"]["ranks"]} == {0: "n1", 1: "n2"}

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from hwtop.feed.assemble import Assembler
 from hwtop.model.snapshot import Snapshot
-from hwtop.report.json_report import diagnosis, encode, snapshot
+from hwtop.report.frame.json_report import diagnosis, snapshot
+from hwtop.report.json_text import encode
 from tests.recording import load
 
 _POINT_IN_TIME = re.compile(

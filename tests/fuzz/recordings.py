@@ -8,8 +8,8 @@ from pathlib import Path
 from hwtop.commands.replay import frames_of
 from hwtop.config import EVERY_SYMPTOM
 from hwtop.errors import UsageError
-from hwtop.report import fleet, json_report
-from hwtop.report.json_report import encode
+from hwtop.report.frame import fleet, json_report
+from hwtop.report.json_text import encode
 from hwtop.store.encoding import encoded
 from hwtop.store.kind import FLEET, MACHINE
 from hwtop.store.packing import UnreadableError, decoded

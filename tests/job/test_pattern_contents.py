@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.patterns.match import match
 from hwtop.job.patterns.registry import builtin
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.symptoms.records import records
+from tests.matching import match
 
 
 def events_of(text: str) -> list[LogEvent]:

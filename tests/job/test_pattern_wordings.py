@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.patterns.match import match
 from hwtop.model.log import LogEvent, LogLine
+from tests.matching import match
 
 SAID = [
     ("xid", "NVRM: Xid (PCI:0000:21:00 GPU-I:03): 94, pid=812, Contained: CE User Channel (0x9)."),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hwtop.errors import UsageError
-from hwtop.job.patterns.match import Matcher, match
+from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import builtin, merge, parse_file
 from hwtop.model.log import LogEvent, LogLine
+from tests.matching import match
 
 
 def lines(*texts: str) -> list[LogLine]:

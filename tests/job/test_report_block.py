@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hwtop.job.patterns.match import match
 from hwtop.model.log import LogEvent, LogLine
+from tests.matching import match
 
 
 def events_of(text: str) -> list[LogEvent]:

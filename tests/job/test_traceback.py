@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.patterns.match import Matcher, match
+from hwtop.job.patterns.match import Matcher
 from hwtop.model.log import LogEvent, LogLine
+from tests.matching import match
 
 
 def lines(text: str) -> list[LogLine]:

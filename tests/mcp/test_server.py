@@ -17,7 +17,7 @@ from hwtop.mcp import tool as tool_module
 from hwtop.mcp.calls import Call
 from hwtop.mcp.server import Server
 from hwtop.mcp.tool import Answer, Arguments, Tool
-from hwtop.report.jobs import JobsReport
+from hwtop.report.job.jobs import JobsReport
 
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 EMPTY = JobsReport(jobs=(), scanned=0, truncated=False)

@@ -22,7 +22,7 @@ from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import Frame
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessReading
-from hwtop.report.stacks import stacks_report
+from hwtop.report.job.stacks import stacks_report
 from tests import crowds, frames
 from tests.curve_frames import with_curves
 from tests.parts import replace

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from hwtop import cli
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
-from hwtop.report import brief, markdown, text
 from hwtop.report.fit import BRIEF_BYTES, LEAST_BYTES, Section, fitted
-from hwtop.report.stacks import ProcessStacks, StacksReport, StacksTarget
-from hwtop.report.stacks_text import stacks_text
+from hwtop.report.frame import brief, markdown, text
+from hwtop.report.job.stacks import ProcessStacks, StacksReport, StacksTarget
+from hwtop.report.job.stacks_text import stacks_text
 from hwtop.symptoms import summary
 from tests import frames
 from tests.parts import replace

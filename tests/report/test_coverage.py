@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.model.symptom import Blind
-from hwtop.report.coverage import Seen, coverage, coverage_text
+from hwtop.report.frame.coverage import Seen, coverage, coverage_text
 from tests import frames
 from tests.parts import replace
 

@@ -9,8 +9,9 @@ import msgspec
 from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import CallCost
 from hwtop.model.symptom import Blind
-from hwtop.report import gpu_costs
-from hwtop.report.json_report import plain, snapshot
+from hwtop.report.frame import gpu_costs
+from hwtop.report.frame.json_report import snapshot
+from hwtop.report.json_text import plain
 from tests import frames
 from tests.fakenvml.fixture import FakeNvml
 

@@ -12,7 +12,8 @@ from hwtop.model.gpu.device import GpuRates
 from hwtop.model.gpu.link import Topology
 from hwtop.model.log import Progress
 from hwtop.model.symptom import AT_LEAST
-from hwtop.report.json_report import LONGEST_TEXT, diagnosis, encode, snapshot
+from hwtop.report.frame.json_report import diagnosis, snapshot
+from hwtop.report.json_text import LONGEST_TEXT, encode
 from tests import frames
 from tests.parts import replace
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind, Episode, Finding
-from hwtop.report.markdown import diagnosis
+from hwtop.report.frame.markdown import diagnosis
 from tests import frames
 from tests.parts import replace
 

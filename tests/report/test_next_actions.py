@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.patterns.registry import builtin
-from hwtop.report.next_actions import action, next_actions
+from hwtop.report.frame.next_actions import action, next_actions
 from hwtop.symptoms.records import records
 from tests import frames
 from tests.parts import replace

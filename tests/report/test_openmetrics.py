@@ -13,8 +13,8 @@ from hwtop.fields.field import Field
 from hwtop.fields.registry import FIELDS
 from hwtop.model.frame import Frame
 from hwtop.model.job import JobPlace
-from hwtop.report.metrics import MOST_SAMPLES, named
-from hwtop.report.openmetrics import full_name, openmetrics
+from hwtop.report.exports.metrics import MOST_SAMPLES, named
+from hwtop.report.exports.openmetrics import full_name, openmetrics
 from tests import fleets
 from tests.docs.user_texts import ROOT
 from tests.recording import replay

@@ -10,9 +10,9 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 
 from hwtop.fields.field import Field
 from hwtop.fields.registry import FIELDS
-from hwtop.report import openmetrics
-from hwtop.report.metrics import MOST_SAMPLES, metrics_of, named
-from hwtop.report.otlp import full_name, rejected, request
+from hwtop.report.exports import openmetrics
+from hwtop.report.exports.metrics import MOST_SAMPLES, metrics_of, named
+from hwtop.report.exports.otlp import full_name, rejected, request
 from tests import fleets
 
 _WORDS = {"By": "bytes", "W": "watts", "Cel": "celsius", "Hz": "hertz", "s": "seconds", "1": ""}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hwtop.job.ras.report import parse
 from hwtop.model.job import JobRas
-from hwtop.report.job_object import job_object
-from hwtop.report.ras import lines
+from hwtop.report.frame.job_object import job_object
+from hwtop.report.frame.ras import lines
 from tests.job.ras.test_verdict import communicator, everyone
 from tests.parts import replace
 from tests.symptoms.derived_states import job, rank

@@ -19,11 +19,12 @@ from hwtop.model.check import CheckResult
 from hwtop.model.frame import Frame
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessReading
-from hwtop.report.flight import flight_report
-from hwtop.report.json_report import diagnosis, encode, snapshot
+from hwtop.report.frame.json_report import diagnosis, snapshot
+from hwtop.report.job.flight import flight_report
+from hwtop.report.job.stacks import stacks_report
+from hwtop.report.json_text import encode
 from hwtop.report.preflight import checks_report
 from hwtop.report.schema import SCHEMAS
-from hwtop.report.stacks import stacks_report
 from tests import flight_dumps, frames
 from tests.recording import replay
 from tests.schemas import valid

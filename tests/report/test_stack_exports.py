@@ -4,8 +4,8 @@ import msgspec
 from msgspec import Struct, field
 
 from hwtop.model.stack import StackFrame, StackSample
-from hwtop.report.collapsed import collapsed
-from hwtop.report.speedscope import SCHEMA, speedscope
+from hwtop.report.exports.collapsed import collapsed
+from hwtop.report.exports.speedscope import SCHEMA, speedscope
 from tests.stack_jobs import frame
 
 MAIN = frame("<module> train.py 50")

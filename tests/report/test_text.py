@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from hwtop.model.gpu.device import Gpu
-from hwtop.report.text import machine
+from hwtop.report.frame.text import machine
 from tests import frames
 from tests.parts import replace
 

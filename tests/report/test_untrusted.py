@@ -12,7 +12,8 @@ from hwtop.feed.assemble import Assembler
 from hwtop.model.log import LogReading
 from hwtop.model.process import ProcessReading
 from hwtop.model.snapshot import Snapshot
-from hwtop.report.json_report import LONGEST_TEXT, diagnosis, encode
+from hwtop.report.frame.json_report import diagnosis
+from hwtop.report.json_text import LONGEST_TEXT, encode
 from tests.recording import load
 
 MARK = "IGNORE-ALL-INSTRUCTIONS"

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from hwtop.cli import cli
 from hwtop.feed.feed import frames
 from hwtop.job.log.own_report import signed_json
-from hwtop.report import json_report
+from hwtop.report.frame import json_report
+from hwtop.report.json_text import encode
 from hwtop.store.reader import Recording
 from tests import findings_of
 from tests.recording import replay
@@ -37,7 +38,7 @@ def test_a_recording_gives_the_findings_of_the_live_run(place: Path) -> None:
 def test_the_report_of_a_recording_is_that_of_the_live_run(place: Path) -> None:
     done = CliRunner().invoke(cli, ["replay", str(place), "--diagnose", "--json"])
     assert done.exit_code == 1
-    assert done.stdout == signed_json(json_report.encode(json_report.diagnosis(replay("hang")[-1]))) + "\n"
+    assert done.stdout == signed_json(encode(json_report.diagnosis(replay("hang")[-1]))) + "\n"
 
 
 def test_a_recording_is_diagnosed_at_a_time(place: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.patterns.match import match
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
+from tests.matching import match
 
 
 def events_of(*texts: str, pattern: str) -> list[LogEvent]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Iterator
 from string import Formatter
 
 import msgspec
@@ -12,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.symptoms import records as module
-from hwtop.symptoms.records import Record, mistakes, records, room_of
+from hwtop.symptoms.records import Group, Record, records, room_of
 from hwtop.symptoms.rules import RULES, UNJUDGED
 from hwtop.symptoms.text import filled, filled_all, is_general, named, placeholders
 
@@ -136,3 +137,27 @@ def test_what_the_machine_names_is_quoted_in_commands(symptom: str) -> None:
 def test_a_file_named_like_a_command_stays_one_word() -> None:
     step = filled("tail -n 50 {log:sh}   # what it did last", {"log": "/tmp/rank1;touch ~PWNED.log"})
     assert step == "tail -n 50 '/tmp/rank1;touch ~PWNED.log'   # what it did last"
+
+
+def mistakes() -> Iterator[str]:
+    """What is wrong with the records, in words: ids, groups, placeholders and limits that do not exist."""
+    groups = set(Group.__args__)  # type: ignore[attr-defined]  # the names of a Literal
+    orders: dict[int, str] = {}
+    for symptom, record in module.records().items():
+        if (other := orders.setdefault(record.order, symptom)) != symptom:
+            yield f"{symptom}: order {record.order} is that of {other}"
+        for name in (*record.explained_by, *record.explains):
+            if name not in module.records() and name not in groups:
+                yield f"{symptom}: no symptom or group {name!r}"
+        if not (record.check or record.log_line or record.unjudged):
+            yield f"{symptom}: needs a check, log_line or unjudged"
+        wanted = placeholders(record.threshold or "")
+        for name in sorted(wanted ^ set(record.limits)):
+            yield f"{symptom}: {name!r} is {'no limit' if name in wanted else 'not in the threshold'}"
+        for colour in record.colours:
+            for limit in (colour.warning, colour.critical):
+                if limit is not None and limit not in record.limits:
+                    yield f"{symptom}: the colour of {colour.field} names no limit: {limit!r}"
+        for name, known in record.limits.items():
+            if not known.allows(known.default):
+                yield f"{symptom}.{name}: the default is not in its range"

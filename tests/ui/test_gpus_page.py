@@ -15,7 +15,7 @@ from hwtop.model.gpu.link import NvLink
 from hwtop.model.log import LogEvent
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
-from hwtop.ui.pages.layout import picture, scrollable
+from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.gpu import view as gpu_view
 from hwtop.ui.panels.gpu.reasons import field_words
 from hwtop.ui.panels.gpu.state import GpuState
@@ -24,6 +24,7 @@ from hwtop.ui.view import View
 from tests import frames, gpu_frames
 from tests.parts import replace
 from tests.ui.cover import assert_covers
+from tests.ui.scrolling import scrollable
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SIZES = [(60, 15), (80, 24), (80, 50), (120, 40), (160, 50), (200, 60), (300, 80)]
@@ -296,6 +297,7 @@ def test_what_slows_a_gpu_is_looked_at_first() -> None:
 def test_without_gpus_the_reason_has_the_page() -> None:
     screen = shown(frames.dead_rank())
     assert "no GPU numbers: no NVIDIA driver: libnvidia-ml.so.1 not found" in screen
+    assert "hwtop doctor" in screen and "docker run --gpus all" in screen
 
 
 def test_text_of_the_machine_cannot_break_the_page() -> None:

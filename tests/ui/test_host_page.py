@@ -14,7 +14,7 @@ from hwtop.model.host.network import NicRates
 from hwtop.model.snapshot import SourceStatus
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.input.keyboard import scrolled
-from hwtop.ui.pages.layout import arrange, picture, scrollable
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.host import cores as host_cores
 from hwtop.ui.panels.host import cpu as cpu_panel
 from hwtop.ui.panels.host import view as host_view
@@ -22,6 +22,7 @@ from hwtop.ui.panels.host.trend import past
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
+from tests.ui.scrolling import scrollable
 from tests.ui.test_app import FakeFeed, drive
 
 G = 1024**3

@@ -286,7 +286,7 @@ def test_keys_as_people_write_them(written: str | list[str], keys: str) -> None:
         ({"pause": "Ctrl-C"}, "Ctrl-C always quits"),
         ({"pause": "Ctrl-I"}, "terminals send Tab for Ctrl-I"),
         ({"pause": ""}, "it needs a key; without the line it has p"),
-        ({"pause": "pagdown"}, "no key 'pagdown': did you mean 'PgDn'"),
+        ({"pause": "pagdown"}, "no key 'pagdown': did you mean 'pagedown'"),
         ({"pause": "\x1b"}, "it needs a key|no key"),
         ({"pause": "q"}, "q is a key of 'quit' already: give that one another key"),
         ({"pause": "Z", "order": "Z"}, "leave it to one of them"),

@@ -157,7 +157,7 @@ def test_a_panel_that_is_not_there_is_refused() -> None:
 def test_no_secret_is_in_any_picture_or_on_the_clipboard() -> None:
     """Sixty kinds, in log lines of errors that become findings, and in names of files."""
     from hwtop.feed.feed import frames as made
-    from hwtop.report.markdown import folded
+    from hwtop.report.frame.markdown import folded
     from hwtop.symptoms.summary import few_lines, one_line
     from hwtop.ui.pages.registry import current
 

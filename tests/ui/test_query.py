@@ -134,8 +134,8 @@ def test_what_is_not_known_is_neither_more_nor_less_and_can_be_asked_for() -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("gpuu=3", "no field gpuu: gpu or cpu?"),
-        ("sta=D", "no field sta: state?"),
+        ("gpuu=3", "no field gpuu: did you mean 'gpu'?"),
+        ("sta=D", "no field sta: did you mean 'state'?"),
         ("zzz=3", "no field zzz: rank gpu cpu mem ago state"),
         ("rank=", "rank= needs a value, e.g. rank=3"),
         ("state!=", "state!= needs a value, e.g. state!=data-wait"),
@@ -145,7 +145,7 @@ def test_what_is_not_known_is_neither_more_nor_less_and_can_be_asked_for() -> No
         ("cpu>80>90", "cpu takes no 80>90: a number, e.g. 80"),
         ("rank>3-4", "rank takes no 3-4: a number, e.g. 3, 0-7 or 12k"),
         ("state>D", "state is a word: state=D or state!=D"),
-        ("state=stuk", "no state stuk: stuck?"),
+        ("state=stuk", "no state stuk: did you mean 'stuck'?"),
         ("rank~3", "rank is a number: rank=3 or rank>3"),
         ("state~", "state~ needs a value, e.g. state~data-wait"),
     ],

@@ -10,12 +10,13 @@ from hwtop.model.symptom import Episode, Finding, Hypothesis
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.input.keyboard import chosen, cleared, moved, scrolled
 from hwtop.ui.input.mouse import selected
-from hwtop.ui.pages.layout import arrange, picture, scrollable
+from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.symptoms import view as symptom_view
 from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
+from tests.ui.scrolling import scrollable
 from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 SIZES = [(80, 24), (120, 40), (200, 60)]

@@ -204,7 +204,7 @@ def test_what_is_not_understood_is_said_where_it_is_typed(page: str, width: int)
     (line,) = draw(view, width, 1)
     assert line.width == width
     assert "stat=D" in line.text
-    assert "no field stat: state?" in line.text
+    assert "no field stat: did you mean 'state'?" in line.text
     assert any("8 of 8" in row or "41 of 41" in row for row in rows(view))
     for word in ("rank=" * 30, "zz=1", "rank=0-3 cpu>x"):
         (line,) = draw(replace(view, filters={page: word}), width, 1)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hwtop.errors import CannotError, UsageError
-from hwtop.report.openmetrics import CONTENT_TYPE
+from hwtop.report.exports.openmetrics import CONTENT_TYPE
 from hwtop.web.metrics import Guard, MetricsServer, guard
 from tests.web.served import hwtop
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.report.openmetrics import openmetrics
+from hwtop.report.exports.openmetrics import openmetrics
 from hwtop.web.metrics import MetricsServer, guard
 from tests.recording import replay
 

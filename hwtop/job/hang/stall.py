@@ -52,11 +52,6 @@ class Patience(Struct, frozen=True, kw_only=True):
 PATIENCE = Patience()
 
 
-def is_standing_still(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE) -> bool:
-    """No live rank makes progress, and that is improbable of a healthy job."""
-    return standstill_phi(ranks, gpus, patience) >= LEVEL
-
-
 def standstill_phi(ranks: Sequence[Rank], gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE) -> float:
     """The least phi of all live ranks; 0 where nothing is known that could stand still."""
     live = [rank for rank in ranks if rank.is_alive]

@@ -156,11 +156,6 @@ class Matcher:
         return kept
 
 
-def match(lines: Iterable[LogLine]) -> list[LogEvent]:
-    """All events of lines that are complete in themselves, with the patterns that come with hwtop."""
-    return Matcher(repeat_limit=None).match(lines)
-
-
 def prefilter_of(registry: Registry) -> Prefilter:
     """Finds every line that a Matcher with these patterns looks at by itself, and no more."""
     literals, expressions = _users(registry)

@@ -40,7 +40,7 @@ A step is a text, or a list of alternatives: the first whose placeholders all ha
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -226,30 +226,6 @@ def members(name: str) -> tuple[str, ...]:
         return (name,)
     found = [symptom for symptom, record in records().items() if name in record.groups]
     return tuple(sorted(found, key=lambda symptom: records()[symptom].order))
-
-
-def mistakes() -> Iterator[str]:
-    """What is wrong with the records, in words: ids, groups, placeholders and limits that do not exist."""
-    groups = set(Group.__args__)  # type: ignore[attr-defined]  # the names of a Literal
-    orders: dict[int, str] = {}
-    for symptom, record in records().items():
-        if (other := orders.setdefault(record.order, symptom)) != symptom:
-            yield f"{symptom}: order {record.order} is that of {other}"
-        for name in (*record.explained_by, *record.explains):
-            if name not in records() and name not in groups:
-                yield f"{symptom}: no symptom or group {name!r}"
-        if not (record.check or record.log_line or record.unjudged):
-            yield f"{symptom}: needs a check, log_line or unjudged"
-        wanted = placeholders(record.threshold or "")
-        for name in sorted(wanted ^ set(record.limits)):
-            yield f"{symptom}: {name!r} is {'no limit' if name in wanted else 'not in the threshold'}"
-        for colour in record.colours:
-            for limit in (colour.warning, colour.critical):
-                if limit is not None and limit not in record.limits:
-                    yield f"{symptom}: the colour of {colour.field} names no limit: {limit!r}"
-        for name, known in record.limits.items():
-            if not known.allows(known.default):
-                yield f"{symptom}.{name}: the default is not in its range"
 
 
 def _converted(file: str, symptom: str, table: object) -> Record:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from hwtop.config.settings import toml
 from hwtop.errors import UsageError
+from hwtop.suggestion import did_you_mean
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys.names import Keymap
 from hwtop.ui.keys.shared import INTERRUPT
@@ -66,8 +66,7 @@ def _keys(action: str, reported: str | Sequence[str]) -> str:
     if action == INTERRUPT.id:
         raise UsageError(f"settings: keys.{action}: Ctrl-C always quits; the other keys are those of 'quit'")
     if action not in known:
-        near = get_close_matches(action, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "`hwtop config show` lists them"
+        hint = did_you_mean(action, known, "`hwtop config show` lists them")
         raise UsageError(f"settings: keys: no action {action[:40]!r}: {hint}")
     try:
         found = dict.fromkeys(map(key_of, words(reported)))

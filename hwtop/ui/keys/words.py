@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from difflib import get_close_matches
 
 from textual.keys import KEY_NAME_REPLACEMENTS
 
 from hwtop.errors import UsageError
-from hwtop.ui.keys import names as key_names
+from hwtop.suggestion import did_you_mean
 
 _NAMED = {
     **{f"f{number}": f"f{number}" for number in range(1, 25)},
@@ -43,10 +42,7 @@ def key_of(word: str) -> str:
     modifiers = [_MODIFIERS.get(name.casefold(), "") for name in before]
     key = _NAMED.get(last.casefold(), last if last in _CHARACTERS else of_character(last))
     if not key or not all(modifiers):
-        near = get_close_matches(word.casefold(), _NAMED, n=1)
-        hint = (
-            f"did you mean {key_names.name(_NAMED[near[0]])!r}?" if near else "write Z, ?, F5, Ctrl-P, PgDn, Space, ..."
-        )
+        hint = did_you_mean(word.casefold(), _NAMED, "write Z, ?, F5, Ctrl-P, PgDn, Space, ...")
         raise UsageError(f"no key {word[:40]!r}: {hint}")
     if modifiers == ["shift"] and len(key) == 1:
         return key.upper()

@@ -59,16 +59,15 @@ def _jobs(view: View, room: int) -> list[Line]:
 
 def _job(view: View, width: int, room: int) -> list[Line]:
     """Findings, a line each on ranks, devices and host, then ranks one by one."""
-    ranks = view.job.ranks if view.job else ()
+    ranks = view.ranks
     about = _about(view, ranks, width)
     findings = _findings(view, width, max(1, room - min(len(about), room // 2)))
     lines = [*findings, *about]
     left = room - len(lines)
     if left <= 0 or not ranks:
         return lines
-    wanted = view.selected if view.selected is not None else next(iter(view.blamed), None)
-    place = next((index for index, rank in enumerate(ranks) if rank.rank == wanted), 0)
-    return lines + [_rank(ranks[index], view.selected) for index in table.around(len(ranks), left, place)]
+    shown = table.around(len(ranks), left, rank_view.place_of_focused(view, ranks))
+    return lines + [_rank(ranks[index], view.selected) for index in shown]
 
 
 def _findings(view: View, width: int, room: int) -> list[Line]:
@@ -104,9 +103,7 @@ def _ranks(ranks: Sequence[Rank], width: int) -> Line:
     for state, count in rank_view.state_counts(ranks):
         glyph, role = marks.RANK_STATE[state]
         parts.append(Line(f"{glyph} {count} ", role).add(state))
-    steps = sorted(
-        rank.progress.newest.step for rank in ranks if rank.progress.newest and rank.progress.newest.step is not None
-    )
+    steps = sorted(found for rank in ranks if (found := rank.progress.step) is not None)
     if steps:
         span = units.count(steps[0]) if steps[0] == steps[-1] else f"{units.count(steps[0])}–{units.count(steps[-1])}"
         parts.append(Line("step ", "label").add(span))
@@ -121,7 +118,7 @@ def _ranks(ranks: Sequence[Rank], width: int) -> Line:
 
 def _rank(rank: Rank, selected: int | None) -> Line:
     mark, role = marks.RANK_STATE[rank.state]
-    step = units.count(rank.progress.newest.step if rank.progress.newest else None)
+    step = units.count(rank.progress.step)
     row = Line(f"{mark} {rank.rank} {rank.state}", role).add(
         f"  {step}  {units.step_time(rank.progress.step_time_s)}", "dim"
     )

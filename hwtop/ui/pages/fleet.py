@@ -23,8 +23,6 @@ from hwtop.ui.widgets.place import WIDE, Place, stack
 _TABLE_LEAST = 7
 """Rows of the table: titles and four nodes."""
 _FINDINGS_LEAST = 4
-_CARD_BELOW_FROM = 24
-"""Rows below the map from which one node has a card there, in a terminal too narrow for one beside the table."""
 
 
 def _in_map(view: View, at: Cell, size: Size) -> View:
@@ -87,10 +85,6 @@ class FleetPage(Page):
             rows = min(table.wanted(view), max(least, rest // 2))
             places |= stack([("fleet-table", rows), ("fleet-card", rest - rows)], at.y, width)
         return places
-
-    def focused_first(self, view: View) -> tuple[str, ...]:  # noqa: ARG002
-        """The map."""
-        return self.main
 
     def entered(self, view: View) -> View:
         """Of the whole job."""

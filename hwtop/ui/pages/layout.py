@@ -91,8 +91,3 @@ def picture(view: View, width: int, height: int) -> list[Line]:
             line = line.fitted(x).extend(part) if line.width < x else line.extend(part)
         lines.append(line.fitted(width))
     return lines
-
-
-def scrollable(view: View, width: int, height: int) -> int:
-    """How far this page can be scrolled, in rows."""
-    return current(view).scrollable(view, arrange(view, width, height))

@@ -190,7 +190,7 @@ class Page:
     def process(self, view: View) -> JobProcess | None:
         """The process of a deep look: that of the rank on screen."""
         rank = view.shown_rank
-        return next((item for item in (view.job.processes if view.job else ()) if rank and item.pid == rank.pid), None)
+        return next((item for item in view.processes if rank and item.pid == rank.pid), None)
 
     def user_focus(self, view: View) -> UserFocus:
         """What the feed should look at closely."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hwtop.fields import units
+from hwtop.symptoms.severity import gravity
 from hwtop.ui import marks, past
 from hwtop.ui.panels import picture_time
 from hwtop.ui.past import StoredFrame
@@ -64,7 +65,7 @@ def place_at(view: View, x: int, width: int) -> int | None:
     here = [place for place, each in enumerate(kept) if bar.start_s <= each.time_s and bar.cell(each.time_s) == cell]
     turns = [place for place in here if kept[place].is_turn]
     if turns:
-        return max(turns, key=lambda place: past.gravity(kept[place].raised))
+        return max(turns, key=lambda place: gravity(kept[place].raised))
     return past.nearest(view.past, bar.start_s + (cell + 0.5) / bar.cells * (bar.end_s - bar.start_s))
 
 
@@ -124,7 +125,7 @@ def _track(view: View, bar: _Bar) -> list[tuple[str, str]]:
             _fill(drawn, bar, each.time_s - each.gap_s, each.time_s, (_GAP, "dim"))
     if not view.past.is_whole and view.playback is not None:
         _fill(drawn, bar, kept[-1].time_s, bar.end_s, (_GAP, "dim"))
-    for each in sorted((each for each in kept if each.is_turn), key=lambda each: past.gravity(each.raised)):
+    for each in sorted((each for each in kept if each.is_turn), key=lambda each: gravity(each.raised)):
         drawn[bar.cell(each.time_s)] = _mark(each)
     drawn[bar.cell(view.frame.derived.time_s)] = (_HERE, "tab-on")
     return drawn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.fields import units
-from hwtop.fields.node import reporting
+from hwtop.fields.node_row import reporting
 from hwtop.model.job import JobPlace
 from hwtop.ui import marks, progress
 from hwtop.ui.panels import picture_time

@@ -96,7 +96,7 @@ def watched(view: View, newer: View) -> View:
 
 
 def _find(view: View) -> JobProcess | None:
-    processes = view.job.processes if view.job else ()
+    processes = view.processes
     return next((item for item in processes if tag(item) == view.state(ProcessesState).followed), None)
 
 

@@ -54,6 +54,17 @@ class Dialog(ModalScreen[T]):
         """Whether the key was typed into what this dialog asks for, and so means nothing else."""
         return False
 
+    def on_mouse_scroll_down(self) -> None:
+        """One step."""
+        self.wheel(1)
+
+    def on_mouse_scroll_up(self) -> None:
+        """One step."""
+        self.wheel(-1)
+
+    def wheel(self, step: int) -> None:
+        """The mouse wheel, one step down or (-1) up."""
+
     def redraw(self) -> None:
         """Fill the panel for the size there is now."""
         lines, width, height = self.lines(*self.app.size)
@@ -114,13 +125,9 @@ class MenuScreen(Dialog[T | None], Generic[T]):
         """Choose nothing."""
         self.dismiss(None)
 
-    def on_mouse_scroll_down(self) -> None:
-        """As the down key."""
-        self.action_move(1)
-
-    def on_mouse_scroll_up(self) -> None:
-        """As the up key."""
-        self.action_move(-1)
+    def wheel(self, step: int) -> None:
+        """As the down and the up key."""
+        self.action_move(step)
 
 
 class ConfirmScreen(MenuScreen[bool]):
@@ -195,13 +202,9 @@ class TextScreen(Dialog[None]):
         """Back to the monitor."""
         self.dismiss(None)
 
-    def on_mouse_scroll_down(self, _: events.MouseScrollDown) -> None:
+    def wheel(self, step: int) -> None:
         """Three rows."""
-        self.action_scroll_lines(3)
-
-    def on_mouse_scroll_up(self, _: events.MouseScrollUp) -> None:
-        """Three rows."""
-        self.action_scroll_lines(-3)
+        self.action_scroll_lines(3 * step)
 
 
 def _from(line: Line, left: int) -> Line:

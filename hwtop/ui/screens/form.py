@@ -53,10 +53,6 @@ class FormScreen(Dialog[tuple[int, ...] | None]):
         """Answer nothing."""
         self.dismiss(None)
 
-    def on_mouse_scroll_down(self) -> None:
-        """As the down key."""
-        self.action_move(1)
-
-    def on_mouse_scroll_up(self) -> None:
-        """As the up key."""
-        self.action_move(-1)
+    def wheel(self, step: int) -> None:
+        """As the down and the up key."""
+        self.action_move(step)

@@ -57,13 +57,9 @@ class HelpScreen(Dialog[None]):
         """Search it."""
         self._search(typed(self._typed, event.text))
 
-    def on_mouse_scroll_down(self) -> None:
+    def wheel(self, step: int) -> None:
         """Three lines."""
-        self.action_scroll_by(3)
-
-    def on_mouse_scroll_up(self) -> None:
-        """Three lines."""
-        self.action_scroll_by(-3)
+        self.action_scroll_by(3 * step)
 
     def action_back(self) -> None:
         """Forget what is typed; without it close."""

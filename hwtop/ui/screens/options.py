@@ -107,15 +107,10 @@ class OptionsScreen(Dialog[None]):
         elif row is not None:
             self.action_move(row - self.view.cursor)
 
-    def on_mouse_scroll_down(self) -> None:
-        """As the down key."""
+    def wheel(self, step: int) -> None:
+        """As the down and the up key."""
         if not self._is_typing:
-            self.action_move(1)
-
-    def on_mouse_scroll_up(self) -> None:
-        """As the up key."""
-        if not self._is_typing:
-            self.action_move(-1)
+            self.action_move(step)
 
     def action_move(self, rows: int) -> None:
         """Another setting."""

@@ -86,13 +86,9 @@ class PaletteScreen(Dialog[Entry | None]):
             self._cursor = rows[row]
             self.action_choose()
 
-    def on_mouse_scroll_down(self) -> None:
-        """As the down key."""
-        self.action_move(1)
-
-    def on_mouse_scroll_up(self) -> None:
-        """As the up key."""
-        self.action_move(-1)
+    def wheel(self, step: int) -> None:
+        """As the down and the up key."""
+        self.action_move(step)
 
     @property
     def _here(self) -> Entry | None:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from hwtop.config import Config
 from hwtop.config.settings import Path, Value, changes, with_value
+from hwtop.fields import levels
 from hwtop.seconds import seconds
 from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.options import ScreenOptions
@@ -28,6 +29,20 @@ def with_keys(settings: SettingsView, view: View) -> SettingsView:
     for path, value in by_keys.items():
         draft = with_value(draft, path, value)
     return replace(settings, draft=draft, touched=settings.touched | by_keys.keys())
+
+
+def configured(config: Config) -> ScreenOptions:
+    """As the settings say, of what pictures show too.
+
+    Raises:
+        UsageError: they name an action or a key that does not exist.
+    """
+    return ScreenOptions(
+        panels=config.panels,
+        alerts=config.alerts,
+        keymap=keymap(config.keys),
+        levels=levels.chosen(config.symptoms.thresholds),
+    )
 
 
 def options_for(options: ScreenOptions, before: Config, after: Config) -> ScreenOptions:

@@ -4,8 +4,7 @@ of them; a term with an operator asks a field, any other is looked for in the te
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -13,6 +12,7 @@ from msgspec import Struct
 
 from hwtop.fields.field import Field, Kind, Value
 from hwtop.lazy_regex import lazy_regex
+from hwtop.suggestion import did_you_mean
 
 Row = TypeVar("Row")
 
@@ -35,7 +35,6 @@ _ASKS = lazy_regex(r"([a-z][a-z/_]*)(!=|!~|>=|<=|=|~|<|>)(.*)", re.IGNORECASE | 
 _NUMBER = lazy_regex(r"(\d+(?:\.(\d*))?|\.(\d+))([a-z%]*)", re.IGNORECASE)
 _NONE = "none"
 """Asks for rows that have no value, e.g. `rank=none`."""
-_NEAR = 3
 
 
 class Query(Struct, Generic[Row], frozen=True):
@@ -76,7 +75,7 @@ def _test(term: str, fields: Mapping[str, Field[Row]], text_of: Callable[[Row], 
         return partial(_has_word, term.strip('"').casefold(), is_not, text_of)
     name, operator, value = asked[1].casefold(), asked[2], asked[3]
     if name not in fields:
-        raise _NotUnderstoodError(f"no field {name}: {_near(name, list(fields))}")
+        raise _NotUnderstoodError(f"no field {name}: {did_you_mean(name, fields, ' '.join(fields))}")
     field = fields[name]
     if not value:
         raise _NotUnderstoodError(f"{name}{operator} needs a value, e.g. {name}{operator}{_example(field)}")
@@ -102,7 +101,9 @@ def _words(field: Field[Row], operator: str, value: str) -> Callable[[Value], bo
     wanted = [part.casefold() for part in value.split(",") if part]
     for part in wanted:
         if field.choices and part != _NONE and not any(_is_meant(part, word) for word in field.choices):
-            raise _NotUnderstoodError(f"no {field.name} {part}: {_near(part, field.choices)}")
+            raise _NotUnderstoodError(
+                f"no {field.name} {part}: {did_you_mean(part, field.choices, ' '.join(field.choices))}"
+            )
     return lambda given: any(_is_meant(part, given) for part in wanted)
 
 
@@ -162,9 +163,3 @@ def _example(field: Field[Row]) -> str:
     if field.kind == "word":
         return field.choices[0] if field.choices else "word"
     return re.split(", | or ", _EXAMPLES[field.kind])[0]
-
-
-def _near(wrong: str, names: Sequence[str]) -> str:
-    """Those that could be meant, else all."""
-    near = [name for name in names if name.startswith(wrong)] or get_close_matches(wrong, names, _NEAR, 0.5)
-    return f"{' or '.join(near[:_NEAR])}?" if near else " ".join(names)

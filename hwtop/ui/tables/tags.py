@@ -47,5 +47,5 @@ def reported(view: View) -> Line:
 
 def of_rank(view: View, rank: Rank) -> tuple[JobProcess, ...]:
     """Its process, while there is one."""
-    processes = view.job.processes if view.job else ()
+    processes = view.processes
     return tuple(item for item in processes if item.role == "rank" and item.pid == rank.pid)

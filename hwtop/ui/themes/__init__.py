@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from hwtop.errors import UsageError
+from hwtop.suggestion import one_of
 from hwtop.ui.themes import borrowed
 from hwtop.ui.themes.colour_blind import COLOUR_BLIND
 from hwtop.ui.themes.high_contrast import HIGH_CONTRAST
@@ -33,9 +32,7 @@ def check(name: str) -> None:
         UsageError: there is none.
     """
     if name not in (AUTO, *NAMES):
-        near = get_close_matches(name, NAMES, n=1)
-        hint = f"did you mean {near[0]!r}? Or " if near else ""
-        raise UsageError(f"no theme {name[:40]!r}: {hint}choose one of {', '.join((AUTO, *NAMES))}")
+        raise UsageError(f"no theme {name[:40]!r}: {one_of(name, (AUTO, *NAMES))}")
 
 
 def fitting(name: str, color_system: str | None, *, is_light: bool = False) -> str:

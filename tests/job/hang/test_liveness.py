@@ -8,8 +8,9 @@ import pytest
 
 from hwtop.job.hang.liveness import LEVEL, PRIOR_S, SUSPECT, confidence, phi, phi_of_silence
 from hwtop.job.hang.rank_state import settled
-from hwtop.job.hang.stall import is_standing_still, wait_phi
+from hwtop.job.hang.stall import wait_phi
 from hwtop.model.rank import Rank
+from tests.job.hang.standstill import is_standing_still
 from tests.symptoms.derived_states import rank, still
 
 SPINS: dict[str, Any] = {"phase": "other", "is_waiting": False, "idle_for_s": 0.0, "cpu_pct": 99.0, "os_state": "R"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.hang.prompt import prompt_of
-from hwtop.job.hang.stall import is_standing_still
 from hwtop.model.rank import Rank
+from tests.job.hang.standstill import is_standing_still
 from tests.job.hang.test_rank_state import dump
 from tests.parts import replace
 from tests.symptoms.derived_states import still

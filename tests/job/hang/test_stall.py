@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from hwtop.job.hang.stall import Patience, is_standing_still, silence_s
+from hwtop.job.hang.stall import Patience, silence_s
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Progress
 from hwtop.model.process import SystemCall
+from tests.job.hang.standstill import is_standing_still
 from tests.job.hang.test_rank_state import dump
 from tests.parts import replace
 from tests.symptoms.derived_states import rank, still

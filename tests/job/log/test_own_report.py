@@ -15,7 +15,8 @@ from hwtop.derive.logs.log import LogBook
 from hwtop.job.log.block import block_of
 from hwtop.job.log.own_report import block_without_reports, signed, signed_json
 from hwtop.job.patterns.match import Matcher
-from hwtop.report import json_report, markdown
+from hwtop.report.frame import json_report, markdown
+from hwtop.report.json_text import encode
 from tests import frames
 from tests.derive.readings import log_lines, logs
 from tests.parts import replace
@@ -31,7 +32,7 @@ def _report(form: str) -> str:
     finding = replace(frame.findings[0], next_steps=(STEP,), evidence=(f"/logs/rank_1.log: {OOM}", *TRACEBACK))
     frame = replace(frame, findings=(finding,))
     if form == "json":
-        return signed_json(json_report.encode(json_report.diagnosis(frame))) + "\n"
+        return signed_json(encode(json_report.diagnosis(frame))) + "\n"
     return signed(markdown.diagnosis(frame, markdown=form == "markdown") + "\n")
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.log.parsed import parsed_text
-from hwtop.job.patterns.match import match
 from hwtop.model.log import LogLine
+from tests.matching import match
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hwtop.model.job import Job
 from hwtop.symptoms.hang import stall
 from hwtop.symptoms.hang.hang import check_missing
 from hwtop.symptoms.hang.stall import HANG, stall_cause
+from hwtop.symptoms.rule import Limits
 from hwtop.symptoms.rules import RULES
 from tests.symptoms.derived_states import constant, derived, gpu, history, job, still
 
@@ -56,7 +57,7 @@ def test_nearly_each_look_of_ten_seconds_must_show_it() -> None:
 def test_the_silence_that_is_asked_can_be_set() -> None:
     watched = constant(job(*RANKS, still(2, 20.0, phase="other", is_waiting=False)))
     assert check_missing(watched) is not None
-    assert check_missing(watched, HANG.but(quiet_s=30.0)) is None
+    assert check_missing(watched, Limits({**HANG, "quiet_s": 30.0})) is None
 
 
 def test_the_cause_is_worked_out_once_a_frame_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:

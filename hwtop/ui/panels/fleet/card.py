@@ -8,7 +8,7 @@ from hwtop.fields import gpu as gpu_fields
 from hwtop.fields import node as fields
 from hwtop.fields import units
 from hwtop.fields.gpu import DeviceRow
-from hwtop.fields.node import NodeRow
+from hwtop.fields.node_row import BEHIND, NodeRow
 from hwtop.job.rank_set import named
 from hwtop.model.fleet import NodeReport
 from hwtop.model.rank import Rank
@@ -99,8 +99,8 @@ def _slot(view: View, row: NodeRow, slot: Slot) -> Line:
 def _rank(row: NodeRow, rank: Rank) -> Line:
     glyph, role = marks.RANK_STATE[rank.state]
     line = Line(f"{rank.rank:>4} ", "strong").add(f"{glyph} {rank.state}", role)
-    found = fields.step(rank)
-    if found is not None and row.step_of_most is not None and row.step_of_most - found >= fields.BEHIND:
+    found = rank.progress.step
+    if found is not None and row.step_of_most is not None and row.step_of_most - found >= BEHIND:
         line.add(f" -{row.step_of_most - found:,.0f}", "warn")
     return line
 

@@ -11,7 +11,7 @@ from hwtop.fields import gpu as gpu_fields
 from hwtop.fields import units
 from hwtop.fields.gpu import DeviceRow
 from hwtop.fields.level import Level, Levels
-from hwtop.fields.node import BEHIND, NodeRow, step
+from hwtop.fields.node_row import BEHIND, NodeRow
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.fleet import view as fleet_view
@@ -165,7 +165,7 @@ def _phase_text(value: float | str) -> str:
 
 
 def _lag_of(row: NodeRow, slot: Slot) -> float | None:
-    found = step(slot.rank) if slot.rank else None
+    found = slot.rank.progress.step if slot.rank else None
     return None if found is None or row.step_of_most is None else max(0.0, row.step_of_most - found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from hwtop.fields.node import NodeRow, problem
+from hwtop.fields.node_row import NodeRow, problem
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.fleet import heat as heats

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from hwtop.fields import node as fields
 from hwtop.fields import units
-from hwtop.fields.node import NODE, NodeRow
+from hwtop.fields.node import NODE
+from hwtop.fields.node_row import NodeRow, problem
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.fleet import map as fleet_map
@@ -72,7 +73,7 @@ def _chosen(view: View, width: int) -> list[tuple[Column[NodeRow], int]]:
     filled = {field.id for field in NODE.fields if any(field.value(row) is not None for row in every)}
     columns = cells.columns("nodes", NODE.fields, view.levels, _DRAWN)
     kept = [column for column in columns if column.field.partition(":")[0] in filled | {fields.PROBLEM.id}]
-    longest = max((len(fields.problem(row) or "") for row in every), default=0)
+    longest = max((len(problem(row) or "") for row in every), default=0)
     problem_width = max(8, min(_PROBLEM_MOST, longest, inner(width) * 2 // 5))
     resized = [replace(each, width=problem_width) if each.field == fields.PROBLEM.id else each for each in kept]
     return table.chosen(resized, inner(width) - 2)
@@ -109,7 +110,7 @@ def _phase(row: NodeRow, _: int) -> Line:
 
 
 def _problem(row: NodeRow, _: int) -> Line:
-    found = fields.problem(row)
+    found = problem(row)
     if found is None:
         return Line()
     role = fleet_map.mark(row)[1]

@@ -8,8 +8,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from hwtop.fields.node import NodeRow, problem, reporting
-from hwtop.fields.node import rows as node_rows
+from hwtop.fields.node_row import NodeRow, problem, reporting
+from hwtop.fields.node_row import rows as node_rows
 from hwtop.fields.units import duration
 from hwtop.model.fleet import NodeStatus
 from hwtop.model.gpu.device import Gpu

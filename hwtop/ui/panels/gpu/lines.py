@@ -21,6 +21,13 @@ from hwtop.ui.widgets.text import cells, wrap
 
 _SHOWN = frozenset({"util_pct", "mem_used_bytes", "power_w", "temp_c", "sm_clock_mhz", "throttle"})
 """What the table has a column for where some device reports it."""
+_WHERE_THERE_SHOULD_BE_SOME = (
+    "hwtop doctor   # what hwtop can read on this machine, and what to do about the rest",
+    "ls /dev/nvidia* /dev/kfd /dev/dri   # does the kernel show a device here?",
+    "In a container: start it with its GPUs (docker run --gpus all, podman run --device nvidia.com/gpu=all, apptainer exec --nv)",
+    "In a Slurm job: ask for them (--gres=gpu:1), and look from inside it (srun --overlap --jobid JOB --pty bash)",
+)
+"""Next steps on a page without GPUs."""
 
 
 def wanted(view: View, _: int) -> int:
@@ -78,6 +85,15 @@ def _none(view: View, room: int, rows: int) -> list[Line]:
     return [Line("  " if number else "◌ ", "dim").add(piece, "dim") for number, piece in enumerate(pieces)]
 
 
+def _ways(room: int) -> list[Line]:
+    """What to look at where there should be some."""
+    lines = [Line()]
+    for text in _WHERE_THERE_SHOULD_BE_SOME:
+        for number, piece in enumerate(wrap(text, max(8, room - 4))):
+            lines.append(Line("    " if number else "  → ", "accent").add(piece, "text"))
+    return lines
+
+
 def _late(view: View) -> Line:
     words = gpu_view.stale_words(view.frame.derived.gpus)
     return Line(words, "warn").add(" ─ ", "border") if words else Line()
@@ -97,7 +113,8 @@ def draw_page(view: View, width: int, height: int) -> list[Line]:
     """The devices on their own page, with a cursor in place of the mark of the rank's; more than there are rows scroll with it."""
     gpus = view.frame.derived.gpus
     if not gpus:
-        return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
+        none = _none(view, inner(width), height - 2)
+        return box([*none, *_ways(inner(width))][: height - 2], width, height, Line("GPUs", "title"), Line())
     title = Line("GPUs", "title")
     if word := view.filter_of("gpu"):
         found = len(gpu_view.kept(view))

@@ -83,7 +83,7 @@ def _detail(view: View) -> ProcessDetail | None:
 def _lines(view: View, width: int) -> tuple[list[Line], Line]:
     detail = _detail(view)
     pid = view.state(ProcessesState).pid
-    process = next((item for item in (view.job.processes if view.job else ()) if item.pid == pid), None)
+    process = next((item for item in view.processes if item.pid == pid), None)
     name = name_of(process) if process is not None else f"PID {pid}, which has ended"
     what = "Environment at start of" if view.state(ProcessesState).inside == "env" else "Open files of"
     heading = Line(f"{what} {name}", "title")

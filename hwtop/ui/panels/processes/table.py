@@ -45,7 +45,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     """The tree with the cursor in sight, or one process from inside."""
     if view.state(ProcessesState).inside:
         return detail.draw(view, width, height)
-    processes = view.job.processes if view.job else ()
+    processes = view.processes
     if not processes:
         return box([_none(view)], width, height, Line("Processes", "title"), Line())
     title = _title(view)
@@ -71,7 +71,7 @@ def _title(view: View) -> Line:
     title = Line("Processes", "title").extend(tags.reported(view))
     if process_view.follows(view):
         title.add("  follows ", "label").add(f"PID {view.state(ProcessesState).pid}", "accent")
-    processes = view.job.processes if view.job else ()
+    processes = view.processes
     word = view.filter_of(PROCESSES.name)
     kept = len(process_view.kept(view)) if word else 0
     title.extend(reported(word, kept, len(processes), "processes", process_view.query(view).problem if word else ""))
@@ -172,17 +172,17 @@ def _handles(item: JobProcess) -> str:
 
 def wanted(view: View) -> int:
     """Rows for the whole tree, what is told of one of them, titles and frame."""
-    return 3 + _ABOUT_ROWS + len(view.job.processes if view.job else ())
+    return 3 + _ABOUT_ROWS + len(view.processes)
 
 
 def wanted_busiest(view: View, _: int) -> int:
     """Rows for a line a process, with titles and frame."""
-    return 3 + len(view.job.processes if view.job else ())
+    return 3 + len(view.processes)
 
 
 def draw_busiest(view: View, width: int, height: int) -> list[Line]:
     """The processes that use the CPU most."""
-    processes = view.job.processes if view.job else ()
+    processes = view.processes
     title = Line("Busiest processes", "title")
     if not processes:
         return box([_none(view)], width, height, title, Line())
@@ -194,7 +194,7 @@ def draw_busiest(view: View, width: int, height: int) -> list[Line]:
 
 def busiest_at(view: View, y: int, height: int) -> JobProcess | None:
     """The process in this row of the busiest ones."""
-    shown = _busiest(view.job.processes if view.job else ())[: max(0, height - 3)]
+    shown = _busiest(view.processes)[: max(0, height - 3)]
     return shown[y - 2] if 0 <= y - 2 < len(shown) else None
 
 

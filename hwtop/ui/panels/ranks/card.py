@@ -67,7 +67,7 @@ def _state(rank: Rank) -> Line:
     line = _labelled("state").add(f"{glyph} {rank.state}", role)
     if not rank.is_alive:
         line.add(f"  {ranks.ended_with(rank.exit_code)}", role)
-    step = rank.progress.newest.step if rank.progress.newest else None
+    step = rank.progress.step
     if step is not None:
         total = rank.progress.newest.total_steps if rank.progress.newest else None
         line.add("   step ", "label").add(units.count(step)).add(f" of {units.count(total)}" if total else "", "dim")

@@ -81,7 +81,7 @@ def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[L
 @once
 def _chosen(view: View, width: int) -> list[tuple[Column[Row], int]]:
     """Those of all ranks, so that a filter moves none."""
-    ranks = view.job.ranks if view.job else ()
+    ranks = view.ranks
     absent = {
         *((fields.GPU.id,) if not any(rank.gpus for rank in ranks) else ()),
         *((fields.NODE.id,) if not any(rank.node for rank in ranks) else ()),
@@ -107,9 +107,7 @@ def column_at(view: View, x: int, width: int) -> str:
 def shown(view: View, height: int) -> range:
     """Which ranks, by their place in the order, a panel of `height` rows without legend shows."""
     ranks = rank_view.ordered(view)
-    wanted_rank = view.selected if view.selected is not None else next(iter(view.blamed), None)
-    place = next((index for index, rank in enumerate(ranks) if rank.rank == wanted_rank), 0)
-    return table.around(len(ranks), max(1, height - 3), place)
+    return table.around(len(ranks), max(1, height - 3), rank_view.place_of_focused(view, ranks))
 
 
 def rank_at(view: View, y: int, height: int) -> int | None:

@@ -35,6 +35,12 @@ def is_plain(view: View) -> bool:
     return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not view.filter_of(RANKS.name)
 
 
+def place_of_focused(view: View, ranks: Sequence[Rank]) -> int:
+    """Of the selected rank among these, else of the one that is blamed; 0 where it is not among them."""
+    wanted = view.selected if view.selected is not None else next(iter(view.blamed), None)
+    return next((index for index, rank in enumerate(ranks) if rank.rank == wanted), 0)
+
+
 @once
 def by_number(view: View) -> dict[int, RankRow]:
     """Number -> the rank with what its fields need to know of the rest of the job."""
@@ -64,12 +70,12 @@ def differing(view: View) -> list[tuple[Rank, str]]:
         blame = {}  # what most ranks share makes none of them differ
     states = Counter(rank.state for rank in job.ranks)
     alone = _alone(job)
-    steps = [step for rank in job.ranks if (step := _step(rank)) is not None]
+    steps = [step for rank in job.ranks if (step := rank.progress.step) is not None]
     middle = median(steps) if steps else 0.0
     found: list[tuple[Rank, str]] = []
     for rank in job.ranks:
         reasons = [blame[rank.rank]] if rank.rank in blame else []
-        behind = middle - (_step(rank) or middle)
+        behind = middle - (rank.progress.step or middle)
         if behind >= _BEHIND:
             reasons.append(f"{behind:,.0f} steps behind")
         if reasons or _is_odd(rank.state, states, len(job.ranks)):
@@ -92,10 +98,6 @@ def _alone(job: Job) -> dict[int, str]:
         if group.leaf is not None and len(group.ranks) <= len(job.ranks) * _FEW
         for number in group.ranks
     }
-
-
-def _step(rank: Rank) -> int | None:
-    return rank.progress.newest.step if rank.progress.newest else None
 
 
 def ends(job: Job) -> list[tuple[int | None, list[Rank]]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hwtop import __version__
 from hwtop.model.frame import Frame
-from hwtop.report.metrics import Labels, Metric, Metrics, Unit, metrics_of
+from hwtop.report.exports.metrics import Labels, Metric, Metrics, Unit, metrics_of
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 

@@ -14,6 +14,7 @@ from hwtop.job.rank_set import named, rank_set
 from hwtop.model.flight import FlightDump, FlightVerdict
 from hwtop.model.output import Output
 from hwtop.model.symptom import Blind
+from hwtop.report.text_table import aligned
 
 _MOST_VERDICTS = 8
 
@@ -136,11 +137,8 @@ def _table(ranks: Sequence[FlightRank]) -> Iterator[str]:
         return
     head = ("group", "enqueued", "started", "finished", "last operation")
     table = [("ranks", *head), *((rank_set(numbers), *row) for row, numbers in sorted(rows.items()))]
-    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]) - 1)]
     yield ""
-    for line in table:
-        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
-        yield "  ".join((*cells, line[-1]))
+    yield from aligned(table)
 
 
 def _number(value: int | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from hwtop.model.frame import Frame
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackSample
-from hwtop.report.speedscope import speedscope
+from hwtop.report.exports.speedscope import speedscope
 
 
 def recorded_stacks(snapshots: Iterable[Snapshot], last: Frame) -> str:

@@ -13,10 +13,10 @@ from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
 from hwtop.model.output import Output
 from hwtop.model.symptom import AT_LEAST, Finding, Verdict
-from hwtop.report.brief import brief
-from hwtop.report.coverage import Coverage, coverage
 from hwtop.report.fit import BRIEF_BYTES
-from hwtop.report.next_actions import Action, next_actions
+from hwtop.report.frame.brief import brief
+from hwtop.report.frame.coverage import Coverage, coverage
+from hwtop.report.frame.next_actions import Action, next_actions
 
 TIMEOUT_CODE = 124
 """As of timeout(1)."""

@@ -11,7 +11,7 @@ from hwtop.model.job import StackGroup
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Blind
 from hwtop.report.fit import Section, fitted
-from hwtop.report.stacks import StacksReport, WorkerGroup
+from hwtop.report.job.stacks import StacksReport, WorkerGroup
 
 _MOST_BLIND = 4
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hwtop.job.size import part, size
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.gpu.device import Gpu
-from hwtop.report.brief import rank_groups
 from hwtop.report.fit import Section, fitted
+from hwtop.report.frame.brief import rank_groups
 
 
 def machine(frame: Frame, *, is_brief: bool = False, most_bytes: int | None = None) -> str:

@@ -50,7 +50,7 @@ def coverage(frame: Frame) -> Coverage:
     return Coverage(
         ranks=seen(len(alive), job.world_size if job else None, "ranks", "process"),
         stacks=seen(sum(rank.stack.phase is not None for rank in alive), len(alive), "stacks"),
-        steps=seen(sum(bool(rank.progress.newest and rank.progress.newest.step) for rank in alive), len(alive)),
+        steps=seen(sum(bool(rank.progress.step) for rank in alive), len(alive)),
         logs=seen(sum(file.reason is None for file in files), len(files), "log", "logs"),
         gpus=seen(sum(gpu.status == "ok" for gpu in derived.gpus), len(derived.gpus) or None, "gpu"),
         sources=Seen(seen=len(derived.sources) - len(late), of=len(derived.sources), reason=", ".join(late) or None),

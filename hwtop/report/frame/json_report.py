@@ -1,18 +1,13 @@
 """The JSON contract of `hwtop diagnose` and `hwtop snapshot`.
 
-Unknown numbers are null; NaN and infinity become null. Text of the machine is safe to print: `plain`.
+Unknown numbers are null.
 """
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import Any
-
-import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from hwtop import __version__
-from hwtop.job.log.text import storable, visible
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.gpu.device import CallCost, Gpu, GpuRates
 from hwtop.model.gpu.link import Topology
@@ -24,9 +19,9 @@ from hwtop.model.host.network import NicRates
 from hwtop.model.output import Output
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.symptom import Blind, Episode, Finding, Hypothesis, Verdict
-from hwtop.report.coverage import Coverage, coverage
-from hwtop.report.job_object import JobObject, job_object
-from hwtop.report.next_actions import Action, next_actions
+from hwtop.report.frame.coverage import Coverage, coverage
+from hwtop.report.frame.job_object import JobObject, job_object
+from hwtop.report.frame.next_actions import Action, next_actions
 
 QUOTED_IN_JOB = (
     "job.conclusion",
@@ -53,8 +48,6 @@ QUOTED = (
     "verdict.text",
 )
 """Parts of a diagnosis whose text may hold what the job or the machine chose: lines of logs, paths, names, command lines."""
-LONGEST_TEXT = 2_000
-"""Characters of a text that are printed; how many were left out stands behind them."""
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -192,33 +185,3 @@ def snapshot(frame: Frame, *, with_costs: bool = False) -> SnapshotReport:
 def _gpus(derived: DerivedState) -> tuple[GpuObject, ...]:
     rates = {rate.index: rate for rate in derived.gpu_rates}
     return tuple(GpuObject(**structs.asdict(gpu), rates=rates.get(gpu.index)) for gpu in derived.gpus)
-
-
-def encode(value: object, *, indent: int = 2) -> str:
-    """JSON text, safe to print on a terminal. `indent=0`: on one line."""
-    text = msgspec.json.encode(plain(value))
-    return (msgspec.json.format(text, indent=indent) if indent else text).decode()
-
-
-def plain(value: object) -> Any:
-    """Structs as dicts, tuples as lists, without values that JSON does not have. Text comes from the machine, so it is data: control
-    characters and marks that reverse the text after them are made visible, and what is very long is cut."""
-    return _fit(msgspec.to_builtins(value))
-
-
-def _fit(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, dict):
-        return {_fit(key): _fit(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_fit(entry) for entry in value]
-    return value
-
-
-def _text(value: str) -> str:
-    left_out = len(value) - LONGEST_TEXT
-    text = visible(storable(value[:LONGEST_TEXT]))
-    return text if left_out <= 0 else f"{text}… ({left_out} more characters)"

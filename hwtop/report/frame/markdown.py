@@ -14,7 +14,8 @@ from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.symptom import Episode, Finding, Hypothesis
 from hwtop.report.fit import Section, fitted
-from hwtop.report.ras import lines as ras_lines
+from hwtop.report.frame.ras import lines as ras_lines
+from hwtop.report.text_table import aligned
 
 _TOLD_RANKS = 16
 _FOLDED_BYTES = (56_000, 13_000)
@@ -106,8 +107,7 @@ def _ranks(job: Job, markdown: bool) -> list[str]:
             "|" + " --- |" * len(head),
             *("| " + " | ".join(row) + " |" for row in rows),
         ]
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows)]
+    return aligned((head, *rows), first=str.rjust, others=str.rjust)
 
 
 def _unusual_first(ranks: Sequence[Rank]) -> Sequence[Rank]:
@@ -169,7 +169,7 @@ def _blind(frame: Frame, markdown: bool) -> list[str]:
 
 
 def _row(rank: Rank) -> tuple[str, ...]:
-    step = rank.progress.newest.step if rank.progress.newest else None
+    step = rank.progress.step
     return (
         str(rank.rank),
         *((visible(rank.node),) if rank.node is not None else ()),

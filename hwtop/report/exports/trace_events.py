@@ -15,7 +15,7 @@ from hwtop import __version__
 from hwtop.fields.readings import Reading, readings
 from hwtop.fields.registry import FIELDS, SUBJECTS
 from hwtop.model.frame import Frame
-from hwtop.report.json_report import plain
+from hwtop.report.json_text import plain
 
 _FINDINGS = 1
 """Number of the track of the findings; those of the rows follow."""

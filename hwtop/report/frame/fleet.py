@@ -9,8 +9,8 @@ from hwtop.job.rank_set import named
 from hwtop.model.fleet import Node, NodeStatus
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import VerdictLevel
-from hwtop.report import json_report, markdown
-from hwtop.report.json_report import QUOTED, Diagnosis
+from hwtop.report.frame import json_report, markdown
+from hwtop.report.frame.json_report import QUOTED, Diagnosis
 from hwtop.symptoms.text import counted
 
 _SHOWN = 64

@@ -10,7 +10,7 @@ from hwtop.collectors.stacks.source import dump_all
 from hwtop.errors import CannotError
 from hwtop.job.launch.spawner import is_spawner
 from hwtop.job.launch.tree import members
-from hwtop.report.stacks import StacksReport, stacks_report, watched
+from hwtop.report.job.stacks import StacksReport, stacks_report, watched
 
 _MOST_S = 15.0
 """For all processes together; one takes about 10 ms, one that does not answer 5 s in parallel to the others."""

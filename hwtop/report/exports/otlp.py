@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.metrics.v1.metrics_pb2 import DataPointFlags
 
 from hwtop import __version__
-from hwtop.report.metrics import CORES, RATIO, Labels, Metric, Metrics, Unit
+from hwtop.report.exports.metrics import CORES, RATIO, Labels, Metric, Metrics, Unit
 
 _NO_VALUE = DataPointFlags.DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK
 _IN_NAME = (RATIO, CORES)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
+from hwtop.report.text_table import aligned
 
 _HEAD = ("function", "calls", "mean ms", "max ms", "total ms")
 
@@ -38,14 +39,7 @@ def table(frame: Frame) -> str:
         )
         for cost in derived.gpu_costs
     ]
-    widths = [max(len(row[column]) for row in (_HEAD, *cells)) for column in range(len(_HEAD))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in (_HEAD, *cells)
-    ]
+    lines = aligned((_HEAD, *cells), others=str.rjust)
     calls = sum(cost.calls for cost in derived.gpu_costs)
     total_s = sum(cost.calls * cost.mean_ms for cost in derived.gpu_costs) / 1e3
     rate = f", {calls / frame.watched_s:.0f}/s" if frame.watched_s > 0 else ""

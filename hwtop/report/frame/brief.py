@@ -8,9 +8,9 @@ from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.symptom import Finding
-from hwtop.report.coverage import coverage, coverage_text
 from hwtop.report.fit import Section, fitted
-from hwtop.report.next_actions import next_actions
+from hwtop.report.frame.coverage import coverage, coverage_text
+from hwtop.report.frame.next_actions import next_actions
 
 _EVIDENCE = 3
 """Lines of it that are shown of a finding."""
@@ -41,7 +41,7 @@ def rank_groups(job: Job) -> list[str]:
 
 
 def _does(rank: Rank) -> str:
-    step = rank.progress.newest.step if rank.progress.newest else None
+    step = rank.progress.step
     now = (rank.stack.phase or "phase unknown") if rank.is_alive else exit_words(rank.exit_code)
     return ", ".join([rank.state, now, *([] if step is None else [f"step {step}"])])
 

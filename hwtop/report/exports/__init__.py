@@ -1,0 +1,1 @@
+"""Formats of other tools: of metrics, readings and stacks."""

@@ -1,0 +1,1 @@
+"""A Frame as JSON, text and Markdown: the diagnosis and what belongs to it."""
