@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hwtop.commands import completion, pictures
 from hwtop.commands.options import F, config_path, settings, settings_of
@@ -102,7 +103,7 @@ def opening(ctx: click.Context) -> Opening:
 
 def _alerts(configured: AlertConfig, command: str | None) -> AlertConfig:
     """With the command of --on-finding, where it is given."""
-    return configured if command is None else structs.replace(configured, command=command)
+    return configured if command is None else replace(configured, command=command)
 
 
 def _given(ctx: click.Context) -> Mapping[tuple[str, ...], tuple[str, Value]]:

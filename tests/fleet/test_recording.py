@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import random
 import sqlite3
@@ -285,7 +284,7 @@ def test_what_was_recorded_before_is_still_read(tmp_path: Path) -> None:
 
 
 def test_a_reading_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
-    writer = Writer(tmp_path / "run.hwtop", kind=dataclasses.replace(FLEET, most_bytes=1 << 20))
+    writer = Writer(tmp_path / "run.hwtop", kind=replace(FLEET, most_bytes=1 << 20))
     with pytest.raises(CannotError, match=r"more than 1 MB at one time; the recording ends here"):
         writer.add(replace(hang()[-1], nodes=hang()[-1].nodes * 100))
     writer.close()
@@ -303,7 +302,7 @@ def test_text_of_a_hostile_file_reaches_no_terminal(tmp_path: Path) -> None:
     view = ScreenOptions().opened(judged(read(place))[-1])
     for name in ("", nodes[0].name):
         for page in registry.NAMES:
-            screen = screenshot.text(dataclasses.replace(fleet.opened(view, name), page=page), (120, 40))
+            screen = screenshot.text(replace(fleet.opened(view, name), page=page), (120, 40))
             assert not {"\x1b", "\u202e"} & set(screen)
     _, output, _ = done("replay", place, "--diagnose")
     assert not {"\x1b", "\u202e"} & set(output)
@@ -334,6 +333,6 @@ def test_numbers_that_no_machine_has_break_no_page() -> None:
         view = ScreenOptions().opened(judged([reading])[-1])
         for name in ("", "b"):
             for page in ("fleet", *dice.sample(registry.NAMES, 2)):
-                screenshot.text(dataclasses.replace(fleet.opened(view, name), page=page), (120, 40))
+                screenshot.text(replace(fleet.opened(view, name), page=page), (120, 40))
                 shown += 1
     assert shown > 200

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 
 import pytest
+from msgspec import structs
 
 from hwtop.model.gpu.device import Vendor
 from hwtop.model.symptom import Category, Finding
@@ -269,7 +269,7 @@ def test_findings_name_nvidias_tools_only_where_a_gpu_is_nvidias(rule: Rule) -> 
     def advice(*vendors: Vendor) -> str:
         seen = replace(SEEN, next_steps=book.plain_steps)
         gpus = tuple(gpu(index, vendor=vendor) for index, vendor in enumerate(vendors))
-        judge = Judge([dataclasses.replace(rule, raise_s=0.0, limits=None, check=lambda history: seen)])
+        judge = Judge([structs.replace(rule, raise_s=0.0, limits=None, check=lambda history: seen)])
         found = judge.advance(History([derived(0.0, None, gpus=gpus)]), 0.0)[0]
         return "\n".join((*found.next_steps, found.test or "", found.refuted_by or "", *found.escalate))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import pytest
+from msgspec import structs
 
 from hwtop.errors import UsageError
 from hwtop.model.host.disk import MountReading
@@ -53,7 +53,7 @@ def test_each_number_that_can_be_set_is_told_in_the_words_of_the_rule(rule: Rule
     for name, value in (rule.limits or {}).items():
         other = value + 7 if isinstance(value, int) and "share" not in name else 0.9 * value
         limits = Limits({**(rule.limits or {}), name: other})
-        assert dataclasses.replace(rule, limits=limits).says != rule.says, name
+        assert structs.replace(rule, limits=limits).says != rule.says, name
 
 
 def test_how_long_it_must_hold_can_be_set_of_every_symptom() -> None:
