@@ -87,7 +87,7 @@ def opening(ctx: click.Context) -> Opening:
     config, given = settings_of(ctx), ctx.params
     settings_rows.check(config)
     place = Path(config_path(ctx) or default_path())
-    options = structs.replace(
+    options = replace(
         configured(config),
         theme=given["theme"],
         is_ascii=given["is_ascii"],
