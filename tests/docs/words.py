@@ -59,7 +59,9 @@ def violations(texts: Iterable[Text]) -> Iterator[str]:
             hits = [hit for hit in word.hits(text.words) if not any(a < hit[1] and hit[0] < b for a, b in taken)]
             taken += hits
             if hits:
-                yield f"{text.where}: {word.avoid!r}, write {word.say!r}: {' '.join(text.words.split())}"
+                found = text.words[slice(*hits[0])]
+                as_in = "" if found.lower() in word.avoid else f" (as in {word.avoid!r})"
+                yield f"{text.where}: {found!r}{as_in}, write {word.say!r}: {' '.join(text.words.split())}"
 
 
 if __name__ == "__main__":

@@ -58,7 +58,8 @@ def test_ids_are_unique_and_begin_with_their_subject() -> None:
     assert len({field.id for field in every}) == len(every)
     for subject in SUBJECTS:
         names = [name for field in subject.fields if field.name for name in (field.name, *field.aliases)]
-        assert len(set(names)) == len(names), subject.name
+        twice = {name for name in names if names.count(name) > 1}
+        assert not twice, f"{subject.name}: two fields are named {', '.join(twice)}"
     assert {field.id.partition(".")[0] for field in every} == {
         *(subject.name for subject in SUBJECTS if subject.name != "host"),
         *("cpu", "memory", "cgroup", "network"),
@@ -117,7 +118,8 @@ def test_json_names_lead_to_the_same_values(subject: Subject[Any]) -> None:
 def at(value: Any, path: str) -> Any:
     for name in path.split("."):
         assert value is None or name in value, (
-            f"a field says that it is at {path!r}: write it in report/frame/json_report.py"
+            f"a field says that it is at {path!r}, but the JSON has no such key: correct `json` of the field, or add the key "
+            "(of a rank: a field in model/rank.py; of the job: report/frame/job_object.py; else: report/frame/json_report.py)"
         )
         value = None if value is None else value[name]
     return value

@@ -9,9 +9,11 @@ import pytest
 from msgspec import Struct
 from textual.pilot import Pilot
 
+from hwtop.errors import UsageError
 from hwtop.model.frame import Frame
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.keys.action import Action
+from hwtop.ui.keys.keymap import keymap
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages import actions, registry
 from hwtop.ui.screens.monitor import MonitorScreen
@@ -122,6 +124,13 @@ def test_every_key_has_a_case() -> None:
     assert len(set(ids)) == len(ids)
     assert set(ids) - CASES.keys() - LEAVES == set(), "add a case to CASES: what the screen shows after the key"
     assert (CASES.keys() | LEAVES) - set(ids) == set(), "no such key any more"
+
+
+def test_no_key_is_that_of_two_actions() -> None:
+    try:
+        keymap({})
+    except UsageError as error:
+        pytest.fail(f"{error}; a key is free if docs/keys.md does not name it")
 
 
 def test_every_key_has_a_word_and_an_explanation() -> None:

@@ -3,7 +3,7 @@
     [swapping]
     category = "performance"     performance, correctness or stability
     severity = "warning"         of its findings, where the rule does not return another
-    order = 530                  among findings of one severity: nearer to the cause is lower, and is shown first
+    order = 530                  among findings of one severity: nearer to the cause is lower, and is shown first; each number once
     check = "paging.check_swapping"   the rule: a function of the room
     log_line = true              a line of a log that matches a pattern of this id raises it; joined with what the rule finds
     reads_log = true             ... by the rule itself, because what it measures can disprove the line
@@ -22,7 +22,7 @@
     explained_by = ["..."]       symptoms and groups that this one follows from, where they are seen at the same time
     explains = ["..."]           symptoms that follow from this one: the same, written at the cause
     stall = "..."                class of the verdict
-    questions = ["memory"]       the questions that a finding answers with yes
+    questions = ["memory"]       the questions that a finding answers with yes, and an info finding leaves open
     needs_cpu = true             less sure, and said so, while programs outside the job take the cores of its ranks
     colours = [{field = "...", warning = "pages_per_s"}]   numbers on the screen that take their colour from a limit
 
