@@ -152,9 +152,12 @@ def hang_cause(job: Job, gpus: Sequence[Gpu] = (), patience: Patience = PATIENCE
 
 
 def _is_awaited_itself(rank: Rank, by_number: Mapping[int, Rank]) -> bool:
-    """It waits at a lock or connection for a rank that is in a collective, where this one has not come: that one waits for it."""
+    """It waits at a lock or connection for a rank that waits in a collective (or in the backward pass, for one), where this one has not
+    come: that one waits for it."""
     other = by_number.get(rank.stall.awaits_rank) if rank.stall.awaits_rank is not None else None
-    return other is not None and other.stack.phase == "collective" and rank.stack.phase != "collective"
+    if other is None or rank.stack.phase == "collective":
+        return False
+    return bool(other.stack.is_waiting) and other.stall.awaits_rank is None
 
 
 def _dead(scene: _Scene) -> _Answer:

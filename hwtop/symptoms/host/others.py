@@ -11,6 +11,7 @@ from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.capacity import WINDOW_S
+from hwtop.symptoms.host.cpu import CORES, most_runnable, runnable
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.text import SHOWN, percent
@@ -32,7 +33,7 @@ _MEMORY_FULL_SHARE = 0.9
 def check_shared(history: History, limits: Limits = SHARED) -> Observation | None:
     """Others leave hardly a core, and threads of the job wait for one."""
     taken = history.once(capacity.taken)
-    if taken is None or not history.live_ranks:
+    if taken is None or not history.live_ranks or _is_crowded_by_itself(history):
         return None
     delays = _delays(history)
     waiting = tuple(number for number, delay in sorted(delays.items()) if delay >= limits.delay_pct)
@@ -53,6 +54,12 @@ def check_shared(history: History, limits: Limits = SHARED) -> Observation | Non
         ),
         ranks=waiting,
     )
+
+
+def _is_crowded_by_itself(history: History) -> bool:
+    """The job has more threads that want to run than it would have cores without the others: these are not what it lacks."""
+    threads = history.median(WINDOW_S, runnable)
+    return threads is not None and threads >= most_runnable(CORES, capacity.cores(history.now))
 
 
 def _starved(history: History, limits: Limits) -> list[str]:

@@ -191,5 +191,9 @@ def test_a_rank_at_a_lock_of_one_that_is_in_a_collective_is_missing_from_it() ->
     at_lock = still(1, phase="other", is_waiting=True, awaits_rank=0)
     found = cause_of(job(still(0), at_lock, stack_groups=(stack_group((0,), TRAIN, BARRIER), stack_group((1,), SAVE))))
     assert (found.kind, found.culprits, found.waiting) == ("missing", (1,), (0,))
+    in_backward = still(0, phase="backward", is_waiting=True)
+    at_pipe = still(1, phase="logging", is_waiting=True, awaits_rank=0)
+    groups = (stack_group((0,), TRAIN, BARRIER), stack_group((1,), TRAIN, SAVE))
+    assert cause_of(job(in_backward, at_pipe, stack_groups=groups)).culprits == (1,)
     first, second = still(0, phase="other", awaits_rank=1), still(1, phase="other", awaits_rank=0)
     assert cause_of(job(first, second)).culprits == (), "both wait for each other: none of them is missing"

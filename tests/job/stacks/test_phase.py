@@ -99,6 +99,8 @@ ROOT = ("train train.py 10", "<module> train.py 99")
         ("checkpoint", ["dump pickle.py 1", "save_weights train.py 5"]),
         ("checkpoint", ["communicate subprocess.py 1", "Trainer.upload_model train.py 5"]),
         ("checkpoint", ["persist train.py 5"]),
+        ("checkpoint", ["writestr zipfile.py 1", "_save_state keras/src/saving/saving_lib.py 2", "main train.py 5"]),
+        ("checkpoint", ["save_model xgboost/core.py 2", "after_iteration xgboost/callback.py 3", "main train.py 5"]),
         ("checkpoint", ["write_snapshot train.py 5"]),
         ("other", ["save_images train.py 5"]),
         ("other", ["dump_args train.py 5"]),

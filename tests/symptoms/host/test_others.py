@@ -44,6 +44,15 @@ def test_others_are_a_warning_where_the_job_waits_for_their_cores(why: str, hist
     assert (check_shared(history) is not None) == is_seen, why
 
 
+def test_a_job_that_has_too_many_threads_for_all_cores_is_not_crowded_by_others() -> None:
+    threads = (row(1000, cpu_pct=130.0, state="R", thread_states={"R": 7}),)
+    crowded = constant(replace(watched(42.0, "R"), processes=threads), cpu=FULL, cores=2.0, programs=(PYTEST,))
+    assert check_shared(crowded) is None
+    few = (row(1000, cpu_pct=130.0, state="R", thread_states={"R": 2}),)
+    fits = constant(replace(watched(42.0, "R"), processes=few), cpu=FULL, cores=2.0, programs=(PYTEST,))
+    assert check_shared(fits) is not None
+
+
 def test_it_names_who_takes_the_cores() -> None:
     seen = check_shared(shared(30.0))
     assert seen is not None
