@@ -107,8 +107,23 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
         )
         return Verdict(level="info", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
-    what = f"{named(waiting)} {do(waiting, 'wait')} mostly for data" if waiting else _slow(live) or _interrupted(live)
+    what = (
+        f"{named(waiting)} {do(waiting, 'wait')} mostly for data"
+        if waiting
+        else _awaited(live) or _slow(live) or _interrupted(live)
+    )
     return None if what is None else Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {what}")
+
+
+def _awaited(live: Sequence[Rank]) -> str | None:
+    """Some wait for others for improbably long, who seem to go on."""
+    waiting = [rank for rank in live if rank.liveness is not None and rank.liveness.state == "waiting"]
+    known = [rank.liveness for rank in waiting if rank.liveness is not None and rank.liveness.waits_for]
+    if not known:
+        return None
+    numbers = [rank.rank for rank in waiting]
+    gap_s = min(each.gap_s or 0.0 for each in known)
+    return f"{named(numbers)} {do(numbers, 'wait')} for {named(known[0].waits_for)}, for {gap_s:.0f} s so far"
 
 
 def _slow(live: Sequence[Rank]) -> str | None:

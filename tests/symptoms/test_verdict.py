@@ -8,6 +8,7 @@ from hwtop.model.hang import Rendezvous
 from hwtop.model.job import Job
 from hwtop.model.log import Progress
 from hwtop.model.process import JobCandidate
+from hwtop.model.liveness import Liveness
 from hwtop.model.rank import Rank, RankState
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of
@@ -90,6 +91,14 @@ def test_a_rank_that_may_be_the_slow_one_is_not_called_well() -> None:
     assert verdict(job(waits, rank(1, state="slow"))) == (
         "info",
         "Nothing proven wrong in 12 s; rank 0 waits 54 % of the time, it seems for rank 1",
+    )
+
+
+def test_a_rank_that_waits_for_long_for_another_one_is_not_called_well() -> None:
+    waits = rank(0, liveness=Liveness(state="waiting", phi=4.1, gap_s=39.8, waits_for=(1,)))
+    assert verdict(job(waits, rank(1))) == (
+        "info",
+        "Nothing proven wrong in 12 s; rank 0 waits for rank 1, for 40 s so far",
     )
 
 
