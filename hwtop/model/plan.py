@@ -19,6 +19,8 @@ class LogTarget(Struct, frozen=True, gc=False, kw_only=True):
     path: str
     pids: tuple[int, ...] = ()
     """Processes whose fd 1 or 2 it is."""
+    may_lack: bool = False
+    """It is not reported where it does not exist."""
 
 
 class Request(Struct, frozen=True, gc=False, kw_only=True):

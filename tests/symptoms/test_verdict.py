@@ -6,9 +6,9 @@ import pytest
 
 from hwtop.model.hang import Rendezvous
 from hwtop.model.job import Job
+from hwtop.model.liveness import Liveness
 from hwtop.model.log import Progress
 from hwtop.model.process import JobCandidate
-from hwtop.model.liveness import Liveness
 from hwtop.model.rank import Rank, RankState
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of

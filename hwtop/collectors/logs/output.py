@@ -73,7 +73,7 @@ class Outputs:
                 )
                 reason = answer.reason
             elif target.path.startswith("/") and reason is None:
-                files.append(Output(target.path, target.pids))
+                files.append(Output(target.path, target.pids, may_lack=target.may_lack))
                 files.extend(_attempt_before(target.path))
             if reason:
                 untailed.append(LogFile(path=target.path, pids=target.pids, size_bytes=None, age_s=None, reason=reason))

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hwtop.derive.job.slot import RankSlot
 from hwtop.job.launch.launcher import is_slurmstepd
 from hwtop.job.log.name import is_log_name
+from hwtop.job.log.text import path_of_rank, rank_of_path
 from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.plan import LogTarget
 from hwtop.model.process import OpenFile, ProcessReading
 
 _NOWHERE = "/dev/null"
+_READ_ABSENT = 16
+"""Ranks that are not here whose logs are looked for. Engineering default."""
 _RAY_LOGS = re.compile(r"/session_[^/]+/logs/")
 
 
 def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTarget, ...]:
-    """Where launcher and ranks write: fd 1 and 2, and other files that are named like logs."""
+    """Where launcher and ranks write: fd 1 and 2, and other files that are named like logs. Then where ranks must have written that
+    are not here: one that failed before hwtop came has left nothing else.
+    """
     roles = {member.pid: member.role for member in known}
     writers: dict[str, set[int]] = {}
     for process in reading.processes:
@@ -28,7 +33,19 @@ def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTa
         for file in process.files:
             if _is_output(file) and (role == "rank" or file.target != _NOWHERE):
                 writers.setdefault(file.target, set()).add(process.pid)
-    return tuple(LogTarget(path=path, pids=tuple(sorted(pids))) for path, pids in writers.items())
+    found = [LogTarget(path=path, pids=tuple(sorted(pids))) for path, pids in writers.items()]
+    absent = [path for path in _of_absent(writers, known) if path not in writers]
+    return (*found, *(LogTarget(path=path, may_lack=True) for path in absent))
+
+
+def _of_absent(writers: Mapping[str, Collection[int]], known: Sequence[Member]) -> list[str]:
+    """Logs of ranks that are missing, named as those of the ranks that are here are, each for its own number."""
+    numbers = {member.pid: member.rank for member in known if member.role == "rank" and member.rank is not None}
+    size = max((member.world_size or 0 for member in known), default=0)
+    absent = sorted(set(range(min(size, len(numbers) + _READ_ABSENT))) - set(numbers.values()))[:_READ_ABSENT]
+    own = [path for path, pids in writers.items() if len(pids) == 1 and numbers.get(*pids) == rank_of_path(path)]
+    named = (path_of_rank(path, rank) for path in own for rank in absent if path.startswith("/"))
+    return list(dict.fromkeys(path for path in named if path is not None))
 
 
 def ranks_by_path(slots: Sequence[RankSlot]) -> dict[str, tuple[int, ...]]:

@@ -128,6 +128,15 @@ def rank_of_path(path: str) -> int | None:
     return whole_number(found.group(1) or found.group(2)) if found else None
 
 
+def path_of_rank(path: str, rank: int) -> str | None:
+    """The path as it would be called for this rank; None where it names none."""
+    found = _RANK_IN_PATH.search(path)
+    if found is None:
+        return None
+    first, last = found.span(1 if found.group(1) else 2)
+    return f"{path[:first]}{rank:0{last - first if path[first] == '0' else 1}}{path[last:]}"
+
+
 def without_logger(text: str) -> str:
     """The text without date, level and source that a logging library puts first, and without a launcher's prefix behind them."""
     found = _LOGGING_PREFIX.match(text)

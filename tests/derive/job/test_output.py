@@ -29,6 +29,23 @@ def test_files_that_are_named_like_logs_and_written(path: str) -> None:
     assert targets(OpenFile(fd=7, target=path)) == []
 
 
+def test_a_rank_that_is_not_here_has_a_log_that_is_called_like_those_of_the_others() -> None:
+    def absent(path: str, world: int = 2) -> list[str]:
+        reading = processes(
+            10.0, launcher(), rank(0, world=world, files=(OpenFile(fd=1, target=path, is_writable=True),))
+        )
+        found = log_targets(reading, members(reading.processes))
+        assert [target.path for target in found if not target.may_lack] == [path]
+        return [target.path for target in found if target.may_lack]
+
+    assert absent("/exp/logs/rank0.log") == ["/exp/logs/rank1.log"]
+    assert absent("/exp/run7/out_rank_00.txt", world=3) == ["/exp/run7/out_rank_01.txt", "/exp/run7/out_rank_02.txt"]
+    assert absent("/exp/logs/rank0.log", world=1) == []
+    assert absent("/exp/logs/train.log") == [], "it names no rank"
+    assert absent("/exp/logs/rank5.log") == [], "that is not its own number"
+    assert len(absent("/exp/logs/rank0.log", world=4096)) == 16
+
+
 def test_of_ray_only_what_is_printed() -> None:
     folder = "/tmp/ray/session_2026-01-02_03-04-05_678901_23/logs"
     printed = [OpenFile(fd=fd, target=f"{folder}/worker-ab-01000000-40.{end}") for fd, end in ((1, "out"), (2, "err"))]
