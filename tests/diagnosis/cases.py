@@ -43,7 +43,7 @@ FAULTS = (
     Case("diverging", "loss-diverging", (0,), ("learning rate", "gradient norm"), r"step 400\b", 10, "python"),
     Case("slower", "throughput-drop", (0,), ("Step time rose", "from 0.04"), r"step 320\b", 12, "python"),
     Case("many_workers", "dataloader-oversubscribed", (0,), ("8 loader workers",), seconds=16, launch="python", cores=BUSY),
-    Case("nccl_timeout_text", "nccl-timeout", None, ("Watchdog",), ready="Watchdog", seconds=8),
+    Case("nccl_timeout_text", "nccl-timeout", None, ("Watchdog",), ready="Watchdog", seconds=4),
     Case("healthy_sparse", "rank-dead", (1,), ("SIGKILL",), ready=LOSS, seconds=40, meanwhile=kill_rank_1),
 )  # fmt: skip
 CHORES = (
