@@ -62,6 +62,7 @@ def table() -> str:
 def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool, for_s: float | None) -> None:
     """Run the job in a temporary folder while the screen is open; nothing is left behind."""
     from hwtop.commands import live
+    from hwtop.commands.watching import Watching
 
     with (
         tempfile.TemporaryDirectory(prefix="hwtop-demo-", ignore_cleanup_errors=True) as folder,
@@ -69,4 +70,4 @@ def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool
     ):
         pid, logs = job.launcher_pid, (job.log_glob,)
         config = structs.replace(opening.config, incidents=IncidentConfig(save=False))
-        live.watch(opening, live.Watching(pid, opening.interval_s, logs, None, config), for_s)
+        live.watch(opening, Watching(pid, opening.interval_s, logs, None, config), for_s)

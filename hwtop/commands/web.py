@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from hwtop.commands import live, screen
 from hwtop.commands.options import reading, settings, settings_of
 from hwtop.commands.target import target, target_or_none
+from hwtop.commands.watching import Watching
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:
@@ -73,13 +74,13 @@ def command(
     themes.check(theme)
     config = settings_of(ctx)
     options = replace(configured(config), theme=theme, is_ascii=is_ascii, is_readonly=not writable)
-    watching = live.Watching(target_or_none(ctx), interval, logs, gpus, config)
+    watching = Watching(target_or_none(ctx), interval, logs, gpus, config)
     options = replace(live.offered(options, watching.send), call=Caller(config.alerts, _complain))
     with listen(_LOOPBACK[host], port) as listening:
         serve(watching, options, listening, is_opened=is_opened)
 
 
-def serve(watching: live.Watching, options: ScreenOptions, listening: socket.socket, *, is_opened: bool) -> None:
+def serve(watching: Watching, options: ScreenOptions, listening: socket.socket, *, is_opened: bool) -> None:
     """Until a signal ends it."""
     import asyncio
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hwtop.commands import live
+from hwtop.commands.watching import Watching
 from hwtop.config import Config
 from hwtop.errors import UsageError
 from hwtop.model.frame import Frame
@@ -42,8 +43,8 @@ def feeds(monkeypatch: pytest.MonkeyPatch) -> list[FakeFeed]:
     return made
 
 
-def watching() -> live.Watching:
-    return live.Watching(None, 1.0, (), None, Config())
+def watching() -> Watching:
+    return Watching(None, 1.0, (), None, Config())
 
 
 def test_the_newest_of_what_was_read_before_the_screen_is_shown_first(feeds: list[FakeFeed]) -> None:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from hwtop.cli import main
 from hwtop.commands import demo, live
+from hwtop.commands.watching import Watching
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, SCENARIOS
@@ -65,7 +66,7 @@ class Screen:
         self.folder = Path()
         self.seconds: float | None = None
 
-    def watch(self, _: object, watching: live.Watching, seconds: float | None) -> None:
+    def watch(self, _: object, watching: Watching, seconds: float | None) -> None:
         assert watching._target_pid is not None
         self.launcher_pid, self.folder, self.seconds = watching._target_pid, Path(watching._logs[0]).parent, seconds
         assert (self.folder / "launcher.log").exists()
