@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -81,6 +82,12 @@ def print_report(frame: Frame, form: Length, *, as_json: bool, markdown: bool, f
 @report_flags
 @length
 @on_finding
+@click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also record what was read in this file, so that a colleague can replay it with `hwtop replay`.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -91,6 +98,7 @@ def command(
     as_json: bool,
     markdown: bool,
     on_finding: str | None,
+    record: Path | None,
     fail_on: str,
 ) -> None:
     """Watch the job that PID belongs to, then print what is wrong.
@@ -99,24 +107,27 @@ def command(
     """
     from hwtop.feed.call import Announcer
     from hwtop.feed.learn import learner
+    from hwtop.feed.record import recorded
     from hwtop.feed.watch import check_job, last_frame, watch
 
     form = length_of(ctx, as_json=as_json)
     target_pid = target_of(ctx)
     config = settings_of(ctx)
     announcer = Announcer(on_finding, report_failure)
-    frame = last_frame(
-        watch(
-            target_pid,
-            seconds=seconds,
-            interval_s=interval,
-            log_globs=logs,
-            gpus=gpus,
-            symptoms=config.symptoms,
-            learner=learner(config.baselines.learn),
-        ),
-        announcer.advance,
-    )
+    with recorded(record, report_failure) as store:
+        frame = last_frame(
+            watch(
+                target_pid,
+                seconds=seconds,
+                interval_s=interval,
+                log_globs=logs,
+                gpus=gpus,
+                symptoms=config.symptoms,
+                learner=learner(config.baselines.learn),
+                store=store,
+            ),
+            announcer.advance,
+        )
     announcer.finish()
     check_job(frame, target_pid)
     ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))

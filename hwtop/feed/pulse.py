@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 
 EVERY_S = 1.0
 WINDOW_S = 5.0
-"""In which growth is measured. Engineering default."""
+"""In which growth is measured, each second anew. Engineering default."""
 SLOWER = 0.6
 """Of the slowest window before: less than that is unusual. Logs that are written in blocks have windows without growth, and so
 never are. Engineering default."""
-_LEAST_WINDOWS, _MOST_WINDOWS = 6, 60
+_LEAST_S, _MOST_S = 15.0, 300.0
+"""Of growth that was seen before: less is no habit, and what was longer ago may be another one. Engineering default."""
 _SLOW_FOR_S = 45.0
 """A slower training is looked at for so long: the rule needs 20 s of it (`symptoms/training/slowdown.py`)."""
 _MOST_FILES = 32
@@ -22,26 +23,31 @@ _MOST_FILES = 32
 
 
 class Growth:
-    """The speed at which logs grow, window by window."""
+    """The speed at which logs grow, in windows that overlap."""
 
     def __init__(self) -> None:
         """Nothing was seen yet."""
-        self._rates: deque[float] = deque(maxlen=_MOST_WINDOWS)
-        self._began: tuple[float, int] | None = None
+        self._sizes: deque[tuple[float, int]] = deque()
+        """When the logs had which size: of the newest window."""
+        self._rates: deque[tuple[float, float]] = deque()
+        """The end of each window, and the growth in it."""
 
     def is_slow(self, now_s: float, size: int) -> bool:
-        """Whether a window ends now in which they grew slower than in all those before. A log that shrinks begins anew."""
-        if self._began is None or size < self._began[1]:
-            self._began = now_s, size
+        """Whether they grew slower in the window that ends now than in all those that were over before it. A log that shrinks begins
+        anew."""
+        if self._sizes and size < self._sizes[-1][1]:
+            self._sizes.clear()
+        self._sizes.append((now_s, size))
+        if now_s - self._sizes[0][0] < WINDOW_S:
             return False
-        began_s, began_size = self._began
-        if now_s - began_s < WINDOW_S:
-            return False
+        began_s, began_size = self._sizes.popleft()
         rate = (size - began_size) / (now_s - began_s)
-        is_slow = len(self._rates) >= _LEAST_WINDOWS and rate < SLOWER * min(self._rates)
-        self._rates.append(rate)
-        self._began = now_s, size
-        return is_slow
+        earlier = [other for ended_s, other in self._rates if ended_s <= began_s]
+        has_habit = bool(earlier) and began_s - self._rates[0][0] + WINDOW_S >= _LEAST_S
+        self._rates.append((now_s, rate))
+        while now_s - self._rates[0][0] > _MOST_S:
+            self._rates.popleft()
+        return has_habit and rate < SLOWER * min(earlier)
 
 
 class Pulse:

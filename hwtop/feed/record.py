@@ -6,7 +6,7 @@ import contextlib
 import math
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,30 @@ class Recorder:
                 item(writer)
             elif item.at_s > newest_s:  # it may be among the earlier ones
                 writer.add(item)
+
+
+@contextlib.contextmanager
+def recorded(place: Path | None, report: Callable[[str], None]) -> Iterator[Callable[[Reading], None] | None]:
+    """Where to put readings that go into a new file at `place`; None: nowhere. What is missing in it is reported at the end.
+
+    Raises:
+        HwtopError: the file cannot be created.
+    """
+    if place is None:
+        yield None
+        return
+    from hwtop.store.writer import Writer
+
+    writer = Writer(place, most_bytes=_MOST_FILE_BYTES)
+    recorder = Recorder(lambda: writer)
+    try:
+        yield recorder.put
+    finally:
+        recorder.close()
+        if recorder.error is not None:
+            report(f"the recording {place} ends early: {recorder.error}")
+        if recorder.left_out:
+            report(f"{recorder.left_out} readings are missing in {place}: the disk was too slow")
 
 
 class RecordingSwitch:

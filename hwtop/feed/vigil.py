@@ -7,6 +7,7 @@ import os
 import select
 import threading
 from collections.abc import Generator, Sequence
+from statistics import median
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ from hwtop.feed.pulse import Pulse
 from hwtop.feed.until import Condition, condition
 from hwtop.job.hang.liveness import SUSPECT, phi_of_silence, rhythm_s
 from hwtop.job.hang.stall import silence_s as silence_of
+from hwtop.model.curve import Curve
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.plan import UserFocus
@@ -33,6 +35,9 @@ _LEAST_PATIENCE_S = 1.5
 """With silent logs, before the job is looked at. Engineering default."""
 _PATIENCE = 3.0
 """Times the usual time between two reports. Engineering default."""
+_NEWEST, _SLOWER, _LEAST_BEFORE = 3, 1.5, 10
+"""So many step times in a row that are by this factor above the level before, which so many values make: worth a close look.
+Engineering defaults."""
 _MOST_CLOSE_S = 60.0
 """What is still suspicious after so long is looked at rarely again: it has been a finding since, or is the job's way."""
 _LONGEST_POLL_MS = 2**31 - 1
@@ -80,11 +85,12 @@ class Attention:
         return max(_LEAST_PATIENCE_S, _PATIENCE * min(rhythms), self._usual_silence_s) if rhythms else None
 
     def _is_suspicious(self, job: Job | None) -> bool:
-        """A rank is gone or makes no progress, nothing is reported for unusually long, or all is over and the last lines are written."""
+        """A rank is gone, makes no progress or slower steps, nothing is reported for unusually long, or all is over and the last lines
+        are written."""
         if job is None or job.has_ended or not all(rank.is_alive for rank in job.ranks):
             return True
         is_stuck = any(rank.liveness is not None and rank.liveness.phi >= SUSPECT for rank in job.ranks)
-        return self._is_silent(job.ranks) or is_stuck
+        return self._is_silent(job.ranks) or is_stuck or any(map(_is_slower, job.metrics.curves))
 
     def _is_silent(self, ranks: Sequence[Rank]) -> bool:
         silence_s = silence_of(ranks)
@@ -97,6 +103,13 @@ class Attention:
 
 def _rhythms(ranks: Sequence[Rank]) -> list[float]:
     return [each for rank in ranks if (each := rhythm_s(rank)) is not None]
+
+
+def _is_slower(curve: Curve) -> bool:
+    """The newest steps take longer than those before."""
+    values = [point.value for point in curve.points] if curve.name == "step_time_s" else []
+    earlier, newest = values[:-_NEWEST], values[-_NEWEST:]
+    return len(earlier) >= _LEAST_BEFORE and median(newest) > _SLOWER * median(earlier)
 
 
 def _hurry_at_the_end(pid: int, source: LiveSource, most_s: float) -> None:

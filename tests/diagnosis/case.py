@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -69,6 +69,8 @@ class Watched:
     report: dict[str, Any]
     code: int
     logs: str
+    recording: Path
+    """What hwtop read."""
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -108,20 +110,32 @@ def look(
     meanwhile: Callable[[TrainingJob], None] | None = None,
 ) -> Watched:
     """What `hwtop diagnose` says of a job that runs."""
-    command = [sys.executable, "-m", "hwtop", "diagnose", str(pid), "--for", f"{seconds}s", "--json"]
+    recording = job.folder / f"{seconds}s.hwtop"
+    command = [
+        sys.executable,
+        "-m",
+        "hwtop",
+        "diagnose",
+        str(pid),
+        "--for",
+        f"{seconds}s",
+        "--json",
+        "--record",
+        str(recording),
+    ]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as hwtop:
         if meanwhile is not None:
             meanwhile(job)
         out, err = hwtop.communicate(timeout=seconds + _SLACK_S)
     assert (hwtop.returncode in (0, 1), err) == (True, ""), err
-    return _alone(Watched(json.loads(out), hwtop.returncode, job.text()[-2000:]))
+    return _alone(Watched(json.loads(out), hwtop.returncode, job.text()[-2000:], recording))
 
 
 def _alone(watched: Watched) -> Watched:
     """Without the finding that the jobs of other tests cause, and its exit code: several run at a time."""
     if all(each["symptom"] != "machine-shared" for each in watched.report["findings"]):
         return watched
-    return Watched(watched.report, int(bool(watched.serious)), watched.logs)
+    return replace(watched, code=int(bool(watched.serious)))
 
 
 def why_wrong(case: Case, watched: Watched) -> str | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from hwtop.cli import cli
 from tests.diagnosis.case import Case, Watched, look, why_wrong
 from tests.diagnosis.cases import CHORES, FAULTS, HANGS, HEALTHY, QUIET
 from tests.training import TrainingJob
@@ -24,6 +28,18 @@ def named(cases: tuple[Case, ...]) -> pytest.MarkDecorator:
 
 def case_of(name: str) -> Case:
     return next(case for case in (*HANGS, *QUIET) if case.name == name)
+
+
+def said(report: dict[str, Any]) -> list[tuple[str, str, list[int], str]]:
+    """The findings of a report."""
+    return [(each["symptom"], each["severity"], each["ranks"], each["title"]) for each in report["findings"]]
+
+
+def replayed(recording: Path) -> list[tuple[str, str, list[int], str]]:
+    """The findings of `hwtop replay` at its end."""
+    result = CliRunner().invoke(cli, ["replay", str(recording), "--diagnose", "--json"])
+    assert result.exit_code in (0, 1), result.output
+    return said(json.loads(result.stdout))
 
 
 @named(FAULTS)
@@ -76,6 +92,12 @@ def test_the_end_of_the_wait_is_counted_down(case: Case, watched: Of) -> None:
     evidence = " ".join(watched(case).findings[0]["evidence"])
     assert "time left to the timeout: at most" in evidence
     assert "gloo timeout 30 min" in evidence
+
+
+@named((*FAULTS, *CHORES, *HANGS, *QUIET, *HEALTHY))
+def test_a_replay_finds_what_was_found_live(case: Case, watched: Of) -> None:
+    seen = watched(case)
+    assert replayed(seen.recording) == said(seen.report)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,9 @@ from hwtop.symptoms.training.series import series_of, step_distance, when
 AFTER_S = 20.0
 """Least time since the change: with quick steps ten are over in a moment, and other processes start and end. Engineering
 default."""
+DOUBLED_S = 8.0
+"""The same, of a change to twice the level or more: what passes in that time has its own phase (evaluation, checkpoint) or is one slow
+step. Engineering default."""
 SURE = 5.0
 """Standard scores of the change: neighbouring steps are not independent, so two or three prove nothing. Engineering default."""
 SPREADS = 2.0
@@ -99,7 +102,8 @@ def _drop(pace: Pace, limits: Limits) -> Shift | None:
 
 
 def _is_drop(pace: Pace, drop: Shift, limits: Limits) -> bool:
-    if drop.at < pace.least(FEW_BEFORE_POINTS) or lasted_s(pace, drop.at) < AFTER_S:
+    least_s = DOUBLED_S if drop.after >= DOUBLED * drop.before else AFTER_S
+    if drop.at < pace.least(FEW_BEFORE_POINTS) or lasted_s(pace, drop.at) < least_s:
         return False
     least = (
         1 + limits.slower_share if pace.is_long and drop.at >= BEFORE_POINTS else max(DOUBLED, 1 + limits.slower_share)
