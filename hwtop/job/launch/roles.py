@@ -147,9 +147,12 @@ class Tree:
                 yield child
 
     def _place_in_ray(self, process: ProcessInfo) -> Place:
-        """Ranks are Ray Train's workers; without any, the actors that take part in collectives. The rest serves them."""
+        """Ranks are Ray Train's workers; without any, the actors that take part in collectives, and what a task starts with the number
+        of a rank. The rest serves them."""
         is_rank = is_ray_train_worker(process) if self._has_train_workers else has_process_group(process)
-        return Place("rank", self.number(process), process.pid) if is_rank else Place("other")
+        if is_rank:
+            return Place("rank", self.number(process), process.pid)
+        return Place("launcher", launcher_kind="ray") if self._numbers_below(process) else Place("other")
 
     def _place_on_top(self, process: ProcessInfo) -> Place:
         """No launcher or rank above it."""
@@ -245,9 +248,13 @@ class Tree:
 
     def _starts_ranks(self, process: ProcessInfo) -> bool:
         """Whether a program that a launcher started starts the ranks: Horovod's middlemen, an own launcher below srun."""
-        programs = [each for each in self._family(process).programs if is_python(each) and not is_spawned(each)]
-        numbers = {number for child in programs if (number := self.number(child)) is not None}
+        numbers = self._numbers_below(process)
         return bool(numbers) if is_spawned(process) else len(numbers) > 1
+
+    def _numbers_below(self, process: ProcessInfo) -> set[int]:
+        """Rank numbers that the Python programs which it started tell."""
+        programs = [each for each in self._family(process).programs if is_python(each) and not is_spawned(each)]
+        return {number for child in programs if (number := self.number(child)) is not None}
 
     @cached_property
     def _main_program(self) -> ProcessInfo | None:

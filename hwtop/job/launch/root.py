@@ -148,8 +148,9 @@ class _Climb:
             return None  # it serves all jobs of a cluster, or only that of the driver above it
         if launcher_kind(parent) is not None or len(self._ranks_below(parent)) > 1:
             return True
-        if program_name(child) == "raylet":  # a driver that called ray.init() starts its own
-            return is_python(parent) and not is_python_server(parent)
+        if program_name(child) == "raylet":  # a driver that called ray.init() starts its own; several are a cluster's
+            raylets = [other for other in self._children[parent.pid] if program_name(other) == "raylet"]
+            return is_python(parent) and not is_python_server(parent) and len(raylets) == 1
         if is_wrapper(parent):
             if parent.pid in self._watchers:
                 return False

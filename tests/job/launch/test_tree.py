@@ -382,6 +382,18 @@ def test_actors_of_ray_that_take_part_in_collectives_are_ranks() -> None:
     assert [pid for pid, place in found.items() if place[0] == "rank"] == [101, 102]
 
 
+def test_a_rank_that_a_task_of_ray_starts_in_a_cluster_of_others() -> None:
+    def task(pid: int, raylet: int) -> ProcessInfo:
+        return replace(process(pid, raylet, "ray::train", RAY_JOB_ID="ffffffff"), exe="/opt/bin/python3.12")
+
+    cluster = [process(80, 60, "python|cluster.py"), *(process(pid, 80, "/opt/ray/raylet|--x") for pid in (90, 91))]
+    ranks = [process(111 + i, 101 + i, "python|t.py", **rank_env(i)) for i in range(2)]
+    everything = by_pid([*cluster, task(101, 90), task(102, 91), *ranks])
+    assert [find_root(everything, rank.pid) for rank in ranks] == [101, 102], "a node's share of the job"
+    found = places([process(80, 60, "python|t.py"), process(90, 80, "/opt/ray/raylet|--x"), task(101, 90), ranks[0]])
+    assert (found[101], found[111]) == (("launcher", None), ("rank", 0))
+
+
 def test_an_own_launcher_below_srun() -> None:
     slurm: dict[str, Any] = {"SLURM_PROCID": "0", "SLURM_STEP_ID": "0"}
     job = [
