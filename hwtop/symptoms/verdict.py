@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from hwtop.job.hang.liveness import evidence_s
+from hwtop.job.hang.liveness import silent_s as silent_of
 from hwtop.job.hang.rank_state import share_of, waits
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s, silence_s
 from hwtop.job.rank_set import do, named
@@ -106,6 +108,10 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
             f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {gap_s(live):.0f} s: {conclusion(job)}"
         )
         return Verdict(level="info", text=text)
+    if not any(_has_moved(rank, watched_s) for rank in live):
+        stacks = "" if any(rank.stack.phase for rank in live) else ", and no stacks are read"
+        text = f"No progress seen in {watched_s:.0f} s: no step, no log line{stacks}{conclusion_after_colon(job)}"
+        return Verdict(level="unknown", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
     what = (
         f"{named(waiting)} {do(waiting, 'wait')} mostly for data"
@@ -113,6 +119,14 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
         else _awaited(live) or _slow(live) or _interrupted(live)
     )
     return None if what is None else Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {what}")
+
+
+def _has_moved(rank: Rank, watched_s: float) -> bool:
+    """It reported something since the watch began, or was seen at another place in the second half of it."""
+    reported_s = silent_of(rank)
+    if reported_s is not None and reported_s < watched_s:
+        return True
+    return rank.stack.phase is not None and max(evidence_s(rank, "idle"), evidence_s(rank, "busy")) < watched_s / 2
 
 
 def _awaited(live: Sequence[Rank]) -> str | None:

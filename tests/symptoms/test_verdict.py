@@ -129,6 +129,16 @@ def test_a_rank_that_has_not_moved_is_not_called_well() -> None:
     assert verdict(job(lazy, rank(1)))[0] == "ok"
 
 
+def test_what_has_shown_no_progress_is_not_called_well() -> None:
+    silent: dict[str, Any] = {"step_age_s": 40.0, "log_age_s": 40.0, "log_interval_s": None, "step_time_s": None}
+    text = "No progress seen in 12 s: no step, no log line, and no stacks are read"
+    assert verdict(job(rank(phase=None, **silent))) == ("unknown", text)
+    computing = rank(same_function_for_s=11.0, os_state="R", main_thread_cpu_pct=99.0, **silent)
+    assert verdict(job(computing))[0] == "unknown"
+    assert verdict(job(rank(same_function_for_s=2.0, os_state="R", **silent)))[0] == "ok", "it goes on"
+    assert verdict(job(rank(phase=None, **{**silent, "log_age_s": 3.0})))[0] == "ok", "it reports"
+
+
 def test_a_log_that_is_late_is_not_called_well() -> None:
     def silent(number: int, age_s: float, interval_s: float, **fields: Any) -> Rank:
         return rank(number, log_age_s=age_s, step_age_s=age_s, log_interval_s=interval_s, **fields)

@@ -72,9 +72,21 @@ class StackReader(Protocol):
 
 
 def find_pyspy() -> str | None:
-    """The binary next to this Python (a virtual environment that is not activated), else in PATH."""
+    """The binary next to this Python (a virtual environment that is not activated), else in PATH, else beside its package (a zipapp
+    of shiv or pex)."""
     own = os.path.join(os.path.dirname(sys.executable), "py-spy")
-    return own if os.access(own, os.X_OK) else shutil.which("py-spy")
+    return own if os.access(own, os.X_OK) else shutil.which("py-spy") or _of_package()
+
+
+def _of_package() -> str | None:
+    """`pip install --target` puts scripts beside the packages, whatever their record says."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        path = str(distribution("py-spy").locate_file("bin/py-spy"))
+    except PackageNotFoundError:
+        return None
+    return path if os.access(path, os.X_OK) else None
 
 
 class PySpy:

@@ -259,3 +259,18 @@ def _script(path: Path, body: str) -> list[str]:
 
 def _quoted(text: str) -> str:
     return text.replace('"', '\\"').replace("$", "\\$")
+
+
+def test_pyspy_of_a_zipapp_is_found_beside_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info, binary = tmp_path / "py_spy-0.4.3.dist-info", tmp_path / "bin" / "py-spy"
+    for folder in (info, binary.parent):
+        folder.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: py-spy\nVersion: 0.4.3\n")
+    binary.write_text("")
+    binary.chmod(0o755)
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    monkeypatch.setattr("sys.executable", "/opt/nowhere/python")
+    monkeypatch.setenv("PATH", "/opt/nowhere")
+    assert find_pyspy() == str(binary)
+    binary.chmod(0o644)
+    assert find_pyspy() is None
