@@ -11,6 +11,7 @@ from hwtop.derive.plan import plan_of
 from hwtop.feed.live import LiveSource
 from hwtop.feed.vigil import CLOSE, RARE, Attention, _hurry_at_the_end
 from hwtop.job.hang.liveness import SUSPECT
+from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import Frame
 from hwtop.model.liveness import Liveness
 from hwtop.model.plan import UserFocus
@@ -53,6 +54,22 @@ def test_silence_is_looked_at_closely_unless_the_job_went_on_after_as_long_a_one
     assert attention.pace(at(120.0)) == RARE
     assert attention.pace(at(130.0, silent_s=7.0)) == RARE
     assert attention.pace(at(140.0, silent_s=9.0)) == CLOSE
+
+
+def test_slower_steps_are_looked_at_closely() -> None:
+    def stepping(seconds: float, *times: float) -> Frame:
+        frame = at(seconds)
+        job = frame.derived.job
+        assert job is not None
+        points = tuple(CurvePoint(step=step, at_s=seconds, value=value) for step, value in enumerate(times))
+        curve = Curve(name="step_time_s", source="train.log", points=points)
+        changed = replace(job, metrics=replace(job.metrics, curves=(curve,)))
+        return replace(frame, derived=replace(frame.derived, job=changed))
+
+    usual = [0.1] * 20
+    assert Attention().pace(stepping(100.0, *usual, 0.3)) == RARE, "one step, as of an evaluation"
+    assert Attention().pace(stepping(100.0, *usual, 0.12, 0.12, 0.12)) == RARE
+    assert Attention().pace(stepping(100.0, *usual, 0.3, 0.3, 0.3)) == CLOSE
 
 
 def test_what_stacks_may_cost_reaches_their_source() -> None:
