@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 import click
 
-from hwtop.commands.message_streams import own_streams
-from hwtop.commands.options import end_as_interrupted, settings
-from hwtop.commands.target import resolve_target
-from hwtop.commands.values import Seconds
+from hwtop.commands.shared.message_streams import own_streams
+from hwtop.commands.shared.options import end_as_interrupted, settings
+from hwtop.commands.shared.target import resolve_target
+from hwtop.commands.shared.values import Seconds
 
 
 @click.command()

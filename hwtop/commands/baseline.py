@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import json_flag, reading
-from hwtop.commands.target import resolve_target
-from hwtop.commands.values import Seconds
+from hwtop.commands.shared.options import json_flag, reading
+from hwtop.commands.shared.target import resolve_target
+from hwtop.commands.shared.values import Seconds
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:

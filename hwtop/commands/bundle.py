@@ -12,10 +12,10 @@ import click
 from msgspec.structs import replace
 
 from hwtop import atomic_file
-from hwtop.commands import status_line
-from hwtop.commands.options import check_folder, end_as_interrupted, masking, reading, settings, settings_of
-from hwtop.commands.target import target, target_of
-from hwtop.commands.values import Bytes, Seconds
+from hwtop.commands.shared import status_line
+from hwtop.commands.shared.options import check_folder, end_as_interrupted, masking, reading, settings, settings_of
+from hwtop.commands.shared.target import target, target_of
+from hwtop.commands.shared.values import Bytes, Seconds
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import json_flag, report_failure, settings, settings_of
+from hwtop.commands.shared.options import json_flag, report_failure, settings, settings_of
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:

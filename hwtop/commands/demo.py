@@ -10,8 +10,8 @@ from typing import Any
 import click
 from msgspec import structs
 
-from hwtop.commands import completion, screen
-from hwtop.commands.values import Seconds
+from hwtop.commands.shared import completers, screen
+from hwtop.commands.shared.values import Seconds
 from hwtop.config import IncidentConfig
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
@@ -22,7 +22,7 @@ from hwtop.suggestion import one_of
 
 
 @click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("scenario", default=DEFAULT, shell_complete=completion.scenarios)
+@click.argument("scenario", default=DEFAULT, shell_complete=completers.scenarios)
 @click.option("--list", "is_list", is_flag=True, help="Print the scenarios and exit.")
 @click.option("--stdlib", "is_stdlib_forced", is_flag=True, help="Do not use torch, even if it is installed.")
 @click.option("--for", "for_s", type=Seconds(1, 86400), help="Exit after this time.")
@@ -62,7 +62,7 @@ def table() -> str:
 def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool, for_s: float | None) -> None:
     """Run the job in a temporary folder while the screen is open; nothing is left behind."""
     from hwtop.commands import live
-    from hwtop.commands.watching import Watching
+    from hwtop.commands.shared.watching import Watching
 
     with (
         tempfile.TemporaryDirectory(prefix="hwtop-demo-", ignore_cleanup_errors=True) as folder,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import (
+from hwtop.commands.shared.options import (
     F,
     Length,
     json_flag,
@@ -20,8 +20,8 @@ from hwtop.commands.options import (
     settings,
     settings_of,
 )
-from hwtop.commands.target import target, target_of
-from hwtop.commands.values import Seconds
+from hwtop.commands.shared.target import target, target_of
+from hwtop.commands.shared.values import Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.checks import report
-from hwtop.commands.options import json_flag
-from hwtop.commands.target import target, target_or_none
+from hwtop.commands.shared.checks import report
+from hwtop.commands.shared.options import json_flag
+from hwtop.commands.shared.target import target, target_or_none
 
 
 @click.command()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands import completion
-from hwtop.commands.options import json_flag, settings, settings_of
+from hwtop.commands.shared import completers
+from hwtop.commands.shared.options import json_flag, settings, settings_of
 
 
 @click.command()
-@click.argument("symptom", metavar="SYMPTOM", shell_complete=completion.symptoms)
+@click.argument("symptom", metavar="SYMPTOM", shell_complete=completers.symptoms)
 @json_flag
 @settings
 @click.pass_context

@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hwtop.commands import screen
-from hwtop.commands.options import F, check_folder, kept, kept_option, reading, report_failure, settings, settings_of
 from hwtop.commands.record import until_interrupted
-from hwtop.commands.target import resolve_target
-from hwtop.commands.values import ParamType, Seconds, Size
+from hwtop.commands.shared import screen
+from hwtop.commands.shared.options import (
+    F,
+    check_folder,
+    kept,
+    kept_option,
+    reading,
+    report_failure,
+    settings,
+    settings_of,
+)
+from hwtop.commands.shared.target import resolve_target
+from hwtop.commands.shared.values import ParamType, Seconds, Size
 from hwtop.errors import CannotError, UsageError
 from hwtop.fields import units
 from hwtop.job.log.text import visible

@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags
 from hwtop.commands.export import exporter, listening, pushing
-from hwtop.commands.nodes import launcher_of, nodes
-from hwtop.commands.options import F, end_as_interrupted, length, length_of, on_finding, report_failure, settings_of
 from hwtop.commands.record import max_size as size_option
 from hwtop.commands.record import summary, until_interrupted
-from hwtop.commands.values import Seconds
+from hwtop.commands.shared import screen
+from hwtop.commands.shared.nodes import launcher_of, nodes
+from hwtop.commands.shared.options import (
+    F,
+    end_as_interrupted,
+    length,
+    length_of,
+    on_finding,
+    report_failure,
+    settings_of,
+)
+from hwtop.commands.shared.values import Seconds
 from hwtop.errors import CannotError, HwtopError, UsageError
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from hwtop.commands import first_run, screen
-from hwtop.commands.options import on_finding, reading, settings_of
-from hwtop.commands.target import target, target_or_none
-from hwtop.commands.values import LARGEST
-from hwtop.commands.watching import Watching
+from hwtop.commands.shared import first_run, screen
+from hwtop.commands.shared.options import on_finding, reading, settings_of
+from hwtop.commands.shared.target import target, target_or_none
+from hwtop.commands.shared.values import LARGEST
+from hwtop.commands.shared.watching import Watching
 from hwtop.config import SymptomConfig
 from hwtop.errors import CannotError
 from hwtop.leaving import interruptible

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from hwtop.commands.message_streams import own_streams
-from hwtop.commands.options import settings, settings_of
+from hwtop.commands.shared.message_streams import own_streams
+from hwtop.commands.shared.options import settings, settings_of
 
 
 @click.command()

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands import status_line
-from hwtop.commands.checks import Form, answer, report
-from hwtop.commands.nodes import launcher_of, names_nodes, nodes
-from hwtop.commands.options import json_flag
-from hwtop.commands.target import resolve_target
+from hwtop.commands.shared import status_line
+from hwtop.commands.shared.checks import Form, answer, report
+from hwtop.commands.shared.nodes import launcher_of, names_nodes, nodes
+from hwtop.commands.shared.options import json_flag
+from hwtop.commands.shared.target import resolve_target
 from hwtop.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands import completion
-from hwtop.commands.target import resolve_target
+from hwtop.commands.shared import completers
+from hwtop.commands.shared.target import resolve_target
 from hwtop.errors import CannotError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--slurm", "form", flag_value="slurm", help="Print lines for a batch script of Slurm.")
 @click.option("--python", "form", flag_value="python", help="Print lines for the training script.")
 @click.option(
-    "--check", "pid", metavar="PID", shell_complete=completion.jobs, help="Print what a running job has switched on."
+    "--check", "pid", metavar="PID", shell_complete=completers.jobs, help="Print what a running job has switched on."
 )
 def command(form: Form, pid: str | None) -> None:
     """Print what to switch on before a run so that a hang can be diagnosed: environment variables, each with benefit, cost and version.

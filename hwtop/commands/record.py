@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands import screen
-from hwtop.commands.options import F, end_as_interrupted, reading, settings, settings_of
-from hwtop.commands.target import target, target_or_none
-from hwtop.commands.values import Bytes, Seconds
+from hwtop.commands.shared import screen
+from hwtop.commands.shared.options import F, end_as_interrupted, reading, settings, settings_of
+from hwtop.commands.shared.target import target, target_or_none
+from hwtop.commands.shared.values import Bytes, Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame

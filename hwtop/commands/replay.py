@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from hwtop.commands import screen
 from hwtop.commands.diagnose import print_report, report_flags
-from hwtop.commands.options import length, length_of, settings_of
+from hwtop.commands.shared import screen
+from hwtop.commands.shared.options import length, length_of, settings_of
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import Length, length, length_of
+from hwtop.commands.shared.options import Length, length, length_of
 
 if TYPE_CHECKING:
     from hwtop.job.log.block import LogBlock

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from hwtop.commands import completion, pictures
-from hwtop.commands.options import check_folder, masking, reading, settings, settings_of
-from hwtop.commands.target import target, target_of, target_or_none
-from hwtop.commands.values import Seconds, Size
+from hwtop.commands.shared import completers, pictures
+from hwtop.commands.shared.options import check_folder, masking, reading, settings, settings_of
+from hwtop.commands.shared.target import target, target_of, target_or_none
+from hwtop.commands.shared.values import Seconds, Size
 from hwtop.errors import UsageError
 from hwtop.job.secrets import Hidden
 from hwtop.ui.pages.registry import NAMES
@@ -49,7 +49,7 @@ _ALL = "all"
 @click.option("--panel", metavar="NAME", default="", help="Only this panel of the page, e.g. ranks.")
 @masking
 @click.option(
-    "--theme", default="hwtop", shell_complete=completion.themes, show_default=True, help="Theme of the picture."
+    "--theme", default="hwtop", shell_complete=completers.themes, show_default=True, help="Theme of the picture."
 )
 @click.option("--ascii", "is_ascii", is_flag=True, help="Use no block or braille characters (.txt only).")
 @settings

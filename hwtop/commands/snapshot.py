@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import length, length_of, reading
-from hwtop.commands.target import target, target_or_none
+from hwtop.commands.shared.options import length, length_of, reading
+from hwtop.commands.shared.target import target, target_or_none
 
 _COST_SECONDS = 11.0
 """The slowest readings of a GPU, those of its health, happen every 10 s."""

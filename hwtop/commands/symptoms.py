@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hwtop.commands.options import settings, settings_of
+from hwtop.commands.shared.options import settings, settings_of
 from hwtop.errors import UsageError
 
 

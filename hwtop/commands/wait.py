@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands import status_line
-from hwtop.commands.options import json_flag, on_finding, reading, report_failure, settings, settings_of
-from hwtop.commands.target import target, target_of
-from hwtop.commands.values import Seconds
+from hwtop.commands.shared import status_line
+from hwtop.commands.shared.options import json_flag, on_finding, reading, report_failure, settings, settings_of
+from hwtop.commands.shared.target import target, target_of
+from hwtop.commands.shared.values import Seconds
 
 if TYPE_CHECKING:
     from hwtop.model.frame import Frame

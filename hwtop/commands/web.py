@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from hwtop.commands import live, screen
-from hwtop.commands.options import reading, settings, settings_of
-from hwtop.commands.target import target, target_or_none
-from hwtop.commands.watching import Watching
+from hwtop.commands import live
+from hwtop.commands.shared import screen
+from hwtop.commands.shared.options import reading, settings, settings_of
+from hwtop.commands.shared.target import target, target_or_none
+from hwtop.commands.shared.watching import Watching
 from hwtop.errors import CannotError, UsageError
 
 if TYPE_CHECKING:

@@ -21,6 +21,8 @@ class LogTarget(Struct, frozen=True, gc=False, kw_only=True):
     """Processes whose fd 1 or 2 it is."""
     may_lack: bool = False
     """It is not reported where it does not exist."""
+    rank: int | None = None
+    """Of a rank that is not here: the one whose log it must be, by its name."""
 
 
 class Request(Struct, frozen=True, gc=False, kw_only=True):

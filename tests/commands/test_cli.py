@@ -15,8 +15,8 @@ import pytest
 
 from hwtop import __version__, cli
 from hwtop.cli import COMMANDS
-from hwtop.commands.target import resolve_target
-from hwtop.commands.values import Numbers, Seconds, Size
+from hwtop.commands.shared.target import resolve_target
+from hwtop.commands.shared.values import Numbers, Seconds, Size
 from hwtop.errors import UsageError
 from tests.schemas import valid
 from tests.training import TrainingJob, start_python

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hwtop.commands.values import Bytes
+from hwtop.commands.shared.values import Bytes
 from hwtop.errors import UsageError
 from hwtop.store.reader import Recording
 from tests.training import TrainingJob, start_python

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hwtop.commands import live
-from hwtop.commands.watching import Watching
+from hwtop.commands.shared.watching import Watching
 from hwtop.config import Config
 from hwtop.errors import UsageError
 from hwtop.model.frame import Frame

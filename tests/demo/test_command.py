@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from hwtop.cli import main
 from hwtop.commands import demo, live
-from hwtop.commands.watching import Watching
+from hwtop.commands.shared.watching import Watching
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob
 from hwtop.demo.scenarios import DEFAULT, SCENARIOS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from hwtop.commands import first_run
+from hwtop.commands.shared import first_run
 from hwtop.model.frame import Frame
 from hwtop.model.stack import StackDump
 from hwtop.model.symptom import Blind

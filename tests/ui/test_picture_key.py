@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from hwtop.commands import pictures
+from hwtop.commands.shared import pictures
 from hwtop.errors import CannotError, HwtopError, UsageError
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import PictureSaved, ScreenOptions

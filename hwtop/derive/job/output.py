@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hwtop.derive.job.slot import RankSlot
 from hwtop.job.launch.launcher import is_slurmstepd
 from hwtop.job.log.name import is_log_name
-from hwtop.job.log.text import path_of_rank, rank_of_path
+from hwtop.job.log.rank_path import patterns_of_ranks
 from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.plan import LogTarget
@@ -34,18 +34,22 @@ def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTa
             if _is_output(file) and (role == "rank" or file.target != _NOWHERE):
                 writers.setdefault(file.target, set()).add(process.pid)
     found = [LogTarget(path=path, pids=tuple(sorted(pids))) for path, pids in writers.items()]
-    absent = [path for path in _of_absent(writers, known) if path not in writers]
-    return (*found, *(LogTarget(path=path, may_lack=True) for path in absent))
+    absent = {path: rank for path, rank in _of_absent(writers, known).items() if path not in writers}
+    return (*found, *(LogTarget(path=path, may_lack=True, rank=rank) for path, rank in absent.items()))
 
 
-def _of_absent(writers: Mapping[str, Collection[int]], known: Sequence[Member]) -> list[str]:
+def _of_absent(writers: Mapping[str, Collection[int]], known: Sequence[Member]) -> dict[str, int]:
     """Logs of ranks that are missing, named as those of the ranks that are here are, each for its own number."""
     numbers = {member.pid: member.rank for member in known if member.role == "rank" and member.rank is not None}
     size = max((member.world_size or 0 for member in known), default=0)
     absent = sorted(set(range(min(size, len(numbers) + _READ_ABSENT))) - set(numbers.values()))[:_READ_ABSENT]
-    own = [path for path, pids in writers.items() if len(pids) == 1 and numbers.get(*pids) == rank_of_path(path)]
-    named = (path_of_rank(path, rank) for path in own for rank in absent if path.startswith("/"))
-    return list(dict.fromkeys(path for path in named if path is not None))
+    own = {
+        path: rank
+        for path, pids in writers.items()
+        if path.startswith("/") and len(pids) == 1 and (rank := numbers.get(*pids)) is not None
+    }
+    patterns = patterns_of_ranks(own) if absent else ()
+    return {pattern.path(rank): rank for pattern in patterns for rank in absent}
 
 
 def ranks_by_path(slots: Sequence[RankSlot]) -> dict[str, tuple[int, ...]]:

@@ -33,6 +33,7 @@ from hwtop.job.stacks.samples import StackSamples
 from hwtop.job.whole_number import whole_number
 from hwtop.model.job import Job, JobLogs, JobMetrics, JobPlace, JobStacks
 from hwtop.model.member import Launcher, Member
+from hwtop.model.plan import LogTarget
 from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.rank import Rank
 from hwtop.model.snapshot import Snapshot
@@ -45,6 +46,7 @@ class JobTracker:
         self._reading: ProcessReading | None = None
         self._membership = Membership()
         self._members: tuple[Member, ...] = ()
+        self._targets: tuple[LogTarget, ...] = ()
         self._spawners: set[int] = set()
         self._rates: dict[int, ProcessRates] = {}
         self._slots: dict[int, RankSlot] = {}
@@ -86,6 +88,7 @@ class JobTracker:
             self._ranks_of = with_files(self._ranks_of, snapshot.logs.files, self._rank_of_pid)
             began_s = job_began_s(reading, self._members)
             job_age_s = None if began_s is None else snapshot.time_s - began_s
+            self._logs.rank_of_path = {target.path: target.rank for target in self._targets if target.rank is not None}
             self._logs.advance(snapshot.logs, self._ranks_of, self._rank_of_pid, job_age_s)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._metrics_files.complete(job, snapshot)
@@ -95,6 +98,7 @@ class JobTracker:
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)
         self._members = self._membership.advance(reading.processes, self._spawners)
+        self._targets = log_targets(reading, self._members)
         processes = {process.pid: process for process in reading.processes}
         seen = set()
         workers_of: dict[int | None, list[Member]] = {}
@@ -191,7 +195,7 @@ class JobTracker:
                 unproven_events=tuple(event for event in self._logs.events if event.writer == "unknown"),
                 lines=self._logs.lines,
                 flagged_lines=self._logs.flagged_lines,
-                targets=log_targets(reading, self._members),
+                targets=self._targets,
             ),
             metrics=JobMetrics(curves=self._logs.curves, targets=metrics_targets(reading, crews)),
             stacks=JobStacks(

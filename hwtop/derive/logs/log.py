@@ -15,7 +15,7 @@ from hwtop.derive.logs.writer import of_job
 from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
 from hwtop.job.log.own_report import without_reports
 from hwtop.job.log.parsed import ParsedLine, parsed
-from hwtop.job.log.text import rank_of_path
+from hwtop.job.log.rank_path import rank_of_path
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.curve import Curve
@@ -58,6 +58,8 @@ class LogBook:
         self._surroundings = Surroundings()
         self._reported: deque[_Reported] = deque(maxlen=_KEPT_EVENTS)
         self.files: tuple[LogFile, ...] = ()
+        self.rank_of_path: Mapping[str, int] = {}
+        """Logs of ranks that are not here, by how they are called; given from outside."""
         self.exit_codes: dict[int, int] = {}
         """PID -> exit code, where a launcher's log tells it; negative = signal."""
 
@@ -215,7 +217,7 @@ class LogBook:
     def _owner(self, path: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
         """The rank of a line that names none."""
         ranks = ranks_of.get(path, ())
-        return ranks[0] if len(ranks) == 1 else rank_of_path(path)
+        return ranks[0] if len(ranks) == 1 else self.rank_of_path.get(path, rank_of_path(path))
 
     def _speaks_for(self, path: str, rank: int, ranks_of: Mapping[str, Sequence[int]]) -> bool:
         """Lines without a rank in a file that several ranks share (or that --logs named) are taken for the lowest one's."""

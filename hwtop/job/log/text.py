@@ -44,7 +44,6 @@ _OWN_LABEL = lazy_regex(
     r"|.{0,160}?\brank[\"']?\s?[:=]\s?(\d{1,5})(?![\w.])",  # {"step": 5, "rank": 1}, step=5 rank=1
     re.IGNORECASE,
 )
-_RANK_IN_PATH = lazy_regex(r"rank[._-]?(\d+)|attempt_\d+/(\d+)/std(?:out|err)\.log$", re.IGNORECASE)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _LOGGING_PREFIX = lazy_regex(
     rf"""\s*(?:
@@ -120,21 +119,6 @@ def labelled_rank(body: str) -> int | None:
     """The rank that the program itself writes into its lines, in front or as a field. A guess: only where it can be one of the writers."""
     found = _OWN_LABEL.match(body)
     return whole_number(found.group(1) or found.group(2)) if found else None
-
-
-def rank_of_path(path: str) -> int | None:
-    """The rank that a log's path names, as launchers and people name the logs of ranks."""
-    found = _RANK_IN_PATH.search(path)
-    return whole_number(found.group(1) or found.group(2)) if found else None
-
-
-def path_of_rank(path: str, rank: int) -> str | None:
-    """The path as it would be called for this rank; None where it names none."""
-    found = _RANK_IN_PATH.search(path)
-    if found is None:
-        return None
-    first, last = found.span(1 if found.group(1) else 2)
-    return f"{path[:first]}{rank:0{last - first if path[first] == '0' else 1}}{path[last:]}"
 
 
 def without_logger(text: str) -> str:

@@ -35,13 +35,10 @@ class _Open(Struct, frozen=True):
     def is_serious(self, limits: Limits) -> bool:
         left_s, rise = self.files.left_s, self.files.rise
         is_urgent = rise is not None and left_s < 60 * limits.urgent_min and rise.seconds >= _URGENT_S
-        is_steady = (
-            rise is not None
-            and rise.seconds >= _URGENT_S
-            and rise.fit >= limits.straight
-            and rise.gained >= _MANY * limits.gained
-        )
-        return is_urgent or is_steady or (self.files.share >= limits.used_share and left_s < 3600 * limits.warning_h)
+        is_steady = rise is not None and rise.seconds >= _URGENT_S and rise.fit >= limits.straight
+        is_many = rise is not None and rise.gained >= _MANY * limits.gained
+        is_soon = left_s < 3600 * limits.warning_h
+        return is_urgent or (is_steady and (is_many or is_soon)) or (is_soon and self.files.share >= limits.used_share)
 
 
 def check_fd_leak(history: History, limits: Limits = FILES) -> Observation | None:

@@ -7,9 +7,11 @@ from statistics import median
 
 from hwtop.model.curve import CurvePoint
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host import capacity
 from hwtop.symptoms.level_shift import Shift, separated, shifts
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
+from hwtop.symptoms.statistics import block_medians
 from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.attribution import Move, moves
 from hwtop.symptoms.training.pace import (
@@ -30,13 +32,15 @@ AFTER_S = 20.0
 """Least time since the change: with quick steps ten are over in a moment, and other processes start and end. Engineering
 default."""
 DOUBLED_S = 8.0
-"""The same, of a change to twice the level or more: what passes in that time has its own phase (evaluation, checkpoint) or is one slow
-step. Engineering default."""
+"""The same, of a change to twice the level or more while hardly anybody else uses the cores: what the job does itself and passes in
+that time has its own phase (evaluation, checkpoint) or is one slow step. Engineering default."""
 SURE = 5.0
 """Standard scores of the change: neighbouring steps are not independent, so two or three prove nothing. Engineering default."""
 SPREADS = 2.0
 """Least change, in standard deviations of the bulk: where sequences differ much in length it must be large. Engineering
 default."""
+_NEARLY = 0.95
+"""The level before a change may end within a stretch, and so lie a little below all of them. Engineering default."""
 SCALED_BY_INTERVAL = 0.15
 """A value that changed like the distance of the log's steps is a sum over that distance. Engineering default."""
 
@@ -44,7 +48,7 @@ SCALED_BY_INTERVAL = 0.15
 def check_drop(history: History, limits: Limits = PACE) -> Observation | None:
     """From one point on steps take longer, and still do."""
     for pace, other in history.once(paces):
-        drop = _drop(pace, limits)
+        drop = _drop(history, pace, limits)
         if drop is None or is_steadier(pace.values):
             continue
         if other is not None and not agrees(other, pace.points[drop.at], limits.slower_share / 2):
@@ -93,16 +97,32 @@ def _seconds_a_step(points: Sequence[CurvePoint]) -> float | None:
     return (last.at_s - first.at_s) / (last.step - first.step)
 
 
-def _drop(pace: Pace, limits: Limits) -> Shift | None:
+def _drop(history: History, pace: Pace, limits: Limits) -> Shift | None:
     """The largest of the changes that hold."""
+    if not _is_above_the_fastest(pace, limits):
+        return None
     found = shifts(pace.values, AFTER_POINTS, SURE, SPREADS) if pace.is_long else []
     alone = None if pace.is_long else separated(pace.values, pace.least(AFTER_POINTS))
-    drops = [drop for drop in (*found, alone) if drop is not None and _is_drop(pace, drop, limits)]
+    doubled_s = DOUBLED_S if _has_its_cores(history) else AFTER_S
+    drops = [drop for drop in (*found, alone) if drop is not None and _is_drop(pace, drop, limits, doubled_s)]
     return max(drops, key=lambda drop: drop.after / drop.before, default=None)
 
 
-def _is_drop(pace: Pace, drop: Shift, limits: Limits) -> bool:
-    least_s = DOUBLED_S if drop.after >= DOUBLED * drop.before else AFTER_S
+def _is_above_the_fastest(pace: Pace, limits: Limits) -> bool:
+    """The newest values are slower than some stretch before: without that there is no change, and finding it takes far longer."""
+    newest = median(pace.values[-pace.least(AFTER_POINTS) :])
+    stretches = -(-len(pace.values) // pace.least(FEW_BEFORE_POINTS))
+    return newest >= _NEARLY * (1 + limits.slower_share) * min(block_medians(pace.values, stretches))
+
+
+def _has_its_cores(history: History) -> bool:
+    """Others use little of them, as far as is known: programs that start and end slow the job meanwhile."""
+    outside = history.once(capacity.outside)
+    return outside is not None and outside.cores < capacity.OUTSIDE_SHARE * outside.of
+
+
+def _is_drop(pace: Pace, drop: Shift, limits: Limits, doubled_s: float) -> bool:
+    least_s = doubled_s if drop.after >= DOUBLED * drop.before else AFTER_S
     if drop.at < pace.least(FEW_BEFORE_POINTS) or lasted_s(pace, drop.at) < least_s:
         return False
     least = (

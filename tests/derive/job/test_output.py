@@ -46,6 +46,23 @@ def test_a_rank_that_is_not_here_has_a_log_that_is_called_like_those_of_the_othe
     assert len(absent("/exp/logs/rank0.log", world=4096)) == 16
 
 
+def test_logs_that_differ_in_the_numbers_of_their_ranks_tell_those_of_the_absent() -> None:
+    def absent(*paths: str) -> dict[str, int | None]:
+        ranks = [
+            rank(number, world=3, files=(OpenFile(fd=1, target=path, is_writable=True),))
+            for number, path in enumerate(paths)
+        ]
+        reading = processes(10.0, launcher(), *ranks)
+        found = log_targets(reading, members(reading.processes))
+        return {target.path: target.rank for target in found if target.may_lack}
+
+    assert absent("/run1/hospital_0.log", "/run1/hospital_1.log") == {"/run1/hospital_2.log": 2}
+    assert absent("/exp/w00.txt", "/exp/w01.txt") == {"/exp/w02.txt": 2}
+    assert absent("/exp/hospital_0.log") == {}, "one file alone may have any number"
+    assert absent("/exp/a_0.log", "/exp/b_1.log") == {}
+    assert absent("/exp/try_7.log", "/exp/try_8.log") == {}, "these are not their numbers"
+
+
 def test_of_ray_only_what_is_printed() -> None:
     folder = "/tmp/ray/session_2026-01-02_03-04-05_678901_23/logs"
     printed = [OpenFile(fd=fd, target=f"{folder}/worker-ab-01000000-40.{end}") for fd, end in ((1, "out"), (2, "err"))]

@@ -252,6 +252,7 @@ def process(count: int, limit: int | None = 1024) -> JobProcess:
         (lambda second: 40 if second < 20 else 240, 1024, None),  # loader workers have started
         (lambda second: 40 + 6 * second, 1024, "warning"),
         (lambda second: 40 + 2 * second, 1_048_576, "info"),  # the limit is days away
+        (lambda second: 40 + 3 * second, 20_000, "warning"),  # the limit is less than two hours away
         (lambda second: 40 + 60 * second, 30_000, "warning"),  # little is used, but it is gone in minutes
         (lambda second: 40 + 9 * second, 1_048_576, "warning"),  # hundreds, and none is ever closed
         (lambda second: 40 + int(500 * (second / 60) ** 0.5), 1_048_576, "info"),  # shards that are opened once

@@ -19,7 +19,7 @@ from hwtop.symptoms.training.pace import AFTER_POINTS
 from hwtop.symptoms.training.slowdown import check_drop
 from hwtop.symptoms.training.trend import check_rising
 from tests.symptoms.curves import curve, watched
-from tests.symptoms.derived_states import cpu, derived, history, job, rank
+from tests.symptoms.derived_states import cpu, derived, history, job, rank, row
 
 NOISE = random.Random(3)
 
@@ -109,6 +109,25 @@ def test_a_sum_over_the_distance_of_the_lines_is_no_step_time() -> None:
     assert said(Curve(name="step_time_s", source="/logs/a.log", points=tuple(points))) is None
     slower = [replace(point, value=point.value * 1.5) if index >= 100 else point for index, point in enumerate(points)]
     assert said(Curve(name="step_time_s", source="/logs/a.log", points=tuple(slower))) is not None
+
+
+@pytest.mark.parametrize(
+    ("why", "step_s", "since", "util_pct", "expected"),
+    [
+        ("twice as long, for long enough", 0.7, 12, 15.0, True),
+        ("for a moment", 0.7, 7, 15.0, False),
+        ("less than twice", 0.5, 12, 15.0, False),
+        ("others use half of the cores, and may end", 0.7, 12, 60.0, False),
+        ("they do not", 0.7, 25, 60.0, True),
+    ],
+)
+def test_a_change_to_twice_the_level_is_reported_sooner(
+    why: str, step_s: float, since: int, util_pct: float, expected: bool
+) -> None:
+    values = curve("step_time_s", [*[0.3] * 200, *[step_s] * since], live=60)
+    busy = replace(job(rank(0), curves=(values,)), processes=(row(1000, cpu_pct=100.0),))
+    seen = check_drop(history(60, lambda second: derived(940.0 + second, busy, cpu=cpu(util_pct))))
+    assert (seen is not None) == expected, why
 
 
 def test_what_moved_at_the_same_time() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
-from hwtop.job.log.text import rank_of_path
+from hwtop.job.log.rank_path import rank_of_path
 from hwtop.job.log.time import reported_s
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from hwtop.commands.values import HiddenList, Numbers
+from hwtop.commands.shared.values import HiddenList, Numbers
 from hwtop.errors import UsageError
 from hwtop.report import fit
 

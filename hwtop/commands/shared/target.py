@@ -6,8 +6,8 @@ import re
 
 import click
 
-from hwtop.commands import completion
-from hwtop.commands.options import F, keep, kept, kept_option
+from hwtop.commands.shared import completers
+from hwtop.commands.shared.options import F, keep, kept, kept_option
 from hwtop.errors import UsageError
 
 
@@ -22,14 +22,14 @@ def target(function: F) -> F:
             "--pid",
             "pid_option",
             metavar="PID",
-            shell_complete=completion.jobs,
+            shell_complete=completers.jobs,
             help="Same as PID. Also slurm:JOBID[.STEP].",
         ),
         click.argument(
             "pid",
             required=False,
             metavar="[PID]",
-            shell_complete=completion.jobs,
+            shell_complete=completers.jobs,
             expose_value=False,
             callback=keep,
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hwtop.commands.options import F, kept, kept_option
+from hwtop.commands.shared.options import F, kept, kept_option
 from hwtop.errors import UsageError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hwtop.commands import completion, pictures
-from hwtop.commands.options import F, config_path, settings, settings_of
-from hwtop.commands.values import Seconds
+from hwtop.commands.shared import completers, pictures
+from hwtop.commands.shared.options import F, config_path, settings, settings_of
+from hwtop.commands.shared.values import Seconds
 from hwtop.config import INTERVAL_S, AlertConfig, Config
 from hwtop.errors import CannotError, HwtopError
 
@@ -41,7 +41,7 @@ plain = click.option("--ascii", "is_ascii", is_flag=True, help="Use no block or 
 
 def theme(words: str) -> Callable[[F], F]:
     """--theme, with this help text."""
-    return click.option("--theme", default="auto", shell_complete=completion.themes, show_default=True, help=words)
+    return click.option("--theme", default="auto", shell_complete=completers.themes, show_default=True, help=words)
 
 
 def looks(function: F) -> F:
