@@ -21,6 +21,8 @@ class CurvePoint(Struct, frozen=True, gc=False):
     """Written before hwtop attached: `at_s` is not when it was told."""
     is_exact: bool = False
     """A value of 0 is 0: it is not written in digits that would round a small value to it."""
+    labels: tuple[str, ...] = ()
+    """Of a loss: other whole numbers of its line behind their names ("level 3"), which may say what task or stage it is of."""
     written_s: float | None = None
     """When its line says that it was written, in seconds since the start of the year by the clock of the line."""
 

@@ -8,6 +8,7 @@ from typing import get_args
 from hwtop.derive.logs.step_clock import StepClock
 from hwtop.job.log.time import reported_s
 from hwtop.job.progress.curve_series import CurveSeries
+from hwtop.job.progress.labels import labels_of
 from hwtop.job.progress.tracker import Measured
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.log import LogLine, Progress
@@ -55,6 +56,7 @@ class CurveBook:
                 value=value,
                 is_past=line.is_past,
                 is_exact=name == "lr" and bool(progress.lr_is_zero),
+                labels=labels_of(line.text, progress) if name == "loss" else (),
                 written_s=written_s,
             )
             self._books[name].take(reporter, unit, point, is_mean)
@@ -63,6 +65,10 @@ class CurveBook:
         for each, pace_s in self._clocks.setdefault(reporter, StepClock()).take(step, written_s):
             point = CurvePoint(step=each, at_s=line.at_s, value=pace_s, is_past=line.is_past, written_s=written_s)
             self._written.take(reporter, "", point, False)
+
+    def take_back(self, name: CurveName, reporter: Teller) -> None:
+        """What this teller told of it was something else."""
+        self._books[name].drop(reporter)
 
     def take_arrival(self, reporter: Teller, measured: Measured) -> None:
         """Take in a pace that was measured by the arrival of lines."""
@@ -124,6 +130,15 @@ class _Quantity:
                 points=points,
             )
         return self._made
+
+    def drop(self, reporter: Teller) -> None:
+        if self._series.pop(reporter, None) is None:
+            return
+        del self._units[reporter], self._reported[reporter]
+        self._means.discard(reporter)
+        self._made = None
+        if reporter == self._reporter:
+            self._reporter = max(self._series, key=lambda key: len(self._series[key]), default=None)
 
     def _admitted(self, reporter: Teller) -> CurveSeries | None:
         """A new series for the teller, in the place of the one that told least where there are too many."""

@@ -186,6 +186,8 @@ class LogBook:
         rank = parsed_line.rank if parsed_line.rank is not None else self._writer(parsed_line, ranks_of)
         stream = self._streams.of(line.path, rank)
         progress, is_step = stream.take(parsed_line)
+        if stream.takes_times_back:
+            self._curves.take_back("step_time_s", stream.key)
         if progress is not None:
             step = stream.run_step if stream.run_step is not None else self._step_elsewhere(stream.rank)
             self._curves.take(stream.key, progress, step, line)

@@ -60,6 +60,11 @@ class LogStream:
         return self._tracker.measured
 
     @property
+    def takes_times_back(self) -> bool:
+        """The newest line has shown that the times before it were no times of steps."""
+        return self._tracker.takes_times_back
+
+    @property
     def lost_values(self) -> tuple[LostValue, ...]:
         """Values of its newest lines that are no numbers any more."""
         return self._tracker.lost.newest

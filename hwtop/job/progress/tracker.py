@@ -79,6 +79,8 @@ class ProgressTracker:
         self._measured: Measured | None = None
         self._samples = SampleCount()
         self.lost = LostValues()
+        self.takes_times_back = False
+        """The newest line has shown that the times before it were no times of steps, but those since the start."""
         self._counts_samples = False
         self._suspect: int | None = None
         self._trusted: int | None = None
@@ -130,8 +132,9 @@ class ProgressTracker:
         self._measured = None
         were_elapsed = self._reader.are_elapsed
         progress = self._reader.read_line(line)
-        if self._reader.are_elapsed and not were_elapsed:
-            self._reported.clear()  # they were no times of steps
+        self.takes_times_back = self._reader.are_elapsed and not were_elapsed
+        if self.takes_times_back:
+            self._reported.clear()
         if progress is None or self._is_other_bar(progress, line.source.at_s):
             return None
         if progress.step_time_s is None and progress.throughput and _is_steps(progress.throughput_unit):
@@ -152,7 +155,7 @@ class ProgressTracker:
             self._step(line.source, progress, progress.step)
         elif progress.loss is not None and self._series and self._series[-1].loss is None:
             self._series[-1] = structs.replace(self._series[-1], loss=progress.loss)
-        return progress
+        return structs.replace(progress, step_time_s=self._newest.step_time_s) if self.takes_times_back else progress
 
     def _is_new_step(self, progress: Progress, step: int, previous: Progress | None) -> bool:
         epoch = self._newest.epoch if self._newest else None
@@ -176,6 +179,7 @@ class ProgressTracker:
         gap_s, reported_s = median(self._gaps), median(self._reported)
         if reported_s > _IMPOSSIBLE * gap_s:
             self._reader.times_are_elapsed()
+            self.takes_times_back = True
             self._reported.clear()
             if self._newest is not None:
                 self._newest = structs.replace(self._newest, step_time_s=None)

@@ -45,6 +45,7 @@ CODE_PATTERNS: tuple[tuple[IoKind, re.Pattern[str]], ...] = (
             | \bos\.(?:pread|preadv|readv|read)\( | \.readinto\( | \bfromfile\( | \bcv2\.(?:imread|imdecode)\(
             | \bopen\((?:[^()]|\([^()]*\))*["']rb["'][^()]*\)(?:\.read\(| as \w+\s*:\s*.*\.read\()
             | \b\w+\.(?:read|readline|readlines)\( | \b(?:pickle|pkl|marshal|json)\.load\(
+            | (?:\bin|\bnext\(|\biter\(|\bislice\()\s*(?:enumerate\()?(?:sys\.)?stdin\b
             """,
             re.VERBOSE,
         ),

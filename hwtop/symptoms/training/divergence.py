@@ -14,6 +14,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, jitter, trend
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, neighbours, series_of, when
+from hwtop.symptoms.training.stages import rises_with_stages
 
 DIVERGING_LEAST = 60
 DIVERGING_LEAST_OF_PART = 200
@@ -49,7 +50,8 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
     if series is None or rise is None:
         return None
     is_runaway = rise.level > max(limits.runaway_times * rise.best, rise.start)
-    severity: Severity = "critical" if is_runaway else "warning"
+    stages = rises_with_stages(series, rise.best_at)
+    severity: Severity = "info" if stages else "critical" if is_runaway else "warning"
     best, now = series.points[rise.best_at], series.points[-1]
     lr = learning_rates(history)
     rate = lr.around(best) if lr is not None else None
@@ -73,6 +75,7 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
                 else ()
             ),
             *neighbours(history, now)[1 if lr is not None else 0 :],
+            *((stages,) if stages else ()),
         ),
         ranks=series.ranks(),
     )

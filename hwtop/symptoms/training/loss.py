@@ -17,6 +17,7 @@ from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
 from hwtop.symptoms.training.series import Series, curve_of, learning_rates, neighbours, run_of, series_of, when
+from hwtop.symptoms.training.stages import new_stage
 
 OFTEN_SHARE = 0.1
 """Where jumps that came back take more of the values, they are this loss's nature. Engineering default."""
@@ -275,9 +276,11 @@ def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -
 
 
 def _restarted(history: History, series: Series, onset: int) -> str | None:
-    """Why this jump was to be expected: the counter started over, or the learning rate was raised there."""
+    """Why this jump was to be expected: the counter started over, another stage began, or the learning rate was raised there."""
     if _begins_round(history, series, onset):
         return "the step counter started over there: another epoch, fold or trial begins"
+    if (stage := new_stage(series, onset)) is not None:
+        return stage
     lr = learning_rates(history)
     if lr is None:
         return None

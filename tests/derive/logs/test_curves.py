@@ -134,3 +134,20 @@ def test_losses_on_stdout_stand_at_the_steps_of_the_bar_on_stderr() -> None:
         logs.advance(reading, {"err": (0,), "out": (0,)}, {})
     curve = next(curve for curve in logs.curves if curve.name == "loss")
     assert [(point.step, point.value) for point in curve.points] == [(10, 0.5), (20, 0.25)]
+
+
+def test_times_that_turn_out_to_be_those_since_the_start_are_taken_back() -> None:
+    logs = LogBook()
+    texts = [f"itération {step} perte {3 - step / 1000:.3f} temps {step * 0.01:.2f}" for step in range(20, 220, 20)]
+    lines = tuple(LogLine(path="a.log", line_no=None, text=text, at_s=1.0, is_past=True) for text in texts)
+    logs.advance(LogReading(at_s=1.0, files=(), lines=lines), {}, {})
+    times = next(curve for curve in logs.curves if curve.name == "step_time_s")
+    assert {round(point.value, 6) for point in times.points} == {0.01}
+
+
+def test_a_loss_has_the_other_whole_numbers_of_its_line() -> None:
+    book = CurveBook()
+    text = "krok 40: strata 0.5, trafnych 61.2%, poziom 3, 12 it/s"
+    book.take(("a.log", 0), Progress(step=40, loss=0.5, lr=0.1), 40, at(1.0, text))
+    labels = {curve.name: curve.points[0].labels for curve in book.curves}
+    assert labels == {"loss": ("poziom 3",), "lr": ()}
