@@ -21,6 +21,8 @@ LEAK_S = 600.0
 """The longest window of a rise; one nearly so long is more certain. Engineering default."""
 GAP_S = 5.0
 """Without a reading for so long, another rise begins. Engineering default."""
+_NOTED_SHARE = 0.4
+"""Of the growth that may be a warning: as much is noted. Engineering default."""
 _READ_LOOKS = 40
 """Of the moments of a slice: every fourth or fifth of the longest. Bounds only how much is read."""
 
@@ -43,7 +45,8 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
     room = min((outlook.room for _, outlook in known(history, MEMORIES)), default=inf)
     left_s = room / total
     worst = max(rises, key=lambda growth: growth.rise.per_s)
-    is_soon = left_s < 3600 * limits.warning_h and worst.rise.fit >= limits.straight
+    is_straight = worst.rise.fit >= limits.straight and worst.rise.gained >= MIB * limits.gained_mb
+    is_soon = left_s < 3600 * limits.warning_h and is_straight
     is_long = worst.rise.seconds >= 0.9 * LEAK_S
     return observed(
         "host-memory-leak",
@@ -69,7 +72,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
 
 def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | None:
     """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
-    least = MIB * limits.gained_mb
+    least = _NOTED_SHARE * MIB * limits.gained_mb
     if not _may_have_gained(history, rank, least):
         return None
     points = history.rank_series(LEAK_S, rank.rank, _memory_while_training)

@@ -24,7 +24,7 @@ DOUBLED = 2.0
 FEW_BEFORE_POINTS = 25
 """Values before a change to twice the level. Engineering default."""
 WARM_POINTS = 10
-"""The first values of a run: compilation, autotuning, caches that fill. Engineering default."""
+"""The first values of a run, unless it has run before the watch: compilation, autotuning, caches that fill. Engineering default."""
 LEAST_POINTS = 5
 """Values that make a level, of however many steps each is the mean. Engineering default."""
 
@@ -65,10 +65,17 @@ def pace_of(history: History, is_throughput: bool) -> Pace | None:
     if series is None or history.job is None or history.job.has_ended:
         return None
     steps = max(1.0, step_distance(series.points) or 1.0)
-    points = tuple(point for point in series.points[ceil(WARM_POINTS / steps) :] if point.value > 0)
+    warm = 0 if _is_warm(history, series) else ceil(WARM_POINTS / steps)
+    points = tuple(point for point in series.points[warm:] if point.value > 0)
     values = [1 / point.value if is_throughput else point.value for point in points]
     least = needed(FEW_BEFORE_POINTS, steps) + needed(AFTER_POINTS, steps)
     return Pace(series, points, values, is_throughput, steps) if len(points) >= least else None
+
+
+def _is_warm(history: History, series: Series) -> bool:
+    """The first value was told live, after steps that the job has taken before."""
+    past = [rank.log.past_pace.steps for rank in history.live_ranks if rank.log.past_pace is not None]
+    return not series.points[0].is_past and max(past, default=0) >= WARM_POINTS
 
 
 def needed(steps: int, steps_a_value: float) -> int:

@@ -17,6 +17,9 @@ RISE_POINTS = 120
 """Values of a rise by `slower_share`. Engineering default."""
 DOUBLED_POINTS = 60
 """Values of a rise to twice the first. Those that warm the run up are left out. Engineering default."""
+FIVEFOLD, FIVEFOLD_POINTS = 5.0, 30
+"""Times the first step time, and the values of a rise by so much: batches that are sorted by length rise by less within an epoch.
+Engineering default."""
 RISE_S = 60.0
 """Shortest time of a rise by less than `TRIPLED`. Engineering default."""
 TRIPLED, TRIPLED_S = 3.0, 25.0
@@ -30,7 +33,7 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
     for pace, other, risen in history.once(rises):
         values = pace.values
         seconds = lasted_s(pace, 0)
-        if len(values) < DOUBLED_POINTS or seconds < TRIPLED_S:
+        if len(values) < FIVEFOLD_POINTS or seconds < TRIPLED_S:
             continue
         if risen is None or risen[1] < _least(len(values), seconds, limits) * risen[0] or not is_steadier(values):
             continue
@@ -59,6 +62,8 @@ def rise(values: Sequence[float]) -> tuple[float, float] | None:
 
 def _least(count: int, seconds: float, limits: Limits) -> float:
     """By how much so few values in so short a time must have risen."""
+    if count < DOUBLED_POINTS:
+        return FIVEFOLD
     if seconds < RISE_S:
         return TRIPLED
     return 1 + limits.slower_share if count >= RISE_POINTS else DOUBLED
