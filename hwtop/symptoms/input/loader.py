@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 
 from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
 from hwtop.job.kernel.wait import WaitKind
+from hwtop.job.launch.launcher import python_program
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.code_line import collects_garbage
 from hwtop.model.rank import HotSpot, Rank
@@ -20,7 +22,9 @@ from hwtop.symptoms.input.loading import (
     WORKER_BLOCKED_SHARE,
     Cause,
     at,
+    busy_feeder,
     cause_of,
+    feeder,
     has_begun,
     hot_spot,
     is_loading,
@@ -35,6 +39,7 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import Fact, counted, percent
 
+_COMMAND_CHARS = 80
 _IN_WORDS: dict[WaitKind, str] = {
     "storage": "storage",
     "network": "a socket",
@@ -55,15 +60,22 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
         return None
     share = fmean(share_of(rank, "data", "data-main") for rank in starved)
     samples = min(rank.stack.samples for rank in starved)
-    is_threaded = cause == "cpu" and not starved[0].workers
+    maker = busy_feeder(history, starved[0]) if cause == "cpu" else None
+    is_threaded = cause == "cpu" and not starved[0].workers and maker is None
     spot = (thread_spot(history, starved[0]) if is_threaded else None) or hot_spot(starved)
     what = f"`{spot.function}` ({at(spot)})" if spot else "loading"
+    if maker is not None:
+        what = f"`{_program(maker.command)}` (PID {maker.pid})"
     is_known = is_loading(history, starved[0])
     ranks = tuple(rank.rank for rank in starved)
     return observed(
         f"input-bound-{cause}",
         severity="warning" if is_known else "info",
-        facts={**_facts(history, starved, share, what), **_purpose(starved[0], is_known)},
+        facts={
+            **_facts(history, starved, share, what),
+            **_purpose(starved[0], is_known),
+            "maker": what if maker is not None else None,
+        },
         confidence=proven_confidence(share, samples, base=0.55),
         evidence=(
             f"{named(ranks)}: {'in data loading' if is_known else 'at a queue or pipe'} in {percent(share)} of {samples} stack samples each",
@@ -100,7 +112,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
         lines.append(f"rank {rank.rank} has {crew} (state {states}){load}")
     elif cause == "workers" and not waits_at_queue(rank):
         lines.append(f"rank {rank.rank} has no loader workers: it loads in the training process itself")
-    elif cause == "cpu":
+    elif cause == "cpu" and busy_feeder(history, rank) is None:
         lines.append(f"rank {rank.rank} has no loader workers: threads of its own load, and keep a core busy")
     elif waits_at_queue(rank):
         doing = "wait for bytes" if cause == "io" else "are neither busy nor in a read"
@@ -119,6 +131,10 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
         lines.append(
             f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {percent(waits[1])} of the samples"
         )
+    if (other := feeder(history, rank)) is not None:
+        row, busy = other
+        load = f", {busy:.0f} % of a core on average" if busy is not None else ""
+        lines.append(f"the other end is held by PID {row.pid} ({row.command[:_COMMAND_CHARS]}){load}")
     if cause == "io" and is_blocked(history, rank):
         blocked = state_share(history, rank, "D")
         lines.append(f"loading processes in D state in {percent(blocked)} of the samples")
@@ -149,6 +165,7 @@ def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> 
         "is_alone": not rank.workers and not has_queue,
         "is_asleep": kind == "sleep",
         "is_storage": kind == "storage",
+        "feeder": other[0].pid if (other := feeder(history, rank)) is not None else None,
         "source": _IN_WORDS[kind] if kind in ("network", "pipe", "file lock") and not has_queue else None,
         "num_workers": count + each if each >= 1 else None,
         "more_workers": 2 * count or 4,
@@ -156,6 +173,14 @@ def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> 
         "no_core": free is not None and each < 1,
         "cores": capacity.cores(history.now),
     }
+
+
+def _program(command: str) -> str:
+    """What a person calls it: of Python the script or module."""
+    argv = command.split()
+    name = os.path.basename(argv[0]) if argv else "?"
+    program = python_program(argv).name if name.startswith("python") else ""
+    return os.path.basename(program) or name
 
 
 def _purpose(rank: Rank, is_known: bool) -> dict[str, Fact]:

@@ -15,6 +15,7 @@ from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
 from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
+from hwtop.model.member import JobProcess
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
@@ -97,6 +98,8 @@ def cause_of(history: History, rank: Rank) -> Cause:
     """What the loading itself waits for: its CPU, bytes from elsewhere, or nothing but (more, or less sleepy) workers."""
     if wait_share(history, rank, "storage") > WORKER_BLOCKED_SHARE:
         return "io"
+    if busy_feeder(history, rank) is not None:
+        return "cpu"
     if loads_in_threads(history, rank):
         return "cpu"
     if waits_at_queue(rank):
@@ -164,11 +167,37 @@ def _reads_itself(history: History, rank: Rank) -> bool:
 
 def _computes(history: History, rank: Rank) -> bool:
     """The training process keeps its core busy, or wants one: what it reads lies in memory already."""
-    known = [
-        value for _, value in history.rank_series(WINDOW_S, rank.rank, lambda seen: seen.process.main_thread_cpu_pct)
-    ]
-    busy_pct = fmean(known) if known else 0.0
-    return busy_pct >= WORKER_BUSY_PCT or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE
+    known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _wanted_pct)]
+    if rank.process.run_delay_pct is None and state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
+        return True
+    return bool(known) and fmean(known) >= WORKER_BUSY_PCT
+
+
+def _wanted_pct(rank: Rank) -> float | None:
+    """Of a core: what the main thread used, and the time for which it was ready to run and had none."""
+    used_pct = rank.process.main_thread_cpu_pct
+    return None if used_pct is None else used_pct + (rank.process.run_delay_pct or 0.0)
+
+
+def feeder(history: History, rank: Rank) -> tuple[JobProcess, float | None] | None:
+    """The process of the job that has the other end of what the training process reads, and its use of a core in percent, mean over the
+    window; None where the kernel shows none, or several."""
+    looks = [derived.job for derived in history.over(WINDOW_S) if derived.job is not None]
+    calls = (seen.process.call for job in looks for seen in job.ranks if seen.rank == rank.rank)
+    ends = Counter(
+        call.peer_pids[0] for call in calls if call is not None and call.peer_pids and len(call.peer_pids) == 1
+    )
+    if not ends or rank.workers:
+        return None
+    rows = [row for job in looks for row in job.processes if row.pid == ends.most_common(1)[0][0]]
+    known = [row.cpu_pct for row in rows if row.cpu_pct is not None]
+    return (rows[-1], fmean(known) if known else None) if rows else None
+
+
+def busy_feeder(history: History, rank: Rank) -> JobProcess | None:
+    """That process, where it keeps a core busy."""
+    other = feeder(history, rank)
+    return other[0] if other is not None and (other[1] or 0.0) >= WORKER_BUSY_PCT else None
 
 
 def waits_at_queue(rank: Rank) -> bool:

@@ -14,9 +14,9 @@ from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadie
 from hwtop.symptoms.training.series import when
 
 RISE_POINTS = 120
-"""Values of a rise by `slower_share`. Engineering default."""
+"""Steps of a rise by `slower_share`: a value may be the mean of several. Engineering default."""
 DOUBLED_POINTS = 60
-"""Values of a rise to twice the first. Those that warm the run up are left out. Engineering default."""
+"""Steps of a rise to twice the first. Those that warm the run up are left out. Engineering default."""
 FIVEFOLD, FIVEFOLD_POINTS = 5.0, 30
 """Times the first step time, and the values of a rise by so much: batches that are sorted by length rise by less within an epoch.
 Engineering default."""
@@ -35,7 +35,11 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
         seconds = lasted_s(pace, 0)
         if len(values) < FIVEFOLD_POINTS or seconds < TRIPLED_S:
             continue
-        if risen is None or risen[1] < _least(len(values), seconds, limits) * risen[0] or not is_steadier(values):
+        if (
+            risen is None
+            or risen[1] < _least(len(values) * pace.steps_a_value, seconds, limits) * risen[0]
+            or not is_steadier(values)
+        ):
             continue
         middle = pace.points[len(pace.points) // 2]
         if other is not None and not agrees(other, middle, limits.slower_share / 4):
@@ -60,8 +64,8 @@ def rise(values: Sequence[float]) -> tuple[float, float] | None:
     return median(blocks[:LEVEL_POINTS]), median(blocks[-LEVEL_POINTS:])
 
 
-def _least(count: int, seconds: float, limits: Limits) -> float:
-    """By how much so few values in so short a time must have risen."""
+def _least(count: float, seconds: float, limits: Limits) -> float:
+    """By how much so few steps in so short a time must have risen."""
     if count < DOUBLED_POINTS:
         return FIVEFOLD
     if seconds < RISE_S:

@@ -116,7 +116,7 @@ def test_a_leak_that_has_days_of_room_is_only_told() -> None:
 def test_a_leak_that_has_gained_little_yet_is_only_told() -> None:
     seen = check_leak(grows(lambda second: 1e9 + second * 5e6, available=10**11))
     assert seen is not None
-    assert (seen.severity, seen.title) == ("info", "Host memory of rank 0 grows by 286 MiB/min, full in 6 h")
+    assert (seen.severity, seen.title) == ("info", "Host memory of rank 0 grows by 286 MiB/min, full in 5.6 h")
 
 
 def test_memory_for_longer_and_longer_inputs_is_only_told() -> None:

@@ -17,7 +17,7 @@ from hwtop.symptoms.input.loader import check_cause
 from hwtop.symptoms.input.loading import Cause, hot_spot
 from tests.parts import replace
 from tests.stack_jobs import stack
-from tests.symptoms.derived_states import constant, cpu, job, rank, shares, spot, worker
+from tests.symptoms.derived_states import constant, cpu, job, rank, row, shares, spot, worker
 
 READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)
 SLEEP = StackFrame(name="wait_for_lock", filename="/home/me/data.py", short_filename="data.py", line=9)
@@ -48,6 +48,36 @@ def starved(**fields: object) -> Rank:
 def causes(watched: History) -> list[str]:
     every: tuple[Cause, ...] = ("cpu", "workers", "io")
     return [cause for cause in every if check_cause(cause, watched) is not None]
+
+
+@pytest.mark.parametrize(
+    ("busy_pct", "cause", "title", "said"),
+    [
+        (98.0, "cpu", "data from `clean.py` (PID 77), which keeps a core busy", "98 % of a core on average"),
+        (12.0, "io", "data: loading waits for a pipe in `decode` (data.py:33)", "12 % of a core on average"),
+    ],
+)
+def test_who_makes_what_is_read_from_a_pipe(busy_pct: float, cause: Cause, title: str, said: str) -> None:
+    call = SystemCall(name="read", fd=0, target="pipe:[5]", peer_pids=(77,))
+    reads = starved(**READS, os_state="S", wchan="anon_pipe_read", main_thread_cpu_pct=20.0, call=call)
+    other = row(77, role="other", command="python -u /data/clean.py --fast", cpu_pct=busy_pct)
+    watched = constant(replace(job(reads), processes=(other,)))
+    assert causes(watched) == [cause]
+    seen = check_cause(cause, watched)
+    assert seen is not None
+    assert seen.title == f"Rank 0 waits 60 % of the time for {title}"
+    assert any(
+        line.startswith("the other end is held by PID 77 (python -u /data/clean.py") and said in line
+        for line in seen.evidence
+    )
+    assert any(" 77 " in step for step in seen.next_steps)
+
+
+def test_a_line_that_takes_turns_at_a_pipe_and_has_no_core_is_not_computing() -> None:
+    reads = starved(**READS, os_state="R", main_thread_cpu_pct=16.0, run_delay_pct=8.0)
+    assert causes(constant(job(reads))) == ["io"], "of a core it wants a quarter"
+    wants = starved(**READS, os_state="R", main_thread_cpu_pct=16.0, run_delay_pct=80.0)
+    assert causes(constant(job(wants))) == ["workers"]
 
 
 def test_busy_workers_are_bound_by_the_cpu() -> None:

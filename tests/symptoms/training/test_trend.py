@@ -160,8 +160,8 @@ def rising(values: Sequence[float], **fields: Any) -> str | None:
         ([value * (1 + index / 400) for index, value in enumerate(steps(110))], False),  # not long enough
         ([10 * value * (1 + index / 30) for index, value in enumerate(steps(80))], True),  # but three times as slow
         ([10 * value * (1 + index / 30) for index, value in enumerate(steps(65))], False),
-        ([value * (1 + index / 2) for index, value in enumerate(steps(50))], True),  # fivefold: even fewer
-        ([value * (1 + index / 2) for index, value in enumerate(steps(38))], False),
+        ([value * (1 + index**2 / 40) for index, value in enumerate(steps(50))], True),  # fivefold: even fewer
+        ([value * (1 + index**2 / 40) for index, value in enumerate(steps(38))], False),
         ([value / 60 * (1 + index / 40) for index, value in enumerate(steps(200))], True),  # sixfold in half a minute
         (
             [value / 6 * (1 + index / 30) for index, value in enumerate(steps(100))],
