@@ -57,7 +57,7 @@ def test_a_threshold_holds_wherever_it_is_told(tmp_path: Path) -> None:
 
     shown = run("config", "show", "--config", str(place))
     assert "shm-nearly-full = { used_pct = 80, raise_s = 1, clear_s = 10 }  # set: used_pct" in shown.splitlines()
-    assert "throughput-drop = { slower_share = 0.15, raise_s = 2, clear_s = 15 }" in shown.splitlines()
+    assert "throughput-drop = { slower_share = 0.15, raise_s = 0, clear_s = 15 }" in shown.splitlines()
     assert "/dev/shm over 80 %" in run("symptoms", "--config", str(place))
     assert "/dev/shm over 80 %" in run("explain", "shm-nearly-full", "--config", str(place))
 

@@ -39,7 +39,7 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import Fact, counted, percent
 
-_COMMAND_CHARS = 80
+_SHOWN_CHARS = 80
 _IN_WORDS: dict[WaitKind, str] = {
     "storage": "storage",
     "network": "a socket",
@@ -134,7 +134,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     if (other := feeder(history, rank)) is not None:
         row, busy = other
         load = f", {busy:.0f} % of a core on average" if busy is not None else ""
-        lines.append(f"the other end is held by PID {row.pid} ({row.command[:_COMMAND_CHARS]}){load}")
+        lines.append(f"the other end is held by PID {row.pid} ({row.command[:_SHOWN_CHARS]}){load}")
     if cause == "io" and is_blocked(history, rank):
         blocked = state_share(history, rank, "D")
         lines.append(f"loading processes in D state in {percent(blocked)} of the samples")
