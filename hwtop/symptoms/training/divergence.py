@@ -59,6 +59,7 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
         "loss-diverging",
         severity=severity,
         facts={
+            "stage": stages[0].name if stages else None,
             "best": rise.best,
             "best_at": when(history, best),
             "now": rise.level,
@@ -75,7 +76,13 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
                 else ()
             ),
             *neighbours(history, now)[1 if lr is not None else 0 :],
-            *((stages,) if stages else ()),
+            *(
+                (
+                    f"{stages[0].name} went from {stages[0].number} to {stages[1].number}; the loss did not rise in between",
+                )
+                if stages
+                else ()
+            ),
         ),
         ranks=series.ranks(),
     )

@@ -39,17 +39,14 @@ def new_stage(series: Series, at: int) -> str | None:
     return None
 
 
-def rises_with_stages(series: Series, begin: int) -> str | None:
-    """Words for the stages with which the loss rises after this point, while it does not within them; None where it does."""
+def rises_with_stages(series: Series, begin: int) -> tuple[Stage, Stage] | None:
+    """The first and the last of the stages with which the loss rises after this point; None where it rises within them too."""
     logs = [log(value) for value in series.values]
     for stages in _stages(series.points):
         later = [stage for stage in stages if stage.end - begin > _RESTS]
-        if len(later) < 2:
-            continue
         inner = sum(_rise(logs[max(begin, stage.begin) : stage.end]) for stage in later)
-        if inner <= _INNER_SHARE * (median(logs[-_RESTS:]) - median(logs[begin : begin + _RESTS])):
-            first, last = later[0], later[-1]
-            return f"it rises where {first.name} changes (from {first.number} to {last.number}), and not in between"
+        if len(later) > 1 and inner <= _INNER_SHARE * (median(logs[-_RESTS:]) - median(logs[begin : begin + _RESTS])):
+            return later[0], later[-1]
     return None
 
 
