@@ -73,7 +73,14 @@ def run(family: str, case: Case, library: Path, cores: Cores, *, live: bool) -> 
         except (AssertionError, TimeoutError, subprocess.TimeoutExpired, msgspec.DecodeError, OSError) as error:
             text = str(error).strip().replace("\n", " | ")
             return Outcome(name=case.name, expected=case.symptom, family=family, error=text[-300:])
-    return judge(case.name, family, case.symptom, case.also, case.ranks, fault_at, said)
+    live_said = [each for each in said if not each.is_replay]
+    outcome = judge(case.name, family, case.symptom, case.also, case.ranks, fault_at, live_said)
+    return msgspec.structs.replace(outcome, is_replay_alike=_told(said[-1]) == _told(live_said[-1]))
+
+
+def _told(said: Said) -> list[tuple[object, ...]]:
+    """What must be the same in a replay."""
+    return [(each["symptom"], each["severity"], tuple(each["ranks"]), each["title"]) for each in said.findings]
 
 
 def watch(

@@ -18,6 +18,8 @@ class Said(msgspec.Struct, frozen=True):
     at: float
     """Seconds since the epoch."""
     findings: tuple[dict[str, Any], ...]
+    is_replay: bool = False
+    """At the end, of what was recorded."""
 
     @property
     def serious(self) -> list[dict[str, Any]]:
@@ -44,6 +46,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The same, of those that were gone (or folded under the cause) at the end."""
     claims: tuple[tuple[float, bool], ...] = ()
     """Confidence of each symptom that was raised as a warning or above, and whether it is right."""
+    is_replay_alike: bool | None = None
+    """A replay of the watch ends with the same findings; None: not tried."""
     error: str | None = None
     """Why the job could not be judged."""
 
@@ -127,6 +131,12 @@ def totals(outcomes: Sequence[Outcome]) -> str:
         f"faults    {len(found)} of {len(faults)} found, {culprits}, {beside}",
         f"healthy   {sum(bool(each.false) for each in healthy)} of {len(healthy)} raised a warning or above",
     ]
+    replays = [each for each in outcomes if each.is_replay_alike is not None]
+    if replays:
+        other = [each.name for each in replays if not each.is_replay_alike]
+        lines.append(
+            f"replay    {len(replays) - len(other)} of {len(replays)} end with the same findings{': not ' * bool(other)}{', '.join(other)}"
+        )
     errors = [each.name for each in outcomes if each.error is not None]
     if errors:
         lines.append(f"not run   {', '.join(errors)}")
