@@ -58,6 +58,7 @@ _ASCII = str.maketrans(
 _MARKS = ":;,"
 _CLAUSE_END = lazy_regex(rf"(?<=[{_MARKS}]) (?![^()]*\))")
 """Not between brackets."""
+_BRACKETS = lazy_regex(r" \([^()]*\)")
 _SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))
 """Choose between two looks of a character; terminals do not agree on how wide that makes it."""
 
@@ -162,17 +163,31 @@ def elide_path(path: str, width: int) -> str:
 
 def elide_clauses(text: str, width: int) -> str:
     """`text` in at most `width` cells. Its last clause stays whole where it leaves room for a beginning: a sentence that names many and
-    then the odd one must not lose the odd one. The beginning ends with a clause where one fits, else with a word."""
+    then the odd one must not lose the odd one. What is in brackets is left out before a clause is cut, and never cut itself."""
     if cells(text) <= width:
         return text
     *clauses, last = _CLAUSE_END.split(text)
+    bare = _BRACKETS.sub("", text)
+    for shorter in (" ".join([*(_BRACKETS.sub("", clause) for clause in clauses), last]), bare):
+        if cells(shorter) <= width:
+            return shorter
+        if (cut := _whole_clauses(shorter, width, is_first_whole=True)) is not None:
+            return cut
+    return _whole_clauses(text, width) or _whole_clauses(bare, width) or _elide_words(text, width)
+
+
+def _whole_clauses(text: str, width: int, *, is_first_whole: bool = False) -> str | None:
+    """The last clause and those before it that fit, the first one at least in part; None where there is no room for that."""
+    *clauses, last = _CLAUSE_END.split(text)
     room = width - cells(last) - 2
     if not clauses or room < max(8, width // 4):
-        return _elide_words(text, width)
+        return None
     whole = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses, "{} {}".format)))
-    words = takewhile(lambda head: cells(head) <= room, accumulate(clauses[0].split(), "{} {}".format))
-    kept = whole[-1] if whole else max(words, default=elide_end(clauses[0], room), key=len)
-    return f"{kept.rstrip(_MARKS + ELLIPSIS)}{ELLIPSIS} {last}"
+    words = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses[0].split(), "{} {}".format)))
+    if is_first_whole and not whole:
+        return None
+    kept = [*words, *whole][-1] if words else elide_end(clauses[0], room)
+    return f"{_closed(kept).rstrip(_MARKS + ELLIPSIS)}{ELLIPSIS} {last}"
 
 
 def _elide_words(text: str, width: int) -> str:
@@ -183,7 +198,20 @@ def _elide_words(text: str, width: int) -> str:
     room = width - 2 - cells(tail)
     while words and cells(f"{head} {words[0]}".lstrip()) <= room:
         head = f"{head} {words.pop(0)}".lstrip()
-    return f"{head}{ELLIPSIS} {tail}" if head and tail else elide_middle(text, width)
+    head, tail = _closed(head), _opened(tail)
+    if head and tail:
+        return f"{head}{ELLIPSIS} {tail}"
+    return f"{head}{ELLIPSIS}" if head else elide_middle(text, width)
+
+
+def _closed(head: str) -> str:
+    """Without a bracket that is not closed in it."""
+    return head[: head.rindex("(")].rstrip() if head.count("(") > head.count(")") else head
+
+
+def _opened(tail: str) -> str:
+    """Without the end of a bracket that begins before it."""
+    return tail[tail.index(")") + 1 :].lstrip() if tail.count(")") > tail.count("(") else tail
 
 
 def wrap(text: str, width: int) -> list[str]:
