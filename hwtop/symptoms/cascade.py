@@ -68,12 +68,16 @@ def _root(symptom: str, present: dict[str, Finding]) -> str:
 
 
 def _explains(root: Finding | None, finding: Finding) -> bool:
-    """What is only worth a note cannot be why something is seriously wrong; one rank's GPU is not why another rank is slow."""
+    """What is only worth a note cannot be why something is seriously wrong; one rank's GPU is not why another rank is slow, and a GPU
+    that no rank uses explains nothing."""
     if root is None or (root.severity == "info" != finding.severity):
         return False
     if _is(root, "input-bound") and _is(finding, "one-rank") and not set(root.ranks) > set(finding.ranks):
         return False  # the slow data of one rank makes that rank slow: the job waits for it
     if _is(root, "one-rank") and _is(finding, "input-bound") and not set(root.ranks) >= set(finding.ranks):
+        return False
+    is_of_steps = "slows-gpu" in records()[finding.symptom].explained_by
+    if is_of_steps and _is(root, "slows-gpu") and not root.ranks:  # no rank is known to use it
         return False
     is_apart = bool(root.ranks and finding.ranks) and set(root.ranks).isdisjoint(finding.ranks)
     if root.symptom == "checkpoint-error" and root.severity != "critical":  # a save that failed was caught

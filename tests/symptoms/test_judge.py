@@ -210,12 +210,19 @@ def test_what_all_others_do_while_one_does_not_come(symptom: str, root: str) -> 
     assert [each.symptom for each in fold([finding(symptom), finding(root)])] == [root]
 
 
+def test_a_gpu_that_no_rank_is_known_to_use_does_not_make_the_steps_slower() -> None:
+    slower, sick = finding("throughput-drop"), finding("gpu-thermal-throttle")
+    assert len(fold([slower, sick])) == 2
+    assert len(fold([slower, replace(sick, ranks=(5,))])) == 1
+
+
 def test_two_symptoms_never_explain_each_other() -> None:
     """But for slow data of one rank and of several: there the ranks decide which is the cause."""
     by_ranks = {"straggler-rank", *members("input-bound")}
     for symptom, roots in causes().items():
         for root in roots:
-            assert len(fold([finding(symptom), finding(root)])) == 1, (symptom, root)
+            both = [replace(finding(each), ranks=(0,)) for each in (symptom, root)]
+            assert len(fold(both)) == 1, (symptom, root)
             assert symptom not in causes().get(root, ()) or {symptom, root} <= by_ranks, (symptom, root)
 
 

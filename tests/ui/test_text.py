@@ -80,6 +80,8 @@ def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
     for width in range(12, 140):
         cut = elide_clauses(both, width)
         assert cells(cut) <= width
-        assert all(each in both for each in cut.split("…")), "no part is joined to another one within brackets"
+        first = both.replace(" (t.py:112 count_samples)", "")
+        wholes = (both, first, first.replace(" (t.py:128 save_checkpoint)", ""))
+        assert all(any(part in whole for whole in wholes) for part in cut.split("…")), "no two brackets are joined"
         assert cut.count("(") == cut.count(")")
     assert elide_clauses("x" * 90, 20) == "xxxxxxxxxx…xxxxxxxxx"
