@@ -124,7 +124,10 @@ def read(setting: Setting, text: str) -> Value:
         raise UsageError(f"{text!r}: {hint}")
     value: Value = text
     if setting.kind == "names":
-        value = tuple(name for part in text.split(",") if (name := part.strip().strip("\"'")))
+        listed = (
+            text.strip().removeprefix("[").removesuffix("]")
+        )  # as the file has them, or without brackets and quotes
+        value = tuple(name for part in listed.split(",") if (name := part.strip().strip("\"'")))
     elif setting.kind == "switch":
         value = text == "true"
     form = FORMS.get(setting.path)

@@ -26,6 +26,7 @@ from hwtop.ui.screens.palette import PaletteScreen
 from hwtop.ui.settings import adoption
 from hwtop.ui.settings import view as settings_view
 from hwtop.ui.settings.view import SettingsView
+from hwtop.ui.terminal.clipboard import copy_to_tmux
 from hwtop.ui.terminal.driver import DiffDriver
 from hwtop.ui.terminal.notification import escapes
 from hwtop.ui.themes.no_colour import NO_COLOUR
@@ -60,6 +61,12 @@ class HwtopApp(App[None]):
         self._settings = SettingsView(saved, saved, flags, adoption.later(self.options))
         self.set_keymap(dict(self.options.keymap))
         self.apply_theme(NO_COLOUR.name if self.options.no_color else self.options.theme)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Into that of the terminal, and into the buffer of tmux."""
+        super().copy_to_clipboard(text)
+        if self.options.is_in_tmux:
+            copy_to_tmux(text)
 
     def apply_theme(self, theme: str) -> None:
         """Show the colours of this theme, one of `themes.NAMES` or "auto", from now on."""

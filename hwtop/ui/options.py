@@ -92,6 +92,8 @@ class ScreenOptions(Struct, frozen=True):
     is_light: bool = False
     """The terminal's ground is light: what "auto" makes of it."""
     is_ascii: bool = False
+    is_in_tmux: bool = False
+    """What is copied is also given to tmux, which by its default settings does not pass it on."""
     note: str = ""
     """Said at the bottom until the first key."""
     is_first: bool = False

@@ -122,3 +122,15 @@ def test_after_a_pause_in_the_shell_the_verdict_is_the_newest(open_terminal: Ope
     terminal.wait_until(lambda screen: "type to search" not in screen, "monitor")
     terminal.send("q")
     assert_as_before(terminal, before)
+
+
+def test_what_is_copied_arrives_in_tmux_with_its_default_settings(open_terminal: Open, start: Start) -> None:
+    job = start()
+    terminal = open_terminal(120, 40)
+    terminal.run(hwtop(job.launcher_pid))
+    wait_for_ticks(terminal)
+    terminal.send("Y")
+    terminal.wait_for(r"sent to the terminal's clipboard and tmux \(prefix \] pastes\)")
+    terminal.wait_until(lambda _: f"PID {job.launcher_pid}, " in terminal.buffer(), "the copied line")
+    terminal.send("q")
+    terminal.wait_for(LAST_WORDS)

@@ -112,6 +112,10 @@ class Tmux:
         """What programs have switched on in the terminal: the cursor, the mouse."""
         return self._tmux("display-message", "-p", "-t", "s", "cursor #{cursor_flag} mouse #{mouse_any_flag}").strip()
 
+    def buffer(self) -> str:
+        """What `prefix ]` would paste; "" before anything was copied."""
+        return self._tmux("show-buffer") if self._tmux("list-buffers") else ""
+
     def pids(self) -> set[int]:
         """The shell and every process that was started from it, directly or not, and still runs."""
         mark = self._socket.encode()

@@ -10,7 +10,7 @@ from textual.errors import NoWidget
 
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
-from hwtop.symptoms.summary import few_lines, one_line
+from hwtop.symptoms.summary import chat_line, few_lines
 from hwtop.ui.input import keyboard
 from hwtop.ui.input import mouse as mouse_moves
 from hwtop.ui.keys import names as key_names
@@ -126,15 +126,14 @@ class MonitorScreen(PictureScreen):
     def action_copy_line(self) -> None:
         """The same of the verdict as one line."""
         if self.view is not None:
-            self._copy(self.view, one_line(self.view.frame))
+            self._copy(self.view, chat_line(self.view.frame))
 
     def _copy(self, view: View, text: str) -> None:
         lines = picture_time.dated(view, text).splitlines()
         first, *more = [masked_text(visible(line)) for line in lines] or [""]  # a shell obeys what is pasted into it
         self.app.copy_to_clipboard("\n".join((first, *more)))
-        self._look(
-            note=f"sent to the terminal's clipboard: {first}" + (f" (and {len(more)} more lines)" if more else "")
-        )
+        where = "the terminal's clipboard" + (" and tmux (prefix ] pastes)" if self._options.is_in_tmux else "")
+        self._look(note=f"sent to {where}: {first}" + (f" (and {len(more)} more lines)" if more else ""))
 
     def action_save_picture(self) -> None:
         """Save what is on the screen, and say where."""

@@ -19,6 +19,7 @@ from hwtop.errors import CannotError
 from hwtop.lazy_regex import lazy_regex
 from hwtop.ui import themes
 from hwtop.ui.options import ScreenOptions
+from hwtop.ui.terminal import clipboard
 
 Ask = Callable[[str], str]
 """Sends a question to the terminal, gives its answers, "" where there are none."""
@@ -65,7 +66,9 @@ def fitted(options: ScreenOptions, ask: Ask | None = None, environ: Mapping[str,
     is_letter_asked = not (options.is_ascii or is_console or says_utf8(environ) or environ.get("TMUX"))
     question = (_TO_LETTER if is_letter_asked else "") + (_TO_GROUND if is_ground_asked else "")
     answer = ask(question) if question else ""
-    options = replace(options, is_light=is_ground_asked and is_light(answer, environ))
+    options = replace(
+        options, is_light=is_ground_asked and is_light(answer, environ), is_in_tmux=clipboard.is_in_tmux(environ)
+    )
     if options.is_ascii or (says_utf8(environ) and not is_console) or (is_letter_asked and knows_utf8(answer)):
         return options
     return replace(options, is_ascii=True, note=_FEW_GLYPHS if is_console else _OTHER_LOCALE)

@@ -78,7 +78,7 @@ def _columns(findings: tuple[Finding, ...]) -> list[Column[_Row]]:
         Column("symptom", min(30, longest), _symptom),
         Column("conf.", 5, _confidence, align="right"),
         Column("", 6, _confidence_bar, 4),
-        Column("since", 8, _since, 1),
+        Column("seen", 8, _since, 1),
         Column("for", 9, _age, 2, align="right"),
         Column("ranks", max(5, min(12, whose)), _ranks, 3),
         Column("what", 24, _title, 5, grow=1),

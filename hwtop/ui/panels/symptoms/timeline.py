@@ -69,7 +69,7 @@ def _by_symptom(frame: Frame) -> dict[str, list[Episode]]:
 def _when(frame: Frame, episode: Episode) -> Line:
     start = symptom_view.clock(frame, episode.raised_s)
     if episode.cleared_s is None:
-        return Line(f"since {start}", "text")
+        return Line(f"seen {start}", "text")
     return Line(f"{start}–{symptom_view.clock(frame, episode.cleared_s)}", "dim")
 
 
