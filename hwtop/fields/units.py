@@ -137,6 +137,11 @@ def short_duration(value_s: float) -> str:
     return f"{value_s / 86400:.0f}d"
 
 
+def moment(time_s: float) -> str:
+    """The local date and time of day of a Unix time: "2026-01-31 14:02:10"."""
+    return datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
 def clock(time_s: float) -> str:
     """The local time of day of a Unix time: "14:02:10"."""
     return datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from hwtop.fields import units
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.report.frame.markdown import diagnosis
 from tests import frames
 from tests.parts import replace
 
+UNTIL = units.moment(frames.healthy().derived.time_s)
 DEAD_RANK = """\
 # rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
 
-Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s
+Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s until UNTIL
 
 ## CRITICAL rank-dead (stability, confidence 98 %)
 Rank 1 was killed (signal 9) 19 s ago; rank 0 waits for it
@@ -34,7 +36,7 @@ Next steps:
 DEAD_RANK_TEXT = """\
 rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
 
-Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s
+Job: torchrun (PID 41000) on gpu-node-07, rank 0 of 2; watched for 134 s until UNTIL
 
 CRITICAL rank-dead (stability, confidence 98 %)
 Rank 1 was killed (signal 9) 19 s ago; rank 0 waits for it
@@ -57,17 +59,17 @@ Not visible (`hwtop doctor 41000` prints how to change that):
 
 
 def test_markdown() -> None:
-    assert diagnosis(frames.dead_rank(), markdown=True) == DEAD_RANK
+    assert diagnosis(frames.dead_rank(), markdown=True) == DEAD_RANK.replace("UNTIL", UNTIL)
 
 
 def test_text() -> None:
-    assert diagnosis(frames.dead_rank(), markdown=False) == DEAD_RANK_TEXT
+    assert diagnosis(frames.dead_rank(), markdown=False) == DEAD_RANK_TEXT.replace("UNTIL", UNTIL)
 
 
 def test_a_healthy_job_is_verdict_job_and_ranks() -> None:
     reported = diagnosis(frames.healthy(), markdown=False).split("\n\n")
     assert reported[0] == "training normally: 0.312 s/step, 8 of 8 ranks in step"
-    assert reported[1] == "Job: torchrun (PID 41000) on gpu-node-07, ranks 0-7 of 8; watched for 134 s"
+    assert reported[1] == f"Job: torchrun (PID 41000) on gpu-node-07, ranks 0-7 of 8; watched for 134 s until {UNTIL}"
     assert len(reported) == 4
     assert reported[3].count("(60 samples)") == 8
     assert len(reported[2].strip().split("\n")) == 9
@@ -78,7 +80,9 @@ def test_a_job_without_launcher_ranks_or_findings() -> None:
     assert frame.derived.job is not None
     bare = replace(frame.derived.job, launcher=None, world_size=None, ranks=())
     reported = diagnosis(replace(frame, derived=replace(frame.derived, job=bare)), markdown=False)
-    assert reported.split("\n\n")[1] == "Job: PID 41000 on gpu-node-07, no live rank; watched for 134 s\n"
+    assert (
+        reported.split("\n\n")[1] == f"Job: PID 41000 on gpu-node-07, no live rank; watched for 134 s until {UNTIL}\n"
+    )
 
 
 def test_what_follows_stands_with_its_cause() -> None:

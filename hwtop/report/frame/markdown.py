@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hwtop import __version__
+from hwtop.fields import units
 from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named
 from hwtop.job.stacks.phase_sentence import phase_sentence
@@ -72,7 +73,8 @@ def _job_line(job: Job, frame: Frame) -> str:
     who = named(alive) if alive else "no live rank"
     world = f" of {job.world_size}" if job.world_size is not None else ""
     again = f", restarted {job.restarts} time{'' if job.restarts == 1 else 's'}" if job.restarts else ""
-    return f"Job: {launcher} on {frame.derived.host}, {who}{world}{again}; watched for {frame.watched_s:.0f} s"
+    until = units.moment(frame.derived.time_s)
+    return f"Job: {launcher} on {frame.derived.host}, {who}{world}{again}; watched for {frame.watched_s:.0f} s until {until}"
 
 
 def _finding(finding: Finding, markdown: bool) -> list[str]:
