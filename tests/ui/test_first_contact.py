@@ -16,7 +16,7 @@ from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels import hint
-from hwtop.ui.panels.picker import PickerState
+from hwtop.ui.panels.picker import PickerState, candidates, moved_to, place
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
@@ -76,6 +76,21 @@ def test_where_no_job_trains_the_demo_is_named() -> None:
     others = tuple(item for item in frame.derived.candidates or () if item.kind != "training")
     shown = "\n".join(rows(View(frame=replace(frame, derived=replace(frame.derived, candidates=others)))))
     assert "No training job among them: hwtop demo tries one" in shown
+
+
+def test_the_cursor_stays_on_the_job_that_was_chosen_while_others_come() -> None:
+    frame = frames.picker()
+    (job, *_) = [item for item in frame.derived.candidates or () if item.kind == "training"]
+
+    def with_jobs(*pids: int) -> Frame:
+        return replace(frame, derived=replace(frame.derived, candidates=tuple(replace(job, pid=pid) for pid in pids)))
+
+    chosen = moved_to(View(frame=with_jobs(1000, 1001)), 1)
+    assert candidates(chosen)[place(chosen)].pid == 1001
+    more = replace(chosen, frame=with_jobs(1003, 1002, 1000, 1001))
+    assert candidates(more)[place(more)].pid == 1001
+    gone = replace(chosen, frame=with_jobs(1000))
+    assert candidates(gone)[place(gone)].pid == 1000
 
 
 def test_more_jobs_than_rows_keep_the_cursor_and_the_advice_in_sight() -> None:

@@ -145,7 +145,7 @@ def test_a_long_title_keeps_the_culprit_and_cut_evidence_says_so() -> None:
     evidence = (*(f"fact {number}" for number in range(6)), "ruled out: " + ", ".join(["no rank dead"] * 40))
     finding = replace(frame.findings[0], title=title, evidence=evidence)
     frame = replace(frame, findings=(finding,))
-    assert "wait in all_reduce… rank 5 is in flush_metrics (faults.py:49) " in text(frame, (80, 24))
+    assert "wait in all_reduce, rank 5 is in flush_metrics (faults.py:49) " in text(frame, (80, 24))
     (cut,) = (line for line in text(frame, (160, 50)).splitlines() if "ruled out" in line)
     assert cut.rstrip(" │").endswith("…")
 

@@ -50,7 +50,7 @@ def _jobs(view: View, room: int) -> list[Line]:
     found = picker.candidates(view)
     if not found:
         return [Line("try: hwtop demo", "accent")]
-    cursor = min(view.state(picker.PickerState).cursor, len(found) - 1)
+    cursor = picker.place(view)
     return [
         Line(f"{'▸' if index == cursor else ' '} {found[index].pid} {found[index].title}", _cursor(index == cursor))
         for index in table.around(len(found), max(1, room), cursor)

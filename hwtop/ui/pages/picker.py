@@ -22,7 +22,7 @@ _HOST, _HOST_LEAST = 4, 8
 
 def _in_list(view: View, at: Cell, size: Size) -> View:
     place = picker.place_at(view, at[1], *size)
-    return view if place is None else view.with_state(picker.PickerState(place))
+    return view if place is None else picker.moved_to(view, place)
 
 
 class PickerPage(Page):
@@ -56,9 +56,7 @@ class PickerPage(Page):
 
     def move(self, view: View, right: int, down: int, places: PlacesOf) -> View:  # noqa: ARG002
         """Another job."""
-        last = max(0, len(picker.candidates(view)) - 1)
-        cursor = view.state(picker.PickerState).cursor + down
-        return view.with_state(picker.PickerState(max(0, min(last, cursor))))
+        return picker.moved_to(view, picker.place(view) + down)
 
     def scroll(self, view: View, rows: int, places: PlacesOf) -> View:
         """The same."""

@@ -40,6 +40,8 @@ class PickerState(Struct, frozen=True):
 
     cursor: int = 0
     """Row of the list."""
+    pid: int | None = None
+    """Of the job that was chosen there: the cursor stays on it while others come and go."""
 
 
 @once
@@ -62,6 +64,20 @@ def _text(candidate: JobCandidate) -> str:
     return f"{candidate.pid} {candidate.kind} {candidate.user} {candidate.title}"
 
 
+def place(view: View) -> int:
+    """Of the cursor among all."""
+    found, state = candidates(view), view.state(PickerState)
+    chosen = (index for index, each in enumerate(found) if each.pid == state.pid)
+    return next(chosen, min(state.cursor, max(0, len(found) - 1)))
+
+
+def moved_to(view: View, index: int) -> View:
+    """The cursor on this one, the nearest where there is none."""
+    found = candidates(view)
+    index = max(0, min(len(found) - 1, index))
+    return view.with_state(PickerState(index, found[index].pid if found else None))
+
+
 def wanted(view: View, width: int) -> int:
     """Rows for all jobs and all that is said of them, frame included."""
     found = candidates(view)
@@ -78,7 +94,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not found:
         return box(_none(view, width), width, height, title, _filtered(view, found))
     columns = table.chosen(_columns(view), room - 2)
-    cursor = min(view.state(PickerState).cursor, len(found) - 1)
+    cursor = place(view)
     below = _below(view, found, room)[: max(1, height - _FRAME - _LIST_LEAST - 1)]
     lines = [Line("  ").extend(table.header(columns)).fitted(room)]
     shown = _shown(len(found), cursor, len(below), height)
@@ -100,7 +116,7 @@ def place_at(view: View, y: int, width: int, height: int) -> int | None:
     if not found:
         return None
     below = _below(view, found, inner(width))[: max(1, height - _FRAME - _LIST_LEAST - 1)]
-    shown = _shown(len(found), min(view.state(PickerState).cursor, len(found) - 1), len(below), height)
+    shown = _shown(len(found), place(view), len(below), height)
     return shown[y - 2] if 0 <= y - 2 < len(shown) else None
 
 
@@ -110,7 +126,7 @@ def _shown(count: int, cursor: int, below: int, height: int) -> range:
 
 def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
     """What Enter does, what hinders it with the command that helps, and what to do without a training job."""
-    chosen = found[min(view.state(PickerState).cursor, len(found) - 1)]
+    chosen = found[place(view)]
     if view.attaching is not None and not view.note:
         first = [Line("◌ ", "accent").add(f"attaching to {view.attaching} …", "accent")]
     elif view.note or not chosen.can_attach:

@@ -184,7 +184,7 @@ class MonitorScreen(PictureScreen):
         if not found or self.feed is None:
             return
         self.view = time_moves.live(view)
-        candidate = found[min(view.state(picker.PickerState).cursor, len(found) - 1)]
+        candidate = found[picker.place(view)]
         if candidate.can_attach:
             self.feed.attach(candidate.pid)
             # What was asked of the job before must not be asked of this one.
