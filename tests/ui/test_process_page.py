@@ -230,6 +230,16 @@ def test_environment_of_the_next_rank_and_of_another_page() -> None:
     drive(act, frame())
 
 
+def test_the_environment_of_the_rank_that_another_page_shows() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
+        await pilot.press("2", "e")
+        shown = view_of(app).shown_rank
+        assert shown is not None
+        assert feed.wishes[-1] == UserFocus(rank=shown.rank, detail_pid=shown.pid)
+
+    drive(act, frame())
+
+
 def test_open_files() -> None:
     given = with_job(frame(), detail=DETAIL)
 

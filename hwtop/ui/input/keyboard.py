@@ -30,6 +30,8 @@ def pressed(view: View, action: str, size: Size) -> View:
     found = actions.by_id()[action]
     if not found.elsewhere:
         return _not_here(view, found)
+    if found.is_about_rank and view.shown_rank is not None:
+        view = replace(view, selected=view.shown_rank.rank)
     there = registry.turned(view, found.elsewhere)
     reduce = current(there).keys.get(action)
     return reduce(there, partial(_places, size)) if reduce else there

@@ -22,6 +22,8 @@ class Action(Struct, frozen=True):
     """The page that lists it in the help, where several have it; "" = the first of them."""
     elsewhere: str = ""
     """The page that it leads to from pages that do not have it; "" = there it does nothing."""
+    is_about_rank: bool = False
+    """From there it leads to the rank that is shown in full."""
     is_global: bool = False
     """It does the same on every page, although only some list it."""
     works_without_job: bool = False

@@ -87,6 +87,7 @@ class ProcessesPage(Page):
             "environment",
             "Environment of the process, secrets masked",
             elsewhere="processes",
+            is_about_rank=True,
         ),
     )
     keys = {
