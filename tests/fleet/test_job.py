@@ -41,12 +41,19 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
         server.stop()
 
 
-def diagnosed(hosts: str, *options: str, script: str = "hang_missing") -> subprocess.CompletedProcess[str]:
-    return fleet(hosts, "--diagnose", *options, script=script)
+SHELL = "sh -c {command}"
 
 
-def fleet(hosts: str, *options: str, script: str = "hang_missing") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hwtop", "fleet", "--hosts", hosts, "--command", "sh -c {command}"]
+def diagnosed(
+    hosts: str, *options: str, script: str = "hang_missing", through: str = SHELL
+) -> subprocess.CompletedProcess[str]:
+    return fleet(hosts, "--diagnose", *options, script=script, through=through)
+
+
+def fleet(
+    hosts: str, *options: str, script: str = "hang_missing", through: str = SHELL
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hwtop", "fleet", "--hosts", hosts, "--command", through]
     choice = ["--agent", PROGRAM, "--name", script + ".py {host}$", *options]
     return subprocess.run([*command, *choice], capture_output=True, text=True, timeout=120, check=False)
 
@@ -76,11 +83,12 @@ def test_the_rank_that_is_missing_is_found_with_its_node(job: dict[str, Training
     ],
 )
 def test_what_only_two_nodes_together_show(
-    script: str, line: str, symptom: str, ranks: list[int], tmp_path: Path
+    script: str, line: str, symptom: str, ranks: list[int], sshd: Sshd, tmp_path: Path
 ) -> None:
-    """Each agent sees one rank, which is well or waits."""
+    """Each agent sees one rank, which is well or waits; both are reached through a real sshd."""
     with job_over(tmp_path, NODES[:2], script, line):
-        done = diagnosed("alpha,beta", "--for", "20s", "--json", script=script)
+        through = f"{' '.join(sshd.ssh)} {{host}} {{command}}"
+        done = diagnosed("alpha,beta", "--for", "20s", "--json", script=script, through=through)
     found = valid("fleet", done.stdout)
     told = {finding["symptom"]: finding["ranks"] for finding in found["findings"]}
     assert told.get(symptom) == ranks, done.stdout + done.stderr
