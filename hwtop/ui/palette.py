@@ -175,11 +175,7 @@ def _jobs(view: View) -> Iterator[Entry]:
 def _at_job(pid: int, view: View) -> View:
     """With the cursor on this job, wherever it stands in the list by now."""
     places = [place for place, job in enumerate(picker.candidates(view)) if job.pid == pid]
-    return (
-        picker.moved_to(view, places[0])
-        if places
-        else replace(view, note=f"{pid} is no longer in the list")
-    )
+    return picker.moved_to(view, places[0]) if places else replace(view, note=f"{pid} is no longer in the list")
 
 
 def _themes(names: Sequence[str]) -> Iterator[Entry]:
