@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
@@ -26,16 +24,6 @@ def one_line(frame: Frame) -> str:
     decides = _decides(frame)
     kind = f" ({decides.symptom}, confidence {100 * decides.confidence:.0f} %)" if decides else ""
     return cut(f"{frame.verdict.level}: {frame.verdict.text}{kind}")
-
-
-def chat_line(frame: Frame) -> str:
-    """The same, after the host, the PID and the time of day: what it says of times goes on to pass."""
-    job = frame.derived.job
-    pid = None if job is None else job.launcher.pid if job.launcher else job.target_pid
-    clock = time.strftime("%H:%M", time.localtime(frame.derived.time_s))
-    return cut(
-        ", ".join([frame.derived.host, *([f"PID {pid}"] if pid is not None else []), f"{clock}: {one_line(frame)}"])
-    )
 
 
 def few_lines(frame: Frame) -> str:

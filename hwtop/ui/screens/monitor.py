@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from textual import events
 from textual.errors import NoWidget
 
+from hwtop.fields import units
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
-from hwtop.symptoms.summary import chat_line, few_lines
+from hwtop.symptoms.summary import cut, few_lines, one_line
 from hwtop.ui.input import keyboard
 from hwtop.ui.input import mouse as mouse_moves
 from hwtop.ui.keys import names as key_names
@@ -126,7 +127,7 @@ class MonitorScreen(PictureScreen):
     def action_copy_line(self) -> None:
         """The same of the verdict as one line."""
         if self.view is not None:
-            self._copy(self.view, chat_line(self.view.frame))
+            self._copy(self.view, _chat_line(self.view.frame))
 
     def _copy(self, view: View, text: str) -> None:
         lines = picture_time.dated(view, text).splitlines()
@@ -300,3 +301,11 @@ class MonitorScreen(PictureScreen):
         except NoWidget:
             return None
         return widget.id
+
+
+def _chat_line(frame: Frame) -> str:
+    """The verdict after host, PID and time of day: what it says of times goes on to pass."""
+    job = frame.derived.job
+    pid = None if job is None else job.launcher.pid if job.launcher else job.target_pid
+    where = [frame.derived.host, *([f"PID {pid}"] if pid is not None else []), units.clock(frame.derived.time_s)]
+    return cut(f"{', '.join(where)}: {one_line(frame)}")
