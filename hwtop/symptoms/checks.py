@@ -93,15 +93,19 @@ def _util_pct(index: int, derived: DerivedState) -> float | None:
     return next((gpu.util_pct for gpu in derived.gpus if gpu.index == index), None)
 
 
-def phases(*phases: Phase) -> Callable[[History], Result]:
-    """Share of these phases in the samples of the ranks. What no rule of the stacks knows may be one of them."""
+def phases(*phases: Phase, waits: bool = False) -> Callable[[History], Result]:
+    """Share of these phases in the samples of the ranks. What no rule of the stacks knows may be one of them. `waits`: so may be a wait
+    for other ranks, which DDP over gloo does inside of backward."""
+
+    def share(rank: Rank) -> float:
+        return max(share_of(rank, *phases), (rank.stack.wait_share or 0.0) if waits else 0.0)
 
     def measure(history: History) -> Result:
         ranks = [rank for rank in history.live_ranks if rank.stack.samples >= MIN_SAMPLES and rank.state != "starting"]
         if not ranks:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
-        shares = [share_of(rank, *phases) for rank in ranks]
-        most = max(share_at_most(share_of(rank, *phases, "other"), rank.stack.samples) for rank in ranks)
+        shares = [share(rank) for rank in ranks]
+        most = max(share_at_most(min(1.0, share(rank) + share_of(rank, "other")), rank.stack.samples) for rank in ranks)
         text = f"{percent(median(shares))} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)

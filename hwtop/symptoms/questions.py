@@ -103,8 +103,8 @@ QUESTIONS = (
     _Question(
         id="communication",
         hypothesis="Does communication dominate?",
-        check=f"share of the stack samples in collectives, small under {percent(measures.SMALL_SHARE)}",
-        measure=measures.phases("collective"),
+        check=f"share of the stack samples in collectives or in waits for other ranks, small under {percent(measures.SMALL_SHARE)}",
+        measure=measures.phases("collective", waits=True),
     ),
     _Question(
         id="saving",

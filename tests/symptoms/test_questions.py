@@ -89,8 +89,15 @@ def test_a_folded_finding_answers_as_well_and_a_note_does_not() -> None:
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.02, "no"), (0.2, "unknown"), (0.5, "yes")])
 def test_the_share_of_a_phase_decides(share: float, verdict: Answer) -> None:
-    watched = job(rank(samples=60, phase_shares=shares(collective=share, forward=1 - share)))
+    watched = job(rank(samples=60, phase_shares=shares(collective=share, forward=1 - share), wait_share=share))
     assert answers(constant(watched))["Does communication dominate?"][0] == verdict
+
+
+@pytest.mark.parametrize(("waits", "verdict"), [(0.02, "no"), (0.2, "unknown"), (0.55, "yes")])
+def test_waits_for_other_ranks_inside_of_backward_are_communication(waits: float, verdict: Answer) -> None:
+    watched = job(rank(samples=60, phase_shares=shares(backward=0.8, forward=0.2), wait_share=waits))
+    found, text = answers(constant(watched))["Does communication dominate?"]
+    assert (found, text.startswith(f"{waits:.0%}".replace("%", " %"))) == (verdict, True)
 
 
 @pytest.mark.parametrize(("unknown", "verdict"), [(0.02, "no"), (0.8, "unknown")])

@@ -13,6 +13,7 @@ from hwtop.ui import marks
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.panels.ranks.state import RanksState
+from hwtop.ui.panels.ranks.table import mix
 from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import ROLES
 from hwtop.ui.widgets.text import to_ascii
@@ -173,6 +174,14 @@ def test_the_card_says_what_holds_a_rank_up() -> None:
     text = "\n".join(lines_of(page(with_rank(frames.hang(), 5, blocked=blocked, hot_lines=(hot,)))))
     assert "worker pt_data_worker of PID 41058 in state D for 52 s, in rpc_wait_bit_killable" in text
     assert "61% transforms.py:88 x = crop(x)" in text
+
+
+def test_the_bar_shows_waits_inside_of_backward_as_the_column_does() -> None:
+    first = job_of(frames.healthy()).ranks[0]
+    shares = (PhaseShare(phase="backward", share=0.9), PhaseShare(phase="data", share=0.1))
+    waiting = replace(first, stack=replace(first.stack, shares=shares, wait_share=0.8))
+    found = {marks.MIX[role][1]: round(share, 2) for share, role, _ in mix(waiting)}
+    assert found == {"compute": 0.1, "data": 0.1, "wait": 0.8}
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

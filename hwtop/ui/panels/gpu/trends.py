@@ -80,7 +80,8 @@ def _throttled(view: View, index: int) -> Line:
     free_at = next((place for place in reversed(range(len(held))) if not held[place][1]), -1)
     words = f"throttled {100 * share:.0f} % of the time"
     if free_at + 1 < len(held):
-        words += f", now since {units.clock(held[free_at + 1][0])}" if free_at >= 0 else ""
+        since = units.clock(held[free_at + 1][0])
+        words += f", now since {since}" if free_at >= 0 else f", since before {since}"
     return Line(words, "warn")
 
 

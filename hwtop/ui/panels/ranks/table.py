@@ -168,10 +168,14 @@ def legend(ranks: Sequence[Rank]) -> Line:
 
 
 def mix(rank: Rank) -> list[tuple[float, str, str]]:
-    """The phase shares of a rank by kind, in the fixed order of the legend: (share, role, glyph)."""
+    """The phase shares of a rank by kind, in the fixed order of the legend: (share, role, glyph). Waits for other ranks inside of backward
+    are waits, as in the column of that name."""
     sums = dict.fromkeys(marks.MIX, 0.0)
     for each in rank.stack.shares:
         sums[marks.PHASE[each.phase]] += each.share
+    computes, waits = marks.PHASE["backward"], marks.PHASE["collective"]
+    inside = min(sums[computes], max(0.0, (rank.stack.wait_share or 0.0) - sums[waits]))
+    sums[computes], sums[waits] = sums[computes] - inside, sums[waits] + inside
     return [(share, role, marks.MIX[role][0]) for role, share in sums.items() if share]
 
 

@@ -14,6 +14,9 @@ from hwtop.ui import marks
 from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.view import View
 
+_START_S = 3.0
+"""What is seen so soon may have been there before hwtop. Engineering default."""
+
 
 class Section(Struct, frozen=True):
     """Some sentences about a finding under one heading."""
@@ -92,7 +95,8 @@ def times(frame: Frame, finding: Finding) -> Iterator[str]:
 
 def _time(frame: Frame, episode: Episode) -> str:
     proof_s = episode.raised_s - episode.seen_s
-    seen = f"first seen {clock(frame, episode.seen_s)}"
+    began = " as hwtop started (it may be older)" if episode.seen_s < _START_S else ""
+    seen = f"first seen {clock(frame, episode.seen_s)}{began}"
     proven = f"proven {units.duration(round(proof_s))} later" if proof_s >= 0.5 else "proven at once"
     if episode.cleared_s is None:
         return f"{seen}, {proven}, still there"
