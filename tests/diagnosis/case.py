@@ -53,6 +53,8 @@ class Case:
     """Symptoms that are true of the job too, in the eyes of the detection matrix: they may stand below the expected one."""
     meanwhile: Callable[[TrainingJob], None] | None = None
     """What happens to the job while hwtop watches; it cannot be looked at twice then."""
+    or_above: str | None = None
+    """May be on top instead, with `symptom` as what follows from it."""
     cores: float = LIGHT
 
     @property
@@ -145,7 +147,10 @@ def why_wrong(case: Case, watched: Watched) -> str | None:
     if not watched.findings or watched.code != 1:
         return f"nothing found, exit code {watched.code}"
     first = watched.findings[0]
-    if (first["symptom"], first["severity"] in ("warning", "critical")) != (case.symptom, True):
+    is_above = first["symptom"] == case.or_above and any(
+        line.startswith(f"{case.symptom}: ") for line in first["folded"]
+    )
+    if first["severity"] == "info" or not (first["symptom"] == case.symptom or is_above):
         return f"{first['severity']} {first['symptom']} is on top"
     if case.ranks is not None and tuple(first["ranks"]) != case.ranks:
         return f"it blames {first['ranks']}"
