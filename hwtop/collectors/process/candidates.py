@@ -20,7 +20,7 @@ _DEADLINE_S = 0.25
 """How long the files of all jobs together are waited for."""
 _SHOWN_PROGRAMS = 8
 """So many trees with most CPU time, and so many with most memory."""
-KINDS = ("training", "python", "other")
+_KINDS = ("training", "python", "other")
 
 
 class CandidateSource:
@@ -52,7 +52,7 @@ class CandidateSource:
         found = [scan.candidate(root, group, up_s) for root, group in jobs.items()]
         ages = self._log_ages(scan, jobs)
         found = [replace(each, log_age_s=ages.get(each.pid)) for each in found]
-        found.sort(key=lambda c: (KINDS.index(c.kind), c.age_s if c.age_s is not None else 0.0))
+        found.sort(key=lambda c: (_KINDS.index(c.kind), c.age_s if c.age_s is not None else 0.0))
         return CandidateReading(
             at_s=self._now(),
             candidates=tuple(found),
@@ -134,7 +134,7 @@ def find_by_name(pattern: str, proc: str = "/proc", own_pid: int | None = None) 
         for root, group in jobs.items()
         if any(expression.search(" ".join(process.cmdline or (process.comm,))) for process in group)
     ]
-    for kind in KINDS:
+    for kind in _KINDS:
         of_kind = sorted((c for c in matching if c.kind == kind), key=lambda c: c.age_s or 0.0)
         if len(of_kind) == 1:
             return of_kind[0].pid

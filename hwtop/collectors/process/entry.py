@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from hwtop.collectors.host.user_names import user_name
+from hwtop.collectors.process.descriptors import read_call, read_files
 from hwtop.collectors.process.error_file import last_words
 from hwtop.collectors.process.files import (
     THREAD_LIMIT,
@@ -16,12 +17,10 @@ from hwtop.collectors.process.files import (
     Stat,
     Status,
     exit_code,
-    read_call,
     read_cgroup,
     read_children,
     read_cmdline,
     read_environ,
-    read_files,
     read_io,
     read_run_delay,
     read_soft_limits,

@@ -6,30 +6,19 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import select
-import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from hwtop.collectors.process.system_calls import NAMES, OF_DESCRIPTOR
-from hwtop.job.log.name import is_log_name
 from hwtop.job.whole_number import whole_number
-from hwtop.model.process import OpenFile, SystemCall, ThreadInfo
+from hwtop.model.process import ThreadInfo
 
 THREAD_LIMIT = 512
 """Threads of one process that are read: a trainer has 100 to 500; of one with more only the first are read."""
 
-_FD_LINK_LIMIT = 1024
-_FILE_LIMIT = 64
 _READ_LIMIT = 1 << 20
 """Longest file read at once; environ and cmdline are bounded by the kernel's ARG_MAX, usually 2 MiB, rarely above 64 KiB."""
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_POLLS = frozenset({"poll", "ppoll"})
-_POLLFD = struct.Struct("=ihh")
-"""poll(2)."""
-_NO_REGULAR_FILES = ("/dev/", "/proc/", "/sys/", "/memfd:", "/SYSV", "/dmabuf:", "/[")
-
 
 _STATUS_LINES = re.compile(
     rb"^(Uid|VmRSS|RssAnon|VmSwap|voluntary_ctxt_switches|nonvoluntary_ctxt_switches|TracerPid|SigCgt|SigIgn"
@@ -192,38 +181,6 @@ def read_run_delay(directory: str) -> int | None:
     return int(fields[1]) if len(fields) == 3 else None
 
 
-def read_call(directory: str) -> SystemCall | None:
-    """What the main thread is blocked in. Refused without the right to trace; waits while an exec is under way."""
-    words = read_record(f"{directory}/syscall").split()
-    name = NAMES.get(int(words[0])) if len(words) > 1 and words[0].isdigit() else None
-    if name is None:
-        return None
-    fd = _polled(directory, words) if name in _POLLS else int(words[1], 16) if name in OF_DESCRIPTOR else None
-    if fd is None:
-        return SystemCall(name=name)
-    try:
-        target = os.readlink(f"{directory}/fd/{fd}")
-    except OSError:
-        target = None
-    return SystemCall(name=name, fd=fd, target=target)
-
-
-def _polled(directory: str, words: Sequence[bytes]) -> int | None:
-    """The one descriptor that poll(2) waits to read from; None where it waits for several, or to write. `words`: of `syscall`.
-
-    Sockets with a timeout, connections of multiprocessing and queues wait so. The `struct pollfd` lies in the memory of the process.
-    """
-    if len(words) < 3 or int(words[2], 16) != 1:
-        return None
-    try:
-        with open(f"{directory}/mem", "rb", buffering=0) as memory:
-            memory.seek(int(words[1], 16))
-            fd, events, _ = _POLLFD.unpack(memory.read(_POLLFD.size))
-    except (OSError, OverflowError, struct.error):
-        return None
-    return int(fd) if events & select.POLLIN and fd >= 0 else None
-
-
 def read_tids(directory: str) -> tuple[int, ...]:
     """The first `THREAD_LIMIT` tasks."""
     return tuple(sorted(int(name) for name in os.listdir(f"{directory}/task"))[:THREAD_LIMIT])
@@ -305,43 +262,9 @@ def read_soft_limits(directory: str) -> SoftLimits:
     return SoftLimits(found.get("Max open files"), found.get("Max processes"))
 
 
-def read_files(directory: str) -> tuple[int, tuple[OpenFile, ...]]:
-    """How many descriptors are open; fd 0 to 2, logs being written, and other regular files, at most 64 besides 0 to 2.
-
-    Only names are read, never the files behind them: those may be on a dead mount.
-    """
-    descriptors = sorted(int(name) for name in os.listdir(f"{directory}/fd"))
-    standard: list[OpenFile] = []
-    logs: list[OpenFile] = []
-    others: list[OpenFile] = []
-    for descriptor in descriptors[:_FD_LINK_LIMIT]:
-        try:
-            target = os.readlink(f"{directory}/fd/{descriptor}")
-        except OSError:
-            continue
-        is_log = is_log_name(target)
-        if descriptor <= 2 or is_log:
-            is_writable = _is_writable(directory, descriptor)
-            file = OpenFile(fd=descriptor, target=target, is_writable=is_writable)
-            (standard if descriptor <= 2 else logs if is_writable else others).append(file)
-        elif target.startswith("/") and not target.startswith(_NO_REGULAR_FILES):
-            others.append(OpenFile(fd=descriptor, target=target))
-    rest = sorted((*logs, *others)[:_FILE_LIMIT], key=lambda file: file.fd)
-    return len(descriptors), (*standard, *rest)
-
-
 def exit_code(status: int) -> int:
     """Of a wait(2) status: 0 to 255 for an exit, negative for a signal."""
     return os.waitstatus_to_exitcode(status)
-
-
-def _is_writable(directory: str, descriptor: int) -> bool:
-    try:
-        lines = read_bytes(f"{directory}/fdinfo/{descriptor}").splitlines()
-    except OSError:
-        return False
-    flags = next((int(line.split()[1], 8) for line in lines if line.startswith(b"flags:")), 0)
-    return flags & os.O_ACCMODE != os.O_RDONLY
 
 
 def _number(text: str | None) -> int | None:

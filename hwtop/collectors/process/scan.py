@@ -120,7 +120,7 @@ class Scan:
             pids=tuple(each.pid for each in group),
         )
 
-    def candidate(self, root_pid: int, group: tuple[ProcessInfo, ...], uptime_s: float | None) -> JobCandidate:
+    def candidate(self, root_pid: int, group: tuple[ProcessInfo, ...], up_s: float | None) -> JobCandidate:
         """What the list shows of one job."""
         root = self._processes[root_pid]
         of_job = members(group)
@@ -134,7 +134,7 @@ class Scan:
             title=_title(root, group, of_job),
             user=user,
             ranks=len(ranks),
-            age_s=None if uptime_s is None else max(0.0, uptime_s - root.start_ticks / self._ticks_per_s),
+            age_s=None if up_s is None else max(0.0, up_s - root.start_ticks / self._ticks_per_s),
             can_attach=can_attach,
             reason=None if can_attach else f"belongs to {user}: run hwtop as {user} or as root",
         )
