@@ -24,7 +24,7 @@ from hwtop.symptoms.input.loading import (
     at,
     busy_feeder,
     cause_of,
-    feeder,
+    feeder_of,
     has_begun,
     hot_spot,
     is_loading,
@@ -131,7 +131,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
         lines.append(
             f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {percent(waits[1])} of the samples"
         )
-    if (other := feeder(history, rank)) is not None:
+    if (other := feeder_of(history, rank)) is not None:
         row, busy = other
         load = f", {busy:.0f} % of a core on average" if busy is not None else ""
         lines.append(f"the other end is held by PID {row.pid} ({row.command[:_SHOWN_CHARS]}){load}")
@@ -165,7 +165,7 @@ def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> 
         "is_alone": not rank.workers and not has_queue,
         "is_asleep": kind == "sleep",
         "is_storage": kind == "storage",
-        "feeder": other[0].pid if (other := feeder(history, rank)) is not None else None,
+        "feeder": other[0].pid if (other := feeder_of(history, rank)) is not None else None,
         "source": _IN_WORDS[kind] if kind in ("network", "pipe", "file lock") and not has_queue else None,
         "num_workers": count + each if each >= 1 else None,
         "more_workers": 2 * count or 4,
