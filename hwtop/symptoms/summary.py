@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
+from hwtop.model.job import Job
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.text import counted, span
 
@@ -36,6 +37,11 @@ def few_lines(frame: Frame) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def job_pid(job: Job) -> int:
+    """By which a person knows it: of its launcher, else what was attached to."""
+    return job.launcher.pid if job.launcher else job.target_pid
+
+
 def _decides(frame: Frame) -> Finding | None:
     return next((finding for finding in frame.findings if finding.severity != "info"), None)
 
@@ -47,7 +53,7 @@ def _job(frame: Frame) -> str:
     steps = [each.progress.newest.step for each in job.ranks if each.progress.newest and each.progress.newest.step]
     launcher = f"{job.launcher.kind} " if job.launcher else ""
     parts = [
-        f"{frame.derived.host}, {launcher}PID {job.launcher.pid if job.launcher else job.target_pid}",
+        f"{frame.derived.host}, {launcher}PID {job_pid(job)}",
         counted(len(job.ranks), "rank"),
         *([f"step {max(steps)}"] if steps else []),
         f"watched for {span(frame.watched_s)}",

@@ -29,8 +29,8 @@ class RankPath(Struct, frozen=True):
 
 def rank_of_path(path: str) -> int | None:
     """The rank that a log's path names, as launchers and people name the logs of ranks."""
-    found = _RANK.search(path)
-    return whole_number(found.group(1) or found.group(2)) if found else None
+    span = _span(path)
+    return None if span is None else whole_number(path[slice(*span)])
 
 
 def patterns_of_ranks(paths: Mapping[str, int]) -> tuple[RankPath, ...]:
@@ -38,7 +38,11 @@ def patterns_of_ranks(paths: Mapping[str, int]) -> tuple[RankPath, ...]:
 
     `paths`: logs that one rank alone writes, and its number.
     """
-    named = [_pattern(path, _span(path)) for path, rank in paths.items() if rank_of_path(path) == rank]
+    named = [
+        _pattern(path, span)
+        for path, rank in paths.items()
+        if (span := _span(path)) is not None and whole_number(path[slice(*span)]) == rank
+    ]
     seen: dict[RankPath, set[int]] = {}
     for path, rank in paths.items():
         for span in _spans_of(path, rank):
@@ -46,10 +50,10 @@ def patterns_of_ranks(paths: Mapping[str, int]) -> tuple[RankPath, ...]:
     return tuple(dict.fromkeys((*named, *(pattern for pattern, ranks in seen.items() if len(ranks) > 1))))
 
 
-def _span(path: str) -> tuple[int, int]:
+def _span(path: str) -> tuple[int, int] | None:
+    """Of the number behind the word."""
     found = _RANK.search(path)
-    assert found is not None
-    return found.span(1 if found.group(1) else 2)
+    return found.span(1 if found.group(1) else 2) if found else None
 
 
 def _spans_of(path: str, rank: int) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,7 @@ from textual.errors import NoWidget
 from hwtop.fields import units
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
-from hwtop.symptoms.summary import cut, few_lines, one_line
+from hwtop.symptoms.summary import cut, few_lines, job_pid, one_line
 from hwtop.ui.input import keyboard
 from hwtop.ui.input import mouse as mouse_moves
 from hwtop.ui.keys import names as key_names
@@ -306,6 +306,6 @@ class MonitorScreen(PictureScreen):
 def _chat_line(frame: Frame) -> str:
     """The verdict after host, PID and time of day: what it says of times goes on to pass."""
     job = frame.derived.job
-    pid = None if job is None else job.launcher.pid if job.launcher else job.target_pid
-    where = [frame.derived.host, *([f"PID {pid}"] if pid is not None else []), units.clock(frame.derived.time_s)]
+    pid = () if job is None else (f"PID {job_pid(job)}",)
+    where = (frame.derived.host, *pid, units.clock(frame.derived.time_s))
     return cut(f"{', '.join(where)}: {one_line(frame)}")

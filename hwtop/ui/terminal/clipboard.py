@@ -7,7 +7,6 @@ import threading
 from collections.abc import Mapping
 
 _ANSWER_S = 2.0
-_PROGRAM = "tmux"
 
 
 def is_in_tmux(environ: Mapping[str, str]) -> bool:
@@ -25,7 +24,7 @@ def _load(text: str) -> None:
     for options in (("-w",), ()):
         try:
             done = subprocess.run(
-                [_PROGRAM, "load-buffer", *options, "-"],
+                ["tmux", "load-buffer", *options, "-"],
                 input=text.encode("utf-8", "replace"),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

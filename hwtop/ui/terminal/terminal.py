@@ -63,12 +63,11 @@ def fitted(options: ScreenOptions, ask: Ask | None = None, environ: Mapping[str,
     ask = ask or asked
     is_console = environ.get("TERM") == "linux"
     is_ground_asked = options.theme == themes.AUTO and not options.no_color and not is_console
-    is_letter_asked = not (options.is_ascii or is_console or says_utf8(environ) or environ.get("TMUX"))
+    is_in_tmux = clipboard.is_in_tmux(environ)
+    is_letter_asked = not (options.is_ascii or is_console or says_utf8(environ) or is_in_tmux)
     question = (_TO_LETTER if is_letter_asked else "") + (_TO_GROUND if is_ground_asked else "")
     answer = ask(question) if question else ""
-    options = replace(
-        options, is_light=is_ground_asked and is_light(answer, environ), is_in_tmux=clipboard.is_in_tmux(environ)
-    )
+    options = replace(options, is_light=is_ground_asked and is_light(answer, environ), is_in_tmux=is_in_tmux)
     if options.is_ascii or (says_utf8(environ) and not is_console) or (is_letter_asked and knows_utf8(answer)):
         return options
     return replace(options, is_ascii=True, note=_FEW_GLYPHS if is_console else _OTHER_LOCALE)

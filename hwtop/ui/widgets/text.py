@@ -183,9 +183,9 @@ def _whole_clauses(text: str, width: int, *, is_first_whole: bool = False) -> st
     if not clauses or room < max(8, width // 4):
         return None
     whole = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses, "{} {}".format)))
-    words = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses[0].split(), "{} {}".format)))
     if is_first_whole and not whole:
         return None
+    words = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses[0].split(), "{} {}".format)))
     kept = [*words, *whole][-1] if words else elide_end(clauses[0], room)
     return f"{_closed(kept).rstrip(_MARKS + ELLIPSIS)}{ELLIPSIS} {last}"
 
