@@ -89,7 +89,7 @@ class FleetFeed(threading.Thread):
             self._store(reading)
         return self._assembler.advance(reading)
 
-    def attach(self, pid: int) -> None:
+    def attach(self, pid: int | None) -> None:
         """There is no list of jobs to pick from."""
 
     def look(self, user_focus: UserFocus) -> None:

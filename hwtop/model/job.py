@@ -7,7 +7,7 @@ from msgspec import Struct
 from hwtop.model.curve import Curve
 from hwtop.model.flame import Flame
 from hwtop.model.flight import FlightVerdict
-from hwtop.model.hang import CollectiveTimeout, Rendezvous
+from hwtop.model.hang import Backend, CollectiveTimeout, Rendezvous
 from hwtop.model.log import LogEvent, LogFile, LogLine
 from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.metrics import MetricsFile, MetricsTarget
@@ -148,6 +148,8 @@ class Job(Struct, frozen=True, gc=False, kw_only=True):
     stacks: JobStacks = JobStacks()
     flight: JobFlight = JobFlight()
     ras: JobRas = JobRas()
+    backend: Backend | None = None
+    """What its ranks exchange tensors over, by the threads of torch; None where no rank has such threads."""
     timeout: CollectiveTimeout | None = None
     """Of the rank whose collective will time out first; None while nobody waits unusually long."""
     rendezvous: Rendezvous | None = None

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hwtop.errors import internal_error
 from hwtop.job.secrets import masked_text
+from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms import own_signal
@@ -190,6 +191,13 @@ def _pid_of(seen: Observation, history: History) -> int | None:
     return next((rank.pid for rank in job.ranks if rank.rank in seen.ranks), job.target_pid)
 
 
+def fit_to_backend(lines: Sequence[str], job: Job | None) -> tuple[str, ...]:
+    """Lines without those about NCCL where the ranks use another backend, or one rank none."""
+    has_none = job is not None and job.backend is None and (job.world_size or len(job.ranks)) == 1
+    is_without = has_none or (job is not None and job.backend == "gloo")
+    return tuple(line for line in lines if not (is_without and "NCCL_" in line))
+
+
 def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) -> Finding:
     seen, record = watch.observation, records().get(rule.symptom)
     if record is not None and record.needs_cpu and (taken := history.once(capacity.taken)) is not None:
@@ -198,7 +206,7 @@ def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) ->
     facts = {"pid": "PID" if pid is None else pid, **seen.facts}
 
     def fit(lines: Sequence[str]) -> tuple[str, ...]:
-        return fit_to_vendors(lines, history.now.gpus)
+        return fit_to_backend(fit_to_vendors(lines, history.now.gpus), history.job)
 
     evidence = tuple(line for line in seen.evidence if line != seen.title) or seen.evidence
     if watch.returned:

@@ -94,7 +94,13 @@ def _without_job(derived: DerivedState) -> Verdict:
     if derived.candidates is None:
         return Verdict(level="unknown", text="Looking for the job")
     training = sum(candidate.kind == "training" for candidate in derived.candidates)
-    what = f"{training} training job{'s' if training != 1 else ''} found" if training else "No training job found"
+    loaded = [candidate.framework for candidate in derived.candidates if candidate.framework]
+    if training:
+        what = f"{training} training job{'s' if training != 1 else ''} found"
+    elif loaded:
+        what = f"{len(loaded)} process{'es' if len(loaded) != 1 else ''} found with {', '.join(dict.fromkeys(loaded))} loaded"
+    else:
+        what = "No training job found"
     return Verdict(level="info", text=f"{what}: choose a process to watch")
 
 

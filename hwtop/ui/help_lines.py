@@ -138,7 +138,7 @@ def _row(action: Action, shown: str, is_possible: bool) -> Row:
     name = action.description[:1].upper() + action.description[1:]
     if action.id in NAMES and not text.startswith(name):
         text = f"{name}: {text}"
-    return Row(shown, text, f"{action.description} {action.id.replace('-', ' ')} key", is_possible)
+    return Row(shown, text, f"{action.description} {action.words} {action.id.replace('-', ' ')} key", is_possible)
 
 
 def _lines(found: Sequence[tuple[str, list[Row]]], width: int, typed: str) -> tuple[list[Line], int]:

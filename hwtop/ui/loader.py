@@ -35,7 +35,7 @@ class Loader:
         threading.Thread(target=self._load, args=(publish,), name="hwtop-load", daemon=True).start()
         return self
 
-    def attach(self, pid: int) -> None:
+    def attach(self, pid: int | None) -> None:
         """Not possible."""
 
     def look(self, user_focus: UserFocus) -> None:

@@ -28,8 +28,8 @@ from hwtop.ui.view import View
 class Stopper(Protocol):
     """The feed as the screen sees it. No method may block."""
 
-    def attach(self, pid: int) -> None:
-        """Watch the job of this process from the next tick on."""
+    def attach(self, pid: int | None) -> None:
+        """Watch the job of this process from the next tick on; None: list the jobs of this machine instead."""
 
     def look(self, user_focus: UserFocus) -> None:
         """Look closely at what the person wants to see; replaces the wish before."""

@@ -37,6 +37,8 @@ class Entry(Struct, frozen=True):
     label: str
     about: str
     keys: str = ""
+    words: str = ""
+    """By which it is found, without being shown."""
     look: Callable[[View], View] | None = None
     action: str = ""
     theme: str = ""
@@ -74,7 +76,7 @@ def found(all_: Sequence[Entry], typed: str) -> list[Found]:
     scored = []
     for place, entry in enumerate(all_):
         near = match(typed, entry.label)
-        far = match(typed, f"{entry.label} {entry.about} {entry.keys}") if near is None else None
+        far = match(typed, f"{entry.label} {entry.about} {entry.words} {entry.keys}") if near is None else None
         if typed.strip() and typed.strip() in entry.keys.split():
             scored.append((0.5, place, (entry, near[1] if near else ())))
         elif near is not None:
@@ -125,7 +127,8 @@ def _of_key(action: Action, view: View) -> Entry:
     homes = actions.homes(action)
     look = partial(_at_page, homes[0]) if homes and not actions.is_possible(action, view) else None
     label = f"page {action.description}" if action.id in NAMES else action.description
-    return Entry(label, action.tooltip, key_names.shown(action.id, view.keymap), look, actions.call(action))
+    keys = key_names.shown(action.id, view.keymap)
+    return Entry(label, action.tooltip, keys, action.words, look, actions.call(action))
 
 
 def _at_page(page: str, view: View) -> View:

@@ -53,8 +53,8 @@ class Hub:
         if self._focus_of.pop(guest, None) not in (None, UserFocus()):
             self._feed.look(self._merged_focus())
 
-    def attach(self, pid: int) -> None:
-        """Watch another job, for all tabs."""
+    def attach(self, pid: int | None) -> None:
+        """Watch another job, or list those that run, for all tabs."""
         self._focus_of = dict.fromkeys(self._focus_of, UserFocus())
         self._request = None
         self._feed.attach(pid)

@@ -82,8 +82,8 @@ class Tab:
         if self._is_seen and self._publish is not None:
             self._publish(frame)
 
-    def attach(self, pid: int) -> None:
-        """Watch another job."""
+    def attach(self, pid: int | None) -> None:
+        """Watch another job, or list those that run."""
         self._hub.attach(pid)
 
     def look(self, user_focus: UserFocus) -> None:

@@ -8,10 +8,11 @@ import pytest
 from msgspec import structs
 
 from hwtop.model.gpu.device import Vendor
+from hwtop.model.hang import Backend
 from hwtop.model.symptom import Category, Finding
 from hwtop.symptoms.cascade import causes, fold
 from hwtop.symptoms.history import History
-from hwtop.symptoms.judge import GRADUAL_EVERY_S, Judge
+from hwtop.symptoms.judge import GRADUAL_EVERY_S, Judge, fit_to_backend
 from hwtop.symptoms.records import members, records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
@@ -285,6 +286,16 @@ def test_findings_name_nvidias_tools_only_where_a_gpu_is_nvidias(rule: Rule) -> 
     if rule.symptom not in ("xid", "driver-mismatch"):  # which only NVIDIA has
         assert advice("amd", "intel").strip()
     assert not re.search("nvidia|dcgmi", advice("amd", "intel"))
+
+
+@pytest.mark.parametrize(
+    ("backend", "ranks", "is_named"),
+    [("nccl", 2, True), (None, 2, True), ("gloo", 2, False), (None, 1, False)],
+)
+def test_advice_about_nccl_is_given_where_ranks_may_use_it(backend: Backend | None, ranks: int, is_named: bool) -> None:
+    advice = ("hwtop stacks 1", "NCCL_DEBUG=INFO   # network errors")
+    watched = job(*map(rank, range(ranks)), backend=backend)
+    assert fit_to_backend(advice, watched) == (advice if is_named else advice[:1])
 
 
 @pytest.mark.parametrize(

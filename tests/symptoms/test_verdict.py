@@ -189,6 +189,12 @@ def test_without_a_job(kinds: tuple[str, ...] | None, level: str, text: str) -> 
     assert verdict(None, candidates=candidates) == (level, text)
 
 
+def test_processes_with_a_training_library_are_named_where_no_launcher_is_seen() -> None:
+    candidates = tuple(replace(candidate("python"), framework=name) for name in ("torch", "torch", "jax", None))
+    text = "3 processes found with torch, jax loaded: choose a process to watch"
+    assert verdict(None, candidates=candidates) == ("info", text)
+
+
 @pytest.mark.parametrize(
     ("symptom", "stall"),
     [

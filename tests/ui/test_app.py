@@ -33,7 +33,7 @@ class FakeFeed:
 
     def __init__(self, *given: Frame) -> None:
         self.given = given
-        self.attached: list[int] = []
+        self.attached: list[int | None] = []
         self.focused: list[int | None] = []
         self.intervals: list[float] = []
         self.stopped = 0
@@ -45,7 +45,7 @@ class FakeFeed:
             publish(frame)
         return self
 
-    def attach(self, pid: int) -> None:
+    def attach(self, pid: int | None) -> None:
         self.attached.append(pid)
 
     def look(self, user_focus: UserFocus) -> None:
@@ -95,10 +95,10 @@ def screen_text(app: HwtopApp) -> list[str]:
 
 def test_a_key_that_does_nothing_says_where_the_keys_are() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("J")
-        assert "J is not bound to anything; ? lists all keys" in screen_text(app)[-1]
+        await pilot.press("K")
+        assert "K is not bound to anything; ? lists all keys" in screen_text(app)[-1]
         await pilot.press("2")
-        assert "J is not" not in screen_text(app)[-1]
+        assert "K is not" not in screen_text(app)[-1]
 
     drive(act, frames.healthy())
 
@@ -244,6 +244,19 @@ def test_picker_attaches_with_enter_and_says_why_it_cannot() -> None:
         assert any("belongs to user bob" in row for row in screen_text(app))
 
     assert drive(act, frames.picker()).attached == [frames.LAUNCHER]
+
+
+def test_the_list_of_jobs_is_a_key_away_from_a_job() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("4", "J")
+        assert feed.publish is not None
+        feed.publish(replace(frames.picker(), number=0))
+        await pilot.pause()
+        assert any("Pick a job" in row for row in screen_text(app))
+        await pilot.press("J", "enter")
+        assert view_of(app).attaching == frames.LAUNCHER
+
+    assert drive(act, frames.hang()).attached == [None, frames.LAUNCHER]
 
 
 def test_nothing_to_pick_survives_enter() -> None:
@@ -509,7 +522,7 @@ def test_sideways_on_the_stacks_page_leads_from_group_to_group() -> None:
 
 def test_the_flame_zooms_with_enter_and_back_with_escape() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("f", "down", "down", "right", "enter")
+        await pilot.press("f", "down", "right", "enter")
         assert any("zoomed into forward" in row for row in screen_text(app))
         await pilot.press("escape")
         assert not any("zoomed into" in row for row in screen_text(app))

@@ -51,6 +51,7 @@ CASES: dict[str, Case] = {
     "host": Case(shows="Is it the machine"),
     "processes": Case(shows="─ Processes "),
     "symptoms": Case(shows="─ Symptoms ─"),
+    "jobs": Case(("2",), "What is wrong"),
     "next-page": Case(shows="Ranks  by number"),
     "previous-page": Case(shows="─ Symptoms ─"),
     "down": Case(("2",), "▸      0|Rank 0 "),

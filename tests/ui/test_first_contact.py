@@ -57,6 +57,22 @@ def test_jobs_are_listed_with_what_hinders_and_what_helps(size: tuple[int, int])
     assert "Host" in shown or "CPU" in shown
 
 
+def test_a_trainer_without_a_launcher_is_listed_by_its_library() -> None:
+    frame = frames.picker()
+    loaded = tuple(
+        replace(each, framework="jax") if each.kind == "python" else each for each in frame.derived.candidates or ()
+    )
+    shown = rows(View(frame=replace(frame, derived=replace(frame.derived, candidates=loaded))))
+    assert any("● jax" in row for row in shown)
+    assert "2 training jobs, 1 with a training library" in shown[2]
+
+
+def test_a_narrow_screen_names_its_pages_once() -> None:
+    shown = rows(View(frame=frames.healthy(), is_first=True))
+    assert "8 host 9 processes 0 symptoms" in shown[-2]
+    assert "8 host" not in rows(View(frame=frames.healthy(), is_first=True), (120, 40))[-2]
+
+
 def test_a_job_that_cannot_be_attached_says_why_where_the_cursor_is() -> None:
     shown = "\n".join(rows(View(frame=frames.picker()).with_state(PickerState(1))))
     assert "▲ cannot attach: belongs to user bob" in shown

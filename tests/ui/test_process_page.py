@@ -43,7 +43,7 @@ class Feed:
         self.publish = publish
         return self
 
-    def attach(self, pid: int) -> None: ...
+    def attach(self, pid: int | None) -> None: ...
 
     def look(self, user_focus: UserFocus) -> None:
         self.wishes.append(user_focus)

@@ -16,7 +16,7 @@ class FakeFeed:
     def __init__(self) -> None:
         self.publish: Publish
         self.wishes: list[UserFocus] = []
-        self.attached: list[int] = []
+        self.attached: list[int | None] = []
 
     def start(self, publish: Publish) -> FakeFeed:
         self.publish = publish
@@ -25,7 +25,7 @@ class FakeFeed:
     def look(self, user_focus: UserFocus) -> None:
         self.wishes.append(user_focus)
 
-    def attach(self, pid: int) -> None:
+    def attach(self, pid: int | None) -> None:
         self.attached.append(pid)
 
     def interval(self, seconds: float) -> None: ...

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec.structs import replace
 
 from hwtop.collectors.abandon import Abandonable
+from hwtop.collectors.process.frameworks import Frameworks
 from hwtop.collectors.process.roster import SCAN_LIMIT, Roster
 from hwtop.collectors.process.scan import Scan, Tops, uptime_s
 from hwtop.errors import UsageError
@@ -37,6 +38,7 @@ class CandidateSource:
         self._ticks: dict[int, int] = {}
         self._roster = Roster(proc, now)
         self._tops = Tops()
+        self._frameworks = Frameworks(self._roster)
         self._own_pid = os.getpid() if own_pid is None else own_pid
 
     def probe(self) -> str | None:
@@ -50,8 +52,8 @@ class CandidateSource:
         trees = scan.trees()
         jobs = scan.jobs(trees)
         found = [scan.candidate(root, group, up_s) for root, group in jobs.items()]
-        ages = self._log_ages(scan, jobs)
-        found = [replace(each, log_age_s=ages.get(each.pid)) for each in found]
+        ages, loaded = self._of_files(scan, jobs, up_s)
+        found = [replace(each, log_age_s=ages.get(each.pid), framework=loaded.get(each.pid)) for each in found]
         found.sort(key=lambda c: (_KINDS.index(c.kind), c.age_s if c.age_s is not None else 0.0))
         return CandidateReading(
             at_s=self._now(),
@@ -62,13 +64,20 @@ class CandidateSource:
             ticks_per_s=self._roster.ticks_per_s,
         )
 
-    def _log_ages(self, scan: Scan, jobs: Mapping[int, tuple[ProcessInfo, ...]]) -> dict[int, float]:
-        """A file on a dead mount may block: then no age is known."""
-        logs = Abandonable("candidate-logs", lambda: scan.log_ages(jobs), self._now)
+    def _of_files(
+        self, scan: Scan, jobs: Mapping[int, tuple[ProcessInfo, ...]], up_s: float | None
+    ) -> tuple[dict[int, float], dict[int, str | None]]:
+        """Ages of the logs and what libraries are loaded. A file on a dead mount, or a map that is locked, may block: then neither is
+        known."""
+        reading = Abandonable(
+            "candidate-files",
+            lambda: (scan.log_ages(jobs), {root: self._frameworks.of(tree, up_s) for root, tree in jobs.items()}),
+            self._now,
+        )
         try:
-            return logs.poll(_DEADLINE_S) or {}
+            return reading.poll(_DEADLINE_S) or ({}, {})
         except (OSError, TimeoutError):
-            return {}
+            return {}, {}
 
     def _programs(
         self, scan: Scan, trees: Mapping[int, tuple[ProcessInfo, ...]], jobs: Iterable[int]

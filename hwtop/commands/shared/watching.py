@@ -65,8 +65,8 @@ class Watching:
             self.begin()
         return self
 
-    def attach(self, pid: int) -> None:
-        """Watch another job from now on. A recording is of one job."""
+    def attach(self, pid: int | None) -> None:
+        """Watch another job from now on, or with None list those that run. A recording is of one job."""
         self.stop()
         threading.Thread(target=self.recording.close, name="hwtop-recording", daemon=True).start()
         self._target_pid = pid

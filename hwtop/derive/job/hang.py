@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hwtop.job.hang.collective_timeout import timeout_of
+from hwtop.job.hang.collective_timeout import backend_of, timeout_of
 from hwtop.job.hang.liveness import RUNS_PCT, rhythm_s, silent_s
 from hwtop.job.hang.locks import lock_wait
 from hwtop.job.hang.rank_state import rank_state, settled
 from hwtop.job.hang.rendezvous import address_of, endpoint_of, nodes_of
 from hwtop.job.stacks.frames import training_thread
 from hwtop.job.stacks.samples import StackSamples
-from hwtop.model.hang import BlockedThread, Rendezvous, WorkerLock
+from hwtop.model.hang import Backend, BlockedThread, Rendezvous, WorkerLock
 from hwtop.model.job import Job
 from hwtop.model.process import ProcessInfo, ProcessReading, ThreadInfo
 from hwtop.model.rank import Rank, RankStall
@@ -39,6 +39,7 @@ class HangWatch:
         self._asleep: dict[tuple[int, int], _Sleep] = {}
         self._helped_s: dict[int, float] = {}
         """Rank -> when a process that it started, loader workers aside, last worked."""
+        self._backend: Backend | None = None
 
     def see(self, reading: ProcessReading) -> None:
         """Which threads are in D state, and have been all the time since the reading before.
@@ -70,10 +71,13 @@ class HangWatch:
         since_s = 0.0 if has_rhythm else self._began_s or 0.0
         ranks = settled([self._rank(rank, processes, samples, reading.at_s, since_s) for rank in job.ranks])
         threads = {pid: [thread.comm for thread in process.threads] for pid, process in processes.items()}
+        named = backend_of(name for rank in ranks if rank.is_alive for name in threads.get(rank.pid, ()))
+        self._backend = named or self._backend  # a rank that has ended has no threads
         dumps = snapshot.flight.dumps if snapshot.flight else ()
         return replace(
             job,
             ranks=ranks,
+            backend=self._backend,
             timeout=timeout_of(ranks, threads, job.logs.events, dumps),
             rendezvous=self._rendezvous(replace(job, ranks=ranks), processes, snapshot, samples),
         )

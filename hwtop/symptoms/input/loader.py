@@ -106,8 +106,9 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
     busy = worker_pct(history, rank)
     if rank.workers:
         states = "".join(sorted(worker.state for worker in rank.workers))
-        load = f", each {busy:.0f} % of a core on average" if busy is not None else ""
         count = len(rank.workers)
+        each = "each " if count > 1 else ""
+        load = f", {each}{busy:.0f} % of a core on average" if busy is not None else ""
         crew = counted(count, "loader worker") if is_known else counted(count, "child process", "child processes")
         lines.append(f"rank {rank.rank} has {crew} (state {states}){load}")
     elif cause == "workers" and not waits_at_queue(rank):

@@ -16,6 +16,8 @@ class Action(Struct, frozen=True):
     """One or two words."""
     tooltip: str
     """A line of help."""
+    words: str = ""
+    """Other words that people look for it by."""
     screen: str = ""
     """What the screen runs; "" = the reducer that the page in view has for this action."""
     home: str = ""

@@ -6,7 +6,13 @@ from hwtop.ui.keys.action import Action
 
 APP: tuple[Action, ...] = (
     Action(
-        "quit", "q,f10", "quit", "Quit; the last verdict stays in the terminal", screen="quit", works_without_job=True
+        "quit",
+        "q,f10",
+        "quit",
+        "Quit; the last verdict stays in the terminal",
+        words="exit leave close",
+        screen="quit",
+        works_without_job=True,
     ),
     Action(
         "help",
@@ -30,6 +36,7 @@ APP: tuple[Action, ...] = (
         "f2",
         "settings",
         "Settings: theme, alerts, symptoms, keys, ...",
+        words="config preferences options colours",
         screen="settings",
         works_without_job=True,
     ),
@@ -43,6 +50,16 @@ APP: tuple[Action, ...] = (
     ),
 )
 """The app runs them, from every screen of it but dialogs."""
+
+JOBS = Action(
+    "jobs",
+    "J",
+    "jobs",
+    "Back to the list of jobs, to attach to another one",
+    words="switch choose pick detach",
+    screen="jobs",
+)
+"""Back to where a job is picked."""
 
 INTERRUPT = Action(
     "interrupt",
@@ -124,6 +141,7 @@ CHANGES: tuple[Action, ...] = (
         "k,f9",
         "signal",
         "Signal (kill, stop) a process, a rank or the job; asks first",
+        words="end terminate interrupt",
         screen="signal",
         is_global=True,
         changes_job=True,
@@ -147,6 +165,7 @@ PICTURE: tuple[Action, ...] = (
         "y",
         "copy",
         "Copy the conclusion of this page, with a report to fold in an issue (OSC 52)",
+        words="share clipboard paste colleague",
         screen="copy",
         works_without_job=True,
     ),
@@ -155,6 +174,7 @@ PICTURE: tuple[Action, ...] = (
         "Y",
         "copy a line",
         "Copy the verdict as one line for a chat",
+        words="share clipboard paste colleague",
         screen="copy_line",
         works_without_job=True,
     ),
@@ -163,6 +183,7 @@ PICTURE: tuple[Action, ...] = (
         "s",
         "picture",
         "Save a screenshot in the home directory: PNG and SVG",
+        words="share image colleague",
         screen="save_picture",
         works_without_job=True,
     ),
@@ -179,13 +200,29 @@ PICTURE: tuple[Action, ...] = (
         "R",
         "record",
         "Record for hwtop replay; again: stop",
+        words="share save colleague",
         screen="record",
         works_without_job=True,
     ),
-    Action("bundle", "B", "bundle", "Save a bundle for a colleague: report, logs, stacks, recording", screen="bundle"),
+    Action(
+        "bundle",
+        "B",
+        "bundle",
+        "Save a bundle for a colleague: report, logs, stacks, recording",
+        words="share zip archive",
+        screen="bundle",
+    ),
     Action("order", "o", "sort", "Sort by the next column; on curves: next source", home="ranks"),
     Action("reverse", "O", "reverse", "Reverse the sort order", home="ranks"),
-    Action("filter", "slash,f4", "filter", "Filter the rows while you type", home="logs", elsewhere="logs"),
+    Action(
+        "filter",
+        "slash,f4",
+        "filter",
+        "Filter the rows while you type",
+        words="find search where",
+        home="logs",
+        elsewhere="logs",
+    ),
     Action("follow", "F", "follow", "Follow new log lines, or stop; follow a process"),
     Action(
         "faster",
@@ -209,13 +246,21 @@ PICTURE: tuple[Action, ...] = (
 
 TIME: tuple[Action, ...] = (
     Action("pause", "p", "pause", "Pause; again: back to now. Replay: play (also space)", works_without_job=True),
-    Action("step-back", "left_square_bracket", "previous frame", "Previous frame", works_without_job=True),
+    Action(
+        "step-back",
+        "left_square_bracket",
+        "previous frame",
+        "Previous frame",
+        words="past ago history earlier back in time",
+        works_without_job=True,
+    ),
     Action("step-on", "right_square_bracket", "next frame", "Next frame, then now", works_without_job=True),
     Action(
         "turn-back",
         "left_curly_bracket",
         "previous finding",
         "Previous time a finding appeared or cleared",
+        words="past history earlier back in time",
         works_without_job=True,
     ),
     Action(
@@ -225,6 +270,13 @@ TIME: tuple[Action, ...] = (
         "Next time a finding appeared or cleared",
         works_without_job=True,
     ),
-    Action("go-to-time", "T", "go to time", "Go to a time: 14:02, -3m", works_without_job=True),
+    Action(
+        "go-to-time",
+        "T",
+        "go to time",
+        "Go to a time: 14:02, -3m (three minutes ago)",
+        words="past history earlier back",
+        works_without_job=True,
+    ),
 )
 """Of the time bar."""

@@ -37,7 +37,7 @@ def every() -> tuple[Action, ...]:
 
 def _of_monitor() -> Iterator[Action]:
     """Those of the screen with the pages, without the keys of the pages themselves."""
-    yield from (*shared.TURNS, *shared.MOVES, *shared.PANELS, *shared.TABLES)
+    yield from (*shared.TURNS, shared.JOBS, *shared.MOVES, *shared.PANELS, *shared.TABLES)
     for page in PAGES:
         yield from page.actions
     yield from (*shared.CHANGES, *shared.PICTURE, *shared.TIME)

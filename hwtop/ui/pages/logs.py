@@ -84,8 +84,22 @@ class LogsPage(Page):
     variants = {"logs": replace(panels["logs"], draw=logs.draw, click=_mark)}
     actions = (
         Action("search", "ctrl+f,f3", "search", "Search for a word in the logs", elsewhere="logs"),
-        Action("next-flagged", "n", "next flagged", "Next match or flagged log line", elsewhere="logs"),
-        Action("previous-flagged", "N", "previous flagged", "Previous match or flagged log line", elsewhere="logs"),
+        Action(
+            "next-flagged",
+            "n",
+            "next flagged",
+            "Next match, error or warning in the logs",
+            words="flagged",
+            elsewhere="logs",
+        ),
+        Action(
+            "previous-flagged",
+            "N",
+            "previous flagged",
+            "Previous match, error or warning in the logs",
+            words="flagged last",
+            elsewhere="logs",
+        ),
         Action("others", "a", "others", "What the other ranks wrote at that time", elsewhere="logs"),
     )
     keys = {

@@ -104,7 +104,7 @@ def _least(view: View, width: int, room: int) -> dict[str, int]:
     is_small = room < SMALL
     rows = {
         "findings": min(findings.least(view, width), room // 2),
-        "gpu": _FOLDED,
+        "gpu": min(_FOLDED, gpu.wanted(view, width)),
         "ranks": ranks.least(view),
         "host": 1 if is_small else 3,
     }

@@ -15,6 +15,9 @@ from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.text import cells
 
 _FEW = (("help", "help"), ("overview", "pages"), ("palette", "all commands"), ("quit", "quit"))
+_PAGES = ("ranks", "stacks", "flame", "logs", "curves", "gpu", "host", "processes", "symptoms")
+_NAMED_FROM = 100
+"""Cells from which the footer names all pages."""
 _MOST_ROWS = 4
 
 
@@ -49,7 +52,7 @@ def waiting(keymap: Mapping[str, str], playback: Playback | None, width: int, he
 
 def _lines(view: View, width: int) -> list[Line]:
     if view.is_first:
-        return [_first(view, width)]
+        return [_first(view, width), *([] if view.is_picking or width >= _NAMED_FROM else [_pages(view, width)])]
     said = _refused(view)
     if not said:
         return []
@@ -70,6 +73,16 @@ def _first(view: View, width: int) -> Line:
             line.add(" ").add(key, "key").add(f" {word} ", "text")
     away = "any key hides this "
     return line.fitted(width - len(away)).add(away, "dim") if line.width + len(away) < width else line.fitted(width)
+
+
+def _pages(view: View, width: int) -> Line:
+    """The pages by name, which the footer of a narrow terminal has no room for."""
+    line = Line()
+    for page in _PAGES:
+        key = key_names.first(page, view.keymap)
+        if line.width + cells(key) + len(page) + 2 <= width:
+            line.add(" ").add(key, "key").add(f" {page}", "text")
+    return line.fitted(width)
 
 
 def _refused(view: View) -> tuple[str, str] | None:

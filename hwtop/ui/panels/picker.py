@@ -17,7 +17,6 @@ from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.table import Column
 from hwtop.ui.widgets.text import cells, wrap
 
-_ORDER = {"training": 0, "python": 1}
 _FRAME = 2
 QUIET_S = 120.0
 """Without a line in its logs for so long, a job may be stuck; most write each few seconds. Engineering default."""
@@ -46,13 +45,16 @@ class PickerState(Struct, frozen=True):
 
 @once
 def candidates(view: View) -> list[JobCandidate]:
-    """What can be picked and has every word of the filter: training jobs first; what may be attached before what may not, then
-    what is quiet, then the largest; else in the order of the scan."""
+    """What can be picked and has every word of the filter: training jobs first, then what has loaded a training library; what
+    may be attached before what may not, then what is quiet, then the largest; else in the order of the scan."""
     words = view.filter_of(SUBJECT).split()
     found = [each for each in view.frame.derived.candidates or () if all(matches(word, _text(each)) for word in words)]
-    return sorted(
-        found, key=lambda each: (_ORDER.get(each.kind, 2), not each.can_attach, not is_quiet(each), -each.ranks)
-    )
+    return sorted(found, key=lambda each: (_distance(each), not each.can_attach, not is_quiet(each), -each.ranks))
+
+
+def _distance(job: JobCandidate) -> int:
+    """From what surely trains to what surely does not."""
+    return 0 if job.kind == "training" else 1 if job.framework else 2 if job.kind == "python" else 3
 
 
 def is_quiet(job: JobCandidate) -> bool:
@@ -61,7 +63,7 @@ def is_quiet(job: JobCandidate) -> bool:
 
 
 def _text(candidate: JobCandidate) -> str:
-    return f"{candidate.pid} {candidate.kind} {candidate.user} {candidate.title}"
+    return f"{candidate.pid} {candidate.kind} {candidate.framework or ''} {candidate.user} {candidate.title}"
 
 
 def place(view: View) -> int:
@@ -102,12 +104,18 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         line = Line("▸ " if index == cursor else "  ", "accent").extend(table.row(columns, found[index])).fitted(room)
         lines.append(line.recoloured("cursor") if index == cursor else line)
     lines += [Line()] * (height - _FRAME - len(below) - len(lines))
-    jobs = sum(candidate.kind == "training" for candidate in found)
-    note = Line(f"{jobs} training job{'' if jobs == 1 else 's'}", "accent" if jobs else "dim")
+    note = Line(_count(found), "accent" if _distance(found[0]) < 2 else "dim")
     note.extend(_filtered(view, found))
     if len(shown) < len(found):
         note.add(" ─ ", "border").add(table.part(shown, len(found)), "accent")
     return box([*lines, *below], width, height, title, note)
+
+
+def _count(found: list[JobCandidate]) -> str:
+    jobs = sum(_distance(each) == 0 for each in found)
+    loaded = sum(_distance(each) == 1 for each in found)
+    said = f"{jobs} training job{'' if jobs == 1 else 's'}" if jobs or not loaded else ""
+    return ", ".join(filter(None, (said, f"{loaded} with a training library" if loaded else "")))
 
 
 def place_at(view: View, y: int, width: int, height: int) -> int | None:
@@ -142,7 +150,7 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
     foreign = sorted({job.user for job in found if not job.can_attach and job.kind != "other"})
     if foreign:
         first.append(Line(f"To watch jobs of {', '.join(foreign)}: ", "text").add("sudo $(command -v hwtop)", "accent"))
-    if not any(job.kind == "training" for job in found):
+    if _distance(found[0]) > 1:
         first.append(Line("No training job among them: ", "text").add("hwtop demo", "accent").add(" tries one", "text"))
     if cells(chosen.title) > table.chosen(_columns(view), width - 2)[-1][1]:
         first += [Line(piece, "dim") for piece in wrap(chosen.title, width)[:_COMMAND_ROWS]]
@@ -208,4 +216,6 @@ def _log(item: JobCandidate, _: int) -> Line:
 
 
 def _kind(item: JobCandidate, _: int) -> Line:
-    return Line("● training", "good") if item.kind == "training" else Line(f"  {item.kind}", "dim")
+    if item.kind == "training":
+        return Line("● training", "good")
+    return Line(f"● {item.framework}", "text") if item.framework else Line(f"  {item.kind}", "dim")

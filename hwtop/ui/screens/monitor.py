@@ -194,6 +194,18 @@ class MonitorScreen(PictureScreen):
         else:
             self._look(note=f"cannot attach to {candidate.pid}: {candidate.reason or 'no reason given'}")
 
+    def action_jobs(self) -> None:
+        """Let go of this job, and list those that run."""
+        view = self.view
+        if view is None or view.is_picking or self.feed is None:
+            return
+        if view.playback is not None or view.job_frame.nodes:
+            self._look(note="there is no list of jobs here: hwtop without a PID, on the machine of a job, has one")
+            return
+        self.feed.attach(None)
+        start = registry.turned(time_moves.live(view), "overview")
+        self._set(replace(start, attaching=None, selected=None, request=None))
+
     def _type(self, word: str) -> None:
         if self.view is not None:
             self._set(keyboard.typed(replace(self.view, note=""), word))

@@ -52,6 +52,17 @@ def test_training_first_then_python_then_the_rest(tmp_path: Path) -> None:
     assert (reading.scanned, reading.truncated) == (13, False)
 
 
+def test_a_program_is_known_by_the_training_library_that_it_has_loaded(tmp_path: Path) -> None:
+    FakeProc(tmp_path, box())
+    (tmp_path / "30" / "maps").write_bytes(
+        b"7f00-7f01 r-xp 0 08:01 7 /env/lib/python3.12/site-packages/torch/lib/libtorch_cpu.so\n"
+        b"7f02-7f03 r-xp 0 08:01 8 /env/lib/python3.12/site-packages/sklearn/_isotonic.so\n"
+    )
+    (tmp_path / "40" / "maps").write_bytes(b"7f00-7f01 r-xp 0 08:01 7 /opt/torch/lib/libtorch_cpu.so\n")
+    found = {each.pid: each.framework for each in source(tmp_path).read().candidates}
+    assert found == {20: None, 30: "torch", 40: None}  # the last is no Python program
+
+
 def test_the_youngest_of_a_kind_comes_first(tmp_path: Path) -> None:
     FakeProc(tmp_path, [*box(), FakeProcess(31, 10, "python later.py")])
     assert [c.pid for c in source(tmp_path).read().candidates if c.kind == "python"] == [31, 30]

@@ -19,6 +19,8 @@ from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.text import cells, wrap
 
+_WHY = 1
+"""Rows that say why there is no device."""
 _SHOWN = frozenset({"util_pct", "mem_used_bytes", "power_w", "temp_c", "sm_clock_mhz", "throttle"})
 """What the table has a column for where some device reports it."""
 _WHERE_THERE_SHOULD_BE_SOME = (
@@ -31,9 +33,9 @@ _WHERE_THERE_SHOULD_BE_SOME = (
 
 
 def wanted(view: View, _: int) -> int:
-    """Rows for one line a device, with titles and frame."""
+    """Rows for one line a device, with titles and frame; without a device one row says why."""
     count = len(view.frame.derived.gpus)
-    return count + 3 if count else 3
+    return count + 3 if count else _WHY
 
 
 def is_calm(view: View) -> bool:
@@ -53,6 +55,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     """The devices in the overview."""
     gpus = view.frame.derived.gpus
     if not gpus:
+        if height == _WHY:
+            return [Line(" GPUs  ", "title").extend(_none(view, width - 8, 1)[0]).fitted(width)]
         return box(_none(view, inner(width), height - 2), width, height, Line("GPUs", "title"), Line())
     rows = gpu_view.rows(view, 2 * gpu_table.PAST_CELLS_WIDEST)
     if height < len(gpus) + 2:

@@ -78,7 +78,8 @@ def _throttled(view: View, index: int) -> Line:
     if share == 0.0:
         return Line()
     free_at = next((place for place in reversed(range(len(held))) if not held[place][1]), -1)
-    words = f"throttled {100 * share:.0f} % of the time"
+    seen_s = round(held[-1][0] - held[0][0])
+    words = f"throttled {100 * share:.0f} % of the last {units.duration(seen_s)}" if seen_s else "throttled"
     if free_at + 1 < len(held):
         since = units.clock(held[free_at + 1][0])
         words += f", now since {since}" if free_at >= 0 else f", since before {since}"

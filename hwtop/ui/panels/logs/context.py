@@ -83,7 +83,7 @@ def _meaning(event: LogEvent, width: int) -> Iterator[Line]:
         yield from wrapped(("→ ", "accent"), step, "accent", width)
     groups = [f"{name} {value}" for name, value in list(event.groups.items())[:_GROUPS] if value]
     if groups:
-        yield Line(", ".join(groups), "label")
+        yield from (Line(piece, "label") for piece in wrap(", ".join(groups), width))
 
 
 def _around(job: Job, mark: LogLine, event: LogEvent | None, width: int, height: int) -> list[Line]:

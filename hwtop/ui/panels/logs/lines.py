@@ -42,7 +42,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         writer.line(line, is_marked=line == view.state(LogsState).mark) for line in lines[max(0, end - rows) : end]
     ]
     if not lines:
-        shown = [Line("◌ no line matches" if view.filter_of("logs") else "◌ no line yet", "dim")]
+        shown = [Line(f"◌ {_why_none(view)}", "dim")]
     return box([*files, *shown], width, height, title, _note(view, len(lines) - end))
 
 
@@ -76,6 +76,15 @@ def _rows(files: list[Line], height: int) -> int:
 def _end(view: View, lines: list[LogLine], rows: int) -> int:
     """One past the last line in sight."""
     return max(min(rows, len(lines)), len(lines) - view.scroll)
+
+
+def _why_none(view: View) -> str:
+    if not view.filter_of("logs"):
+        return "no line yet"
+    if view.rank is None:
+        return "no line matches"
+    other = key_names.first("next-rank", view.keymap)
+    return f"no line of rank {view.rank.rank} matches; {other} goes to the next rank"
 
 
 def _note(view: View, newer: int) -> Line:

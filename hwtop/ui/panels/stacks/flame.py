@@ -226,7 +226,8 @@ def _hot(view: View, width: int) -> list[Line]:
     lines = [Line(), Line("share  samples  hottest lines of your code", "label")]
     for hot in rank.stack.hot_lines:
         line = Line(f"{100 * hot.share:>4.0f}%  {hot.samples:>7}  ", "text")
-        place = Line(f"  {hot.file.rsplit('/', 1)[-1]}:{hot.line}", "accent")
+        name = f"{hot.file.rsplit('/', 1)[-1]}:{hot.line}"
+        place = Line(f"  {elide_path(name, max(8, (width - line.width) // 2))}", "accent")
         room = max(8, width - line.width - place.width)
         line.add(elide_end(visible(hot.code or hot.function), room), "text").extend(place)
         lines.append(line.fitted(width))

@@ -43,8 +43,14 @@ def hottest(nodes: tuple[FlameNode, ...]) -> list[FlameNode]:
 
 
 def selected(view: View, flame: Flame) -> list[FlameNode]:
-    """The way to the selected box: what was chosen as far as it is there, else the root."""
-    return way(flame, view.state(FlameState).way) or [flame.roots[0]]
+    """The way to the selected box: what was chosen as far as it is there, else the user's innermost function on the hottest path."""
+    return way(flame, view.state(FlameState).way) or _of_user(hottest(flame.roots))
+
+
+def _of_user(path: list[FlameNode]) -> list[FlameNode]:
+    """The path down to the last function of the user's code; to its start where none is."""
+    last = max((place for place, node in enumerate(path) if node.is_user), default=0)
+    return path[: last + 1]
 
 
 def zoom(view: View, flame: Flame) -> list[FlameNode]:
@@ -64,7 +70,7 @@ def sentence(view: View) -> str:
     if flame is None:
         return view.frame.verdict.text
     way_down = hottest(flame.roots)
-    user = next((node for node in reversed(way_down) if node.is_user), way_down[0])
+    user = _of_user(way_down)[-1]
     text = f"rank {flame.rank}: {reported(flame, user)} over {flame.window_s:.0f} s"
     below = way_down[-1]
     return text if below is user else f"{text}, of these {below.samples} in {place(below.frame)}"
