@@ -36,9 +36,9 @@ def test_size(value: float | None, shown: str) -> None:
         (0, "0 s"),
         (1.25, "1.2 s"),
         (9.97, "10 s"),
-        (59.6, "1 m 00 s"),
-        (134, "2 m 14 s"),
-        (7_320, "2 h 02 m"),
+        (59.6, "1 min 00 s"),
+        (134, "2 min 14 s"),
+        (7_320, "2 h 02 min"),
         (90_000, "1 d 01 h"),
     ],
 )
@@ -82,6 +82,6 @@ def test_a_longer_time_is_never_shown_as_a_shorter_one(value: float, more: float
 
 
 def _seconds(shown: str) -> float:
-    units_s = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+    units_s = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
     words = shown.split()
     return sum(float(number) * units_s[unit] for number, unit in zip(words[::2], words[1::2], strict=True))

@@ -16,7 +16,7 @@ def drawn(index: int) -> str:
 def test_a_throttled_gpu_says_since_when_and_how_much_of_the_time() -> None:
     with screens.in_utc():
         shown = drawn(2)
-    assert "throttled 55 % of the time, now since 22:25:23" in shown
+    assert "throttled 55 % of the last 55 s, now since 22:25:23" in shown
     assert "clock 990–1980 MHz" in shown
 
 

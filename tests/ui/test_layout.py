@@ -55,7 +55,7 @@ def test_what_is_wrong_why_and_what_to_do_are_in_sight(make: Callable[[], Frame]
 
 def test_a_healthy_job_is_calm() -> None:
     screen = text(frames.healthy(), (80, 24))
-    assert "✔ nothing wrong found in 2 m 14 s   0.312 s/step   step 12,589 of 60,000" in screen
+    assert "✔ nothing wrong found in 2 min 14 s   0.312 s/step   step 12,589 of 60,000" in screen
     assert not set("✖▲▼") & set(screen)
 
 

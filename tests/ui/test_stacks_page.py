@@ -120,14 +120,14 @@ def test_flight_recorder_timeout_and_vote_are_told(size: tuple[int, int]) -> Non
     said = conclusion.said(page(frame))
     assert said == (
         f"{SENTENCE}; Flight Recorder: rank 5 never enqueued all_reduce #812; "
-        "nccl gives up in at most 9 m 10 s (rank 0; 10 m 00 s by its log)"
+        "nccl gives up in at most 9 min 10 s (rank 0; 10 min 00 s by its log)"
     )
     text = flat(page(frame), size)
     assert "Flight Recorder: rank 5 never enqueued all_reduce #812" in text
     if size[0] > 80:
         assert "• ranks 0-2 enqueued #812 at train.py:212" in text
         assert "no dump of rank 5" in text
-        assert "nccl gives up in at most 9 m 10 s" in text
+        assert "nccl gives up in at most 9 min 10 s" in text
         assert "rank 5 was the outlier in 4 of 5 rounds" in text
 
 

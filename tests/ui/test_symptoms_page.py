@@ -167,7 +167,7 @@ def test_without_a_finding_it_says_what_was_checked(size: tuple[int, int]) -> No
     asked = tuple(replace(each, verdict="no") for each in ASKED)
     calm = view(replace(frames.healthy(), hypotheses=asked, episodes=sick().episodes[:1]))
     seen = screen(calm, size)
-    assert "✔ nothing proven in 2 m 14 s; here is what was checked" in seen
+    assert "✔ nothing proven in 2 min 14 s; here is what was checked" in seen
     assert "✔ 3 no" in seen
     assert "checked: tasks stalled" in seen
     assert "straggler-rank" in seen

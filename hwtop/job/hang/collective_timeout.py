@@ -83,7 +83,7 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     if minutes == 0:
         return f"{rest} s"
-    return f"{minutes} min" + (f" {rest} s" if rest else "")
+    return f"{minutes} min" + (f" {rest:02d} s" if rest else "")
 
 
 def _recorded(rank: Rank, dumps: Sequence[FlightDump]) -> tuple[float, str] | None:

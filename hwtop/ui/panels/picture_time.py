@@ -24,7 +24,7 @@ def is_past(view: View) -> bool:
 
 
 def words(view: View) -> str:
-    """The moment of a paused picture: "14:02:10, 3 m 12 s ago", of a recording without the last."""
+    """The moment of a paused picture: "14:02:10, 3 min 12 s ago", of a recording without the last."""
     if view.playback is not None:
         return units.clock(view.frame.derived.time_s)
     return f"{units.clock(view.frame.derived.time_s)}, {units.duration(round(ago_s(view)))} ago"

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from hwtop.fields.node_row import NodeRow, problem, reporting
 from hwtop.fields.node_row import rows as node_rows
-from hwtop.fields.units import duration
+from hwtop.fields.units import short_duration
 from hwtop.model.fleet import NodeStatus
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Rank
@@ -114,7 +114,7 @@ def status(row: NodeRow, width: int = 0) -> Line:
     glyph, role = marks.NODE_STATUS[row.node.status]
     line = Line(f"{glyph} {row.node.status}", role)
     if row.node.status in ("late", "lost") and row.node.age_s is not None:
-        line.add(f" {duration(row.node.age_s).replace(' ', '')}", role)
+        line.add(f" {short_duration(row.node.age_s)}", role)
     return line if not width else line.fitted(width)
 
 

@@ -72,16 +72,16 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 
 def _throttled(view: View, index: int) -> Line:
     """Since when it is throttled, and how much of the time it was; nothing where it never was."""
-    past = [(derived.time_s, _at(derived.gpus, index)) for derived in view.frame.history]
-    held = [(time_s, bool(throttled_by(gpu))) for time_s, gpu in past if gpu is not None and gpu.throttle is not None]
+    past = [(derived, _at(derived.gpus, index)) for derived in view.frame.history]
+    held = [(derived, bool(throttled_by(gpu))) for derived, gpu in past if gpu is not None and gpu.throttle is not None]
     share = sum(is_held for _, is_held in held) / len(held) if held else 0.0
     if share == 0.0:
         return Line()
     free_at = next((place for place in reversed(range(len(held))) if not held[place][1]), -1)
-    seen_s = round(held[-1][0] - held[0][0])
+    seen_s = round(held[-1][0].at_s - held[0][0].at_s)
     words = f"throttled {100 * share:.0f} % of the last {units.duration(seen_s)}" if seen_s else "throttled"
     if free_at + 1 < len(held):
-        since = units.clock(held[free_at + 1][0])
+        since = units.clock(held[free_at + 1][0].time_s)
         words += f", now since {since}" if free_at >= 0 else f", since before {since}"
     return Line(words, "warn")
 

@@ -32,7 +32,7 @@ def past(
 
 
 def _reach(shown: Sequence[DerivedState], cells: int) -> str:
-    """ "2 m 10 s ago        now", as wide as the dots."""
+    """ "2 min 10 s ago        now", as wide as the dots."""
     if len(shown) < 2:
         return "now"
     start = f"{units.duration(round(shown[-1].at_s - shown[0].at_s))} ago"
