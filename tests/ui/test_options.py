@@ -222,6 +222,19 @@ def test_the_mouse_chooses_and_changes(tmp_path: Path) -> None:
     drive(act, frames.healthy(), options=options(tmp_path / "c.toml"), size=(80, 24))
 
 
+def test_no_tab_is_cut_and_the_marks_for_the_others_lead_there() -> None:
+    names = [section.name for section in settings_rows.sections()]
+    for number in range(len(names)):
+        view = replace(SettingsView(Config(), Config()), section=number)
+        tabs = [line.text for line in settings_page.draw(view, "", 60, 14)][1]
+        assert set(tabs.split()) - {"│", "‹", "›"} <= set(names), tabs
+        assert names[number] in tabs.split()
+        if "›" in tabs:
+            place = settings_page.section_at(view, tabs.index("›"), 60)
+            assert place is not None
+            assert names[place] not in tabs.split()
+
+
 def every_page() -> list[SettingsView]:
     first = SettingsView(Config(), Config())
     pages = [settings_view.turned(first, number) for number in range(len(settings_rows.sections()))]

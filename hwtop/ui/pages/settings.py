@@ -15,8 +15,8 @@ from hwtop.ui.widgets.text import cells, elide_path, tail, visible, wrap
 _WIDEST, _HIGHEST, _LOWEST = 110, 34, 14
 _TOLD = 4
 """Rows below the list: what the setting means, what can be chosen."""
-_TAB_LEAST = 3
-"""Characters of a tab where there is no room."""
+_BEFORE, _AFTER = "‹ ", "› "
+"""In place of the tabs that have no room."""
 _ORIGIN = 10
 """Cells of "not saved"."""
 _VALUE_LEAST = 24
@@ -90,18 +90,19 @@ def _tabs(view: SettingsView, width: int) -> Line:
 
 
 def _names(view: SettingsView, width: int) -> list[str]:
-    """Closer together, then shorter where there is no room."""
-    names = [section.name for section in settings_rows.sections()]
-    room = width - sum(map(cells, names))
-    if room >= 2 * len(names):
-        return [f" {name} " for name in names]
-    most = max(map(cells, names))
-    while most > _TAB_LEAST and sum(min(cells(name), most) + 1 for name in names) > width:
-        most -= 1
-    return [
-        f"{name if number == view.section and most == _TAB_LEAST else name[:most]} "
-        for number, name in enumerate(names)
-    ]
+    """Closer together where there is no room; else as many around the one that is shown as fit, with a mark for what is before or after."""
+    names = [f"{section.name} " for section in settings_rows.sections()]
+    if sum(map(cells, names)) + len(names) <= width:
+        return [f" {name}" for name in names]
+    first = last = view.section
+    room = width - cells(names[first]) - cells(_BEFORE + _AFTER)
+    for number in (*range(first + 1, len(names)), *range(first - 1, -1, -1)):
+        room -= cells(names[number])
+        if room < 0:
+            break
+        first, last = min(first, number), max(last, number)
+    marks = {first - 1: _BEFORE, last + 1: _AFTER}
+    return [name if first <= number <= last else marks.get(number, "") for number, name in enumerate(names)]
 
 
 def _columns(view: SettingsView, width: int) -> tuple[int, int]:

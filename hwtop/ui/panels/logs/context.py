@@ -25,7 +25,7 @@ _ROLES: dict[Role, str] = {
 }
 _STEPS = 4
 _TEXT_ROWS = 6
-"""Rows for the line itself, which may be thousands of characters long."""
+"""Rows for the line itself, which may be thousands of characters long; in a high panel half of it."""
 _GROUPS = 8
 _AROUND = 24
 """Rows for the line and those around it, where there is room for more."""
@@ -90,7 +90,7 @@ def _around(job: Job, mark: LogLine, event: LogEvent | None, width: int, height:
     """The lines of the same file before and after it, as far as they are still kept."""
     own = [line for line in log_view.kept(job) if line.path == mark.path]
     at = own.index(mark) if mark in own else 0
-    middle = list(_itself(mark, event, width))
+    middle = list(_itself(mark, event, width, max(_TEXT_ROWS, height // 2)))
     spare = max(0, height - len(middle))
     after = own[at + 1 : at + 1 + max(spare - spare // 2, spare - at)]
     before = own[max(0, at - (spare - len(after))) : at]
@@ -124,11 +124,11 @@ def _number(line: LogLine) -> str:
     return f"{line.line_no if line.line_no is not None else '':>{_NUMBER}}"
 
 
-def _itself(mark: LogLine, event: LogEvent | None, width: int) -> Iterator[Line]:
+def _itself(mark: LogLine, event: LogEvent | None, width: int, most: int) -> Iterator[Line]:
     role = marks.SEVERITY[event.severity][2] if event else "strong"
-    pieces = wrap(mark.text[: 4 * width * _TEXT_ROWS], max(8, width - _NUMBER - 2)) or [""]
-    if len(pieces) > _TEXT_ROWS:
-        pieces = [*pieces[: _TEXT_ROWS - 1], f"… {len(mark.text):,} characters in total"]
+    pieces = wrap(mark.text[: 4 * width * most], max(8, width - _NUMBER - 2)) or [""]
+    if len(pieces) > most:
+        pieces = [*pieces[: most - 1], f"… {len(mark.text):,} characters in total"]
     for row, piece in enumerate(pieces):
         yield (
             Line(_number(mark) if not row else " " * _NUMBER, role)
