@@ -1,4 +1,4 @@
-"""Durations and times as users write them."""
+"""Durations and times as users write them, and as hwtop does."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _AGO = lazy_regex(
     rf"-?\s*(?:{_NUMBER}\s*d)?\s*(?:{_NUMBER}\s*h)?\s*(?:{_NUMBER}\s*m(?:in)?)?\s*(?:{_NUMBER}\s*s)?(?:\s*ago)?",
     re.ASCII,
 )
+_DECIMAL_S, _SECONDS_S = 9.95, 120
+"""Durations below have a decimal; are told in seconds."""
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
 
 
@@ -21,6 +23,25 @@ def seconds(text: str) -> float | None:
     """20, 20s, 500ms, 2m or 1h in seconds; None for anything else."""
     match = _FORM.fullmatch(text.strip())
     return float(match[1]) * _UNIT_S[match[2]] if match else None
+
+
+def span(value_s: float) -> str:
+    """A duration in every text and on every page: "4.2 s", "76 s", "2 min 14 s", "3 h 02 min", "5 d". Clocks that differ make no time
+    negative."""
+    value_s = max(0.0, value_s)
+    if value_s < _DECIMAL_S:
+        return f"{value_s:.1f} s" if value_s % 1 >= 0.05 else f"{value_s:.0f} s"
+    whole = round(value_s)
+    if whole < _SECONDS_S:
+        return f"{whole} s"
+    if whole < 3600:
+        return _two(whole, 60, "min", "s")
+    return _two(whole // 60, 60, "h", "min") if whole < 86400 else _two(whole // 3600, 24, "d", "h")
+
+
+def _two(count: int, per: int, large: str, small: str) -> str:
+    rest = f" {count % per:02d} {small}" if count % per else ""
+    return f"{count // per} {large}{rest}"
 
 
 def meant_s(text: str, now_s: float) -> float | None:

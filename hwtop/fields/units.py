@@ -7,6 +7,8 @@ from datetime import datetime, timezone
 from functools import wraps
 from math import isfinite
 
+from hwtop.seconds import span
+
 UNKNOWN = "–"
 Formatter = Callable[[float | None], str]
 
@@ -113,18 +115,8 @@ def count(value: float) -> str:
 
 @_of_known
 def duration(value_s: float) -> str:
-    """The two largest units: "4 s", "2 min 14 s", "3 h 02 min", "5 d 01 h". Clocks that differ make no time negative."""
-    value_s = max(0.0, value_s)
-    if value_s < 9.95:
-        return f"{value_s:.1f} s" if value_s % 1 >= 0.05 else f"{value_s:.0f} s"
-    whole = round(value_s)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    if whole < 86400:
-        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-    return f"{whole // 86400} d {whole % 86400 // 3600:02d} h"
+    """ "4.2 s", "76 s", "2 min 14 s", "3 h 02 min", "5 d 01 h"."""
+    return span(value_s)
 
 
 @_of_known

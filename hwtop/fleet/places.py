@@ -16,7 +16,8 @@ from hwtop.model.fleet import Node
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.symptom import Finding
-from hwtop.symptoms.text import SHOWN, span
+from hwtop.seconds import span
+from hwtop.symptoms.text import SHOWN
 
 _MOST_NAMED = 4
 """Nodes with ranks of a finding; of more the title would be a list."""

@@ -15,6 +15,7 @@ from hwtop.job.rank_set import named, rank_set
 from hwtop.job.size import part
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Phase, Rank
+from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
@@ -55,19 +56,19 @@ def hung(history: History) -> Result:
         return Result("unknown", "no live rank")
     if late := late_ranks(ranks):
         age_s = newest_step_s(late)
-        since = "no step is known" if age_s is None else f"no step for {age_s:.0f} s"
+        since = "no step is known" if age_s is None else f"no step for {span(age_s)}"
         return Result("unknown", f"{named(rank.rank for rank in late)}: {since}, not yet proven")
     if is_unmoved(ranks):
-        return Result("unknown", f"nothing has moved for {gap_s(ranks):.0f} s, not yet proven")
+        return Result("unknown", f"nothing has moved for {span(gap_s(ranks))}, not yet proven")
     if (age_s := newest_step_s(ranks)) is not None:
         times = [rank.progress.step_time_s for rank in ranks if rank.progress.step_time_s is not None]
         is_due = age_s <= max(WINDOW_S, 3 * max(times, default=0.0))
-        return Result("no" if is_due else "unknown", f"last step {age_s:.0f} s ago")
+        return Result("no" if is_due else "unknown", f"last step {span(age_s)} ago")
     moves = [rank.stall.same_stack_for_s for rank in ranks if rank.stall.same_stack_for_s is not None]
     if not moves:
         return Result("unknown", "no steps in a log, no stacks")
     return Result(
-        "no" if min(moves) < WINDOW_S else "unknown", f"stacks moved {min(moves):.0f} s ago; no steps in a log"
+        "no" if min(moves) < WINDOW_S else "unknown", f"stacks moved {span(min(moves))} ago; no steps in a log"
     )
 
 
@@ -181,7 +182,7 @@ def memory_short(history: History) -> Result:
     limits = sorted(known(history, BESIDE_DISKS), key=lambda each: -each[1].share)
     text += f", {swap:.0f} pages/s swapped" if swap else ""
     text += "".join(f"; {name} {percent(outlook.share)}" for name, outlook in limits[:1])
-    text += f": the most of {len(limits)} limits, watched for {min(history.watched_s, RISES_S):.0f} s"
+    text += f": the most of {len(limits)} limits, watched for {span(min(history.watched_s, RISES_S))}"
     rising = [name for name, outlook in limits if outlook.runs_out]
     is_fine = not rising and swap == 0.0 and all(each.share < NEARLY_FULL_SHARE for _, each in limits)
     is_seen = history.watched_s >= LEAST_S

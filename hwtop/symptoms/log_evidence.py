@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hwtop.job.rank_set import named
 from hwtop.model.log import LogEvent
+from hwtop.seconds import span
 from hwtop.symptoms.text import quoted
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -101,8 +102,8 @@ def _tell_collective(events: Sequence[LogEvent]) -> tuple[str, ...]:
     first = next((event.groups for event in events if event.groups.get("op")), None)
     if first is not None:
         number = f" number {first['seq']}" if "seq" in first else ""
-        waited = f" waited {int(first['ran_ms']) / 1000:.0f} s" if "ran_ms" in first else " was not completed"
-        limit = f" of {int(first['timeout_ms']) / 1000:.0f} s allowed" if "timeout_ms" in first else ""
+        waited = f" waited {span(int(first['ran_ms']) / 1000)}" if "ran_ms" in first else " was not completed"
+        limit = f" of {span(int(first['timeout_ms']) / 1000)} allowed" if "timeout_ms" in first else ""
         reported.append(f"{first['op']}{number}{waited}{limit}")
     if (behind := _behind(events)) is not None:
         ranks, number_behind, number_ahead = behind

@@ -6,7 +6,8 @@ from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
 from hwtop.model.symptom import Finding
-from hwtop.symptoms.text import counted, span
+from hwtop.seconds import span
+from hwtop.symptoms.text import counted
 
 SHOWN_CHARS = 280
 """Of one line: what chats show without folding it."""

@@ -14,6 +14,7 @@ from string import Formatter
 
 from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
+from hwtop.seconds import span
 
 Fact = str | int | float | None
 """None or False: a text that needs it is left out."""
@@ -41,8 +42,8 @@ def percent(share: float) -> str:
     return f"{share:.0%}".replace("%", " %")
 
 
-def span(seconds: float) -> str:
-    """A time as people say it: "59 s", "7 min", "2.5 h"."""
+def roughly(seconds: float) -> str:
+    """How long something may still take: "59 s", "7 min", "2.5 h"."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -97,6 +98,8 @@ def _formatted(value: Fact, form: str) -> str:
         return ""
     if form == "sh":
         return shlex.quote(visible(str(value)))
+    if form == "span":
+        return span(float(value or 0))
     if form == "pct":
         return f"{100 * float(value or 0):.3g} %"
     return format(value, form).replace("%", " %") if form.endswith("%") else format(value, form)

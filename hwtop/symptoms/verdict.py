@@ -16,6 +16,7 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.rank import Phase, Rank, RankState
 from hwtop.model.symptom import Finding, StallClass, Verdict, VerdictLevel
+from hwtop.seconds import span
 from hwtop.symptoms import own_signal
 from hwtop.symptoms.blind import ANSWERED_S
 from hwtop.symptoms.records import records
@@ -71,9 +72,9 @@ def verdict_of(
     if (late := _overdue(job) or _silent(job, watched_s)) is not None:
         return late
     if findings:
-        return Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {findings[0].title}")
+        return Verdict(level="info", text=f"Nothing proven wrong in {span(watched_s)}; {findings[0].title}")
     return _suspected(job, watched_s) or Verdict(
-        level="ok", text=f"Nothing wrong found in {watched_s:.0f} s{_pace(job, watched_s)}"
+        level="ok", text=f"Nothing wrong found in {span(watched_s)}{_pace(job, watched_s)}"
     )
 
 
@@ -107,16 +108,16 @@ def _without_job(derived: DerivedState) -> Verdict:
 def _suspected(job: Job, watched_s: float) -> Verdict | None:
     """Nothing is proven, but too little was seen to call it well, or what the ranks do does not look well."""
     if watched_s < EARLY_S:
-        return Verdict(level="unknown", text=f"Too early for a verdict after {watched_s:.0f} s{_pace(job, watched_s)}")
+        return Verdict(level="unknown", text=f"Too early for a verdict after {span(watched_s)}{_pace(job, watched_s)}")
     live = [rank for rank in job.ranks if rank.is_alive]
     if is_unmoved(live):
         text = (
-            f"Nothing proven wrong in {watched_s:.0f} s; nothing has moved for {gap_s(live):.0f} s: {conclusion(job)}"
+            f"Nothing proven wrong in {span(watched_s)}; nothing has moved for {span(gap_s(live))}: {conclusion(job)}"
         )
         return Verdict(level="info", text=text)
     if not any(_has_moved(rank, watched_s) for rank in live):
         stacks = "" if any(rank.stack.phase for rank in live) else ", and no stacks are read"
-        text = f"No progress seen in {watched_s:.0f} s: no step, no log line{stacks}{conclusion_after_colon(job)}"
+        text = f"No progress seen in {span(watched_s)}: no step, no log line{stacks}{conclusion_after_colon(job)}"
         return Verdict(level="unknown", text=text)
     waiting = [rank.rank for rank in job.ranks if rank.state == "data-wait"]
     what = (
@@ -124,7 +125,7 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
         if waiting
         else _awaited(live) or _slow(live) or _interrupted(live)
     )
-    return None if what is None else Verdict(level="info", text=f"Nothing proven wrong in {watched_s:.0f} s; {what}")
+    return None if what is None else Verdict(level="info", text=f"Nothing proven wrong in {span(watched_s)}; {what}")
 
 
 def _has_moved(rank: Rank, watched_s: float) -> bool:
@@ -143,7 +144,7 @@ def _awaited(live: Sequence[Rank]) -> str | None:
         return None
     numbers = [rank.rank for rank in waiting]
     gap_s = min(each.gap_s or 0.0 for each in known)
-    return f"{named(numbers)} {do(numbers, 'wait')} for {named(known[0].waits_for)}, for {gap_s:.0f} s so far"
+    return f"{named(numbers)} {do(numbers, 'wait')} for {named(known[0].waits_for)}, for {span(gap_s)} so far"
 
 
 def _slow(live: Sequence[Rank]) -> str | None:
@@ -165,7 +166,7 @@ def _interrupted(live: Sequence[Rank]) -> str | None:
     """Something beside the training takes long, which it may; or takes most of the time."""
     for rank in live:
         if rank.state in _INSTEAD and (rank.stack.phase_for_s or 0.0) >= INSTEAD_S:
-            return f"rank {rank.rank} {_INSTEAD[rank.state]} for {rank.stack.phase_for_s:.0f} s"
+            return f"rank {rank.rank} {_INSTEAD[rank.state]} for {span(rank.stack.phase_for_s or 0.0)}"
         for phase, verb in _BESIDE.items():
             if rank.progress.step_time_s is not None and share_of(rank, phase) >= MOSTLY:
                 return f"rank {rank.rank} {verb} {percent(share_of(rank, phase))} of the time"
@@ -182,7 +183,7 @@ def _overdue(job: Job) -> Verdict | None:
     usual = f", usually {median(times):.3g} s" if times else ""
     who = named(rank.rank for rank in late)
     where = conclusion_after_colon(job) or f": now in {late[0].stack.phase}"
-    text = f"No step of {who} for {age_s:.0f} s{usual}{where}"
+    text = f"No step of {who} for {span(age_s)}{usual}{where}"
     return Verdict(level="info", text=text)
 
 
@@ -196,7 +197,7 @@ def _silent(job: Job, watched_s: float) -> Verdict | None:
     usual_s = median(rank.log.interval_s or 0.0 for rank in telling)
     if age_s <= SILENT_TIMES * usual_s + SILENT_S:
         return None
-    text = f"Nothing proven wrong in {watched_s:.0f} s; no log line for {age_s:.0f} s, usually every {usual_s:.2g} s"
+    text = f"Nothing proven wrong in {span(watched_s)}; no log line for {span(age_s)}, usually every {usual_s:.2g} s"
     text += conclusion_after_colon(job)
     return Verdict(level="info", text=text)
 

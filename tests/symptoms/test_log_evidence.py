@@ -79,7 +79,7 @@ def test_who_enqueued_least_keeps_the_others_waiting() -> None:
     )
     assert ranks_behind(events) == (2,)
     assert sentences(events) == (
-        "ALLREDUCE number 4487 waited 600 s of 600 s allowed",
+        "ALLREDUCE number 4487 waited 10 min of 10 min allowed",
         "rank 2 enqueued 4486 collectives, others 4489: they wait for it",
     )
 

@@ -52,7 +52,7 @@ def answers(history: History, *findings: Finding) -> dict[str, tuple[Answer, str
 def test_a_healthy_job_is_acquitted_of_what_was_measured() -> None:
     reported = answers(constant(BUSY, 30, gpus=(gpu(0), gpu(1))))
 
-    assert reported["Is it hung?"] == ("no", "last step 0 s ago")
+    assert reported["Is it hung?"] == ("no", "last step 0.3 s ago")
     assert reported["Are the GPUs underutilized?"] == ("no", "GPU 0-1: 98 % busy over 10 s")
     assert reported["Is the data loader the bottleneck?"][0] == "no"
     assert reported["Is the CPU oversubscribed or limited?"][0] == "no"

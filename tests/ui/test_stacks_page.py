@@ -120,7 +120,7 @@ def test_flight_recorder_timeout_and_vote_are_told(size: tuple[int, int]) -> Non
     said = conclusion.said(page(frame))
     assert said == (
         f"{SENTENCE}; Flight Recorder: rank 5 never enqueued all_reduce #812; "
-        "nccl gives up in at most 9 min 10 s (rank 0; 10 min 00 s by its log)"
+        "nccl gives up in at most 9 min 10 s (rank 0; 10 min by its log)"
     )
     text = flat(page(frame), size)
     assert "Flight Recorder: rank 5 never enqueued all_reduce #812" in text

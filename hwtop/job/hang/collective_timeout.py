@@ -12,6 +12,7 @@ from hwtop.model.flight import FlightDump
 from hwtop.model.hang import Backend, CollectiveTimeout
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
+from hwtop.seconds import span
 
 DEFAULT_S: dict[Backend, float] = {"nccl": 600.0, "gloo": 1800.0}
 """Timeout of a process group where none was found. Source: torch.distributed, default_pg_nccl_timeout and
@@ -72,18 +73,10 @@ def says(timeout: CollectiveTimeout | None) -> str | None:
     """ "time left to the timeout: at most 8 min 12 s (NCCL timeout 10 min, NCCL's default)"; None without a timeout."""
     if timeout is None:
         return None
-    limit = f"{_NAMES[timeout.backend]} timeout {duration(timeout.timeout_s)}, {timeout.origin}"
+    limit = f"{_NAMES[timeout.backend]} timeout {span(timeout.timeout_s)}, {timeout.origin}"
     if timeout.left_s == 0:
         return f"the timeout is exceeded: the job should abort soon ({limit})"
-    return f"time left to the timeout: at most {duration(timeout.left_s)} ({limit})"
-
-
-def duration(seconds: float) -> str:
-    """ "8 min 12 s", "10 min", "45 s"."""
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes == 0:
-        return f"{rest} s"
-    return f"{minutes} min" + (f" {rest:02d} s" if rest else "")
+    return f"time left to the timeout: at most {span(timeout.left_s)} ({limit})"
 
 
 def _recorded(rank: Rank, dumps: Sequence[FlightDump]) -> tuple[float, str] | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hwtop.job.patterns.registry import builtin_file
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, Vendor
+from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import named_gpus, not_ours, ranks_on
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
@@ -113,7 +114,7 @@ def _hung(history: History, hung: Sequence[Gpu]) -> Observation:
         confidence=0.9,
         evidence=(
             *dict.fromkeys(gpu.reason or "no answer" for gpu in hung),
-            f"the numbers of {named_gpus(indexes)} are up to {max(gpu.age_s for gpu in hung):.0f} s old",
+            f"the numbers of {named_gpus(indexes)} are up to {span(max(gpu.age_s for gpu in hung))} old",
         ),
         ranks=ranks_on(history, indexes),
     )
@@ -132,7 +133,7 @@ def _slow(history: History, slow: Sequence[Gpu]) -> Observation:
         },
         evidence=(
             *dict.fromkeys(gpu.reason or "slow" for gpu in slow),
-            f"the numbers of {named_gpus(indexes)} are up to {max(gpu.age_s for gpu in slow):.0f} s old",
+            f"the numbers of {named_gpus(indexes)} are up to {span(max(gpu.age_s for gpu in slow))} old",
         ),
         ranks=ranks_on(history, indexes),
     )
@@ -185,6 +186,6 @@ def _xids(gpu: Gpu, history: History) -> tuple[str, ...]:
     table = builtin_file("xid.toml").xids
     return tuple(
         f"GPU {gpu.index}: Xid {event.code}{f' ({table[event.code].meaning})' if event.code in table else ''}, "
-        f"{max(0.0, history.now.at_s - event.at_s):.0f} s ago"
+        f"{span(max(0.0, history.now.at_s - event.at_s))} ago"
         for event in gpu.xids[-2:]
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.gpu.health import EccErrors
+from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import Fault, fault_lines, gpu_facts, named_gpus, not_ours, own_severity, ranks_on
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -72,7 +73,7 @@ def _ecc(gpu: Gpu, ecc: EccErrors, history: History, limits: Limits) -> Iterator
         risen = _rise(first.volatile_uncorrected, ecc.volatile_uncorrected)
         words = _count(ecc.volatile_uncorrected, "uncorrected memory error") + _where(ecc)
         if risen:
-            yield Fault(gpu.index, "critical", f"{words}, {risen} of them in the last {seconds:.0f} s", _RESULTS)
+            yield Fault(gpu.index, "critical", f"{words}, {risen} of them in the last {span(seconds)}", _RESULTS)
         else:
             yield Fault(gpu.index, "warning", f"{words} since the driver was loaded")
     if (ecc.sram_uncorrected or 0) > limits.sram:

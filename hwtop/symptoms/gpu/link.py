@@ -9,6 +9,7 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.gpu.link import NvLink
 from hwtop.model.log import Severity
+from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import (
     Fault,
     fault_lines,
@@ -217,7 +218,7 @@ def _rising(gpu: Gpu, history: History, limits: Limits) -> list[Fault]:
         name = kind.removesuffix("_errors")
         name = f"{_link_name(gpu)} {name if name in ('recovery', 'replay', 'packet') else name.upper()}"
         most = max(rises, key=rises.__getitem__)
-        words = f"{total:,} {name} error{'s' if total > 1 else ''} in {seconds:.0f} s, most on link {most}"
+        words = f"{total:,} {name} error{'s' if total > 1 else ''} in {span(seconds)}, most on link {most}"
         found.append(Fault(gpu.index, "critical" if is_fatal else "info", words))
     return found
 

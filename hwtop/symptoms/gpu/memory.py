@@ -10,13 +10,14 @@ from hwtop.job.size import GIB
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.rank import Rank
+from hwtop.seconds import span
 from hwtop.symptoms.gpu.load import at_work, rank_bytes
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.memory import LEAK_S
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians
-from hwtop.symptoms.text import SHOWN, quoted, span
+from hwtop.symptoms.text import SHOWN, quoted, roughly
 
 FLUSH_S = 60.0
 """Window in which memory that is given back and taken again is counted. Engineering default."""
@@ -148,12 +149,12 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
         facts={
             "rank": worst.rank.rank,
             "mib_per_min": worst.bytes_per_s * 60 / 2**20,
-            "left": span(left_s) if left_s is not None else None,
+            "left": roughly(left_s) if left_s is not None else None,
         },
         confidence=0.8 if worst.seconds >= 0.9 * LEAK_S else 0.65,
         evidence=tuple(
             f"rank {leak.rank.rank} (PID {leak.rank.pid}) on GPU {leak.gpu.index}: +{leak.gained_bytes / 2**20:.0f} MiB in "
-            f"{leak.seconds:.0f} s, in each sixth of that time" + f"; {memory(leak.gpu)}"
+            f"{span(leak.seconds)}, in each sixth of that time" + f"; {memory(leak.gpu)}"
             for leak in leaks[:SHOWN]
         ),
         ranks=tuple(sorted({leak.rank.rank for leak in leaks})),

@@ -18,6 +18,7 @@ from hwtop.job.rank_set import do, named
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, ThrottleReason
 from hwtop.model.rank import Rank
+from hwtop.seconds import span
 from hwtop.symptoms.gpu.load import AWAY, at_work, gpus_at
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
@@ -224,7 +225,7 @@ def _evidence(
     waiting = [rank.rank for rank in ranks if _waits(rank)]
     lines += [f"stacks: {named(waiting)} {do(waiting, 'wait')} for others"] if waiting else []
     age_s = newest_step_s(ranks)
-    lines += ["no step in any log" if age_s is None else f"last step {age_s:.0f} s ago"]
+    lines += ["no step in any log" if age_s is None else f"last step {span(age_s)} ago"]
     return (*lines, "this signature is not calibrated on hardware")
 
 

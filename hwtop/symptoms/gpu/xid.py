@@ -12,6 +12,7 @@ from hwtop.job.kernel.event import bus_of
 from hwtop.job.patterns.registry import XidMeaning, builtin_file
 from hwtop.job.whole_number import whole_number
 from hwtop.model.log import LogEvent, Role, Severity
+from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import not_ours, own_severity, ranks_on
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern, severity_of
@@ -117,7 +118,7 @@ def _metrics(fault: _Fault, history: History) -> str:
     times = f"{count} times, first " if count > 1 else ""
     past = " before hwtop attached" if fault.event is not None and fault.event.is_past else ""
     age_s = max(0.0, history.now.at_s - fault.at_s)
-    return f"{times}{age_s:.0f} s ago{past}, reported by {' and '.join(by)}"
+    return f"{times}{span(age_s)} ago{past}, reported by {' and '.join(by)}"
 
 
 def _says_nothing(fault: _Fault, lost: set[int]) -> bool:

@@ -13,6 +13,7 @@ from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job
 from hwtop.model.rank import DataFile, Rank
+from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.text import Fact
@@ -99,7 +100,7 @@ def _line(rank: Rank) -> str:
     many = sum(worker.state == "D" for worker in rank.workers)
     workers = f"; {many} of its {len(rank.workers)} workers are in D state" if many else ""
     return (
-        f"rank {rank.rank}: PID {blocked.pid} ({blocked.comm}) in D state{place} for {blocked.for_s:.0f} s"
+        f"rank {rank.rank}: PID {blocked.pid} ({blocked.comm}) in D state{place} for {span(blocked.for_s)}"
         f" without running once{workers}"
     )
 

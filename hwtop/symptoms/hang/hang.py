@@ -24,12 +24,13 @@ from hwtop.model.liveness import LivenessState
 from hwtop.model.rank import Rank
 from hwtop.model.ras import RasProcess
 from hwtop.model.stack import StackFrame
+from hwtop.seconds import span
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
-from hwtop.symptoms.text import SHOWN, Fact, counted, quoted, span
+from hwtop.symptoms.text import SHOWN, Fact, counted, quoted
 
 _BUSY_PCT = 10.0
 """Of a core: from here on the load of a rank is part of the evidence. Engineering default."""
@@ -112,30 +113,30 @@ def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str,
     seen = (
         f"{counted(len(ranks), 'rank')}, {counted(looks, 'sample')} of each" if looks else counted(len(ranks), "rank")
     )
-    lines = [f"no live rank{what} for {still_s:.0f} s ({seen})"]
+    lines = [f"no live rank{what} for {span(still_s)} ({seen})"]
     idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
     if idle and min(idle) >= STANDSTILL_S:
         lines.append(
-            f"no CPU time (under 2 % of a core) and no disk traffic in any rank or worker for {min(idle):.0f} s"
+            f"no CPU time (under 2 % of a core) and no disk traffic in any rank or worker for {span(min(idle))}"
         )
     asleep = {rank.rank: rank.stall.asleep_since_s for rank in ranks if rank.stall.asleep_since_s is not None}
     for_s = min(still_s, now_s - max(asleep.values(), default=now_s))
     if for_s >= STANDSTILL_S:
-        lines.append(f"the kernel has not woken the main thread of {named(asleep)} once in {for_s:.0f} s")
+        lines.append(f"the kernel has not woken the main thread of {named(asleep)} once in {span(for_s)}")
     ages = [rank.log.age_s for rank in ranks if rank.log.age_s is not None]
     if ages:
         usual = [
             rank.log.interval_s for rank in ranks if rank.log.interval_s is not None and rank.progress.reporter is None
         ]
         tail = f" (usually every {min(usual):.1f} s)" if usual else ""
-        lines.append(f"last log line {min(ages):.0f} s ago{tail}")
+        lines.append(f"last log line {span(min(ages))} ago{tail}")
     beats = [
         age
         for rank in ranks
         if (rank.progress.reporter or "").startswith("heartbeat") and (age := rank.progress.step_age_s) is not None
     ]
     if beats:
-        lines.append(f"last step by heartbeat {min(beats):.0f} s ago")
+        lines.append(f"last step by heartbeat {span(min(beats))} ago")
     steps = {
         rank.progress.newest.step for rank in ranks if rank.progress.newest and rank.progress.newest.step is not None
     }
@@ -183,7 +184,7 @@ def _check_long_wait(history: History, job: Job) -> Observation | None:
             "pid": chores[0].pid,
         },
         confidence=0.4,
-        evidence=(f"no stack of {named(rank.rank for rank in others)} has changed for {still_s:.0f} s",),
+        evidence=(f"no stack of {named(rank.rank for rank in others)} has changed for {span(still_s)}",),
         ranks=tuple(numbers),
     )
 

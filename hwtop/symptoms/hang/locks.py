@@ -16,6 +16,7 @@ from hwtop.job.stacks.conclusion import conclusion
 from hwtop.job.stacks.frames import place, thread_of, user_frame
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, ThreadStack
+from hwtop.seconds import span
 from hwtop.symptoms.hang.stall import stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, observed
@@ -111,7 +112,7 @@ def _evidence(rank: Rank, found: Deadlock) -> tuple[str, ...]:
     seconds = rank.stall.same_stack_for_s or 0.0
     code = f": `{found.wait.site.code}`" if found.wait.site is not None and found.wait.site.code else ""
     return (
-        f"rank {rank.rank} (PID {rank.pid}): {found.wait.thread} {waits_text(found.wait)}{code}, for {seconds:.0f} s",
+        f"rank {rank.rank} (PID {rank.pid}): {found.wait.thread} {waits_text(found.wait)}{code}, for {span(seconds)}",
         *(
             f"rank {rank.rank}: {other}" + (f" ({count} threads of that name)" if count > 1 else "")
             for other, count in Counter(found.others).items()
@@ -155,7 +156,7 @@ def _gil(history: History, rank: Rank, dump: StackDump, main: ThreadStack) -> _F
         rank,
         f"{name} waits in a C call ({where}) and keeps the interpreter lock (GIL)",
         (
-            f"{len(looks)} samples over {looks[0] - looks[-1]:.0f} s: {name} owns the GIL and does not run ({where})",
+            f"{len(looks)} samples over {span(looks[0] - looks[-1])}: {name} owns the GIL and does not run ({where})",
             f"rank {rank.rank} (PID {rank.pid}): every other Python thread waits for it",
         ),
         0.9,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hwtop.job.hang.rendezvous import missing_ranks
 from hwtop.job.rank_set import do, named
 from hwtop.model.hang import Rendezvous
+from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.text import Fact
@@ -41,7 +42,7 @@ def _is_anybody_missing(meeting: Rendezvous) -> bool:
 
 
 def _evidence(meeting: Rendezvous, missing: tuple[int, ...]) -> tuple[str, ...]:
-    lines = [f"every look for {meeting.waiting_s:.0f} s showed the rendezvous, and nothing else"]
+    lines = [f"every look for {span(meeting.waiting_s)} showed the rendezvous, and nothing else"]
     if meeting.ranks:
         size = f"WORLD_SIZE is {meeting.expected}, " if meeting.expected is not None else ""
         there = f"; {named(missing)} {do(missing, 'be')} not on this machine" if missing else ""
@@ -51,7 +52,7 @@ def _evidence(meeting: Rendezvous, missing: tuple[int, ...]) -> tuple[str, ...]:
             f"--nnodes asks for at least {meeting.expected}; this machine is one, and no rank has been started"
         )
     if meeting.age_s is not None:
-        lines.append(f"the youngest process that waits is {meeting.age_s:.0f} s old")
+        lines.append(f"the youngest process that waits is {span(meeting.age_s)} old")
     return tuple(lines)
 
 

@@ -9,6 +9,7 @@ from hwtop.job.hang.rank_state import waits
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion_after_colon
 from hwtop.model.rank import Rank
+from hwtop.seconds import span
 from hwtop.symptoms.excursions import comes_back
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -25,7 +26,7 @@ def check_stopped(history: History, limits: Limits = STOPPED) -> Observation | N
         return _stopped_again(history, limits)
     others = [rank.rank for rank in history.live_ranks if rank not in stopped and waits(rank)]
     evidence = [
-        f"rank {rank.rank} (PID {rank.pid}) is in state {rank.process.os_state} for {rank.stall.stopped_for_s:.0f} s, "
+        f"rank {rank.rank} (PID {rank.pid}) is in state {rank.process.os_state} for {span(rank.stall.stopped_for_s or 0.0)}, "
         + (f"traced by PID {rank.process.tracer_pid}" if rank.process.tracer_pid else "no debugger attached")
         for rank in stopped
     ]

@@ -11,6 +11,7 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import place
 from hwtop.model.job import Job
 from hwtop.model.rank import PhaseShare, Rank
+from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -106,13 +107,13 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
         },
         confidence=max(0.6, confidence(surprise)),
         evidence=(
-            f"{named(numbers)} {do(numbers, 'wait')} in a collective that has not returned for {for_s:.0f} s",
+            f"{named(numbers)} {do(numbers, 'wait')} in a collective that has not returned for {span(for_s)}",
             f"rank {slow.rank} uses {slow.process.cpu_pct or 0.0:.0f} % of a core"
-            + (f", and has not left {place(held.frame)} for {held.seconds:.0f} s" if held is not None else ""),
+            + (f", and has not left {place(held.frame)} for {span(held.seconds)}" if held is not None else ""),
             *(
                 ()
                 if step_s is None
-                else (f"last step {step_s:.0f} s ago" + (f", usually {usual:.2f} s each" if usual else ""),)
+                else (f"last step {span(step_s)} ago" + (f", usually {usual:.2f} s each" if usual else ""),)
             ),
         ),
         ranks=(slow.rank,),

@@ -10,10 +10,11 @@ from msgspec import Struct
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.job.size import MIB, size
 from hwtop.model.rank import Rank
+from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.resources import MEMORIES, SLICE_SHARE, SLICES, Rise, known, rise_of
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import span
+from hwtop.symptoms.text import roughly
 
 MIN_WINDOW_S = 12.0
 """Shortest window of a rise: start-up and caches rise as well. Engineering default."""
@@ -55,12 +56,12 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
             "rank": worst.rank.rank,
             "pid": worst.rank.pid,
             "mb_per_min": worst.rise.per_s * 60 / MIB,
-            "left": span(left_s) if left_s < 48 * 3600 else None,
+            "left": roughly(left_s) if left_s < 48 * 3600 else None,
         },
         confidence=0.9 if is_long else 0.75,
         evidence=(
             *(
-                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{size(growth.rise.gained)} in {growth.rise.seconds:.0f} s, "
+                f"rank {growth.rank.rank} (PID {growth.rank.pid}): +{size(growth.rise.gained)} in {span(growth.rise.seconds)}, "
                 f"a straight line (R² {growth.rise.fit:.2f}), now {size(growth.rank.process.tree_anon_bytes or 0)} of its own"
                 for growth in rises
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hwtop.model.fleet import Node
 from hwtop.model.rank import Rank
+from hwtop.seconds import span
 from hwtop.symptoms.hang.stall import stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -55,7 +56,7 @@ def check_lost(history: History) -> Observation | None:
             "job": "no rank of the other nodes goes on" if stands_still else None,
         },
         evidence=tuple(
-            f"node {node.name}: last report {node.age_s or 0.0:.0f} s ago, {len(_ranks(node))} ranks; {node.reason}"
+            f"node {node.name}: last report {span(node.age_s or 0.0)} ago, {len(_ranks(node))} ranks; {node.reason}"
             for node in lost[:SHOWN]
         ),
         ranks=tuple(sorted(ranks)),

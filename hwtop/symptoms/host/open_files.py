@@ -5,10 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hwtop.model.member import JobProcess
+from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.resources import LEAST_S, OPEN_FILES, Outlook, outlooks
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.text import span
+from hwtop.symptoms.text import roughly
 
 _URGENT_S = 30.0
 """A rise that was seen for so long is trusted to reach the limit. Engineering default."""
@@ -74,9 +75,9 @@ def check_fd_leak(history: History, limits: Limits = FILES) -> Observation | Non
         },
         confidence=0.95 if is_full else 0.85,
         evidence=(
-            f"PID {process.pid}: {f'+{rise.gained:.0f} in {rise.seconds:.0f} s, ' if rise else ''}now {process.fd_count}{limit}",
+            f"PID {process.pid}: {f'+{rise.gained:.0f} in {span(rise.seconds)}, ' if rise else ''}now {process.fd_count}{limit}",
             *(
-                (f"the limit is reached in {span(files.left_s)}: then every open() and every new batch fails",)
+                (f"the limit is reached in {roughly(files.left_s)}: then every open() and every new batch fails",)
                 if is_serious and files.left_s < 48 * 3600
                 else ()
             ),

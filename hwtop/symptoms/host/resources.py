@@ -18,7 +18,7 @@ from hwtop.model.host.disk import MountReading
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import line_fit
-from hwtop.symptoms.text import span
+from hwtop.symptoms.text import roughly
 
 FIT = 0.9
 """R squared of the straight line of a rise. Engineering default."""
@@ -97,7 +97,7 @@ class Outlook(Struct, frozen=True):
     @property
     def words(self) -> tuple[str, ...]:
         """ "at this rate the limit is reached in 40 s"."""
-        return (f"at this rate the limit is reached in {span(self.left_s)}",) if self.runs_out else ()
+        return (f"at this rate the limit is reached in {roughly(self.left_s)}",) if self.runs_out else ()
 
 
 def rise_of(points: Sequence[tuple[float, float]]) -> Rise | None:

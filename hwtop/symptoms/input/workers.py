@@ -16,6 +16,7 @@ from hwtop.job.stacks.frames import place
 from hwtop.model.log import LogEvent
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank, Worker
+from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import is_loading
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -106,7 +107,7 @@ def _where(worker: Worker) -> str:
 
 def _waits(rank: Rank) -> str:
     return (
-        f"rank {rank.rank} (PID {rank.pid}) has waited for its loader workers for {rank.stall.same_stack_for_s or 0.0:.0f} s"
+        f"rank {rank.rank} (PID {rank.pid}) has waited for its loader workers for {span(rank.stall.same_stack_for_s or 0.0)}"
         f" without moving"
     )
 

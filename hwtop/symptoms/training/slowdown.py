@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.model.curve import CurvePoint
+from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.level_shift import Shift, separated, shifts
@@ -81,7 +82,7 @@ def _before_the_watch(history: History) -> Observation | None:
             "after": f"{now_s:.3g} s",
         },
         evidence=(
-            f"the job wrote {past.steps} steps in its first {past.steps * past.step_s:.0f} s, start-up included: at most {past.step_s:.3g} s each",
+            f"the job wrote {past.steps} steps in its first {span(past.steps * past.step_s)}, start-up included: at most {past.step_s:.3g} s each",
             f"{len(live)} values since then: {now_s:.3g} s a step",
             *earlier_evidence(history),
         ),

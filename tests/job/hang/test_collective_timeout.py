@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from hwtop.job.hang.collective_timeout import backend_of, duration, says, timeout_of, waited_s
+from hwtop.job.hang.collective_timeout import backend_of, says, timeout_of, waited_s
 from hwtop.model.flight import FlightDump, FlightEntry
 from hwtop.model.hang import CollectiveTimeout
+from hwtop.seconds import span
 from tests.symptoms.derived_states import event, rank, still
 
 GLOO = {1000: ("python", "pt_gloo_runloop"), 1001: ("python", "pt_gloo_runloop")}
@@ -99,4 +100,4 @@ def test_what_is_said_of_it() -> None:
     over = CollectiveTimeout(backend="nccl", rank=0, timeout_s=600.0, origin="its log", waited_s=601.0)
     assert says(over) == "the timeout is exceeded: the job should abort soon (NCCL timeout 10 min, its log)"
     assert says(None) is None
-    assert [duration(seconds) for seconds in (45.4, 60.0, 492.0)] == ["45 s", "1 min", "8 min 12 s"]
+    assert [span(seconds) for seconds in (45.4, 119.0, 120.0, 492.0)] == ["45 s", "119 s", "2 min", "8 min 12 s"]

@@ -72,7 +72,7 @@ def test_a_rank_on_another_machine_is_named_with_its_process() -> None:
 
 @pytest.mark.parametrize(
     ("silent_s", "said"),
-    [(20.0, "for 20 s:"), (417.0, "for 7 min (watched 20 s):"), (1200.0, "for 20 min (watched 20 s):")],
+    [(20.0, "for 20 s:"), (417.0, "for 6 min 57 s (watched 20 s):"), (1200.0, "for 20 min (watched 20 s):")],
 )
 def test_a_standstill_from_before_the_watch_is_told_with_both_times(silent_s: float, said: str) -> None:
     late = {"step_age_s": silent_s, "log_age_s": silent_s}

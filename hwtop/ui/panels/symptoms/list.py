@@ -79,7 +79,7 @@ def _columns(findings: tuple[Finding, ...]) -> list[Column[_Row]]:
         Column("conf.", 5, _confidence, align="right"),
         Column("", 6, _confidence_bar, 4),
         Column("seen", 8, _since, 1),
-        Column("for", 9, _age, 2, align="right"),
+        Column("for", 4, _age, 2, align="right"),
         Column("ranks", max(5, min(12, whose)), _ranks, 3),
         Column("what", 24, _title, 5, grow=1),
     ]
@@ -108,7 +108,7 @@ def _since(row: _Row, _: int) -> Line:
 
 
 def _age(row: _Row, _: int) -> Line:
-    return Line(units.duration(round(row.frame.watched_s - row.finding.first_seen_s)), "label")
+    return Line(units.short_duration(round(row.frame.watched_s - row.finding.first_seen_s)), "label")
 
 
 def _ranks(row: _Row, width: int) -> Line:
