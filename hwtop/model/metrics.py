@@ -23,7 +23,7 @@ class MetricsTarget(Struct, frozen=True, gc=False, kw_only=True):
     started_s: float | None = None
     """Seconds after the epoch: older files are of another run."""
     files: tuple[str, ...] = ()
-    """Open files with the name of a metrics file."""
+    """Open files with the name of a metrics file, or with the ending of one and open for writing."""
     folders: tuple[str, ...] = ()
     """Where such files may lie: the working folder, and those that the command line names."""
 

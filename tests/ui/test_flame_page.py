@@ -57,7 +57,7 @@ def test_a_box_is_as_wide_as_its_share_and_the_root_is_on_top(size: tuple[int, i
     assert abs(box_of(lines[5], "Tensor.backward") - room * 66 / 120) <= 1
     assert "▌GPT.forward 30%" in lines[5]
     text = "\n".join(lines)
-    assert "120 samples in 1 min 00 s" in text
+    assert "120 samples in 60 s" in text
     assert "▌ your code   ▏ library" in text
     assert (
         "▸ 100% (120 of 120 samples) in train.py:291 train" in text

@@ -77,7 +77,7 @@ def test_more_scroll_with_the_cursor() -> None:
 def test_a_wide_terminal_shows_activity_traffic_and_processes() -> None:
     screen = shown(gpu_frames.training(8), (200, 60))
     header = next(row for row in screen.splitlines() if "rank  util" in row)
-    for title in ("util, 1 min 00 s", "SM", "tensor", "memory", "NVLink out/in", "PCIe out/in", "throttle"):
+    for title in ("util, 60 s", "SM", "tensor", "memory", "NVLink out/in", "PCIe out/in", "throttle"):
         assert title in header
     assert "↑ 132G ↓ 129G" in screen
     for title in ("utilization 0–100%", "SM active 0–100%", "power 0–700 W", "temperature 30–87 °C"):

@@ -29,7 +29,7 @@ def search(
 
     `root` stands before each path: "" or /proc/PID/root. May block for ever on a dead mount. Never raises.
     """
-    found = {path: each for path in files if (each := _file(path, root, since_s)) is not None}
+    found = {path: each for path in files if (each := _file(path, root, since_s, is_written=True)) is not None}
     heap: list[tuple[float, int, str]] = []
     seen: set[tuple[int, int]] = set()
     for folder in dict.fromkeys(folders):
@@ -81,8 +81,8 @@ def _push(heap: list[tuple[float, int, str]], seen: set[tuple[int, int]], folder
             heapq.heappush(heap, (-status.st_mtime, depth, folder))
 
 
-def _file(path: str, root: str, since_s: float) -> Found | None:
-    kind = kind_of(path)
+def _file(path: str, root: str, since_s: float, *, is_written: bool = False) -> Found | None:
+    kind = kind_of(path, is_written=is_written)
     if kind is None or not is_worth_reading(path, kind):
         return None
     try:

@@ -198,7 +198,11 @@ def metrics_targets(reading: ProcessReading, crews: Sequence[RankProcesses]) -> 
     boot_s = reading.boot_time_s
     targets = []
     for process in reading.processes:
-        files = tuple(file.target for file in process.files if kind_of(file.target) is not None)
+        files = tuple(
+            file.target
+            for file in process.files
+            if kind_of(file.target, is_written=file.is_writable) is not None
+        )
         if process.pid not in rank_of and not files:
             continue
         started_s = None if boot_s is None else boot_s + process.start_ticks / reading.ticks_per_s

@@ -27,8 +27,9 @@ _RANK = lazy_regex(r"(?:^|[^a-z])rank[._=-]?(\d{1,5})(?!\d)", re.IGNORECASE)
 _CHECKPOINT = lazy_regex(r"^(?P<run>.+)/checkpoint-\d+/trainer_state\.json$")
 
 
-def kind_of(path: str) -> MetricsKind | None:
-    """What kind of metrics file has such a name; None for any other file."""
+def kind_of(path: str, *, is_written: bool = False) -> MetricsKind | None:
+    """What kind of metrics file has such a name; None for any other file. Of one that a process of the job has open for writing the
+    ending is enough: the names of its columns tell what it is."""
     folder, _, name = path.rpartition("/")
     if "events.out.tfevents." in name:
         return None if is_foreign_path(path) else "tensorboard"
@@ -41,9 +42,9 @@ def kind_of(path: str) -> MetricsKind | None:
     if "/mlruns/" in path and _MLFLOW.search(path):
         return "mlflow"
     lowered = name.lower()
-    if _CSV.search(lowered) or name == _KERAS_LOG:
+    if _CSV.search(lowered) or name == _KERAS_LOG or (is_written and lowered.endswith((".csv", ".tsv"))):
         return "csv"
-    if _JSONL.search(lowered) or (name in _DINO and folder):
+    if (is_written and lowered.endswith(".jsonl")) or _JSONL.search(lowered) or (name in _DINO and folder):
         return "jsonl"
     return None
 

@@ -81,7 +81,7 @@ class CsvTable(_Lines):
         self._names: tuple[str, ...] | None = None
 
     def _row(self, text: str) -> list[MetricValue]:
-        dialect = ";" if "," not in text and ";" in text else ","
+        dialect = next((each for each in ",;\t" if each in text), ",")
         cells = [cell.strip() for cell in next(csv.reader([text], delimiter=dialect), [])]
         if self._names is None or not any(_is_number(cell) for cell in cells):
             self._names = tuple(cells)  # also where a restarted run writes its names again

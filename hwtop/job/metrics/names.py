@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from hwtop.job.progress.field_names import NAMES, name_of, plain_key, spaced
 from hwtop.job.progress.field_units import Field, rate
+from hwtop.job.progress.languages import key_in_english
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.curve import CurveName
 
@@ -66,7 +67,7 @@ class MetricName(Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=4096)
 def meaning(tag: str) -> MetricName | None:
     """What `tag` means; None for what is not followed: validation, accuracies, system values."""
-    name = spaced(tag.strip().lower()).strip()
+    name = spaced(key_in_english(spaced(tag.strip().lower()))).strip()
     if _FOREIGN.search(name):
         return None
     unit = _UNIT.search(name)

@@ -20,6 +20,8 @@ _READ_CHARS = 4096
 _LETTERS = lazy_regex(r"[^\W\d_]+")
 _UNSPACED = "一-鿿぀-ヿ가-힣"
 """Scripts that put no space between words: Chinese, Japanese, Korean."""
+_OF = lazy_regex(r" (?:(?:de|di|da|do|du) |d')")
+"""What names of variables leave out: `taxa_aprendizado` is the "taxa de aprendizado"."""
 _COMMA = lazy_regex(r"(?<![\d.,])(\d+),(\d+)(?!\d|[.,]\d)")
 _POINT = lazy_regex(r"\d\.\d")
 
@@ -35,6 +37,11 @@ def in_english(line: ParsedLine) -> ParsedLine:
     if _POINT.search(translated) is None:
         translated = _COMMA.sub(r"\1.\2", translated)  # most of these languages write the decimal point as a comma
     return parsed_text(translated)
+
+
+def key_in_english(key: str) -> str:
+    """The name of a column, in small letters, with English words for what is told."""
+    return _pattern().sub(_english, key).strip() if _may_be_foreign(key) else key
 
 
 def _may_be_foreign(text: str) -> bool:
@@ -61,7 +68,8 @@ def _phrases() -> dict[str, str]:
     """Phrase in lower case -> English."""
     text = resources.files("hwtop.job.progress").joinpath("languages.toml").read_text(encoding="utf-8")
     words: dict[str, str] = tomllib.loads(text)
-    return {phrase.strip(): english for english, phrases in words.items() for phrase in phrases.split(",")}
+    listed = {phrase.strip(): english for english, phrases in words.items() for phrase in phrases.split(",")}
+    return {_OF.sub(" ", phrase): english for phrase, english in listed.items()} | listed
 
 
 @cache

@@ -24,6 +24,10 @@ DIVERGING_STRETCH = 30
 """Points since the best level: noise of the smoothed loss is over by then. Engineering default."""
 RUNAWAY_LEAST = 20
 """Points that show a loss which rises by orders of magnitude from the first on. Engineering default."""
+EXPONENTIAL_LEAST = 12
+"""Or so many, where it rises nearly as fast at the end as it did at the start. Engineering default."""
+_GOES_ON = 0.7
+"""Of the orders of magnitude of the first half, so much in the second half. Engineering default."""
 _RUNAWAY_TAU = 0.8
 """Order of its block medians (Kendall's tau): hardly one is below one before it. Engineering default."""
 _SURE_TAU = 0.5
@@ -49,7 +53,8 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
     rise = None if series is None else _runaway(series.values, limits) or _lost(series, limits)
     if series is None or rise is None:
         return None
-    is_runaway = rise.level > max(limits.runaway_times * rise.best, rise.start)
+    is_certain = len(series.values) >= RUNAWAY_LEAST
+    is_runaway = is_certain and rise.level > max(limits.runaway_times * rise.best, rise.start)
     stages = rises_with_stages(series, rise.best_at)
     severity: Severity = "info" if stages else "critical" if is_runaway else "warning"
     best, now = series.points[rise.best_at], series.points[-1]
@@ -90,15 +95,15 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
 
 def _runaway(values: Sequence[float], limits: Limits) -> _Rise | None:
     """Up by orders of magnitude from the very beginning."""
-    if len(values) < RUNAWAY_LEAST or min(values) <= 0:
+    if len(values) < EXPONENTIAL_LEAST or min(values) <= 0:
         return None
     start, level = median(values[:5]), median(values[-5:])
-    if (
-        level < limits.runaway_times * start
-        or trend(block_medians([log(value) for value in values])).tau < _RUNAWAY_TAU
-    ):
+    orders = block_medians([log(value) for value in values])
+    if level < limits.runaway_times * start or trend(orders).tau < _RUNAWAY_TAU:
         return None
-    return _Rise(start, start, level, 0, False)
+    middle = orders[len(orders) // 2]
+    goes_on = orders[-1] - middle >= _GOES_ON * (middle - orders[0])  # a critic that meets its first rewards rises less and less
+    return _Rise(start, start, level, 0, False) if goes_on or len(values) >= RUNAWAY_LEAST else None
 
 
 def _lost(series: Series, limits: Limits) -> _Rise | None:

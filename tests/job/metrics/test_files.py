@@ -36,6 +36,14 @@ def test_kind(path: str, kind: str | None) -> None:
     assert kind_of(path) == kind
 
 
+def test_of_a_file_that_the_job_writes_the_ending_is_enough() -> None:
+    assert kind_of("/r/andamento.csv") is None
+    assert kind_of("/r/andamento.csv", is_written=True) == "csv"
+    assert kind_of("/r/out/kurve.tsv", is_written=True) == "csv"
+    assert kind_of("/r/out/run7.jsonl", is_written=True) == "jsonl"
+    assert kind_of("/r/out/weights.bin", is_written=True) is None
+
+
 def test_who_writes_it() -> None:
     assert writer_pid("/r/events.out.tfevents.1760000000.node-1.cluster.4711.0") == 4711
     assert writer_pid("/r/events.out.tfevents.1760000000.node-1") is None

@@ -41,6 +41,11 @@ def test_a_row_comes_with_its_end() -> None:
     assert table.feed(b"5\n2")[0].value == 0.5
 
 
+def test_cells_may_be_apart_by_tabs() -> None:
+    (value,) = CsvTable().feed(b"passo\tperdita\n20\t0.25\n")
+    assert (value.meaning.name, value.value, value.step) == ("loss", 0.25, 20)
+
+
 def test_broken_rows_are_counted() -> None:
     table = CsvTable()
     reported = table.feed(b"step,loss\n1,0.5\n2,0.4,7,8\nabc\xff\xfe\n")

@@ -24,6 +24,10 @@ from hwtop.job.metrics.names import is_foreign_path, meaning
         ("time_metrics/end_to_end(s)", "step_time_s"),
         ("train/global_step", "step"),
         ("epoch", "epoch"),
+        ("perdita", "loss"),
+        ("taxa_aprendizado", "lr"),
+        ("шаг", "step"),
+        ("损失", "loss"),
     ],
 )
 def test_known(tag: str, name: str) -> None:

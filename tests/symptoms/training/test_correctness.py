@@ -212,7 +212,9 @@ RISING = noisy([2 * 1.006**step for step in range(120)])
         ([*LEARNT, *noisy([2 + step / 400 for step in range(120)])], None),  # a tenth of what had been gained
         ([*LEARNT, *noisy([2 * 1.03**step for step in range(120)])], "critical"),
         ([2 * 1.2**step for step in range(30)], "critical"),
-        ([2 * 1.2**step for step in range(19)], None),
+        ([2 * 1.2**step for step in range(19)], "warning"),  # as fast at the end as at the start
+        ([2 * 1.4**step for step in range(11)], None),
+        ([0.01 * (1 + step * step) for step in range(15)], None),  # a critic that meets its first rewards
         (noisy([2 + step / 50 for step in range(300)]), None),  # from 2 to 8 and never fell: a critic's loss does that
         (LEARNT, None),
     ],
