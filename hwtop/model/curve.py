@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-CurveName = Literal["loss", "lr", "grad_norm", "step_time_s", "throughput", "loss_scale"]
+CurveName = Literal["loss", "lr", "grad_norm", "step_time_s", "throughput", "loss_scale", "reward"]
 
 
 class CurvePoint(Struct, frozen=True, gc=False):

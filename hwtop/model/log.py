@@ -83,6 +83,8 @@ class Progress(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     memory_bytes: int | None = None
     """Of the device, as the line tells it: allocated or reserved, now or at most, whatever the framework prints."""
     loss_scale: float | None = None
+    reward: float | None = None
+    """What an agent has earned: of an episode, or the mean of several."""
     skipped_steps: int | None = None
     """As told: DeepSpeed counts since the start, Megatron-LM since the line before."""
     data_time_s: float | None = None

@@ -298,7 +298,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
             "an_length': 231.5, 'rewards/reward_len/mean': 0.5, 'reward': 0.5, 'reward_std': 0.25, 'kl': 0.0005, "
             "'clip_ratio/low_mean': 0.0, 'epoch': 0.02}"
         ),
-        {"loss": 0.0125, "grad_norm": 0.75, "lr": 9.5e-07, "epoch": 0.02},
+        {"loss": 0.0125, "grad_norm": 0.75, "lr": 9.5e-07, "epoch": 0.02, "reward": 0.5},
     ),
     "dpo": (
         (
@@ -350,7 +350,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "rl bar": (
         "Training:  10%|████      | 100000/1000000 [32:15<4:51:20, 51.5steps/s, fps=52, rew=45.2]",
-        {"step": 100000, "total_steps": 1000000, "throughput": 51.5, "throughput_unit": "steps/s"},
+        {"step": 100000, "total_steps": 1000000, "throughput": 51.5, "throughput_unit": "steps/s", "reward": 45.2},
     ),
     "prime-rl": (
         "12:00:00 SUCCESS Step 10 | Time: 40.50s | Loss: 1.25 | Grad. Norm: 5.0 | LR: 2.00e-05 | Throughput: 1200 tokens/s | MFU: 5.5%",

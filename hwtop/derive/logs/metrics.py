@@ -32,7 +32,7 @@ _YOUNG_S = 10.0
 SummaryWriter `flush_secs`), so the age of a file is not the age of a step. Engineering default."""
 _READ_FILES = 16
 """Files with curves, the ones written last."""
-_FIELDS = ("loss", "lr", "grad_norm", "loss_scale", "total_steps")
+_FIELDS = ("loss", "lr", "grad_norm", "loss_scale", "reward", "total_steps")
 """What a file may add to the progress of a log: numbers that mean the same whatever counts as a step."""
 
 

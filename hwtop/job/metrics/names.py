@@ -49,6 +49,7 @@ _MEANT: dict[str, CurveName | Literal["step", "iteration", "epoch"]] = {
     "iteration": "iteration",
     "epoch": "epoch",
     "loss_scale": "loss_scale",
+    "reward": "reward",
 }
 
 

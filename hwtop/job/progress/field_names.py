@@ -30,6 +30,10 @@ _STEP_TIME = "time, time s, seconds, took, dt, step avg, avg step time, avg batc
 _MEAN_STEP_TIME = "step avg, avg step time"
 _DATA_TIME = "data, data time, data t, reader cost, avg reader cost, data cost, dt data, data load time, dataloader time, data loading time"
 _LOSS_SCALE = "loss scale, loss scaler, grad scale, amp scale"
+_REWARD = """reward, rewards, return, returns, episode reward, episode return, ep reward, ep return, episodic reward, episodic return, ep rew, rew,
+ mean reward, mean return, avg reward, avg return, average reward, average return, reward mean, return mean, mean episode reward, mean ep reward,
+ ep rew mean, rollout/ep rew mean, mean episode return, episode reward mean, episode return mean, charts/episodic return, critic/rewards/mean,
+ critic/score/mean"""
 _SKIPPED = "number of skipped iterations, skipped, skipped steps, inf nan skip batches, skipped iterations, num skipped"
 _MFU = "mfu, perf/mfu, perf/mfu/actor, model flops utilization, bf16 mfu"
 _TFLOPS = """tflops, tflop/s, throughput per gpu tflop/s/gpu, model tflops per gpu, approx flops per gpu, train throughput per npu,
@@ -70,6 +74,7 @@ NAMES: dict[str, str] = {
         "step_time": _STEP_TIME,
         "data_time": _DATA_TIME,
         "loss_scale": _LOSS_SCALE,
+        "reward": _REWARD,
         "skipped": _SKIPPED,
         "mfu": _MFU,
         "tflops": _TFLOPS,

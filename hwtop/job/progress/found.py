@@ -45,7 +45,7 @@ _EXPLICIT = lazy_regex(
     r"^(?:iter|step|iteration) time|per (?:step|iter|batch)|(?:s|sec)/(?:step|it|batch)|/(?:step|iter|it|batch)$"
 )
 """Keys of a duration that can be of nothing but a step."""
-_PURE = {"loss", "lr", "grad_norm", "step", "iteration", "epoch", "loss_scale", "skipped", "total"}
+_PURE = {"loss", "lr", "grad_norm", "step", "iteration", "epoch", "loss_scale", "reward", "skipped", "total"}
 """Plain numbers: what carries a unit of time or work under such a name is something else (Paddle's "cost: 0.3 s")."""
 
 
@@ -152,6 +152,7 @@ class Found:
             tflops_per_gpu=values.get("tflops"),
             memory_bytes=whole(values.get("memory")),
             loss_scale=values.get("loss_scale"),
+            reward=values.get("reward"),
             skipped_steps=whole(values.get("skipped")),
             data_time_s=values.get("data_time") if step_time_s is not None else None,
             lr_is_zero=self.lr_is_zero,

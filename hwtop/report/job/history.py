@@ -33,7 +33,7 @@ class CurveHistory(Struct, frozen=True, kw_only=True):
     """One quantity over the run."""
 
     name: str
-    """loss, lr, grad_norm, step_time_s, throughput or loss_scale."""
+    """loss, lr, grad_norm, step_time_s, throughput, loss_scale or reward."""
     unit: str
     source: str
     """The file that it was read from, or the heartbeat of a rank."""

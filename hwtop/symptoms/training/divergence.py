@@ -8,6 +8,7 @@ from statistics import median
 
 from msgspec import Struct
 
+from hwtop.model.curve import CurvePoint
 from hwtop.model.log import Severity
 from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
@@ -36,6 +37,9 @@ _NEAR_PEAK = 0.6
 """A loss that has come down by more from its peak is on the way back. Engineering default."""
 
 
+_KEPT = 0.5
+"""Of the most that a reward has risen, so much is still there. Engineering default."""
+
 DIVERGING = limits_of("loss-diverging")
 
 
@@ -56,8 +60,9 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
     is_certain = len(series.values) >= RUNAWAY_LEAST
     is_runaway = is_certain and rise.level > max(limits.runaway_times * rise.best, rise.start)
     stages = rises_with_stages(series, rise.best_at)
-    severity: Severity = "info" if stages else "critical" if is_runaway else "warning"
     best, now = series.points[rise.best_at], series.points[-1]
+    earned = _earned(history, best)
+    severity: Severity = "info" if stages or earned else "critical" if is_runaway else "warning"
     lr = learning_rates(history)
     rate = lr.around(best) if lr is not None else None
     return observed(
@@ -65,6 +70,7 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
         severity=severity,
         facts={
             "stage": stages[0].name if stages else None,
+            "earned": earned,
             "best": rise.best,
             "best_at": when(history, best),
             "now": rise.level,
@@ -82,6 +88,11 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
             ),
             *neighbours(history, now)[1 if lr is not None else 0 :],
             *(
+                (f"the reward rises with it, {earned}: the more is earned, the larger are the errors of a critic",)
+                if earned
+                else ()
+            ),
+            *(
                 (
                     f"{stages[0].name} went from {stages[0].number} to {stages[1].number}; the loss did not rise in between",
                 )
@@ -91,6 +102,18 @@ def check_diverging(history: History, limits: Limits = DIVERGING) -> Observation
         ),
         ranks=series.ranks(),
     )
+
+
+def _earned(history: History, best: CurvePoint) -> str | None:
+    """ "from 21 to 204" of a reward that has risen since then and is still there, as it is where an agent learns; None of any other."""
+    series = series_of(history, "reward")
+    points = () if series is None else series.points
+    later = [point.value for point in points if (point.step or 0) >= (best.step or 0)]
+    if len(later) < RUNAWAY_LEAST:
+        return None
+    start, now, top = median(later[:5]), median(later[-5:]), max(block_medians(later, len(later) // 5))
+    is_kept = now - start >= max(_KEPT * (top - start), 3 * jitter(later))
+    return f"from {start:.3g} to {now:.3g}" if is_kept and top > start else None
 
 
 def _runaway(values: Sequence[float], limits: Limits) -> _Rise | None:

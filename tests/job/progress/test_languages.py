@@ -54,7 +54,7 @@ def test_a_table_with_semicolons_may_write_decimal_commas() -> None:
     assert math.isnan(told[1].loss)
 
 
-@pytest.mark.parametrize("text", ["step 10 loss 0.5 lr 1e-4", "loading shard 17 of 200, 1.25 s", "tablas, pasos 3", ""])
+@pytest.mark.parametrize("text", ["step 10 loss 0.5 lr 1e-4", "loading shard 17 of 200, 1.25 s", "tablas, casos 3", ""])
 def test_a_line_without_such_a_word_is_left_as_it_is(text: str) -> None:
     line = parsed_text(text)
     assert in_english(line) is line

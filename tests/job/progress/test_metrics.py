@@ -13,7 +13,7 @@ from hwtop.model.log import LogLine, Progress
 STEPS: list[tuple[str, dict[str, Any]]] = [
     ('{"iteration": 10, "logloss": 0.09504, "ts": 1795386406.01}', {"step": 10, "loss": 0.09504}),
     ("{'it': 3, 'bceloss': 0.25}", {"step": 3, "loss": 0.25}),
-    ('{"step": 10, "reward": 3.25, "time": 1795386406.01}', {"step": 10}),
+    ('{"step": 10, "reward": 3.25, "time": 1795386406.01}', {"step": 10, "reward": 3.25}),
     ("[22:27:25] step     70  bce=0.6444", {"step": 70, "loss": 0.6444}),
     ("it 170 mse 0.08285", {"step": 170, "loss": 0.08285}),
     ("iter=110 recon=0.01953", {"step": 110, "loss": 0.01953}),
@@ -33,12 +33,12 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
         {"step": 388, "loss": 6.2262, "throughput": 13624, "throughput_unit": "tokens/s"},
     ),
     ("step 483 | eps-mse 0.6108 | 8.0 it/s", {"step": 483, "loss": 0.6108, "throughput": 8, "throughput_unit": "it/s"}),
-    ("iteration 140: mean reward -0.013", {"step": 140}),
+    ("iteration 140: mean reward -0.013", {"step": 140, "reward": -0.013}),
     ("step 5 ppl 23.41", {"step": 5}),
     ("step 10/100 (10%) wgan_gap: 0.125", {"step": 10, "total_steps": 100}),
     ("INFO:trainer:step 30 wgan_gap 0.1234", {"step": 30}),
     ("Epoch 2 Batch 10/400 energy=-12.125", {"epoch": 2, "step": 10, "total_steps": 400}),
-    ("episode 380 return +4.21 policy_loss +4.510 len 60", {"step": 380}),
+    ("episode 380 return +4.21 policy_loss +4.510 len 60", {"step": 380, "reward": 4.21}),
     ("round 7 loss 1.0076", {"step": 7, "loss": 1.0076}),
     # a loss comes before what is no more than a metric beside it, and one of several is none
     ("it 3 mse 0.25 loss 0.5", {"step": 3, "loss": 0.5}),
@@ -121,5 +121,5 @@ def test_a_table_of_two_counters_is_followed_in_the_first() -> None:
 
 def test_an_episode_is_no_step_where_steps_are_told() -> None:
     texts = ("episode 1 return 2.125", "step 500 loss 0.5", "episode 2 return 2.125", "step 600 loss 0.25")
-    assert newest(*texts[:3]) == {"step": 500, "loss": 0.5}
-    assert newest(*texts) == {"step": 600, "loss": 0.25}
+    assert newest(*texts[:3]) == {"step": 500, "loss": 0.5, "reward": 2.125}
+    assert newest(*texts) == {"step": 600, "loss": 0.25, "reward": 2.125}

@@ -158,7 +158,7 @@ def newest(*lines: str) -> Progress:
     [
         ("Step 70:", "  loss: 0.5", "  lr: 0.001", "  grad_norm: 1.5", "  step time: 0.25 s"),
         ("--- iteration 70 ---", " - loss = 0.5", " - lr = 1e-3", "", " - grad_norm = 1.5", " - time = 250 ms"),
-        ("[global_step: 70]", "loss: 0.5", "lr: 0.001", "reward: 3.5", "grad norm: 1.5", "sec/step: 0.25"),
+        ("[global_step: 70]", "loss: 0.5", "lr: 0.001", "margin: 3.5", "grad norm: 1.5", "sec/step: 0.25"),
     ],
 )
 def test_a_record_of_several_lines_is_open_until_the_next_step(rows: tuple[str, ...]) -> None:

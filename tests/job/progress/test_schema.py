@@ -55,7 +55,7 @@ def test_a_file_that_names_its_steps_has_no_other_ones() -> None:
     named = [f"step {number} loss 2.{number}" for number in (10, 20, 30)]
     played = [f"game {number} return 1.{number}" for number in (4, 5, 6)]
     assert last(*named, *played) == {}
-    assert last(*played) == {"step": 6}
+    assert last(*played) == {"step": 6, "reward": 1.6}
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,22 @@ def test_a_loss_that_goes_the_wrong_way(values: list[float], severity: str | Non
     assert (None if seen is None else seen.severity) == severity
 
 
+@pytest.mark.parametrize(
+    ("rewards", "severity"),
+    [
+        ([20 + step / 5 for step in range(420)], "info"),  # an agent that learns: the errors of its critic grow
+        ([20.0] * 300 + [min(200.0, 20 + 4 * step) - step / 5 for step in range(120)], "info"),  # it has learned, and gives a little of it back
+        ([100.0 - step / 10 for step in range(420)], "warning"),
+        ([20.0] * 420, "warning"),
+    ],
+)
+def test_a_loss_that_rises_while_the_agent_earns_more_is_a_note(rewards: list[float], severity: str) -> None:
+    seen = check_diverging(watched(curve("loss", [*LEARNT, *RISING]), curve("reward", noisy(rewards))))
+    assert seen is not None
+    assert seen.severity == severity
+    assert ("rises with the reward" in seen.title) == (severity == "info")
+
+
 def test_what_diverging_tells() -> None:
     values = [*LEARNT, *RISING]
     seen = check_diverging(

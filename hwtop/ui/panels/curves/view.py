@@ -18,13 +18,14 @@ TITLES: dict[CurveName, str] = {
     "step_time_s": "Step time",
     "throughput": "Throughput",
     "loss_scale": "Loss scale",
+    "reward": "Reward",
 }
 """In the order of the page."""
 UNITS: dict[CurveName, str] = {"step_time_s": "s"}
 FROM_ZERO: frozenset[CurveName] = frozenset({"grad_norm", "lr", "step_time_s", "throughput", "loss_scale"})
 """Their axis starts at 0, so that a steady one looks steady; a loss has no such bottom."""
 _GOOD_WHEN_FALLING: frozenset[CurveName] = frozenset({"loss", "step_time_s"})
-_GOOD_WHEN_RISING: frozenset[CurveName] = frozenset({"throughput"})
+_GOOD_WHEN_RISING: frozenset[CurveName] = frozenset({"throughput", "reward"})
 _WINDOW = 50
 """Newest values that are compared with as many before them; engineering default."""
 _LEAST = 8
