@@ -116,5 +116,5 @@ def _thinned_rank(rank: Rank) -> Rank:
     return replace(
         rank,
         log=replace(rank.log, last_line=None),
-        stack=replace(rank.stack, hot=(), hot_lines=(), worker_hot=()),
+        stack=replace(rank.stack, hot=(), hot_lines=(), grown=(), worker_hot=()),
     )

@@ -137,6 +137,21 @@ class PhaseInterval(Struct, frozen=True, gc=False, kw_only=True):
     """First look that showed something else after; None while it goes on."""
 
 
+class GrownShare(Struct, frozen=True, gc=False, kw_only=True):
+    """A function or a line of user code that takes more of the samples than it did at the start of their window."""
+
+    function: str
+    file: str
+    line: int
+    """0 = the whole function."""
+    before: float
+    now: float
+    """Share of the first and of the last third of the samples, 0 to 1."""
+    first_s: tuple[float, float]
+    last_s: tuple[float, float]
+    """When these thirds were taken, on the monotonic clock."""
+
+
 class HotLine(Struct, frozen=True, gc=False, kw_only=True):
     """A line of user code that many samples were at, in one phase; waits count as well."""
 
@@ -270,6 +285,8 @@ class RankStack(Struct, frozen=True, gc=False, kw_only=True):
     """Hottest user lines of the main thread."""
     hot_lines: tuple[HotLine, ...] = ()
     """The lines that the main thread's samples were at, most samples first."""
+    grown: tuple[GrownShare, ...] = ()
+    """What takes more of its time than at the start of the window, the most grown first."""
     worker_hot: tuple[HotSpot, ...] = ()
     """Hottest user lines of its loader workers."""
     intervals: tuple[PhaseInterval, ...] = ()

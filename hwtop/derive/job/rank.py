@@ -119,6 +119,7 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
         wait_samples=shares.wait_samples,
         hot=samples.hot(rank.pid),
         hot_lines=samples.lines(rank.pid, at_s),
+        grown=samples.grown(rank.pid, at_s),
         intervals=samples.intervals(rank.pid),
         worker_hot=max(workers, key=lambda spots: spots[0].samples if spots else 0, default=()),
     )

@@ -199,9 +199,7 @@ def metrics_targets(reading: ProcessReading, crews: Sequence[RankProcesses]) -> 
     targets = []
     for process in reading.processes:
         files = tuple(
-            file.target
-            for file in process.files
-            if kind_of(file.target, is_written=file.is_writable) is not None
+            file.target for file in process.files if kind_of(file.target, is_written=file.is_writable) is not None
         )
         if process.pid not in rank_of and not files:
             continue

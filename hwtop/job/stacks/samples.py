@@ -15,12 +15,13 @@ from msgspec import Struct
 from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.flame import flame_roots
 from hwtop.job.stacks.frames import short_name, training_thread
+from hwtop.job.stacks.growth import grown_shares
 from hwtop.job.stacks.hot_lines import hot_lines
 from hwtop.job.stacks.in_time import LOOK_EVERY_S, LOOKS, held
 from hwtop.job.stacks.series import WINDOW_S, Sample, Series, StackState
 from hwtop.job.stacks.sleep import Sleep, Sleepers
 from hwtop.model.flame import FlameNode
-from hwtop.model.rank import Held, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
+from hwtop.model.rank import GrownShare, Held, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
 MOSTLY = 0.5
@@ -109,6 +110,11 @@ class StackSamples:
         """The user lines that most samples were at, waits included."""
         series = self._series.get(pid)
         return () if series is None else series.answer("lines", now, _lines)
+
+    def grown(self, pid: int, now: float) -> tuple[GrownShare, ...]:
+        """What takes more of its time than at the start of the minute that ends now."""
+        series = self._series.get(pid)
+        return () if series is None else series.answer("grown", now, _grown)
 
     def flame(self, pid: int, now: float) -> tuple[FlameNode, ...]:
         """The samples of the minute that ends now as a tree."""
@@ -236,6 +242,10 @@ def _working(samples: Sequence[Sample]) -> Iterator[StackFrame]:
 
 def _lines(samples: Sequence[Sample]) -> tuple[HotLine, ...]:
     return hot_lines((sample.phase, sample.classified.user) for sample in samples)
+
+
+def _grown(samples: Sequence[Sample]) -> tuple[GrownShare, ...]:
+    return grown_shares([(sample.at_s, sample.classified.user) for sample in samples])
 
 
 def _flame(samples: Sequence[Sample]) -> tuple[FlameNode, ...]:

@@ -6,7 +6,7 @@ can be blamed. A cause that has a symptom of its own (a dead rank, D state, a lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hwtop.job.exit_code import exit_words
 from hwtop.job.hang.collective_timeout import says
@@ -99,10 +99,17 @@ def check_missing(history: History, limits: Limits = HANG) -> Observation | None
             **_facts(history, job, cause),
             "culprits": named(cause.culprits).capitalize(),
             "be": do(cause.culprits, "be"),
+            "what": awaited_in(ranks, cause.culprits),
         },
         evidence=(*_evidence(history, job, cause), *_of_culprits(ranks, cause.culprits), *_of_the_wait(job)),
         ranks=cause.culprits,
     )
+
+
+def awaited_in(ranks: Sequence[Rank], culprits: Collection[int]) -> str:
+    """What the others wait in."""
+    phases = {rank.stack.phase for rank in ranks if rank.rank not in culprits}
+    return "rendezvous" if phases == {"rendezvous"} else "collective"
 
 
 def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str, ...]:
@@ -252,7 +259,9 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
     for rank in ranks:
         if rank.rank not in culprits:
             continue
-        lines.append(f"rank {rank.rank} (PID {rank.pid}) never reached the collective: {_state(rank)}")
+        lines.append(
+            f"rank {rank.rank} (PID {rank.pid}) never reached the {awaited_in(ranks, culprits)}: {_state(rank)}"
+        )
         if rank.log.last_line:
             age = f" ({span(rank.log.age_s)} ago)" if rank.log.age_s is not None else ""
             lines.append(f"its last log line{age}: {quoted(rank.log.last_line)}")

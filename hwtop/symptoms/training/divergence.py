@@ -125,7 +125,9 @@ def _runaway(values: Sequence[float], limits: Limits) -> _Rise | None:
     if level < limits.runaway_times * start or trend(orders).tau < _RUNAWAY_TAU:
         return None
     middle = orders[len(orders) // 2]
-    goes_on = orders[-1] - middle >= _GOES_ON * (middle - orders[0])  # a critic that meets its first rewards rises less and less
+    goes_on = orders[-1] - middle >= _GOES_ON * (
+        middle - orders[0]
+    )  # a critic that meets its first rewards rises less and less
     return _Rise(start, start, level, 0, False) if goes_on or len(values) >= RUNAWAY_LEAST else None
 
 

@@ -10,6 +10,7 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
 from hwtop.symptoms.statistics import BLOCKS, block_medians, trend
+from hwtop.symptoms.text import percent
 from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces
 from hwtop.symptoms.training.series import when
 
@@ -28,6 +29,12 @@ RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): at 1 each is above all before it. Engineering default."""
 
 
+AS_BEFORE = 1.3
+"""Times the time that all but one place in the code took of a step: as long as before, but for noise. Engineering default."""
+_LEAST_OF_THIRD = 3
+"""Values told in a third of the window of the samples. Engineering default."""
+
+
 def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
     """Steps take longer and longer, with no single change that explains it."""
     for pace, other, risen in history.once(rises):
@@ -35,16 +42,17 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
         seconds = lasted_s(pace, 0)
         if len(values) < FIVEFOLD_POINTS or seconds < TRIPLED_S:
             continue
-        if (
-            risen is None
-            or risen[1] < _least(len(values) * pace.steps_a_value, seconds, limits) * risen[0]
-            or not is_steadier(values)
-        ):
+        if risen is None or not is_steadier(values):
+            continue
+        cause = _grown(history, pace)
+        least = _least(len(values) * pace.steps_a_value, seconds, limits)
+        least = min(DOUBLED, least) if cause else least
+        if risen[1] < least * risen[0]:
             continue
         middle = pace.points[len(pace.points) // 2]
         if other is not None and not agrees(other, middle, limits.slower_share / 4):
             return None
-        return _rising(history, pace, *risen)
+        return _rising(history, pace, *risen, cause)
     return None
 
 
@@ -73,7 +81,31 @@ def _least(count: float, seconds: float, limits: Limits) -> float:
     return 1 + limits.slower_share if count >= RISE_POINTS else DOUBLED
 
 
-def _rising(history: History, pace: Pace, start: float, now: float) -> Observation:
+def _grown(history: History, pace: Pace) -> tuple[str, str] | None:
+    """The one place in the code that the steps have become longer by, for the title and as evidence: all else in a step takes as long as
+    it did. Longer batches make everything longer."""
+    numbers = pace.series.ranks()
+    for rank in history.live_ranks:
+        for grown in rank.stack.grown if not numbers or rank.rank in numbers else ():
+            before, now = _level(pace, *grown.first_s), _level(pace, *grown.last_s)
+            if before is None or now is None or now < DOUBLED * before:
+                continue
+            if (1 - grown.now) * now <= AS_BEFORE * (1 - grown.before) * before:
+                what = f"{grown.function} ({grown.file}{f':{grown.line}' if grown.line else ''})"
+                rest, was = (1 - grown.now) * now, (1 - grown.before) * before
+                return (
+                    f"{what} takes {percent(grown.now)} of a step, {percent(grown.before)} before",
+                    f"all else in a step takes {rest:.3g} s, {was:.3g} s before: no longer batches",
+                )
+    return None
+
+
+def _level(pace: Pace, from_s: float, to_s: float) -> float | None:
+    values = [value for point, value in zip(pace.points, pace.values, strict=True) if from_s <= point.at_s <= to_s]
+    return median(values) if len(values) >= _LEAST_OF_THIRD else None
+
+
+def _rising(history: History, pace: Pace, start: float, now: float, cause: tuple[str, str] | None) -> Observation:
     first, last = pace.points[0], pace.points[-1]
     steps = f" over {last.step - first.step} steps" if last.step is not None and first.step is not None else ""
     since = when(history, first).removeprefix("at ")
@@ -81,10 +113,17 @@ def _rising(history: History, pace: Pace, start: float, now: float) -> Observati
     return observed(
         "step-time-rising",
         confidence=0.7,
-        facts={"what": what, "since": since, "before": pace.shown(start), "now": pace.shown(now)},
+        facts={
+            "what": what,
+            "since": since,
+            "before": pace.shown(start),
+            "now": pace.shown(now),
+            "grown": cause[0] if cause else None,
+        },
         evidence=(
             f"line through {BLOCKS} medians of {len(pace.values)} values{steps} (Theil-Sen, 95 % confidence that it rises)",
             "one single change explains them less well",
+            *(cause or ()),
             *earlier_evidence(history),
         ),
         ranks=pace.series.ranks(),

@@ -11,7 +11,7 @@ from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.member import Launcher
 from hwtop.model.ras import RasProcess, RasVerdict
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
-from hwtop.symptoms.hang.hang import check_hang, check_mismatch, check_missing
+from hwtop.symptoms.hang.hang import awaited_in, check_hang, check_mismatch, check_missing
 from hwtop.symptoms.history import History
 from tests.parts import replace
 from tests.symptoms.derived_states import (
@@ -52,6 +52,12 @@ def test_one_rank_outside_the_collective_is_named_with_both_call_sites() -> None
     assert any(line.startswith("ruled out: no rank dead") for line in seen.evidence)
     assert seen.next_steps[0].startswith("hwtop stacks 1001")
     assert check_hang(constant(watched)) is None, "one root"
+
+
+def test_who_waits_before_the_training_waits_in_the_rendezvous() -> None:
+    early = [still(number, phase="rendezvous") for number in (0, 2, 3)]
+    assert awaited_in([*early, still(1, **LOCKED)], (1,)) == "rendezvous"
+    assert awaited_in([still(0), *early], (1,)) == "collective"
 
 
 def test_a_rank_on_another_machine_is_named_with_its_process() -> None:

@@ -228,7 +228,10 @@ def test_a_loss_that_goes_the_wrong_way(values: list[float], severity: str | Non
     ("rewards", "severity"),
     [
         ([20 + step / 5 for step in range(420)], "info"),  # an agent that learns: the errors of its critic grow
-        ([20.0] * 300 + [min(200.0, 20 + 4 * step) - step / 5 for step in range(120)], "info"),  # it has learned, and gives a little of it back
+        (
+            [20.0] * 300 + [min(200.0, 20 + 4 * step) - step / 5 for step in range(120)],
+            "info",
+        ),  # it has learned, and gives a little of it back
         ([100.0 - step / 10 for step in range(420)], "warning"),
         ([20.0] * 420, "warning"),
     ],

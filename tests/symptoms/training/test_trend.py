@@ -11,9 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.curve import Curve, CurvePoint
+from hwtop.model.rank import GrownShare
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
+from hwtop.symptoms.rule import Observation
 from hwtop.symptoms.training.answers import slower_since_the_start
 from hwtop.symptoms.training.pace import AFTER_POINTS
 from hwtop.symptoms.training.slowdown import check_drop
@@ -189,6 +191,23 @@ def test_what_rising_tells() -> None:
     title = rising([0.3 + 0.0003 * index for index in range(510)])
     assert title is not None
     assert title == "Step time rises gradually since step 11: from 0.312 s to 0.443 s"
+
+
+def test_a_rise_by_one_place_in_the_code_is_told_sooner_and_with_the_place() -> None:
+    values = [0.3 * (1 + index / 90) for index in range(130)]  # 2.4-fold, told within 40 s
+
+    def seen(now: float) -> Observation | None:
+        grown = GrownShare(
+            function="summary", file="grow.py", line=7, before=0.4, now=now, first_s=(871, 885), last_s=(985, 1000)
+        )
+        trains = job(rank(0, grown=(grown,)), curves=(curve("step_time_s", values, live=130),))
+        return check_rising(History([derived(1000.0, trains)]))
+
+    found = seen(0.8)
+    assert found is not None
+    assert found.title.endswith("; summary (grow.py:7) takes 80 % of a step, 40 % before")
+    everything = seen(0.5)
+    assert everything is None or "summary" not in everything.title
 
 
 def test_a_known_cause_takes_it_in() -> None:
