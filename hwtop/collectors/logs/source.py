@@ -40,6 +40,8 @@ _MOST_FDS = 64
 """Of a process, looked at for a log; outputs are opened first."""
 _SLOW_S = 0.5
 """A read that takes longer is reported."""
+_COARSE_S = 0.02
+"""The kernel notes the time of a write by its tick. Source: current_time of fs/inode.c, ktime_get_coarse_real_ts64, a tick of 1 to 10 ms."""
 _DEAD_S = 2.0
 """From then on the other files of a folder are not tried while one of it does not answer."""
 
@@ -119,6 +121,8 @@ class LogSource:
         self._most_files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         self._batch: Batch[str] = Batch("logs", self._read_one, now, slice_s=together_s / 3)
         self._room = _Room(line_limit, 0)
+        self._read_at_s: float | None = None
+        """When the reading before this one began."""
 
     def probe(self) -> str | None:
         """Always able to run."""
@@ -155,7 +159,9 @@ class LogSource:
             reading = self._taken(followed)
             if reading is not None:
                 skipped += reading.skipped
-                lines.extend(_lines(path, reading, at_s))
+                lines.extend(_lines(path, reading, self._written_s(reading, at_s)))
+        lines.sort(key=lambda line: line.at_s)  # of several files in the order in which they were written
+        self._read_at_s = at_s
         files = [self._file(followed) for followed in self._followed.values() if not _is_nothing(followed)]
         time_s = self._wall()
         return LogReading(
@@ -166,6 +172,16 @@ class LogSource:
             time_s=time_s,
             utc_offset_s=float(time.localtime(time_s).tm_gmtoff),
             missing=missing,
+        )
+
+    def _written_s(self, reading: TailReading, at_s: float) -> float:
+        """When the newest line was written, on the monotonic clock. The file tells it where its time lies between the two readings;
+        clocks of file servers differ, and what they say may be some seconds old."""
+        if reading.modified_s is None or self._read_at_s is None:
+            return at_s
+        written_s = self._now() - (self._wall() - reading.modified_s)
+        return (
+            max(self._read_at_s, written_s) if -_COARSE_S <= written_s - self._read_at_s and written_s <= at_s else at_s
         )
 
     def _globbed(self, missing: dict[str, str]) -> list[Output]:

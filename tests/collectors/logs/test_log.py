@@ -70,6 +70,25 @@ def test_first_what_is_there_then_what_is_new(log: Path) -> None:
     assert followed.file.reason is None
 
 
+def test_lines_have_the_time_at_which_their_file_was_written_and_come_in_that_order(tmp_path: Path) -> None:
+    clock = [100.0]
+    paths = [tmp_path / f"rank_{number}.log" for number in range(3)]
+    for path in paths:
+        append(path, "step 1\n")
+    source = LogSource(together_s=20.0, now=lambda: clock[0], wall=lambda: 1_000_000.0 + clock[0])
+    source.set_plan(SamplingPlan(logs=tuple(LogTarget(path=str(path), pids=()) for path in paths)))
+    source.read()
+    for path, written_s in zip(paths, (1_000_100.4, 1_000_100.2, 1_000_300.0), strict=True):
+        append(path, "step 2\n")
+        os.utime(path, (written_s, written_s))  # the last one by the clock of another machine
+    clock[0] = 100.5
+    assert [(line.path, round(line.at_s, 3)) for line in source.read().lines] == [
+        (str(paths[1]), 100.2),
+        (str(paths[0]), 100.4),
+        (str(paths[2]), 100.5),
+    ]
+
+
 def test_of_a_long_file_the_end_with_its_line_numbers(log: Path) -> None:
     append(log, "".join(f"line {number:06d}\n" for number in range(1, 40_001)))
     lines = Followed(log).lines()
