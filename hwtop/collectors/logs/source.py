@@ -180,9 +180,8 @@ class LogSource:
         if reading.modified_s is None or self._read_at_s is None:
             return at_s
         written_s = self._now() - (self._wall() - reading.modified_s)
-        return (
-            max(self._read_at_s, written_s) if -_COARSE_S <= written_s - self._read_at_s and written_s <= at_s else at_s
-        )
+        is_new = self._read_at_s - _COARSE_S <= written_s <= at_s
+        return max(self._read_at_s, written_s) if is_new else at_s
 
     def _globbed(self, missing: dict[str, str]) -> list[Output]:
         found: list[Output] = []
