@@ -13,7 +13,7 @@ from hwtop.model.stack import StackFrame
 _LEAST = 25
 """Samples in each third of the window. Engineering default."""
 _SURE = 3.0
-"""Standard errors of the difference of two shares."""
+"""Standard errors of the difference of two shares. Engineering default."""
 _KEPT = 3
 
 _Place = tuple[str, str, int]
