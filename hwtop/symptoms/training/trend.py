@@ -32,7 +32,7 @@ RISE_TAU = 0.6
 AS_BEFORE = 1.3
 """Times the time that all but one place in the code took of a step: as long as before, but for noise. Engineering default."""
 _LEAST_OF_THIRD = 3
-"""Values told in a third of the window of the samples. Engineering default."""
+"""Values of a third of the window of the samples. Engineering default."""
 
 
 def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
