@@ -29,8 +29,10 @@ RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): at 1 each is above all before it. Engineering default."""
 
 
-AS_BEFORE = 1.3
-"""Times the time that all but one place in the code took of a step: as long as before, but for noise. Engineering default."""
+_RISEN = 1.3
+"""Times the step time of the first third of the samples' window, in the last third. Engineering default."""
+_ALL_ELSE = 0.2
+"""Of what the steps have become longer by: no more is added by all but one place in the code. Engineering default."""
 _LEAST_OF_THIRD = 3
 """Values of a third of the window of the samples. Engineering default."""
 
@@ -88,11 +90,11 @@ def _grown(history: History, pace: Pace) -> tuple[str, str] | None:
     for rank in history.live_ranks:
         for grown in rank.stack.grown if not numbers or rank.rank in numbers else ():
             before, now = _level(pace, *grown.first_s), _level(pace, *grown.last_s)
-            if before is None or now is None or now < DOUBLED * before:
+            if before is None or now is None or now < _RISEN * before:
                 continue
-            if (1 - grown.now) * now <= AS_BEFORE * (1 - grown.before) * before:
+            rest, was = (1 - grown.now) * now, (1 - grown.before) * before
+            if rest - was <= _ALL_ELSE * (now - before):
                 what = f"{grown.function} ({grown.file}{f':{grown.line}' if grown.line else ''})"
-                rest, was = (1 - grown.now) * now, (1 - grown.before) * before
                 return (
                     f"{what} takes {percent(grown.now)} of a step, {percent(grown.before)} before",
                     f"all else in a step takes {rest:.3g} s, {was:.3g} s before: no longer batches",
@@ -123,7 +125,7 @@ def _rising(history: History, pace: Pace, start: float, now: float, cause: tuple
         evidence=(
             f"line through {BLOCKS} medians of {len(pace.values)} values{steps} (Theil-Sen, 95 % confidence that it rises)",
             "one single change explains them less well",
-            *(cause or ()),
+            *(cause[1:] if cause else ()),
             *earlier_evidence(history),
         ),
         ranks=pace.series.ranks(),
