@@ -123,10 +123,12 @@ def duration(value_s: float) -> str:
 def short_duration(value_s: float) -> str:
     """One unit, for narrow columns: "4s", "14m", "3h"."""
     value_s = max(0.0, value_s)
-    for limit, unit, name in ((99.5, 1, "s"), (5970, 60, "m"), (86400 * 2, 3600, "h")):
+    if value_s < 119.5:
+        return f"{value_s:.0f}s"
+    for limit, unit, name in ((6000, 60, "m"), (86400 * 2, 3600, "h")):
         if value_s < limit:
-            return f"{value_s / unit:.0f}{name}"
-    return f"{value_s / 86400:.0f}d"
+            return f"{int(value_s / unit)}{name}"  # an age of 2 min 32 s is not yet 3 min
+    return f"{int(value_s / 86400)}d"
 
 
 def moment(time_s: float) -> str:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from hwtop.errors import internal_error
 from hwtop.job.secrets import masked_text
-from hwtop.model.job import Job
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms import own_signal
@@ -24,7 +23,7 @@ from hwtop.symptoms.records import records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
 from hwtop.symptoms.severity import SEVERITIES
-from hwtop.symptoms.text import filled_all
+from hwtop.symptoms.text import filled_all, fit_to_backend
 
 _PID = re.compile(r"\bPID\b")
 LESS_SURE = 0.75
@@ -189,13 +188,6 @@ def _pid_of(seen: Observation, history: History) -> int | None:
     if job is None:
         return None
     return next((rank.pid for rank in job.ranks if rank.rank in seen.ranks), job.target_pid)
-
-
-def fit_to_backend(lines: Sequence[str], job: Job | None) -> tuple[str, ...]:
-    """Lines without those about NCCL where the ranks use another backend, or one rank none."""
-    has_none = job is not None and job.backend is None and (job.world_size or len(job.ranks)) == 1
-    is_without = has_none or (job is not None and job.backend == "gloo")
-    return tuple(line for line in lines if not (is_without and "NCCL_" in line))
 
 
 def _finding(rule: Rule, watch: _Watch, severity: Severity, history: History) -> Finding:

@@ -14,6 +14,7 @@ from string import Formatter
 
 from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
+from hwtop.model.job import Job
 from hwtop.seconds import span
 
 Fact = str | int | float | None
@@ -47,6 +48,13 @@ def roughly(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def fit_to_backend(lines: Sequence[str], job: Job | None) -> tuple[str, ...]:
+    """Lines without those about NCCL where the ranks use another backend, or one rank none."""
+    has_none = job is not None and job.backend is None and (job.world_size or len(job.ranks)) == 1
+    is_without = has_none or (job is not None and job.backend == "gloo")
+    return tuple(line for line in lines if not (is_without and "NCCL_" in line))
 
 
 def filled(text: Text, facts: Facts) -> str | None:

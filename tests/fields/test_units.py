@@ -47,7 +47,7 @@ def test_duration(value: float | None, shown: str) -> None:
     assert units.duration(value) == shown
 
 
-@pytest.mark.parametrize(("value", "shown"), [(0.2, "0s"), (50, "50s"), (99.6, "2m"), (7_000, "2h"), (200_000, "2d")])
+@pytest.mark.parametrize(("value", "shown"), [(0.2, "0s"), (50, "50s"), (99.6, "100s"), (7_000, "1h"), (200_000, "2d")])
 def test_short_duration_fits_four_cells(value: float, shown: str) -> None:
     assert units.short_duration(value) == shown
 

@@ -12,10 +12,11 @@ from hwtop.model.hang import Backend
 from hwtop.model.symptom import Category, Finding
 from hwtop.symptoms.cascade import causes, fold
 from hwtop.symptoms.history import History
-from hwtop.symptoms.judge import GRADUAL_EVERY_S, Judge, fit_to_backend
+from hwtop.symptoms.judge import GRADUAL_EVERY_S, Judge
 from hwtop.symptoms.records import members, records
 from hwtop.symptoms.rule import Observation, Rule
 from hwtop.symptoms.rules import RULES
+from hwtop.symptoms.text import fit_to_backend
 from tests.parts import replace
 from tests.symptoms.derived_states import constant, cpu, derived, gpu, job, rank, row
 

@@ -259,6 +259,26 @@ def test_the_list_of_jobs_is_a_key_away_from_a_job() -> None:
     assert drive(act, frames.hang()).attached == [None, frames.LAUNCHER]
 
 
+def test_enter_on_the_ranks_page_opens_the_rank_that_is_shown() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("2", "enter")
+        assert (view_of(app).page, view_of(app).selected) == ("stacks", 5)
+
+    drive(act, frames.hang())
+
+
+def test_a_filter_is_that_of_the_panel_in_focus() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        while "▸ Ranks" not in " ".join(screen_text(app)):
+            await pilot.press("w")
+        await pilot.press("slash", *"state=stuck")
+        assert (view_of(app).page, view_of(app).typed) == ("ranks", "state=stuck")
+        await pilot.press("enter", "1", "W", "slash")
+        assert view_of(app).page != "overview"
+
+    drive(act, frames.hang())
+
+
 def test_nothing_to_pick_survives_enter() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("down", "enter", "up")

@@ -63,7 +63,7 @@ def test_all_pages_are_named_from_110_cells(page: str, width: int) -> None:
         (replace(SICK, page="logs").with_state(LogsState(is_following=False)).at_page("curves"), "? help", "Esc"),
         (replace(SICK, page="logs"), "n N flagged", "F follow"),
         (replace(SICK, page="logs", filters={"search": "nan"}), "n N hit", "flagged"),
-        (replace(SICK, page="ranks", filters={"ranks": "gpu=3"}), "Esc no filter", "Esc clear"),
+        (replace(SICK, page="ranks", filters={"ranks": "gpu=3"}), "Esc all", "Esc clear"),
         (replace(SICK, page="processes"), "k signal", "Esc back"),
         (replace(SICK, page="processes", is_readonly=True), "e environment", "k signal"),
         (replace(SICK, page="processes").with_state(ProcessesState(inside="env")), "Esc back", "k signal"),

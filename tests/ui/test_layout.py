@@ -150,6 +150,18 @@ def test_a_long_title_keeps_the_culprit_and_cut_evidence_says_so() -> None:
     assert cut.rstrip(" │").endswith("…")
 
 
+def test_a_title_that_has_one_row_is_cut_between_its_clauses() -> None:
+    frame = frames.hang()
+    first = frame.findings[0]
+    slow = "Rank 1 is slow: rank 0 waits 66 % of the time for it while it is in forward (forward, train.py:62), rank 1 computes"
+    others = [replace(first, symptom=f"s{number}", title="A fault " * 9, ranks=()) for number in range(1)]
+    frame = replace(frame, findings=(first, *others, replace(first, symptom="straggler-rank", title=slow, ranks=(1,))))
+    (row,) = (line for line in text(frame, (120, 30)).splitlines() if "Rank 1 is slow" in line)
+    assert row.count("(") == row.count(")")
+    assert row.rstrip(" │").endswith("rank 1")
+    assert "   rank 1 …" not in row
+
+
 def test_bars_of_phases_have_a_legend_where_rows_are_left() -> None:
     screen = text(frames.healthy(), (120, 50))
     assert "phases  ━━ compute ══ data ┅┅ wait" in screen

@@ -138,6 +138,7 @@ def test_what_is_not_known_is_neither_more_nor_less_and_can_be_asked_for() -> No
         ("sta=D", "no field sta: did you mean 'state'?"),
         ("zzz=3", "no field zzz: rank gpu cpu mem ago state"),
         ("rank=", "rank= needs a value, e.g. rank=3"),
+        ("mem>300", "mem 300 is 300 bytes: write 300M or 300G"),
         ("state!=", "state!= needs a value, e.g. state!=data-wait"),
         ("cpu>eighty", "cpu takes no eighty: a number, e.g. 80"),
         ("mem>2Q", "mem takes no 2Q: a number, e.g. 500M or 2G"),

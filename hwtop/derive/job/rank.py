@@ -58,8 +58,8 @@ def rank_now(
     if slot.is_alive:
         rank = _with_process(rank, slot, samples, snapshot)
         rank = replace(rank, workers=_workers(slot, samples, snapshot))
-        rank = _with_waits(_with_stack(rank, samples, snapshot.at_s), slot)
-    return rank
+        return _with_waits(_with_stack(rank, samples, snapshot.at_s), slot)
+    return replace(rank, stack=RankStack(dump=samples.newest(rank.pid)))  # where it was last seen
 
 
 def _workers(slot: RankSlot, samples: StackSamples, snapshot: Snapshot) -> tuple[Worker, ...]:

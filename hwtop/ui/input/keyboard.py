@@ -104,10 +104,12 @@ def _clear(view: View, _: PlacesOf) -> View:
     return cleared(view)
 
 
-def _filter(view: View, _: PlacesOf) -> View:
-    """What is typed next is the filter of this page; pages without rows lead to the logs."""
+def _filter(view: View, places: PlacesOf) -> View:
+    """What is typed next is the filter of this page; pages without rows lead to that of the panel in focus, else to the logs."""
     if not current(view).has("filter"):
-        view = registry.turned(view, actions.by_id()["filter"].elsewhere)
+        panel = focus.focused(view, places(view), _main(view))
+        filters_itself = panel in registry.NAMES and registry.named(panel).has("filter")
+        view = registry.turned(view, panel if filters_itself else actions.by_id()["filter"].elsewhere)
     return replace(view, typing=current(view).subject(view))
 
 

@@ -119,7 +119,7 @@ def _back(page: Page, view: View) -> str:
     if page.is_open(view) or view.alone:
         return "back"
     if page.is_filtered(view):
-        return "no filter"
+        return "all"
     if view.opened:
         return "fleet"
     if view.is_paused and view.playback is None:

@@ -72,5 +72,5 @@ class PickerPage(Page):
 
     def offers(self, view: View) -> Sequence[Offer]:
         """Its keys in the footer."""
-        back: tuple[Offer, ...] = ((("clear",), "no filter"),) if self.is_filtered(view) else ()
+        back: tuple[Offer, ...] = ((("clear",), "all"),) if self.is_filtered(view) else ()
         return *back, (("choose",), "attach"), (("down", "up"), "choose"), (("filter",), "filter")

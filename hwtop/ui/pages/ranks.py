@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.pages import tabular
-from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, turned
+from hwtop.ui.pages.page import Cell, Companion, Page, PagePanel, PlacesOf, Size, selecting_rank, turned
 from hwtop.ui.panels.ranks import card as rank_card
 from hwtop.ui.panels.ranks import map as rank_map
 from hwtop.ui.panels.ranks import table as ranks
@@ -138,8 +138,8 @@ class RanksPage(Page):
         return sides | one_rank(Place(0, top + rows, width, room - rows))
 
     def choose(self, view: View, places: PlacesOf) -> View:  # noqa: ARG002
-        """The stack of the selected rank."""
-        return turned(view, "stacks") if view.selected is not None else view
+        """The stack of the rank that is shown, whether it was selected or a finding blames it."""
+        return turned(selecting_rank(view), "stacks")
 
     def offers(self, view: View) -> Sequence[Offer]:  # noqa: ARG002
         """Its keys in the footer."""

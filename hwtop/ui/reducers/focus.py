@@ -87,8 +87,9 @@ def hidden(view: View, places: Places, main: Main, kept: Main) -> View:
     if name in kept:
         key = key_names.first("next-panel", view.keymap)
         return replace(view, note=f"{name} is what this page is about: it stays; {key} focuses another panel")
-    key = key_names.first("panel-all", view.keymap)
-    return replace(view, hidden=view.hidden | {name}, panel="", note=f"{name} is hidden; {key} shows all panels again")
+    key, settings = (key_names.first(action, view.keymap) for action in ("panel-all", "settings"))
+    note = f"{name} is hidden; {key} shows all panels again, {settings} keeps it hidden"
+    return replace(view, hidden=view.hidden | {name}, panel="", note=note)
 
 
 def restored(view: View) -> View:

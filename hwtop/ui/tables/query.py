@@ -154,6 +154,8 @@ def _bounds(field: Field[Row], text: str) -> tuple[float, float]:
         raise _NotUnderstoodError(
             f"{field.name} takes no {text or 'empty number'}: a number, e.g. {_EXAMPLES[field.kind]}"
         )
+    if field.kind == "bytes" and not unit and 0 < float(found[1]) < _UNITS["bytes"]["m"]:
+        raise _NotUnderstoodError(f"{field.name} {text} is {text} bytes: write {text}M or {text}G")
     size = _UNITS[field.kind][unit]
     half = 0.5 / 10 ** len(found[2] or found[3] or "")
     return (float(found[1]) - half) * size, (float(found[1]) + half) * size

@@ -315,6 +315,14 @@ def test_a_launcher_that_tells_of_the_dead_when_the_next_ones_run_already() -> N
     assert [(event.pattern, event.rank) for event in job.logs.events] == [("rank-crash", 1)]
 
 
+def test_a_rank_that_ended_keeps_the_stack_where_it_was_last_seen() -> None:
+    seen = at(10.0, rank(0), rank(1), stacks=stacks(10.0, dump(111, 10.0, STEP)))
+    dead = snapshot(12.0, process=processes(12.0, launcher(), rank(0), gone=[gone(111, 12.0, exit_code=1)]))
+    now = rank_of(after(seen, dead), 1)
+    assert now.stack.dump is not None
+    assert (now.is_alive, now.stack.dump.at_s, now.stack.phase) == (False, 10.0, None)
+
+
 def test_a_rank_that_ended_leaves_its_last_words() -> None:
     seen = at(10.0, rank(0), rank(1), worker(130, 111), lines=log_lines("/logs/rank_1.log", 10.0, "step 7 loss 2.5"))
     dead = snapshot(12.0, process=processes(12.0, launcher(), rank(0), gone=[gone(111, 12.0, exit_code=-9)]))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine, Role
 from hwtop.symptoms.records import records
+from hwtop.symptoms.text import fit_to_backend
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.logs import view as log_view
@@ -39,7 +40,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if job is None or mark is None:
         return box([Line("◌ no line is marked", "dim")], width, height, Line("Line", "title"), Line())
     event = log_view.flags(job).get((mark.path, mark.text))
-    reported = list(_meaning(event, room))[: max(3, (height - 2) // 2)] if event else []
+    reported = list(_meaning(job, event, room))[: max(3, (height - 2) // 2)] if event else []
     lines = [*reported, *_around(job, mark, event, room, height - 2 - len(reported))]
     return box(
         lines,
@@ -56,7 +57,7 @@ def wanted(view: View, width: int) -> int:
     if job is None or mark is None:
         return 3
     event, room = log_view.flags(job).get((mark.path, mark.text)), inner(width)
-    reported = len(list(_meaning(event, room))) if event else 0
+    reported = len(list(_meaning(job, event, room))) if event else 0
     return 2 + reported + len(_around(job, mark, event, room, _AROUND))
 
 
@@ -74,12 +75,12 @@ def _title(job: Job, mark: LogLine, event: LogEvent | None, width: int) -> Line:
     )
 
 
-def _meaning(event: LogEvent, width: int) -> Iterator[Line]:
+def _meaning(job: Job, event: LogEvent, width: int) -> Iterator[Line]:
     explanation = event.explanation[:1].upper() + event.explanation[1:].rstrip(".")
     for piece in wrap(f"{explanation}. {_ROLES[event.role]}", width):
         yield Line(piece, "strong")
     steps = [*event.playbook, *(records()[event.pattern].plain_steps if event.pattern in records() else ())]
-    for step in list(dict.fromkeys(steps))[:_STEPS]:
+    for step in list(dict.fromkeys(fit_to_backend(steps, job)))[:_STEPS]:
         yield from wrapped(("→ ", "accent"), step, "accent", width)
     groups = [f"{name} {value}" for name, value in list(event.groups.items())[:_GROUPS] if value]
     if groups:

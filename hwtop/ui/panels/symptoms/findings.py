@@ -18,7 +18,7 @@ from hwtop.ui.panels.ranks.table import ended_with
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, wrapped
-from hwtop.ui.widgets.text import elide_clauses, elide_end, wrap
+from hwtop.ui.widgets.text import cells, elide_clauses, elide_end, wrap
 
 _DETAILS = 9
 """Most lines of detail of one card; the whole story is in `hwtop diagnose`."""
@@ -34,6 +34,8 @@ class _Detail(Struct, frozen=True):
     order: int
     line: Line
     is_start: bool = True
+    alone: Line | None = None
+    """In its place where no more of its sentence has room."""
 
 
 def wanted(view: View, width: int) -> int:
@@ -107,7 +109,9 @@ def _cards(view: View, width: int) -> list[list[_Detail]]:
 
 def _card(finding: Finding, width: int) -> list[_Detail]:
     """In the order in which lines are worth their room: two facts, then a step, so that a cut card says what to do."""
-    details = [_Detail(0, line, is_start=not number) for number, line in enumerate(_head(finding, width))]
+    first, *more = _head(finding, width)
+    details = [_Detail(0, first, is_start=True, alone=_headline(finding, width))]
+    details += [_Detail(0, line, is_start=False) for line in more]
     evidence = [_wrapped("•", "dim", text, "text", width, 1) for text in finding.evidence]
     steps = [_wrapped("→", "accent", text, "accent", width, _STEP) for text in finding.next_steps]
     for block in (*evidence[:2], *steps[:1], *evidence[2:], *steps[1:]):
@@ -142,6 +146,16 @@ def _head(finding: Finding, width: int) -> list[Line]:
     return lines
 
 
+def _headline(finding: Finding, width: int) -> Line:
+    """The title in one row, where there is no second one."""
+    glyph, word, role = marks.SEVERITY[finding.severity]
+    line, ranks = Line(f"{glyph} {word:<8}  ", role), f"  {named(finding.ranks)}" if finding.ranks else ""
+    room = width - line.width - cells(ranks)
+    return (
+        line.add(elide_clauses(finding.title, max(8, room)), "strong").fitted(width - cells(ranks)).add(ranks, "accent")
+    )
+
+
 def _shown(card: list[_Detail], count: int) -> list[Line]:
     """The first `count` details as they are read: facts, steps, the rest."""
     return [detail.line for detail in sorted(_cut(card, count), key=lambda detail: detail.order)]
@@ -152,6 +166,8 @@ def _cut(card: list[_Detail], count: int) -> list[_Detail]:
     kept = card[:count]
     if kept and count < len(card) and not card[count].is_start:
         cut = kept[-1]
+        if cut.alone is not None:
+            return [replace(cut, line=cut.alone)]
         kept[-1] = replace(cut, line=Line().extend(cut.line).add(" …", "dim"))
     return kept
 
