@@ -111,7 +111,8 @@ def phases(*phases: Phase, waits: bool = False) -> Callable[[History], Result]:
         if most < SMALL_SHARE:
             return Result("no", text)
         if median(shares) >= LARGE_SHARE:
-            return Result("yes", text)
+            is_still = bool(late_ranks(ranks))
+            return Result("unknown", f"{text}; the job stands still") if is_still else Result("yes", text)
         odd = max(ranks, key=lambda rank: share_of(rank, "other"))
         if share_of(odd, "other") >= SMALL_SHARE:
             return Result(

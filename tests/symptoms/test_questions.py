@@ -100,6 +100,12 @@ def test_waits_for_other_ranks_inside_of_backward_are_communication(waits: float
     assert (found, text.startswith(f"{waits:.0%}".replace("%", " %"))) == (verdict, True)
 
 
+def test_where_the_job_stands_still_communication_does_not_dominate_it() -> None:
+    late = [rank(number, samples=60, phase_shares=shares(collective=1.0), state="stuck") for number in range(2)]
+    verdict, text = answers(constant(job(*late)))["Does communication dominate?"]
+    assert (verdict, text.endswith("the job stands still")) == ("unknown", True)
+
+
 @pytest.mark.parametrize(("unknown", "verdict"), [(0.02, "no"), (0.8, "unknown")])
 def test_time_in_code_that_nobody_knows_proves_nothing(unknown: float, verdict: Answer) -> None:
     watched = job(rank(samples=60, phase_shares=shares(other=unknown, forward=1 - unknown)))

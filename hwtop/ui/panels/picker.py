@@ -205,8 +205,14 @@ def _columns(view: View) -> list[Column[JobCandidate]]:
         Column("user", 8, lambda item, _: Line(item.user, "dim"), 5),
         Column("age", 4, lambda item, _: Line(units.short_duration(item.age_s)), 2, align="right"),
         Column("attach", 6, lambda item, _: Line("yes", "good") if item.can_attach else Line("▲ no", "warn"), 5),
-        Column("what", 16, lambda item, _: Line(item.title), grow=1),
+        Column("what", 16, _what, grow=1),
     ]
+
+
+def _what(item: JobCandidate, width: int) -> Line:
+    """Its command; where that has no room without the folder of the script, which jobs have in common."""
+    program, blank, rest = item.title.partition(" ")
+    return Line(item.title if cells(item.title) <= width else program.rpartition("/")[2] + blank + rest)
 
 
 def _log(item: JobCandidate, _: int) -> Line:

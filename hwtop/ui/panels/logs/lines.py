@@ -127,10 +127,12 @@ def _floods(job: Job, width: int) -> Iterator[Line]:
 
 
 def _reasons(job: Job, width: int) -> Iterator[Line]:
-    """Each reason once: a path of its own says more only where it is not in the reason."""
+    """Each reason once: a path of its own says more only where it is not in the reason. Of a process with another output that is
+    followed none: its stdout goes to a file, and its stderr to the terminal."""
+    followed = {pid for file in job.logs.files if file.reason is None for pid in file.pids}
     paths: dict[str, list[str]] = {}
     for file in job.logs.files:
-        if file.reason:
+        if file.reason and not (file.pids and followed.issuperset(file.pids)):
             paths.setdefault(file.reason, []).append(file.path)
     for reason, those in paths.items():
         whose = "" if those[0] in reason else elide_middle(those[0], max(12, width // 3)) + ": "
