@@ -18,7 +18,7 @@ from hwtop.ui.panels.gpu.view import GpuRow
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
-from hwtop.ui.widgets.line import Line
+from hwtop.ui.widgets.line import Line, wrapped
 
 _TITLE_GAPS = 6
 """Cells of the frame around title and note."""
@@ -79,7 +79,7 @@ def _lines(view: View, row: GpuRow, width: int, height: int) -> list[Line]:
 
 def _blocks(view: View, row: GpuRow, width: int) -> list[Block]:
     gpu = row.gpu
-    state = _state(row, width)
+    state = _state(view, row, width)
     if _is_alone(view):
         inside = [
             block("Processes", gpu_processes.of_gpu(view, gpu, width), width),
@@ -102,7 +102,7 @@ def _blocks(view: View, row: GpuRow, width: int) -> list[Block]:
     ]
 
 
-def _state(row: GpuRow, width: int) -> Block:
+def _state(view: View, row: GpuRow, width: int) -> Block:
     """Nothing while it answers and is well."""
     gpu = row.gpu
     lines: list[Line] = []
@@ -111,4 +111,7 @@ def _state(row: GpuRow, width: int) -> Block:
     elif gpu.status == "stale":
         lines.append(Line(f"◌ stale for {gpu.age_s:.0f} s: {gpu.reason or 'no reason given'}", "warn"))
     lines += [Line(f"{each.mark} {each.words}", each.role) for each in gpu_trouble.troubles(gpu)]
+    if reasons := gpu_trouble.throttled_by(gpu):
+        words = f"{', '.join(reasons)}: {gpu_view.throttled_words(view, gpu.index)}"
+        lines += wrapped(("▲ ", "warn"), words, "warn", width - 2)
     return block("Problems", lines, width, indent=2)

@@ -67,23 +67,13 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         shown = every[storey * count : (storey + 1) * count]
         lines += beside([(_drawn(each, row.gpu, past, cells, rows), cells) for each in shown], _GAP)
     span = f", the last {units.duration(round(history[-1].at_s - history[0].at_s))}" if len(history) > 1 else ""
-    return box(lines, width, height, Line(f"GPU {row.gpu.index}{span}", "title"), _throttled(view, row.gpu.index))
-
-
-def _throttled(view: View, index: int) -> Line:
-    """Since when it is throttled, and how much of the time it was; nothing where it never was."""
-    past = [(derived, _at(derived.gpus, index)) for derived in view.frame.history]
-    held = [(derived, bool(throttled_by(gpu))) for derived, gpu in past if gpu is not None and gpu.throttle is not None]
-    share = sum(is_held for _, is_held in held) / len(held) if held else 0.0
-    if share == 0.0:
-        return Line()
-    free_at = next((place for place in reversed(range(len(held))) if not held[place][1]), -1)
-    seen_s = round(held[-1][0].at_s - held[0][0].at_s)
-    words = f"throttled {100 * share:.0f} % of the last {units.duration(seen_s)}" if seen_s else "throttled"
-    if free_at + 1 < len(held):
-        since = units.clock(held[free_at + 1][0].time_s)
-        words += f", now since {since}" if free_at >= 0 else f", since before {since}"
-    return Line(words, "warn")
+    return box(
+        lines,
+        width,
+        height,
+        Line(f"GPU {row.gpu.index}{span}", "title"),
+        Line(gpu_view.throttled_words(view, row.gpu.index), "warn"),
+    )
 
 
 def _at(gpus: tuple[Gpu, ...], index: int) -> Gpu | None:

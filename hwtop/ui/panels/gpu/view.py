@@ -147,8 +147,30 @@ def sentence(view: View) -> str:
     if gpu.temp_c is not None:
         parts.append(f"{gpu.temp_c:.0f} °C")
     if reasons := gpu_trouble.throttled_by(gpu):
-        parts.append(f"throttle: {', '.join(reasons)}")
+        parts.append(f"throttle: {', '.join(reasons)} ({throttled_words(view, gpu.index)})")
     return f"{head}: {', '.join([*parts, *(trouble.words for trouble in gpu_trouble.troubles(gpu))])}"
+
+
+def throttled_words(view: View, index: int) -> str:
+    """ "throttled 61 % of the last 54 s, now since 08:03:26": how much of the time, and since when; "" where it never was."""
+    past = [
+        (derived, next((gpu for gpu in derived.gpus if gpu.index == index), None)) for derived in view.frame.history
+    ]
+    held = [
+        (derived, bool(gpu_trouble.throttled_by(gpu)))
+        for derived, gpu in past
+        if gpu is not None and gpu.throttle is not None
+    ]
+    share = sum(is_held for _, is_held in held) / len(held) if held else 0.0
+    if share == 0.0:
+        return ""
+    free_at = next((place for place in reversed(range(len(held))) if not held[place][1]), -1)
+    seen_s = round(held[-1][0].at_s - held[0][0].at_s)
+    words = f"throttled {100 * share:.0f} % of the last {units.duration(seen_s)}" if seen_s else "throttled"
+    if free_at + 1 == len(held):
+        return words
+    since = units.clock(held[free_at + 1][0].time_s)
+    return words + (f", now since {since}" if free_at >= 0 else f", since before {since}")
 
 
 def stale_words(gpus: Sequence[Gpu]) -> str:
