@@ -8,6 +8,7 @@ from math import inf
 from msgspec import Struct
 
 from hwtop.job.hang.rank_state import STARTING
+from hwtop.job.rank_set import do, named
 from hwtop.job.size import MIB, size
 from hwtop.model.rank import Rank
 from hwtop.seconds import span
@@ -24,8 +25,15 @@ GAP_S = 5.0
 """Without a reading for so long, another rise begins. Engineering default."""
 _NOTED_SHARE = 0.4
 """Of the growth that may be a warning: as much is noted. Engineering default."""
+_ODD_SHARE = 0.15
+"""And so much is a warning of a rank whose peers do not grow. Engineering default."""
+_PEERS_SHARE = 0.1
+"""Of what one rank has gained: peers with less do not grow. Engineering default."""
 _READ_LOOKS = 40
 """Of the moments of a slice: every fourth or fifth of the longest. Bounds only how much is read."""
+
+_FEWEST = 2
+"""With more ranks than that one of them is the odd one out. Engineering default."""
 
 LEAK = limits_of("host-memory-leak")
 
@@ -46,12 +54,13 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
     room = min((outlook.room for _, outlook in known(history, MEMORIES)), default=inf)
     left_s = room / total
     worst = max(rises, key=lambda growth: growth.rise.per_s)
-    is_straight = worst.rise.fit >= limits.straight and worst.rise.gained >= MIB * limits.gained_mb
-    is_soon = left_s < 3600 * limits.warning_h and is_straight
+    is_straight = worst.rise.fit >= limits.straight
+    is_soon = left_s < 3600 * limits.warning_h and is_straight and worst.rise.gained >= MIB * limits.gained_mb
     is_long = worst.rise.seconds >= 0.9 * LEAK_S
+    peers = _flat_peers(history, worst.rank, worst.rise) if is_straight and len(rises) == 1 else ()
     return observed(
         "host-memory-leak",
-        severity="warning" if is_soon or is_long else "info",
+        severity="warning" if is_soon or is_long or peers else "info",
         facts={
             "rank": worst.rank.rank,
             "pid": worst.rank.pid,
@@ -65,6 +74,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
                 f"a straight line (R² {growth.rise.fit:.2f}), now {size(growth.rank.process.tree_anon_bytes or 0)} of its own"
                 for growth in rises
             ),
+            *((f"{named(peers)} {do(peers, 'do')} the same work and {do(peers, 'do')} not grow",) if peers else ()),
             *((f"{size(room)} left until the limit",) if room < inf else ()),
         ),
         ranks=tuple(growth.rank.rank for growth in rises),
@@ -73,7 +83,7 @@ def check_leak(history: History, limits: Limits = LEAK) -> Observation | None:
 
 def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | None:
     """The rise of this rank's memory over the longest window since it trains, if it is a straight one."""
-    least = _NOTED_SHARE * MIB * limits.gained_mb
+    least = (_ODD_SHARE if _has_peers(history, rank) else _NOTED_SHARE) * MIB * limits.gained_mb
     if not _may_have_gained(history, rank, least):
         return None
     points = history.rank_series(LEAK_S, rank.rank, _memory_while_training)
@@ -82,7 +92,28 @@ def growth_of(history: History, rank: Rank, limits: Limits = LEAK) -> Growth | N
     if len(points) < 8 or points[-1][0] - points[0][0] < MIN_WINDOW_S or points[-1][1] - points[0][1] < least:
         return None
     rise = rise_of(points)
-    return None if rise is None or rise.per_s < MIB * limits.mb_per_min / 60 else Growth(rank, rise)
+    if rise is None or rise.per_s < MIB * limits.mb_per_min / 60:
+        return None
+    is_odd = rise.gained < _NOTED_SHARE * MIB * limits.gained_mb
+    return Growth(rank, rise) if not is_odd or _flat_peers(history, rank, rise) else None
+
+
+def _has_peers(history: History, rank: Rank) -> bool:
+    """Several ranks do the same. The lowest one often does more: it evaluates, and keeps what is logged."""
+    numbers = [each.rank for each in history.live_ranks]
+    return len(numbers) > _FEWEST and rank.rank != min(numbers)
+
+
+def _flat_peers(history: History, rank: Rank, rise: Rise) -> tuple[int, ...]:
+    """All the other ranks, where none of them grows as this one does."""
+    if not _has_peers(history, rank):
+        return ()
+    others = [each.rank for each in history.live_ranks if each is not rank]
+    for number in others:
+        points = history.rank_series(rise.seconds, number, _memory_while_training)
+        if len(points) < 2 or points[-1][1] - points[0][1] > _PEERS_SHARE * rise.gained:
+            return ()
+    return tuple(others)
 
 
 def _may_have_gained(history: History, rank: Rank, least: float) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.frame import DerivedState
 from hwtop.model.host.disk import MountReading
 from hwtop.model.log import Progress
 from hwtop.model.rank import Rank
@@ -105,6 +106,28 @@ def test_a_fast_leak_is_seen_in_seconds() -> None:
     assert seen.severity == "warning"
     assert seen.title == "Host memory of rank 0 grows by 2861 MiB/min, full in 5 min"
     assert seen.ranks == (0,)
+
+
+@pytest.mark.parametrize(
+    ("growing", "expected"),
+    [
+        ({2: 1.4e6}, (2,)),
+        ({0: 1.4e6}, ()),  # the first rank evaluates, and keeps what is logged
+        ({1: 1.4e6, 2: 1.4e6}, ()),  # caches of all that do the same
+        ({2: 0.3e6}, ()),
+    ],
+)
+def test_one_rank_that_grows_while_its_peers_do_not_leaks(growing: dict[int, float], expected: tuple[int, ...]) -> None:
+    def at(second: int) -> DerivedState:
+        sizes = [int(40e6 + growing.get(number, 0.0) * second) for number in range(3)]
+        ranks = [rank(number, tree_anon_bytes=size) for number, size in enumerate(sizes)]
+        return derived(float(second), job(*ranks), memory=memory(24 * 10**9))
+
+    seen = check_leak(history(40, at))
+    assert (() if seen is None else seen.ranks) == expected
+    if seen is not None:
+        assert seen.severity == "warning"
+        assert "ranks 0-1 do the same work and do not grow" in seen.evidence
 
 
 def test_a_leak_that_has_days_of_room_is_only_told() -> None:
