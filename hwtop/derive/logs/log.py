@@ -39,7 +39,7 @@ class LogReport(Struct, frozen=True, kw_only=True):
 
 
 class _Reported(Struct):
-    """An event, and how many steps of the same file came after it."""
+    """An event, and how many lines of the same file reported progress after it: where a counter begins again, too."""
 
     event: LogEvent
     steps_after: int = 0
@@ -193,7 +193,7 @@ class LogBook:
             self._curves.take(stream.key, progress, step, line)
             if stream.measured is not None:
                 self._curves.take_arrival(stream.key, stream.measured)
-        if is_step and (line.is_past or attempt_of(line.path) is not None):
+        if progress is not None and (line.is_past or attempt_of(line.path) is not None):
             self._overcome(line)
         return stream if is_step else None
 

@@ -286,6 +286,14 @@ def test_steps_before_a_past_error_do_not_count() -> None:
     assert [(event.pattern, event.rank) for event in job.logs.events] == [("cuda-oom", 0)]
 
 
+def test_an_error_that_lines_of_progress_follow_is_over_though_their_counter_begins_again() -> None:
+    error = "Unable to initialize backend 'tpu': libtpu.so: cannot open shared object file: No such file or directory"
+    passes = [f"第{day}天 批次{batch} 损失 0.{day}1" for day in range(1, 4) for batch in (0, 100)]
+    past = log_lines("/logs/rank_0.log", 10.0, error, *passes, is_past=True)
+    assert after(at(10.0, rank(0, world=1), lines=past)).logs.events == ()
+    assert after(at(10.0, rank(0, world=1), lines=past[:2])).logs.events != ()
+
+
 # --- life and death
 
 
