@@ -42,11 +42,11 @@ def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
     for pace, other, risen in history.once(rises):
         values = pace.values
         seconds = lasted_s(pace, 0)
-        if len(values) < FIVEFOLD_POINTS or seconds < TRIPLED_S:
-            continue
-        if risen is None or not is_steadier(values):
+        if risen is None or seconds < TRIPLED_S or not is_steadier(values):
             continue
         cause = _grown(history, pace)
+        if len(values) < FIVEFOLD_POINTS and cause is None:
+            continue
         least = _least(len(values) * pace.steps_a_value, seconds, limits)
         least = min(DOUBLED, least) if cause else least
         if risen[1] < least * risen[0]:
