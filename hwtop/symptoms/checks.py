@@ -112,7 +112,7 @@ def phases(*phases: Phase, waits: bool = False) -> Callable[[History], Result]:
             return Result("no", text)
         if median(shares) >= LARGE_SHARE:
             is_still = bool(late_ranks(ranks))
-            return Result("unknown", f"{text}; the job stands still") if is_still else Result("yes", text)
+            return Result("unknown", f"{text}; no rank moves") if is_still else Result("yes", text)
         odd = max(ranks, key=lambda rank: share_of(rank, "other"))
         if share_of(odd, "other") >= SMALL_SHARE:
             return Result(
