@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from hwtop.collectors.process.files import read_bytes, read_record
 from hwtop.collectors.process.system_calls import NAMES, OF_DESCRIPTOR
 from hwtop.job.log.name import is_log_name
+from hwtop.job.metrics.files import kind_of
 from hwtop.model.process import OpenFile, SystemCall
 
 _FD_LINK_LIMIT = 1024
@@ -73,7 +74,9 @@ def read_files(directory: str) -> tuple[int, tuple[OpenFile, ...]]:
             file = OpenFile(fd=descriptor, target=target, is_writable=is_writable)
             (standard if descriptor <= 2 else logs if is_writable else others).append(file)
         elif target.startswith("/") and not target.startswith(_NO_REGULAR_FILES):
-            others.append(OpenFile(fd=descriptor, target=target))
+            is_table = kind_of(target, is_written=True) is not None
+            is_writable = is_table and _is_writable(directory, descriptor)
+            others.append(OpenFile(fd=descriptor, target=target, is_writable=is_writable))
     rest = sorted((*logs, *others)[:_FILE_LIMIT], key=lambda file: file.fd)
     return len(descriptors), (*standard, *rest)
 

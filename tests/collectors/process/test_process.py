@@ -14,6 +14,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from hwtop.collectors.process.descriptors import read_files
 from hwtop.collectors.process.error_file import last_words
 from hwtop.collectors.process.source import ProcessSource, check_target
 from hwtop.errors import UsageError
@@ -84,6 +85,14 @@ def test_recorded_rank_in_numbers(tmp_path: Path) -> None:
     assert rank.fd_count == 20
     assert rank.thread_count == len(rank.threads) == 6
     assert rank.cpu is not None
+
+
+def test_a_table_that_is_written_is_told_from_one_that_is_read(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("a,b\n")
+    with (tmp_path / "journal.csv").open("w"), (tmp_path / "labels.csv").open():
+        _, files = read_files("/proc/self")
+    found = {Path(file.target).name: file.is_writable for file in files}
+    assert (found["journal.csv"], found["labels.csv"]) == (True, False)
 
 
 def test_fields_of_one_process(tmp_path: Path) -> None:
