@@ -63,7 +63,7 @@ def test_from_the_first_start_to_the_end(open_terminal: Open, start: Start, tmp_
     terminal.send("/", *"rank=1")
     terminal.wait_for(r"filter: rank=1, \d of \d processes")
     terminal.send("Enter")
-    terminal.wait_for("Esc no filter")
+    terminal.wait_for("Esc all")
     terminal.send("k")
     terminal.wait_for("Send a signal")
     terminal.send("Enter")

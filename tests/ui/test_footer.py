@@ -56,7 +56,7 @@ def test_all_pages_are_named_from_110_cells(page: str, width: int) -> None:
     ("view", "there", "gone"),
     [
         (SICK, "0 why", "Esc"),
-        (replace(SICK, selected=2), "Enter its stack", "no filter"),
+        (replace(SICK, selected=2), "Enter its stack", "Esc all"),
         (replace(SICK, selected=2), "Esc clear", "Esc back"),
         (replace(SICK, is_paused=True), "p now", "p pause"),
         (replace(SICK, page="logs").with_state(LogsState(is_following=False)), "F follow", "F hold"),
