@@ -27,8 +27,6 @@ TRIPLED, TRIPLED_S = 3.0, 25.0
 """Times the first step time, and the time of a rise by so much. Engineering default."""
 RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): at 1 each is above all before it. Engineering default."""
-
-
 _RISEN = 1.3
 """Times the step time of the first third of the samples' window, in the last third. Engineering default."""
 _ALL_ELSE = 0.2

@@ -60,7 +60,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     count = max(1, min(-(-len(every) // storeys), fitting))
     cells = (room - _GAP * (count - 1)) // count
     history = view.frame.history[-min(PAST_MOST, 2 * cells) :]
-    past = [_at(derived.gpus, row.gpu.index) for derived in history]
+    past = [gpu_view.device_at(derived.gpus, row.gpu.index) for derived in history]
     lines: list[Line] = []
     for storey in range(storeys):
         rows = (height - 2 - len(lines)) // (storeys - storey)
@@ -74,10 +74,6 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         Line(f"GPU {row.gpu.index}{span}", "title"),
         Line(gpu_view.throttled_words(view, row.gpu.index), "warn"),
     )
-
-
-def _at(gpus: tuple[Gpu, ...], index: int) -> Gpu | None:
-    return next((gpu for gpu in gpus if gpu.index == index), None)
 
 
 def _drawn(quantity: _Quantity, now: Gpu, past: list[Gpu | None], cells: int, height: int) -> list[Line]:
@@ -113,7 +109,7 @@ def _quantities(view: View, row: GpuRow) -> list[_Quantity]:
     """Those that the device reports and whose scale is known; of one that is lost, those that it reported last."""
     found = list(_reported(row.gpu, row))
     for derived in () if found else reversed(view.frame.history):
-        before = _at(derived.gpus, row.gpu.index)
+        before = gpu_view.device_at(derived.gpus, row.gpu.index)
         if before is not None and (found := list(_reported(before, row))):
             break
     return found

@@ -151,11 +151,15 @@ def sentence(view: View) -> str:
     return f"{head}: {', '.join([*parts, *(trouble.words for trouble in gpu_trouble.troubles(gpu))])}"
 
 
+def device_at(gpus: Sequence[Gpu], index: int) -> Gpu | None:
+    """The device with this index; None at a moment when there was none."""
+    return next((gpu for gpu in gpus if gpu.index == index), None)
+
+
+@once
 def throttled_words(view: View, index: int) -> str:
     """ "throttled 61 % of the last 54 s, now since 08:03:26": how much of the time, and since when; "" where it never was."""
-    past = [
-        (derived, next((gpu for gpu in derived.gpus if gpu.index == index), None)) for derived in view.frame.history
-    ]
+    past = [(derived, device_at(derived.gpus, index)) for derived in view.frame.history]
     held = [
         (derived, bool(gpu_trouble.throttled_by(gpu)))
         for derived, gpu in past
