@@ -44,6 +44,20 @@ def _two(count: int, per: int, large: str, small: str) -> str:
     return f"{count // per} {large}{rest}"
 
 
+def clock(time_s: float) -> str:
+    """The local time of day of a Unix time: "14:02:10"."""
+    return _local(time_s).strftime("%H:%M:%S")
+
+
+def moment(time_s: float) -> str:
+    """The local date and time of day of a Unix time: "2026-01-31 14:02:10"."""
+    return _local(time_s).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _local(time_s: float) -> datetime:
+    return datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone()
+
+
 def meant_s(text: str, now_s: float) -> float | None:
     """The time that is meant by "14:02", "14:02:10", "-3m", "1h30m ago" or "now"; None where it is none. A time of day that
     is still to come is yesterday's."""
@@ -52,7 +66,7 @@ def meant_s(text: str, now_s: float) -> float | None:
         return now_s
     if found := _CLOCK.fullmatch(text):
         hour, minute, second = (int(part or 0) for part in found.groups())
-        now = datetime.fromtimestamp(now_s, tz=timezone.utc).astimezone()
+        now = _local(now_s)
         at = now.replace(hour=hour, minute=minute, second=second, microsecond=0)
         return (at if at <= now else at - timedelta(days=1)).timestamp()
     found = _AGO.fullmatch(text)

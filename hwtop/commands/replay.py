@@ -98,14 +98,14 @@ def frame_at(file: Path, at: str | None, symptoms: SymptomConfig) -> Frame:
         UsageError: the file cannot be replayed, or it has nothing before this time.
     """
     from hwtop.bundle import opened
-    from hwtop.fields import units
+    from hwtop.seconds import clock
 
     recording = opened.any_recording(file)
     until_s = moment(recording, at) or recording.last_s
     found = deque(frames_of(recording, symptoms, until_s), maxlen=1)
     _report(recording.problems)
     if not found:
-        raise UsageError(f"no snapshot to replay up to {units.clock(until_s)}")
+        raise UsageError(f"no snapshot to replay up to {clock(until_s)}")
     return found[0]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timezone
 from functools import wraps
 from math import isfinite
 
@@ -129,16 +128,6 @@ def short_duration(value_s: float) -> str:
         if value_s < limit:
             return f"{int(value_s / unit)}{name}"  # an age of 2 min 32 s is not yet 3 min
     return f"{int(value_s / 86400)}d"
-
-
-def moment(time_s: float) -> str:
-    """The local date and time of day of a Unix time: "2026-01-31 14:02:10"."""
-    return datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-def clock(time_s: float) -> str:
-    """The local time of day of a Unix time: "14:02:10"."""
-    return datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
 
 
 @_of_known

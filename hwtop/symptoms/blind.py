@@ -51,8 +51,8 @@ def blind_spots(derived: DerivedState, watched_s: float = ANSWERED_S) -> tuple[B
             lost = f"{job.logs.kernel_lost_lines} records were overwritten before they could be read"
             spots.append(Blind(source="kernel", reason=lost))
         if not job.ranks and not job.has_ended and job.rendezvous is None:
-            reason = f"no training rank under PID {job.target_pid}: give a Python process of the training job"
-            spots.append(Blind(source="ranks", reason=f"{reason}; `hwtop` alone lists them"))
+            reason = f"none under PID {job.target_pid}: `hwtop` alone lists jobs"  # whole in 80 columns
+            spots.append(Blind(source="ranks", reason=reason))
         here = sum(rank.is_alive for rank in job.ranks)
         if job.world_size is not None and job.world_size > max(here, job.local_world_size or 0):
             spots.append(Blind(source="ranks", reason=f"{here} of {job.world_size} ranks are visible on this machine"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-
 from hwtop.job.rank_set import named
 from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.signal import SentSignal
+from hwtop.seconds import clock
 
 _ENDS = frozenset({"SIGTERM", "SIGINT", "SIGKILL"})
 _HALTS = _ENDS | {"SIGSTOP"}
@@ -29,9 +28,8 @@ def sentence(sent: SentSignal, derived: DerivedState, before: str | None) -> str
     assert job is not None
     what = "Ended" if job.has_ended else "Paused" if sent.signal == "SIGSTOP" else "Interrupted"
     time_s = derived.time_s - (derived.at_s - sent.at_s)
-    clock = datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
     tail = "" if before is None else f"; before: {before}"
-    return f"{what} by you ({sent.signal} to {_whom(sent, job)} at {clock}){tail}"
+    return f"{what} by you ({sent.signal} to {_whom(sent, job)} at {clock(time_s)}){tail}"
 
 
 def _whom(sent: SentSignal, job: Job) -> str:

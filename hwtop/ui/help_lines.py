@@ -192,17 +192,27 @@ def _head(typed: str, found: int, width: int) -> Line:
 
 
 def _flowed(lines: list[Line], rows: int, count: int, first: int) -> tuple[list[list[Line]], int]:
-    """Columns as in a newspaper, and the line after the last. No column starts with a blank or ends with a title."""
+    """Columns as in a newspaper, and the line after the last. No column starts with a blank or within a row, or ends with a title."""
     columns = []
     for _ in range(count):
         while first < len(lines) and not lines[first].spans:
             first += 1
-        end = min(len(lines), first + rows)
-        if end < len(lines) and end - first > 1 and lines[end - 1].spans[:1] and lines[end - 1].spans[0][1] == "title":
+        whole = end = min(len(lines), first + rows)
+        while end < len(lines) and end > first and (_goes_on(lines[end]) or _is_title(lines[end - 1])):
             end -= 1
+        end = whole if end == first else end
         columns.append(lines[first:end])
         first = end
     return columns, first
+
+
+def _goes_on(line: Line) -> bool:
+    """Does it belong to the row above it? The first line of a row has its keys in front."""
+    return line.text.startswith("   ")
+
+
+def _is_title(line: Line) -> bool:
+    return bool(line.spans) and line.spans[0][1] == "title"
 
 
 def _end(lines: list[Line], rows: int, count: int, first: int = 0) -> int:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from hwtop.fields import units
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.report.frame.markdown import diagnosis
+from hwtop.seconds import moment
 from tests import frames
 from tests.parts import replace
 
-UNTIL = units.moment(frames.healthy().derived.time_s)
+UNTIL = moment(frames.healthy().derived.time_s)
 DEAD_RANK = """\
 # rank 1 is dead (signal 9); rank 0 waits for it in all_reduce
 

@@ -85,5 +85,5 @@ def test_process_that_is_no_python_is_diagnosed_without_stacks() -> None:
         sleeper.kill()
         sleeper.wait()
     assert found["target"]["pid"] == sleeper.pid
-    assert any("give a Python process" in reason for reason in reasons(found, "ranks")), found["blind"]
+    assert any("`hwtop` alone lists jobs" in reason for reason in reasons(found, "ranks")), found["blind"]
     assert found["findings"] == []

@@ -11,8 +11,10 @@ from hwtop.model.rank import HotLine
 from hwtop.model.stack import Refusal
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.pages.registry import current
+from hwtop.ui.panels.stacks import flame as flame_panel
 from hwtop.ui.panels.stacks import flame_view
 from hwtop.ui.panels.stacks.state import FlameState
+from hwtop.ui.playback import Playback
 from hwtop.ui.reducers import flame as flame_moves
 from hwtop.ui.view import View
 from hwtop.ui.widgets.text import to_ascii
@@ -47,15 +49,36 @@ def box_of(line: str, name: str) -> int:
     return end - start
 
 
+def row_of(lines: list[str], start: str) -> int:
+    """The first row that begins so."""
+    return next(row for row, line in enumerate(lines) if line.startswith(start))
+
+
+def test_where_there_is_room_a_box_says_where_in_the_source_it_is() -> None:
+    high, low = lines_of(page(), (120, 40)), lines_of(page(), (80, 24))
+    assert high[row_of(high, "│ ▌<module> 100%") + 1].startswith("│ ▌train.py:340  train(load(sys.argv[1]))")
+    assert low[row_of(low, "│ ▌<module> 100%") + 1].startswith("│ ▌train 100%")
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_click_on_either_row_of_a_box_selects_it(row: int) -> None:
+    panel = arrange(page(), 120, 40)["flame"]
+    rows = lines_of(page(), (120, 40))
+    node = flame_panel.node_at(page(), 5, row_of(rows, "│ ▏Tensor.backward") - panel.y + row, panel.width, panel.height)
+    assert node is not None
+    assert node.frame.name == "Tensor.backward"
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 def test_a_box_is_as_wide_as_its_share_and_the_root_is_on_top(size: tuple[int, int]) -> None:
     lines = lines_of(page(), size)
     room = arrange(page(), *size)["flame"].width - 4
-    assert lines[3].startswith("│ ▌<module> 100%")
-    assert lines[4].startswith("│ ▌train 100%")
-    assert lines[5].startswith("│ ▏Tensor.backward 55%")
-    assert abs(box_of(lines[5], "Tensor.backward") - room * 66 / 120) <= 1
-    assert "▌GPT.forward 30%" in lines[5]
+    root, train, below = (
+        row_of(lines, f"│ {name}") for name in ("▌<module> 100%", "▌train 100%", "▏Tensor.backward 55%")
+    )
+    assert 3 == root < train < below
+    assert abs(box_of(lines[below], "Tensor.backward") - room * 66 / 120) <= 1
+    assert "▌GPT.forward 30%" in lines[below]
     text = "\n".join(lines)
     assert "120 samples in 60 s" in text
     assert "▌ your code   ▏ library" in text
@@ -101,8 +124,8 @@ def test_zoom_gives_the_box_the_whole_width_and_back() -> None:
     view = flame_moves.zoomed(walk(page(), "down", "right"))
     lines = lines_of(view)
     room = arrange(view, 120, 40)["flame"].width - 4
-    assert abs(box_of(lines[5], "GPT.forward") - room) <= 1
-    assert abs(box_of(lines[7], "attention") - room * 17 / 36) <= 1
+    assert abs(box_of(lines[row_of(lines, "│ ▌GPT.forward")], "GPT.forward") - room) <= 1
+    assert abs(box_of(lines[row_of(lines, "│ ▌attention")], "attention") - room * 17 / 36) <= 1
     assert "zoomed into forward, Esc shows all" in "\n".join(lines)
     assert at(walk(view, "up")) == "GPT.forward"
     whole = flame_moves.unzoomed(view)
@@ -141,6 +164,8 @@ def test_no_flame_says_why(size: tuple[int, int]) -> None:
     view = page(with_job(flame=None))
     assert "no samples of rank 0 yet" in "\n".join(lines_of(view, size))
     assert "no samples of rank 3 yet" in "\n".join(lines_of(page(selected=3), size))
+    recorded = replace(page(selected=3), playback=Playback("run.hwtop", 0.0))
+    assert "recording has that of rank 0, which was chosen then" in " ".join(lines_of(recorded, (120, 40)))
     refused = with_job(
         flame=None,
         stack_errors=(("py-spy refused: ptrace_scope=1", "run sudo hwtop 41000"),),

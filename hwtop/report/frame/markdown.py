@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hwtop import __version__
-from hwtop.fields import units
 from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named
 from hwtop.job.stacks.phase_sentence import phase_sentence
@@ -17,6 +16,7 @@ from hwtop.model.symptom import Episode, Finding, Hypothesis
 from hwtop.report.fit import Section, fitted
 from hwtop.report.frame.ras import lines as ras_lines
 from hwtop.report.text_table import aligned
+from hwtop.seconds import moment
 
 _TOLD_RANKS = 16
 _FOLDED_BYTES = (56_000, 13_000)
@@ -73,7 +73,7 @@ def _job_line(job: Job, frame: Frame) -> str:
     who = named(alive) if alive else "no live rank"
     world = f" of {job.world_size}" if job.world_size is not None else ""
     again = f", restarted {job.restarts} time{'' if job.restarts == 1 else 's'}" if job.restarts else ""
-    until = units.moment(frame.derived.time_s)
+    until = moment(frame.derived.time_s)
     return f"Job: {launcher} on {frame.derived.host}, {who}{world}{again}; watched for {frame.watched_s:.0f} s until {until}"
 
 

@@ -19,12 +19,13 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion, workers_do
 from hwtop.job.stacks.frames import place
 from hwtop.job.stacks.groups import call_site, parting
+from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.liveness import LivenessState
 from hwtop.model.rank import Rank
 from hwtop.model.ras import RasProcess
 from hwtop.model.stack import StackFrame
-from hwtop.seconds import span
+from hwtop.seconds import clock, span
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
@@ -112,22 +113,22 @@ def awaited_in(ranks: Sequence[Rank], culprits: Collection[int]) -> str:
     return "rendezvous" if phases == {"rendezvous"} else "collective"
 
 
-def stillness(ranks: Sequence[Rank], still_s: float, now_s: float) -> tuple[str, ...]:
-    """What proves that nothing moves."""
+def stillness(ranks: Sequence[Rank], still_s: float, now: DerivedState) -> tuple[str, ...]:
+    """What proves that nothing moves, and since what time of day."""
     looks = min((rank.stack.samples for rank in ranks), default=0)
     is_same = all((rank.stall.same_stack_for_s or 0.0) >= still_s for rank in ranks)
     what = "'s stack has changed" if is_same else " has left the function that it is in"
     seen = (
         f"{counted(len(ranks), 'rank')}, {counted(looks, 'sample')} of each" if looks else counted(len(ranks), "rank")
     )
-    lines = [f"no live rank{what} for {span(still_s)} ({seen})"]
+    lines = [f"no live rank{what} for {span(still_s)}, since {clock(now.time_s - still_s)} ({seen})"]
     idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
     if idle and min(idle) >= STANDSTILL_S:
         lines.append(
             f"no CPU time (under 2 % of a core) and no disk traffic in any rank or worker for {span(min(idle))}"
         )
     asleep = {rank.rank: rank.stall.asleep_since_s for rank in ranks if rank.stall.asleep_since_s is not None}
-    for_s = min(still_s, now_s - max(asleep.values(), default=now_s))
+    for_s = min(still_s, now.at_s - max(asleep.values(), default=now.at_s))
     if for_s >= STANDSTILL_S:
         lines.append(f"the kernel has not woken the main thread of {named(asleep)} once in {span(for_s)}")
     ages = [rank.log.age_s for rank in ranks if rank.log.age_s is not None]
@@ -228,7 +229,7 @@ def _evidence(history: History, job: Job, cause: HangCause) -> tuple[str, ...]:
         for rank in ranks
         for child in failed_children(history, rank)[:SHOWN]
     ]
-    lines += stillness(ranks, cause.still_s, history.now.at_s)
+    lines += stillness(ranks, cause.still_s, history.now)
     return (*lines, *((cause.ruled_out,) if len(cause.trail) > 1 else ()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from hwtop.job.hang.collective_timeout import says
@@ -41,12 +42,20 @@ def check_stopped(history: History, limits: Limits = STOPPED) -> Observation | N
         facts={
             "ranks": named(numbers).capitalize(),
             "be": do(numbers, "be"),
+            "who_waits": _who_waits(history.live_ranks, stopped, others),
             "pids": " ".join(str(rank.pid) for rank in stopped),
             "tracer": traced[0].process.tracer_pid if traced else None,
         },
         evidence=tuple(evidence),
         ranks=tuple(rank.rank for rank in stopped),
     )
+
+
+def _who_waits(live: Sequence[Rank], stopped: Sequence[Rank], waiting: Sequence[int]) -> str | None:
+    """ "the whole job waits", "ranks 1-2 wait"; None as long as nobody is seen to."""
+    if len(stopped) + len(waiting) == len(live):
+        return "the whole job waits"
+    return f"{named(waiting)} {do(waiting, 'wait')}" if waiting else None
 
 
 def _stopped_again(history: History, limits: Limits) -> Observation | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from itertools import pairwise
 from math import isfinite
 from statistics import median
@@ -12,6 +11,7 @@ from msgspec import Struct
 
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.log import Progress
+from hwtop.seconds import clock
 from hwtop.symptoms.history import History
 
 _BEGINNING = 5
@@ -133,11 +133,11 @@ def when(history: History, point: CurvePoint) -> str:
         return f"at {step}" if step else "before hwtop attached"
     if point.is_past and point.written_s is not None:
         minutes, second = divmod(int(point.written_s) % 86_400, 60)
-        clock = f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
+        written = f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
     else:
         time_s = history.now.time_s - (history.now.at_s - point.at_s)
-        clock = datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone().strftime("%H:%M:%S")
-    return f"at {clock} ({step})" if step else f"at {clock}"
+        written = clock(time_s)
+    return f"at {written} ({step})" if step else f"at {written}"
 
 
 def step_distance(points: Sequence[CurvePoint]) -> float | None:

@@ -22,8 +22,8 @@ _ALWAYS: tuple[Offer, ...] = (
 )
 _PAUSED: tuple[Offer, ...] = (
     (("pause",), "now"),
-    (("step-back", "step-on"), "step"),
     (("turn-back", "turn-on"), "findings"),
+    (("step-back", "step-on"), "step"),
 )
 _QUIT: tuple[Offer, ...] = ((("quit",), "quit"), (("help",), "help"))
 

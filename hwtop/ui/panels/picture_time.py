@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hwtop.fields import units
+from hwtop.seconds import clock
 from hwtop.ui.view import View
 
 EXAMPLES = "14:02  14:02:10  -3m  -1h30m"
@@ -26,8 +27,8 @@ def is_past(view: View) -> bool:
 def words(view: View) -> str:
     """The moment of a paused picture: "14:02:10, 3 min 12 s ago", of a recording without the last."""
     if view.playback is not None:
-        return units.clock(view.frame.derived.time_s)
-    return f"{units.clock(view.frame.derived.time_s)}, {units.duration(round(ago_s(view)))} ago"
+        return clock(view.frame.derived.time_s)
+    return f"{clock(view.frame.derived.time_s)}, {units.duration(round(ago_s(view)))} ago"
 
 
 def played(view: View) -> str:
@@ -39,4 +40,4 @@ def played(view: View) -> str:
 
 def dated(view: View, text: str) -> str:
     """`text` about this picture for somebody else: with its time, where that is not now."""
-    return f"at {units.clock(view.frame.derived.time_s)}: {text}" if is_past(view) else text
+    return f"at {clock(view.frame.derived.time_s)}: {text}" if is_past(view) else text

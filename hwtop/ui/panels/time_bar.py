@@ -6,6 +6,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hwtop.fields import units
+from hwtop.seconds import clock
 from hwtop.symptoms.severity import gravity
 from hwtop.ui import marks, past
 from hwtop.ui.panels import picture_time
@@ -77,7 +78,7 @@ def _bar(view: View, width: int) -> _Bar:
     ago_s = end_s - view.frame.derived.time_s
     span_s = next((each for each in _SPANS_S if each > ago_s), end_s - first_s)
     start_s = max(first_s, end_s - span_s)
-    head = Line(f" {_MORE if start_s > first_s else ' '}{units.clock(start_s)} ", "label").add("├", "border")
+    head = Line(f" {_MORE if start_s > first_s else ' '}{clock(start_s)} ", "label").add("├", "border")
     tail = Line("┤", "border").add(" now ", "label")
     assert view.past.newest is not None
     level = view.past.newest.verdict.level
@@ -93,8 +94,8 @@ def _recorded_bar(view: View, first_s: float, width: int) -> _Bar:
     assert view.playback is not None
     assert view.past.newest is not None
     end_s, loaded_s = view.playback.end_s, view.past.newest.derived.time_s
-    head = Line(f"  {units.clock(first_s)} ", "label").add("├", "border")
-    tail = Line("┤", "border").add(f" {units.clock(end_s)} ", "label")
+    head = Line(f"  {clock(first_s)} ", "label").add("├", "border")
+    tail = Line("┤", "border").add(f" {clock(end_s)} ", "label")
     if not view.past.is_whole:
         tail.add(f"loading {units.pct(100 * (loaded_s - first_s) / max(1e-9, end_s - first_s))} ", "accent")
     return _Bar(head, tail, max(1, width - head.width - tail.width), first_s, end_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hwtop.fields import units
 from hwtop.fields.node_row import reporting
 from hwtop.model.job import JobPlace
+from hwtop.seconds import clock
 from hwtop.ui import marks, progress
 from hwtop.ui.panels import picture_time
 from hwtop.ui.view import View
@@ -48,7 +49,7 @@ def _identity(view: View, width: int) -> Line:
     if derived.late_ms > 500:
         own += f", late {derived.late_ms / 1000:.1f} s"
     right = Line(f"{own}  ", "dim") if width >= 100 and derived.own_cpu_pct is not None else Line()
-    right.add(f"{units.clock(derived.time_s)} ", "label")
+    right.add(f"{clock(derived.time_s)} ", "label")
     busy = "● recording" if view.is_recorded else progress.word(view)
     right = Line(f"{busy}  ", "accent").extend(right) if busy else right
     parts = _parts(view)

@@ -12,9 +12,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from hwtop.fields import units
 from hwtop.model.frame import Frame
-from hwtop.seconds import meant_s
+from hwtop.seconds import clock, meant_s
 from hwtop.ui import past
 from hwtop.ui.panels import picture_time
 from hwtop.ui.reducers import logs
@@ -82,7 +81,7 @@ def shown(view: View, place: int) -> View:
         return view
     if place < 0:
         first = view.past.kept[0]
-        view = replace(view, note=f"{units.clock(first.time_s)} is the first picture of this session")
+        view = replace(view, note=f"{clock(first.time_s)} is the first picture of this session")
     return logs.with_frame(replace(view, is_paused=True), past.frame_of(view.past, max(0, place)))
 
 
@@ -95,7 +94,7 @@ def sought(view: View, time_s: float) -> View:
     view = shown(view, place)
     if abs(found_s - time_s) <= _FAR_S:
         return view
-    return replace(view, note=f"{units.clock(time_s)} was not sampled: {units.clock(found_s)} is closest")
+    return replace(view, note=f"{clock(time_s)} was not sampled: {clock(found_s)} is closest")
 
 
 def asking(view: View) -> View:

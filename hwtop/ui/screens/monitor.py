@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from textual import events
 from textual.errors import NoWidget
 
-from hwtop.fields import units
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
+from hwtop.seconds import clock
 from hwtop.symptoms.summary import cut, few_lines, job_pid, one_line
 from hwtop.ui.input import keyboard
 from hwtop.ui.input import mouse as mouse_moves
@@ -319,5 +319,5 @@ def _chat_line(frame: Frame) -> str:
     """The verdict after host, PID and time of day: what it says of times goes on to pass."""
     job = frame.derived.job
     pid = () if job is None else (f"PID {job_pid(job)}",)
-    where = (frame.derived.host, *pid, units.clock(frame.derived.time_s))
+    where = (frame.derived.host, *pid, clock(frame.derived.time_s))
     return cut(f"{', '.join(where)}: {one_line(frame)}")

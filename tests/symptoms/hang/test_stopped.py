@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hwtop.model.rank import Rank
 from hwtop.symptoms.hang.stopped import check_stopped
 from hwtop.symptoms.text import percent
 from tests.symptoms.derived_states import constant, derived, history, job, rank
@@ -46,3 +47,17 @@ def test_who_traces_a_stopped_rank_is_told() -> None:
     assert seen is not None
     assert "traced by PID 77" in seen.evidence[0]
     assert "ps -fp 77" in seen.next_steps[1]
+
+
+def test_the_title_says_that_others_wait_only_once_they_do() -> None:
+    stopped = rank(1, os_state="T", state="stopped", cpu_pct=0.0, stopped_for_s=6.0)
+    waiting = rank(0, phase="collective", is_waiting=True)
+
+    def title(*ranks: Rank) -> str:
+        seen = check_stopped(constant(job(*ranks)))
+        assert seen is not None
+        return seen.title
+
+    assert title(rank(0), stopped) == "Rank 1 is stopped (SIGSTOP or a debugger)"
+    assert title(waiting, stopped).endswith("): the whole job waits")
+    assert title(waiting, stopped, rank(2)).endswith("): rank 0 waits")

@@ -15,6 +15,7 @@ from hwtop.fields.levels import built_in
 from hwtop.job.rank_set import named, rank_set
 from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import Gpu
+from hwtop.seconds import clock
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.gpu import trouble as gpu_trouble
@@ -173,7 +174,7 @@ def throttled_words(view: View, index: int) -> str:
     words = f"throttled {100 * share:.0f} % of the last {units.duration(seen_s)}" if seen_s else "throttled"
     if free_at + 1 == len(held):
         return words
-    since = units.clock(held[free_at + 1][0].time_s)
+    since = clock(held[free_at + 1][0].time_s)
     return words + (f", now since {since}" if free_at >= 0 else f", since before {since}")
 
 

@@ -11,7 +11,7 @@ from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.state import SEARCH
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import ELLIPSIS, elide_middle
+from hwtop.ui.widgets.text import ELLIPSIS, cells, elide_middle
 
 _TOLD_FROM = 96
 """Cells from which each line names its file, and the weight of what it matched in words."""
@@ -52,8 +52,11 @@ class Writer:
         else:
             glyph, word, role = marks.SEVERITY[event.severity]
             tail = Line(f"  {word.lower()} " if self._is_wide else "  ", role).add(f"‹{event.pattern}›", role)
+            taken = shown.width + 2
+            if not self._is_wide and taken + cells(line.text) + tail.width > self._width:
+                tail = Line()  # what the line says is worth more than the name of its pattern
             room = max(8, self._width - tail.width)
-            shown.add(f"{glyph} ", role).extend(self._text(line.text, role, shown.width + 2 + tail.width))
+            shown.add(f"{glyph} ", role).extend(self._text(line.text, role, taken + tail.width))
             shown = shown.fitted(room).extend(tail).fitted(self._width)
         return shown.recoloured("cursor") if is_marked else shown
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from hwtop.fields import units
 from hwtop.model.job import Job
 from hwtop.model.log import LogLine
+from hwtop.seconds import clock
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.line import Writer
@@ -92,7 +93,7 @@ def _note(view: View, newer: int) -> Line:
         return Line(f"{newer} newer below", "accent")
     is_following = view.state(LogsState).is_following
     if is_following and view.is_paused:
-        return Line(f"as of {units.clock(view.frame.derived.time_s)}", "accent")
+        return Line(f"as of {clock(view.frame.derived.time_s)}", "accent")
     if is_following and view.rank is not None:
         return Line(key_names.first("clear", view.keymap), "key").add(" all ranks  ", "label").add("following", "dim")
     if is_following:

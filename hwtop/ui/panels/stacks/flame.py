@@ -9,6 +9,9 @@ from msgspec import Struct
 from hwtop.fields import units
 from hwtop.job.stacks.frames import short_name
 from hwtop.model.flame import Flame, FlameNode
+from hwtop.model.job import Job
+from hwtop.model.rank import Rank
+from hwtop.model.stack import StackFrame
 from hwtop.ui.panels import consent
 from hwtop.ui.panels.ranks import table as ranks
 from hwtop.ui.panels.stacks import flame_view
@@ -23,6 +26,8 @@ _USER, _LIBRARY = "▌", "▏"
 _FOOT = 2
 """Rows under the boxes: what is selected, and what the edges mean."""
 _NAME = 24
+_SOURCE = 8
+"""Cells from which a line of the source can be read."""
 _LEFT = 2
 """Cells of the frame and the blank beside it."""
 
@@ -58,7 +63,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     here, zoom = flame_view.selected(view, flame), flame_view.zoom(view, flame)
     boxes = _boxes(flame, zoom, here, room)
     visible_rows = _visible_rows(boxes, here, rows)
-    lines = [_row(boxes[index], room, flame.samples) for index in visible_rows]
+    is_tall = _is_tall(boxes, rows)
+    lines = [line for index in visible_rows for line in _row(boxes[index], room, flame.samples, is_tall=is_tall)]
     lines += [Line()] * (rows - len(lines))
     note = _samples(flame)
     if len(visible_rows) < len(boxes):
@@ -89,8 +95,10 @@ def node_at(view: View, x: int, y: int, width: int, height: int) -> FlameNode | 
         return None
     here, zoom = flame_view.selected(view, flame), flame_view.zoom(view, flame)
     boxes = _boxes(flame, zoom, here, inner(width))
-    visible_rows = _visible_rows(boxes, here, height - 2 - _FOOT)
-    row = boxes[visible_rows[y - 1]] if y - 1 < len(visible_rows) else []
+    rows = height - 2 - _FOOT
+    visible_rows = _visible_rows(boxes, here, rows)
+    at = (y - 1) // (2 if _is_tall(boxes, rows) else 1)
+    row = boxes[visible_rows[at]] if at < len(visible_rows) else []
     return next((each.node for each in row if each.x <= x - _LEFT < each.x + each.width), None)
 
 
@@ -102,6 +110,11 @@ def path_node_at(view: View, y: int, height: int) -> FlameNode | None:
     path = _path(view, flame)
     shown = _path_rows(view, flame, path, height)
     return path[shown[y - 2]] if 0 <= y - 2 < len(shown) else None
+
+
+def _is_tall(boxes: Sequence[Sequence[_Box]], rows: int) -> bool:
+    """Is there room for a second row in each box: where in the source most of its samples were?"""
+    return 2 * len(boxes) <= rows
 
 
 def _visible_rows(boxes: Sequence[Sequence[_Box]], here: Sequence[FlameNode], rows: int) -> range:
@@ -140,12 +153,21 @@ def _why_empty(view: View, width: int) -> list[Line]:
     reasons += [each for each in job.stacks.errors if each not in reasons]
     reasons += [(f"{refusal.rung}: {refusal.reason}", refusal.advice) for refusal in job.stacks.refusals]
     if not reasons:
-        return [Line("◌ ", "dim").add(f"no samples of rank {rank.rank} yet: the first come within seconds", "dim")]
+        return [Line("◌ ", "dim").add(piece, "dim") for piece in wrap(_not_yet(view, job, rank), max(8, width - 2))]
     lines = [Line("▲ ", "warn").add("no samples:", "strong")]
     for reason, advice in dict.fromkeys(reasons):
         lines += [Line("  ").add(piece, "text") for piece in wrap(reason, max(8, width - 2))]
         lines += [Line("  → ", "accent").add(piece, "accent") for piece in wrap(advice, max(8, width - 4))]
     return [*lines, *consent.offer(view, 2)]
+
+
+def _not_yet(view: View, job: Job, rank: Rank) -> str:
+    """A live watch samples the rank that is chosen; a recording has what was chosen then."""
+    if view.playback is None:
+        return f"no samples of rank {rank.rank} yet: the first come within seconds"
+    flame = job.stacks.flame
+    has = "none" if flame is None else f"that of rank {flame.rank}, which was chosen then"
+    return f"no flame of rank {rank.rank} at this time: the recording has {has}. Page 2 shows its hottest lines"
 
 
 def _depth(nodes: Sequence[FlameNode]) -> int:
@@ -173,14 +195,32 @@ def _boxes(flame: Flame, zoom: Sequence[FlameNode], here: Sequence[FlameNode], w
     return rows
 
 
-def _row(boxes: Sequence[_Box], width: int, total: int) -> Line:
+def _row(boxes: Sequence[_Box], width: int, total: int, *, is_tall: bool) -> list[Line]:
+    """The boxes of one depth: their names, and in tall ones the places under these."""
+    labels = [[_label(each.node, each.width - 1, total) for each in boxes]]
+    if is_tall:
+        labels.append([_source(each.node, each.width - 1) for each in boxes])
+    return [_boxed(boxes, texts, width) for texts in labels]
+
+
+def _boxed(boxes: Sequence[_Box], texts: Sequence[str], width: int) -> Line:
     line = Line()
-    for each in boxes:
+    for each, text in zip(boxes, texts, strict=True):
         line.add(" " * (each.x - line.width), "text")
         edge = _USER if each.node.is_user else _LIBRARY
         role = "cursor" if each.is_selected else "flame-user" if each.node.is_user else "flame-library"
-        line.add(edge + _label(each.node, each.width - 1, total), role)
+        line.add(edge + text, role)
     return line.add(" " * (width - line.width), "text")
+
+
+def _source(node: FlameNode, width: int) -> str:
+    """File and line, with the text of the line where it fits: "train.py:97  loss.backward()"."""
+    place = _place(node.frame)
+    text = next((each for each in (place, place.rsplit("/", 1)[-1]) if cells(each) <= width), "")
+    room = width - cells(text) - 2
+    if text and node.frame.code and room >= _SOURCE:
+        text += "  " + elide_end(visible(node.frame.code), room)
+    return text + " " * (width - cells(text))
 
 
 def _label(node: FlameNode, width: int, total: int) -> str:
@@ -240,6 +280,10 @@ def _step(node: FlameNode, flame: Flame, width: int) -> Line:
     room = max(8, width - line.width - 2)
     line.add(_USER if node.is_user else _LIBRARY, "accent" if node.is_user else "dim").add(" ")
     name = elide_middle(short_name(node.frame.name), min(_NAME, room * 3 // 5))
-    where = f"{node.frame.short_filename}:{node.frame.line}" if node.frame.line else node.frame.short_filename
     line.add(name, role).add("  ")
-    return line.add(elide_path(where, max(4, width - line.width)), "accent" if node.is_user else "dim")
+    return line.add(elide_path(_place(node.frame), max(4, width - line.width)), "accent" if node.is_user else "dim")
+
+
+def _place(frame: StackFrame) -> str:
+    """ "data/dataloader.py:725"; a frame of C code has no line."""
+    return visible(f"{frame.short_filename}:{frame.line}" if frame.line else frame.short_filename)

@@ -104,7 +104,7 @@ def _confidence_bar(row: _Row, width: int) -> Line:
 
 
 def _since(row: _Row, _: int) -> Line:
-    return Line(symptom_view.clock(row.frame, row.finding.first_seen_s), "label")
+    return Line(symptom_view.clock_after(row.frame, row.finding.first_seen_s), "label")
 
 
 def _age(row: _Row, _: int) -> Line:

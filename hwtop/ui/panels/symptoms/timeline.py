@@ -52,9 +52,9 @@ def lines(view: View, width: int) -> list[Line]:
         )
         row = row.fitted(name + 4).extend(_bar(view.frame, episodes, cells))
         rows.append(row.add("  ").extend(_when(view.frame, episodes[-1])))
-    start = symptom_view.clock(view.frame, 0)
+    start = symptom_view.clock_after(view.frame, 0)
     axis = Line(" " * (name + 4)).add(start, "dim")
-    end = symptom_view.clock(view.frame, view.frame.watched_s) if view.is_paused else "now"
+    end = symptom_view.clock_after(view.frame, view.frame.watched_s) if view.is_paused else "now"
     axis.add(end.rjust(max(0, cells - len(start))), "dim")
     return [*rows, axis]
 
@@ -67,10 +67,10 @@ def _by_symptom(frame: Frame) -> dict[str, list[Episode]]:
 
 
 def _when(frame: Frame, episode: Episode) -> Line:
-    start = symptom_view.clock(frame, episode.raised_s)
+    start = symptom_view.clock_after(frame, episode.raised_s)
     if episode.cleared_s is None:
         return Line(f"seen {start}", "text")
-    return Line(f"{start}–{symptom_view.clock(frame, episode.cleared_s)}", "dim")
+    return Line(f"{start}–{symptom_view.clock_after(frame, episode.cleared_s)}", "dim")
 
 
 def _bar(frame: Frame, episodes: list[Episode], cells: int) -> Line:

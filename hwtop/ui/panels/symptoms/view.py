@@ -10,6 +10,7 @@ from hwtop.fields import units
 from hwtop.job.rank_set import named
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Episode, Finding
+from hwtop.seconds import clock
 from hwtop.ui import marks
 from hwtop.ui.panels.symptoms.state import SymptomsState
 from hwtop.ui.view import View
@@ -96,13 +97,13 @@ def times(frame: Frame, finding: Finding) -> Iterator[str]:
 def _time(frame: Frame, episode: Episode) -> str:
     proof_s = episode.raised_s - episode.seen_s
     began = " as hwtop started (it may be older)" if episode.seen_s < _START_S else ""
-    seen = f"first seen {clock(frame, episode.seen_s)}{began}"
+    seen = f"first seen {clock_after(frame, episode.seen_s)}{began}"
     proven = f"proven {units.duration(round(proof_s))} later" if proof_s >= 0.5 else "proven at once"
     if episode.cleared_s is None:
         return f"{seen}, {proven}, still there"
-    return f"{seen}, {proven}, gone at {clock(frame, episode.cleared_s)}"
+    return f"{seen}, {proven}, gone at {clock_after(frame, episode.cleared_s)}"
 
 
-def clock(frame: Frame, after_s: float) -> str:
+def clock_after(frame: Frame, after_s: float) -> str:
     """The time of day so many seconds after hwtop began to watch."""
-    return units.clock(frame.derived.time_s - frame.watched_s + after_s)
+    return clock(frame.derived.time_s - frame.watched_s + after_s)
