@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hwtop.bundle.opened import any_recording
-from hwtop.commands.replay import frames_of
+from hwtop.commands.saved.replay import frames_of
 from hwtop.config import EVERY_SYMPTOM
 from hwtop.feed.live import LIVE_STACK_BUDGET_PCT
 from hwtop.feed.record import recorded

@@ -14,39 +14,67 @@ from hwtop import __version__
 from hwtop.errors import CannotError, HwtopError, UsageError, internal_error
 from hwtop.suggestion import did_you_mean
 
-COMMANDS = {
-    "agent": "Report the job on this node to `hwtop fleet`, which starts it.",
-    "completion": "Print a shell completion script.",
-    "baseline": "Save a good run as a baseline, and compare later runs with it.",
-    "bundle": "Collect what a colleague needs to see of a job in one file, secrets masked.",
-    "compare": "Compare two runs: recordings, bundles or baselines.",
-    "config": "Write, show and check the settings file.",
-    "demo": "Start a small training job with a planted fault, and watch it.",
-    "doctor": "Print what hwtop can and cannot see here, and how to change that.",
-    "diagnose": "Watch a job without a screen, then print what is wrong.",
-    "explain": "Explain a symptom: what it means, when it is raised, what to do.",
-    "export": "Serve metrics to Prometheus, or convert a recording for other tools.",
-    "fleet": "Watch a job on several nodes, over ssh, Slurm, Ray or Kubernetes.",
-    "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
-    "incidents": "List, show and remove what hwtop saved of jobs that hung or crashed.",
-    "man": "Print the manual page.",
-    "mcp": "Serve coding agents by the Model Context Protocol, on standard input and output.",
-    "open": "Show or diagnose a bundle or a recording: the same as replay.",
-    "patterns": "List, show and test log patterns, built-in and your own.",
-    "record": "Record a job without a screen, into a file for `hwtop replay`.",
-    "replay": "Show or diagnose a recording or a bundle.",
-    "scan": "Search log files for known errors and progress.",
-    "schema": "Print the JSON Schema of what hwtop prints as JSON.",
-    "screenshot": "Save the screen as PNG, SVG, HTML or text, without a terminal.",
-    "prepare": "Print what to switch on before a run so that a hang can be diagnosed.",
-    "preflight": "Check this machine and a training script before a run.",
-    "snapshot": "Read all metrics once and print them.",
-    "symptoms": "List all symptoms with their thresholds.",
-    "stacks": "Print the Python stacks of all ranks, grouped.",
-    "wait": "Wait until a job ends, stalls, has a symptom or reaches a step.",
-    "web": "Show the screen in a browser on this machine.",
+_ROOMS = {
+    "job": (
+        "Look at a job",
+        {
+            "diagnose": "Watch a job without a screen, then print what is wrong.",
+            "stacks": "Print the Python stacks of all ranks, grouped.",
+            "wait": "Wait until a job ends, stalls, has a symptom or reaches a step.",
+            "scan": "Search log files for known errors and progress.",
+            "snapshot": "Read all metrics once and print them.",
+            "fleet": "Watch a job on several nodes, over ssh, Slurm, Ray or Kubernetes.",
+        },
+    ),
+    "saved": (
+        "Keep, share and compare",
+        {
+            "record": "Record a job without a screen, into a file for `hwtop replay`.",
+            "replay": "Show or diagnose a recording or a bundle.",
+            "open": "Show or diagnose a bundle or a recording: the same as replay.",
+            "bundle": "Collect what a colleague needs to see of a job in one file, secrets masked.",
+            "screenshot": "Save the screen as PNG, SVG, HTML or text, without a terminal.",
+            "incidents": "List, show and remove what hwtop saved of jobs that hung or crashed.",
+            "baseline": "Save a good run as a baseline, and compare later runs with it.",
+            "compare": "Compare two runs: recordings, bundles or baselines.",
+        },
+    ),
+    "setup": (
+        "Before a run, and to set up hwtop",
+        {
+            "demo": "Start a small training job with a planted fault, and watch it.",
+            "preflight": "Check this machine and a training script before a run.",
+            "prepare": "Print what to switch on before a run so that a hang can be diagnosed.",
+            "heartbeat": "Print a Python module with which a training reports its step to hwtop.",
+            "doctor": "Print what hwtop can and cannot see here, and how to change that.",
+            "config": "Write, show and check the settings file.",
+            "completion": "Print a shell completion script.",
+        },
+    ),
+    "serve": (
+        "For other programs",
+        {
+            "web": "Show the screen in a browser on this machine.",
+            "export": "Serve metrics to Prometheus, or convert a recording for other tools.",
+            "mcp": "Serve coding agents by the Model Context Protocol, on standard input and output.",
+            "agent": "Report the job on this node to `hwtop fleet`, which starts it.",
+        },
+    ),
+    "reference": (
+        "Look something up",
+        {
+            "explain": "Explain a symptom: what it means, when it is raised, what to do.",
+            "symptoms": "List all symptoms with their thresholds.",
+            "patterns": "List, show and test log patterns, built-in and your own.",
+            "schema": "Print the JSON Schema of what hwtop prints as JSON.",
+            "man": "Print the manual page.",
+        },
+    ),
 }
-"""Name -> help line. `live` runs when no command is given."""
+"""Folder of `hwtop.commands` -> its title in the help, and its commands with a help line each. `live` runs when no command is given."""
+COMMANDS = {name: text for _, commands in _ROOMS.values() for name, text in commands.items()}
+"""Name -> help line."""
+_FOLDER = {"live": "job"} | {name: room for room, (_, commands) in _ROOMS.items() for name in commands}
 _SAME = {"open": "replay"}
 """Another name of a command."""
 
@@ -60,7 +88,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name != "live" and cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"hwtop.commands.{_SAME.get(cmd_name, cmd_name)}").command
+        module = f"hwtop.commands.{_FOLDER[cmd_name]}.{_SAME.get(cmd_name, cmd_name)}"
+        command: click.Command = import_module(module).command
         return command
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -78,8 +107,10 @@ class _Commands(click.Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands (see hwtop COMMAND -h)"):
-            formatter.write_dl([(name, COMMANDS[name]) for name in sorted(COMMANDS)])
+        widest = max(map(len, COMMANDS))
+        for title, commands in _ROOMS.values():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), text) for name, text in commands.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and not ctx.resilient_parsing and not (_names_a_command(args) or _may_be_a_target(args[0])):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from hwtop.commands.web import listen
+from hwtop.commands.serve.web import listen
 from hwtop.model.frame import Frame
 from hwtop.ui.options import ScreenOptions
 from hwtop.web.access import Access

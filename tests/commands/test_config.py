@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from hwtop.cli import cli
 from hwtop.collectors.ras import policy
-from hwtop.commands import demo, live
+from hwtop.commands.job import live
+from hwtop.commands.setup import demo
 from hwtop.commands.shared import screen
 from hwtop.config import Config, load, parse
 from hwtop.errors import HwtopError, UsageError

@@ -188,7 +188,7 @@ def test_an_unknown_page_is_refused_before_anything_is_written(recording: Path, 
 
 
 def test_metrics_and_numbers_do_not_load_the_screen() -> None:
-    code = "import sys, hwtop.commands.export, hwtop.report.exports.openmetrics, hwtop.report.exports.readings_csv; print('textual' in sys.modules)"
+    code = "import sys, hwtop.commands.serve.export, hwtop.report.exports.openmetrics, hwtop.report.exports.readings_csv; print('textual' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
 
 

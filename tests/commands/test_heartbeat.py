@@ -6,7 +6,7 @@ import ast
 
 from click.testing import CliRunner
 
-from hwtop.commands.heartbeat import command
+from hwtop.commands.setup.heartbeat import command
 
 
 def test_it_prints_a_program_of_the_standard_library_alone() -> None:

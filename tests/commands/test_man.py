@@ -11,7 +11,7 @@ import click
 import pytest
 
 from hwtop.cli import COMMANDS, cli
-from hwtop.commands.man import page
+from hwtop.commands.reference.man import page
 
 
 @pytest.fixture(scope="module")

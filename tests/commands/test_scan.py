@@ -119,7 +119,7 @@ def test_lines_of_any_length_and_a_log_that_begins_with_a_hole(tmp_path: Path) -
 
 def test_it_needs_no_screen() -> None:
     program = (
-        "import sys, hwtop.commands.scan as s\n"
+        "import sys, hwtop.commands.job.scan as s\n"
         "try: s.command(['-'], standalone_mode=False)\n"
         "except SystemExit: pass\n"
         "sys.exit('textual' in sys.modules or 'rich' in sys.modules)"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hwtop.commands import live
+from hwtop.commands.job import live
 from hwtop.commands.shared.watching import Watching
 from hwtop.config import Config
 from hwtop.errors import UsageError

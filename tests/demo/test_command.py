@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from hwtop.cli import main
-from hwtop.commands import demo, live
+from hwtop.commands.job import live
+from hwtop.commands.setup import demo
 from hwtop.commands.shared.watching import Watching
 from hwtop.demo import catalogue
 from hwtop.demo.run import DemoJob

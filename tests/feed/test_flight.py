@@ -11,7 +11,7 @@ import pytest
 
 from hwtop.bundle import opened
 from hwtop.bundle.evidence import Evidence
-from hwtop.commands.bundle import bundle_of_watch
+from hwtop.commands.saved.bundle import bundle_of_watch
 from hwtop.config import EVERY_SYMPTOM
 from hwtop.feed.flight import KEEP_S, Flight, folder
 from hwtop.feed.record import RecordingSwitch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hwtop.commands.replay import frames_of
+from hwtop.commands.saved.replay import frames_of
 from hwtop.config import EVERY_SYMPTOM
 from hwtop.errors import UsageError
 from hwtop.report.frame import fleet, json_report

@@ -61,7 +61,7 @@ def test_gpus_that_answer_are_watched_to_the_end() -> None:
 
 
 def test_the_command_measures_the_library_that_is_there(fake_nvml: FakeNvml) -> None:
-    code = "import hwtop.commands.snapshot as s; s._COST_SECONDS = 2.0; s.command(['--costs', '--json'])"
+    code = "import hwtop.commands.job.snapshot as s; s._COST_SECONDS = 2.0; s.command(['--costs', '--json'])"
     result = subprocess.run([sys.executable, "-c", code], env=fake_nvml.env, check=True, capture_output=True, text=True)
     calls = json.loads(result.stdout)["gpu_calls"]
     by_function = {call["function"]: call for call in calls}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from hwtop.commands.replay import frames_of
+from hwtop.commands.saved.replay import frames_of
 from hwtop.config import EVERY_SYMPTOM
 from hwtop.store.reader import FleetRecording
 from hwtop.ui.app import HwtopApp

@@ -81,5 +81,5 @@ def test_without_the_extra(command: tuple[str, ...]) -> None:
 
 
 def test_the_extra_is_loaded_only_where_metrics_are_pushed() -> None:
-    code = "import sys, hwtop.commands.fleet, hwtop.commands.export; print({'google.protobuf', 'opentelemetry.proto', 'textual'} & {*sys.modules})"
+    code = "import sys, hwtop.commands.job.fleet, hwtop.commands.serve.export; print({'google.protobuf', 'opentelemetry.proto', 'textual'} & {*sys.modules})"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"

@@ -94,7 +94,7 @@ class Watching:
     def bundle(self, shot: Shot, told: Callable[[str, Path | None], None]) -> None:
         """Make a bundle of what is watched, in a thread."""
         if self._frame is not None:
-            from hwtop.commands.bundle import bundle_of_watch
+            from hwtop.commands.saved.bundle import bundle_of_watch
 
             watched = partial(self._flight.snapshots, BUNDLE_S)
             bundle_of_watch(shot, self._frame, self.incident.seen(), watched, self._config.symptoms, told)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hwtop.commands.record import until_interrupted
+from hwtop.commands.saved.record import until_interrupted
 from hwtop.commands.shared import screen
 from hwtop.commands.shared.options import (
     F,

@@ -82,7 +82,7 @@ def command(
     if replay is None and at is not None:
         raise UsageError("--at needs --replay: a live watch has no other time than now")
 
-    from hwtop.commands.replay import frame_at
+    from hwtop.commands.saved.replay import frame_at
     from hwtop.feed.watch import VERDICT_S, first_verdict, last_frame, watch
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot

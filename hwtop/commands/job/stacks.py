@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from hwtop.commands.job.stacks_export import FORMATS, export
 from hwtop.commands.shared.options import json_flag, length, length_of, sudo
 from hwtop.commands.shared.target import given_target, target, target_of
 from hwtop.commands.shared.values import Seconds
-from hwtop.commands.stacks_export import FORMATS, export
 from hwtop.errors import UsageError
 
 _EXPORT_S = 10.0

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from hwtop.commands.diagnose import print_report, report_flags
-from hwtop.commands.export import exporter, listening, pushing
-from hwtop.commands.record import max_size as size_option
-from hwtop.commands.record import summary, until_interrupted
+from hwtop.commands.job.diagnose import print_report, report_flags
+from hwtop.commands.saved.record import max_size as size_option
+from hwtop.commands.saved.record import summary, until_interrupted
+from hwtop.commands.serve.export import exporter, listening, pushing
 from hwtop.commands.shared import screen
 from hwtop.commands.shared.nodes import launcher_of, nodes
 from hwtop.commands.shared.options import (
@@ -215,7 +215,7 @@ def _show(ctx: click.Context, fleet: LiveFleet) -> None:
     Raises:
         HwtopError: the screen cannot be shown, or no agent could be started.
     """
-    from hwtop.commands import live
+    from hwtop.commands.job import live
     from hwtop.feed.record import RecordingSwitch
     from hwtop.fleet.feed import FleetFeed
     from hwtop.store.kind import FLEET

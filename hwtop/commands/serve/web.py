@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from hwtop.commands import live
+from hwtop.commands.job import live
 from hwtop.commands.shared import screen
 from hwtop.commands.shared.options import reading, settings, settings_of
 from hwtop.commands.shared.target import target, target_or_none

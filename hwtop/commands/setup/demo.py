@@ -61,7 +61,7 @@ def table() -> str:
 
 def watch(scenario: Scenario, opening: screen.Opening, *, is_stdlib_forced: bool, for_s: float | None) -> None:
     """Run the job in a temporary folder while the screen is open; nothing is left behind."""
-    from hwtop.commands import live
+    from hwtop.commands.job import live
     from hwtop.commands.shared.watching import Watching
 
     with (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from hwtop.commands.diagnose import print_report, report_flags
+from hwtop.commands.job.diagnose import print_report, report_flags
 from hwtop.commands.shared import screen
 from hwtop.commands.shared.options import length, length_of, settings_of
 from hwtop.errors import CannotError, UsageError
@@ -78,7 +78,7 @@ def first_s(recording: Recording | FleetRecording, at: str | None, *, is_bundle:
 
 def show(opening: screen.Opening, recording: Recording | FleetRecording, name: str, open_at_s: float | None) -> None:
     """The screen of a recording, until the user quits."""
-    from hwtop.commands import live
+    from hwtop.commands.job import live
     from hwtop.config import NO_ALERTS
     from hwtop.job.log.text import visible
     from hwtop.ui.loader import Loader

@@ -1,0 +1,1 @@
+"""Commands that keep what was seen, and read it again."""

@@ -1,0 +1,1 @@
+"""Commands for before a run, and for hwtop itself."""
