@@ -9,6 +9,7 @@ from hwtop.derive.job.slot import RankSlot
 from hwtop.job.launch.launcher import is_slurmstepd
 from hwtop.job.log.name import is_log_name
 from hwtop.job.log.rank_path import patterns_of_ranks
+from hwtop.job.whole_number import whole_number
 from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.plan import LogTarget
@@ -40,9 +41,8 @@ def log_targets(reading: ProcessReading, known: Sequence[Member]) -> tuple[LogTa
 
 def _of_absent(writers: Mapping[str, Collection[int]], known: Sequence[Member]) -> dict[str, int]:
     """Logs of ranks that are missing, named as those of the ranks that are here are, each for its own number."""
-    numbers = {member.pid: member.rank for member in known if member.role == "rank" and member.rank is not None}
-    size = max((member.world_size or 0 for member in known), default=0)
-    absent = sorted(set(range(min(size, len(numbers) + _READ_ABSENT))) - set(numbers.values()))[:_READ_ABSENT]
+    numbers = _numbers(known)
+    absent = _absent(known, max((member.world_size or 0 for member in known), default=0))
     own = {
         path: rank
         for path, pids in writers.items()
@@ -50,6 +50,44 @@ def _of_absent(writers: Mapping[str, Collection[int]], known: Sequence[Member]) 
     }
     patterns = patterns_of_ranks(own) if absent else ()
     return {pattern.path(rank): rank for pattern in patterns for rank in absent}
+
+
+def _numbers(known: Sequence[Member]) -> dict[int, int]:
+    return {member.pid: member.rank for member in known if member.role == "rank" and member.rank is not None}
+
+
+def _absent(known: Sequence[Member], size: int) -> list[int]:
+    """Numbers of ranks that are not here."""
+    here = set(_numbers(known).values())
+    return sorted(set(range(min(size, len(here) + _READ_ABSENT))) - here)[:_READ_ABSENT]
+
+
+def shared_with_absent(reading: ProcessReading, known: Sequence[Member]) -> dict[str, tuple[int, ...]]:
+    """Files that a launcher has open as its output, too -> the ranks of this node that are not here: what it started may have written
+    there, so that a line of such a file is not that of the rank which is left."""
+    ranks = [member for member in known if member.role == "rank" and member.rank is not None]
+    absent = _absent(known, _local_size(reading, ranks))
+    if not absent:
+        return {}
+    launchers = {member.pid for member in known if member.role == "launcher"}
+    paths = {
+        file.target
+        for process in reading.processes
+        if process.pid in launchers and not is_slurmstepd(process)
+        for file in process.files
+        if file.fd in (1, 2)
+    }
+    return dict.fromkeys(paths, tuple(absent))
+
+
+def _local_size(reading: ProcessReading, ranks: Sequence[Member]) -> int:
+    """How many ranks there were on this node, the first or only one: LOCAL_WORLD_SIZE, else all. 0 on other nodes."""
+    if any(rank.local_rank not in (None, rank.rank) for rank in ranks):
+        return 0
+    pids = {rank.pid for rank in ranks}
+    environments = (process.env or {} for process in reading.processes if process.pid in pids)
+    reported = [size for env in environments if (size := whole_number(env.get("LOCAL_WORLD_SIZE"))) is not None]
+    return max(reported or [rank.world_size or 0 for rank in ranks], default=0)
 
 
 def ranks_by_path(slots: Sequence[RankSlot]) -> dict[str, tuple[int, ...]]:

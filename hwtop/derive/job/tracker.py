@@ -15,7 +15,7 @@ from hwtop.derive.job.hang import HangWatch
 from hwtop.derive.job.job_process import command_line, process_rows
 from hwtop.derive.job.membership import Membership
 from hwtop.derive.job.outlier_vote import OutlierVotes
-from hwtop.derive.job.output import log_targets, ranks_by_path, with_files
+from hwtop.derive.job.output import log_targets, ranks_by_path, shared_with_absent, with_files
 from hwtop.derive.job.process import ProcessRates, process_rates
 from hwtop.derive.job.rank import rank_now
 from hwtop.derive.job.ras import RasTracker
@@ -121,6 +121,9 @@ class JobTracker:
         for path, ranks in ranks_by_path([slot for slot in self._slots.values() if slot.is_alive]).items():
             # who wrote to it stays known: the last words of a rank that died are not those of the rank that is left
             self._ranks_of[path] = tuple(sorted({*self._ranks_of.get(path, ()), *ranks}))
+        for path, absent in shared_with_absent(reading, self._members).items():
+            if path in self._ranks_of:
+                self._ranks_of[path] = tuple(sorted({*self._ranks_of[path], *absent}))
         self._forget(processes)
         is_over = reading.root_pid is None or not any(process.state not in ("Z", "X") for process in reading.processes)
         self._ended_at_s = (self._ended_at_s or reading.at_s) if is_over else None

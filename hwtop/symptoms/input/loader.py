@@ -38,6 +38,7 @@ from hwtop.symptoms.input.loading import (
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import Fact, counted, percent
+from hwtop.symptoms.training.trend import slowed_by
 
 _SHOWN_CHARS = 80
 _IN_WORDS: dict[WaitKind, str] = {
@@ -63,6 +64,8 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
     maker = busy_feeder(history, starved[0]) if cause == "cpu" else None
     is_threaded = cause == "cpu" and not starved[0].workers and maker is None
     spot = (thread_spot(history, starved[0]) if is_threaded else None) or hot_spot(starved)
+    if spot is not None and _grows(history, spot):
+        return None
     what = f"`{spot.function}` ({at(spot)})" if spot else "loading"
     if maker is not None:
         what = f"`{_program(maker.command)}` (PID {maker.pid})"
@@ -83,6 +86,12 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
         ),
         ranks=ranks,
     )
+
+
+def _grows(history: History, spot: HotSpot) -> bool:
+    """Steps become slower and slower by this place: step-time-rising tells that, and more workers would not mend it."""
+    grown = slowed_by(history)
+    return grown is not None and (grown.function, grown.file) == (spot.function, spot.file)
 
 
 def _is_starved(rank: Rank, limits: Limits) -> bool:

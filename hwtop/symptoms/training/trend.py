@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from msgspec import Struct
+
+from hwtop.model.rank import GrownShare
 from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, observed
@@ -29,30 +32,57 @@ RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): at 1 each is above all before it. Engineering default."""
 _RISEN = 1.3
 """Times the step time of the first third of the samples' window, in the last third. Engineering default."""
+_BY_ONE_PLACE = 1.5
+"""Times the first step time, of a rise that one place in the code accounts for. Engineering default."""
 _ALL_ELSE = 0.2
 """Of what the steps have become longer by: no more is added by all but one place in the code. Engineering default."""
 _LEAST_OF_THIRD = 3
 """Values of a third of the window of the samples. Engineering default."""
 
 
+class Rising(Struct, frozen=True):
+    """A pace that becomes slower and slower."""
+
+    pace: Pace
+    start: float
+    now: float
+    place: GrownShare | None
+    """The one place in the code that accounts for it."""
+    evidence: tuple[str, ...] = ()
+    """That it does."""
+
+
 def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
     """Steps take longer and longer, with no single change that explains it."""
+    rising = history.once(_rising, limits.slower_share)
+    return None if rising is None else _observed(history, rising)
+
+
+def slowed_by(history: History) -> GrownShare | None:
+    """The one place in the code that steps become slower and slower by; None where no rank has a place that has grown."""
+    if not any(rank.stack.grown for rank in history.live_ranks):
+        return None
+    rising = history.once(_rising, PACE.slower_share)
+    return None if rising is None else rising.place
+
+
+def _rising(history: History, slower_share: float) -> Rising | None:
     for pace, other, risen in history.once(rises):
         values = pace.values
         seconds = lasted_s(pace, 0)
         if risen is None or seconds < TRIPLED_S or not is_steadier(values):
             continue
-        cause = _grown(history, pace)
-        if len(values) < FIVEFOLD_POINTS and cause is None:
+        place, evidence = _grown(history, pace)
+        if len(values) < FIVEFOLD_POINTS and place is None:
             continue
-        least = _least(len(values) * pace.steps_a_value, seconds, limits)
-        least = min(DOUBLED, least) if cause else least
+        least = _least(len(values) * pace.steps_a_value, seconds, slower_share)
+        least = min(_BY_ONE_PLACE, least) if place else least
         if risen[1] < least * risen[0]:
             continue
         middle = pace.points[len(pace.points) // 2]
-        if other is not None and not agrees(other, middle, limits.slower_share / 4):
+        if other is not None and not agrees(other, middle, slower_share / 4):
             return None
-        return _rising(history, pace, *risen, cause)
+        return Rising(pace, *risen, place, evidence)
     return None
 
 
@@ -72,18 +102,18 @@ def rise(values: Sequence[float]) -> tuple[float, float] | None:
     return median(blocks[:LEVEL_POINTS]), median(blocks[-LEVEL_POINTS:])
 
 
-def _least(count: float, seconds: float, limits: Limits) -> float:
+def _least(count: float, seconds: float, slower_share: float) -> float:
     """By how much so few steps in so short a time must have risen."""
     if count < DOUBLED_POINTS:
         return FIVEFOLD
     if seconds < RISE_S:
         return TRIPLED
-    return 1 + limits.slower_share if count >= RISE_POINTS else DOUBLED
+    return 1 + slower_share if count >= RISE_POINTS else DOUBLED
 
 
-def _grown(history: History, pace: Pace) -> tuple[str, str] | None:
-    """The one place in the code that the steps have become longer by, for the title and as evidence: all else in a step takes as long as
-    it did. Longer batches make everything longer."""
+def _grown(history: History, pace: Pace) -> tuple[GrownShare | None, tuple[str, ...]]:
+    """The one place in the code that the steps have become longer by, and the evidence: all else in a step takes as long as it did. Longer
+    batches make everything longer."""
     numbers = pace.series.ranks()
     for rank in history.live_ranks:
         for grown in rank.stack.grown if not numbers or rank.rank in numbers else ():
@@ -92,12 +122,8 @@ def _grown(history: History, pace: Pace) -> tuple[str, str] | None:
                 continue
             rest, was = (1 - grown.now) * now, (1 - grown.before) * before
             if rest - was <= _ALL_ELSE * (now - before):
-                what = f"{grown.function} ({grown.file}{f':{grown.line}' if grown.line else ''})"
-                return (
-                    f"{what} takes {percent(grown.now)} of a step, {percent(grown.before)} before",
-                    f"all else in a step takes {rest:.3g} s, {was:.3g} s before: no longer batches",
-                )
-    return None
+                return grown, (f"all else in a step takes {rest:.3g} s, {was:.3g} s before: no longer batches",)
+    return None, ()
 
 
 def _level(pace: Pace, from_s: float, to_s: float) -> float | None:
@@ -105,26 +131,30 @@ def _level(pace: Pace, from_s: float, to_s: float) -> float | None:
     return median(values) if len(values) >= _LEAST_OF_THIRD else None
 
 
-def _rising(history: History, pace: Pace, start: float, now: float, cause: tuple[str, str] | None) -> Observation:
+def _observed(history: History, rising: Rising) -> Observation:
+    pace, place = rising.pace, rising.place
     first, last = pace.points[0], pace.points[-1]
     steps = f" over {last.step - first.step} steps" if last.step is not None and first.step is not None else ""
-    since = when(history, first).removeprefix("at ")
-    what = "Throughput falls" if pace.is_throughput else "Step time rises"
     return observed(
         "step-time-rising",
         confidence=0.7,
         facts={
-            "what": what,
-            "since": since,
-            "before": pace.shown(start),
-            "now": pace.shown(now),
-            "grown": cause[0] if cause else None,
+            "what": "Throughput falls" if pace.is_throughput else "Step time rises",
+            "since": when(history, first).removeprefix("at "),
+            "before": pace.shown(rising.start),
+            "now": pace.shown(rising.now),
+            "grown": _in_words(place) if place else None,
         },
         evidence=(
             f"line through {BLOCKS} medians of {len(pace.values)} values{steps} (Theil-Sen, 95 % confidence that it rises)",
             "one single change explains them less well",
-            *(cause[1:] if cause else ()),
+            *rising.evidence,
             *earlier_evidence(history),
         ),
         ranks=pace.series.ranks(),
     )
+
+
+def _in_words(place: GrownShare) -> str:
+    where = f"{place.file}:{place.line}" if place.line else place.file
+    return f"{place.function} ({where}) takes {percent(place.now)} of a step, {percent(place.before)} before"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.derive.job.output import log_targets, with_files
+from hwtop.derive.job.output import log_targets, shared_with_absent, with_files
 from hwtop.job.launch.tree import members
 from hwtop.model.log import LogFile
 from hwtop.model.process import OpenFile
@@ -90,3 +90,23 @@ def test_a_file_behind_a_pipe_is_that_of_the_ranks_that_write_into_it() -> None:
     known = {"/logs/0.log": (0,)}
     files = [file("/logs/0.log", 111), file("/logs/tee.log", 110, 7), file("/logs/by-hand.log"), file("pipe:[1]", 110)]
     assert with_files(known, files, {110: 0, 111: 1}) == {"/logs/0.log": (0, 1), "/logs/tee.log": (0,)}
+
+
+@pytest.mark.parametrize(
+    ("printed", "absent"),
+    [
+        ("/exp/job.log", {"/exp/job.log": (1,)}),  # the launcher prints there, too: so did the rank that is gone
+        ("/exp/rank0.log", {"/exp/job.log": (1,)}),
+    ],
+)
+def test_a_file_of_the_launcher_may_be_that_of_ranks_that_are_gone(
+    printed: str, absent: dict[str, tuple[int, ...]]
+) -> None:
+    shared = (OpenFile(fd=1, target="/exp/job.log", is_writable=True),)
+    reading = processes(10.0, launcher(files=shared), rank(0, log=printed))
+    assert shared_with_absent(reading, members(reading.processes)) == absent
+    whole = processes(10.0, launcher(files=shared), rank(0, log=printed), rank(1, log=printed))
+    assert shared_with_absent(whole, members(whole.processes)) == {}
+    other_node = {"RANK": "3", "LOCAL_RANK": "0", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "1"}
+    alone = processes(10.0, launcher(files=shared), rank(3, log=printed, env=other_node))
+    assert shared_with_absent(alone, members(alone.processes)) == {}

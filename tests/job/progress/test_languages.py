@@ -64,3 +64,23 @@ def test_an_epoch_of_its_total_is_no_step() -> None:
     told = ProgressReader().read("epoch 3/10 loss 0.5")
     assert told is not None
     assert (told.step, told.epoch, told.total_epochs) == (None, 3.0, 10)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"paso": 20, "perdida": 0.53, "seg_por_paso": 0.25}',
+        "paso 20, pérdida 0.53, tiempo por paso 0.25 s",
+        "passo=20 perda=0.53 tempo_por_passo=0.25",
+        "étape 20 : perte 0,53 ; secondes par étape 0,25",
+        "Schritt 20: Verlust 0,53, Zeit pro Schritt 0,25 s",
+        "krok 20, loss 0.53, s na krok 0.25",
+        "Шаг 20: потери 0.53, секунд на шаг 0.25",
+        "步数: 20, 损失: 0.53, 每步耗时: 0.25 秒",
+        "paso 20, pérdida 0.53, 250 ms por paso",
+    ],
+)
+def test_the_time_of_a_step_in_other_languages(line: str) -> None:
+    told = ProgressReader().read(line)
+    assert told is not None
+    assert (told.step, told.loss, told.step_time_s) == (20, 0.53, 0.25)
