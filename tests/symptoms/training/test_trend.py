@@ -11,17 +11,18 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.curve import Curve, CurvePoint
-from hwtop.model.rank import GrownShare
+from hwtop.model.rank import GrownShare, HotSpot
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History
+from hwtop.symptoms.input.loader import check_cause
 from hwtop.symptoms.rule import Observation
 from hwtop.symptoms.training.answers import slower_since_the_start
 from hwtop.symptoms.training.pace import AFTER_POINTS
 from hwtop.symptoms.training.slowdown import check_drop
 from hwtop.symptoms.training.trend import check_rising
 from tests.symptoms.curves import curve, watched
-from tests.symptoms.derived_states import cpu, derived, history, job, rank, row
+from tests.symptoms.derived_states import cpu, derived, history, job, rank, row, shares
 
 NOISE = random.Random(3)
 
@@ -208,6 +209,21 @@ def test_a_rise_by_one_place_in_the_code_is_told_sooner_and_with_the_place() -> 
     assert found.title.endswith("; summary (grow.py:7) takes 80 % of a step, 40 % before")
     everything = seen(0.5)
     assert everything is None or "summary" not in everything.title
+
+
+def test_what_grows_is_no_lack_of_loader_workers() -> None:
+    place: dict[str, Any] = {"function": "sample", "file": "dqn.py"}
+    grown = GrownShare(**place, line=0, before=0.4, now=0.7, first_s=(871, 885), last_s=(985, 1000))
+    hot = (HotSpot(**place, line=7, share=0.7, samples=70),)
+
+    def seen(times: float) -> tuple[bool, bool]:
+        curves = (curve("step_time_s", [0.3 * (1 + (times - 1) * index / 130) for index in range(130)], live=130),)
+        one = rank(0, grown=(grown,), phase_shares=shares(data_main=0.7), workers=(), hot=hot)
+        watched_ = History([derived(1000.0, job(one, curves=curves))])
+        return check_rising(watched_) is not None, check_cause("workers", watched_) is not None
+
+    assert seen(1.0) == (False, True), "it takes its time, and no longer than it did"
+    assert seen(1.9) == (True, False)
 
 
 def test_a_known_cause_takes_it_in() -> None:
