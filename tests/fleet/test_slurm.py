@@ -73,7 +73,7 @@ def test_a_fault_between_two_nodes_is_found_with_node_and_rank(
     slurm._wait_for(
         lambda: all(log.exists() and re.search(line, log.read_text(), re.MULTILINE) for log in written), "steps"
     )
-    done = fleet(slurm, job, "--name", script + ".py of-{host}$", "--for", "16s", "--json")
+    done = fleet(slurm, job, "--name", script + ".py of-{host}$", "--for", "25s", "--json")
     slurm.run("scancel", job)
     found = valid("fleet", done.stdout)
     told = {finding["symptom"]: finding for finding in found["findings"]}
