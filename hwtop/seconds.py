@@ -54,6 +54,11 @@ def moment(time_s: float) -> str:
     return _local(time_s).strftime("%Y-%m-%d %H:%M:%S")
 
 
+def minute(time_s: float) -> str:
+    """The same without seconds: "2026-01-31 14:02"."""
+    return _local(time_s).strftime("%Y-%m-%d %H:%M")
+
+
 def _local(time_s: float) -> datetime:
     return datetime.fromtimestamp(time_s, tz=timezone.utc).astimezone()
 

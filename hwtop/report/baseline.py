@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timezone
 
 from msgspec import Struct
 
 from hwtop.job.log.text import visible
 from hwtop.model.baseline import Baseline, Comparison, Difference, JobIdentity, Level
 from hwtop.model.output import Output
+from hwtop.seconds import minute
 from hwtop.symptoms.runs.levels import MEASURES, PHASES
 
 _MEASURES = {measure.name: measure for measure in MEASURES}
@@ -79,7 +79,7 @@ def list_line(name: str, baseline: Baseline) -> str:
 
 def comparison_text(found: Comparison, then: Baseline, now: Baseline, name: str) -> list[str]:
     """What the run is compared with is called `name`. The answer first, then all values known of both runs; a star marks clear differences."""
-    lines = [f"{_verdict(found)} than {name} ({_date(then)}){_pace_text(found, then, now)}", ""]
+    lines = [f"{_verdict(found)} than {name} ({minute(then.saved_time_s)}){_pace_text(found, then, now)}", ""]
     lines += [
         f"different {what}: {visible(old)} -> {visible(new)}; the comparison is less reliable"
         for what, old, new in found.not_alike
@@ -197,8 +197,4 @@ def _whose(baseline: Baseline) -> str:
     world = f", {one.world_size} rank{'' if one.world_size == 1 else 's'}" if one.world_size else ""
     watched = f", watched for {baseline.watched_s:.0f} s" if baseline.watched_s is not None else ", from logs"
     kinds = "".join(f", {visible(kind)}" for kind in (one.host, one.machine, one.gpus) if kind)
-    return f"{visible(one.script)}{world}{kinds}{watched}, {_date(baseline)}"
-
-
-def _date(baseline: Baseline) -> str:
-    return datetime.fromtimestamp(baseline.saved_time_s, tz=timezone.utc).astimezone().strftime("%Y-%m-%d %H:%M")
+    return f"{visible(one.script)}{world}{kinds}{watched}, {minute(baseline.saved_time_s)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hwtop.derive.job.slot import RankSlot
 from hwtop.job.launch.launcher import is_slurmstepd
@@ -13,7 +13,7 @@ from hwtop.job.whole_number import whole_number
 from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.plan import LogTarget
-from hwtop.model.process import OpenFile, ProcessReading
+from hwtop.model.process import OpenFile, ProcessInfo, ProcessReading
 
 _NOWHERE = "/dev/null"
 _READ_ABSENT = 16
@@ -65,8 +65,7 @@ def _absent(known: Sequence[Member], size: int) -> list[int]:
 def shared_with_absent(reading: ProcessReading, known: Sequence[Member]) -> dict[str, tuple[int, ...]]:
     """Files that a launcher has open as its output, too -> the ranks of this node that are not here: what it started may have written
     there, so that a line of such a file is not that of the rank which is left."""
-    ranks = [member for member in known if member.role == "rank" and member.rank is not None]
-    absent = _absent(known, _local_size(reading, ranks))
+    absent = _absent(known, _local_size(reading, known))
     if not absent:
         return {}
     launchers = {member.pid for member in known if member.role == "launcher"}
@@ -80,14 +79,20 @@ def shared_with_absent(reading: ProcessReading, known: Sequence[Member]) -> dict
     return dict.fromkeys(paths, tuple(absent))
 
 
-def _local_size(reading: ProcessReading, ranks: Sequence[Member]) -> int:
+def _local_size(reading: ProcessReading, known: Sequence[Member]) -> int:
     """How many ranks there were on this node, the first or only one: LOCAL_WORLD_SIZE, else all. 0 on other nodes."""
+    numbers = _numbers(known)
+    ranks = [member for member in known if member.pid in numbers]
     if any(rank.local_rank not in (None, rank.rank) for rank in ranks):
         return 0
-    pids = {rank.pid for rank in ranks}
-    environments = (process.env or {} for process in reading.processes if process.pid in pids)
-    reported = [size for env in environments if (size := whole_number(env.get("LOCAL_WORLD_SIZE"))) is not None]
-    return max(reported or [rank.world_size or 0 for rank in ranks], default=0)
+    reported = local_world_size(process for process in reading.processes if process.pid in numbers)
+    return max((rank.world_size or 0 for rank in ranks), default=0) if reported is None else reported
+
+
+def local_world_size(ranks: Iterable[ProcessInfo]) -> int | None:
+    """LOCAL_WORLD_SIZE in their environments; None where it is in none."""
+    sizes = (whole_number((rank.env or {}).get("LOCAL_WORLD_SIZE")) for rank in ranks)
+    return max((size for size in sizes if size is not None), default=None)
 
 
 def ranks_by_path(slots: Sequence[RankSlot]) -> dict[str, tuple[int, ...]]:
@@ -109,8 +114,15 @@ def with_files(
     for file in files:
         ranks = {rank_of[pid] for pid in file.pids if pid in rank_of}
         if ranks and file.size_bytes is not None:
-            found[file.path] = tuple(sorted({*found.get(file.path, ()), *ranks}))
+            found = with_ranks(found, {file.path: ranks})
     return found
+
+
+def with_ranks(
+    ranks_of: Mapping[str, tuple[int, ...]], more: Mapping[str, Collection[int]]
+) -> dict[str, tuple[int, ...]]:
+    """`ranks_of` and further ranks of its files, or further files."""
+    return {**ranks_of, **{path: tuple(sorted({*ranks_of.get(path, ()), *ranks})) for path, ranks in more.items()}}
 
 
 def _is_output(file: OpenFile) -> bool:

@@ -15,7 +15,14 @@ from hwtop.derive.job.hang import HangWatch
 from hwtop.derive.job.job_process import command_line, process_rows
 from hwtop.derive.job.membership import Membership
 from hwtop.derive.job.outlier_vote import OutlierVotes
-from hwtop.derive.job.output import log_targets, ranks_by_path, shared_with_absent, with_files
+from hwtop.derive.job.output import (
+    local_world_size,
+    log_targets,
+    ranks_by_path,
+    shared_with_absent,
+    with_files,
+    with_ranks,
+)
 from hwtop.derive.job.process import ProcessRates, process_rates
 from hwtop.derive.job.rank import rank_now
 from hwtop.derive.job.ras import RasTracker
@@ -30,7 +37,6 @@ from hwtop.job.launch.tree import main_launcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.job.stacks.groups import group
 from hwtop.job.stacks.samples import StackSamples
-from hwtop.job.whole_number import whole_number
 from hwtop.model.job import Job, JobLogs, JobMetrics, JobPlace, JobStacks
 from hwtop.model.member import Launcher, Member
 from hwtop.model.plan import LogTarget
@@ -118,12 +124,12 @@ class JobTracker:
             if number not in seen:
                 slot.lost(gone.get(slot.processes.process.pid))
         self._see_launcher(processes)
-        for path, ranks in ranks_by_path([slot for slot in self._slots.values() if slot.is_alive]).items():
-            # who wrote to it stays known: the last words of a rank that died are not those of the rank that is left
-            self._ranks_of[path] = tuple(sorted({*self._ranks_of.get(path, ()), *ranks}))
-        for path, absent in shared_with_absent(reading, self._members).items():
-            if path in self._ranks_of:
-                self._ranks_of[path] = tuple(sorted({*self._ranks_of[path], *absent}))
+        # who wrote to it stays known: the last words of a rank that died are not those of the rank that is left
+        self._ranks_of = with_ranks(
+            self._ranks_of, ranks_by_path([slot for slot in self._slots.values() if slot.is_alive])
+        )
+        shared = shared_with_absent(reading, self._members)
+        self._ranks_of = with_ranks(self._ranks_of, {path: shared[path] for path in shared.keys() & self._ranks_of})
         self._forget(processes)
         is_over = reading.root_pid is None or not any(process.state not in ("Z", "X") for process in reading.processes)
         self._ended_at_s = (self._ended_at_s or reading.at_s) if is_over else None
@@ -180,16 +186,11 @@ class JobTracker:
         groups = group(stacks)
         crews = [slot.processes for slot in self._slots.values()]
         world = [processes.member.world_size for processes in crews if processes.member.world_size is not None]
-        local = [
-            size
-            for processes in crews
-            if (size := whole_number((processes.process.env or {}).get("LOCAL_WORLD_SIZE"))) is not None
-        ]
         return Job(
             target_pid=reading.target_pid,
             launcher=self._launcher,
             world_size=max(world, default=None),
-            local_world_size=max(local, default=None),
+            local_world_size=local_world_size(crew.process for crew in crews),
             ranks=ranks,
             processes=process_rows(reading, self._members, self._rates),
             logs=JobLogs(

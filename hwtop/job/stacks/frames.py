@@ -146,6 +146,11 @@ def place(frame: StackFrame) -> str:
     return f"{name}:{frame.line} {short_name(frame.name)}" if frame.line else f"{name} {short_name(frame.name)}"
 
 
+def source_place(frame: StackFrame) -> str:
+    """ "data/dataloader.py:725", relative to the package; the line left out where it is not kept."""
+    return f"{frame.short_filename}:{frame.line}" if frame.line else frame.short_filename
+
+
 def _is_installed(filename: str) -> bool:
     return any(part in filename for part in _LIBRARY_DIRS)
 

@@ -6,7 +6,6 @@ A context, never an alarm: a person may have changed what no command line shows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from hashlib import sha256
 
 import msgspec
@@ -14,6 +13,7 @@ import msgspec
 from hwtop.job.log.text import storable
 from hwtop.model.baseline import Baseline, Comparison, Level
 from hwtop.model.process import ProcessInfo
+from hwtop.seconds import minute
 from hwtop.symptoms.history import History
 from hwtop.symptoms.runs.baseline import compare
 from hwtop.symptoms.runs.levels import identity_of, levels_of
@@ -82,7 +82,7 @@ def earlier_words(history: History) -> str | None:
     pace = None if found is None else next(each for each in found.differences if each.name == found.pace)
     if found is None or then is None or pace is None:
         return None
-    day = datetime.fromtimestamp(then.saved_time_s, tz=timezone.utc).astimezone().strftime("%Y-%m-%d %H:%M")
+    day = minute(then.saved_time_s)
     change = pace.now.median / pace.then.median - 1
     more = "more" if change > 0 else "less"
     how = f"{percent(abs(change))} {more}" if pace.is_clear else "no clear difference"

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from hwtop.fields import units
-from hwtop.job.stacks.frames import short_name
+from hwtop.job.stacks.frames import short_name, source_place
 from hwtop.model.flame import Flame, FlameNode
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
-from hwtop.model.stack import StackFrame
 from hwtop.ui.panels import consent
 from hwtop.ui.panels.ranks import table as ranks
 from hwtop.ui.panels.stacks import flame_view
@@ -215,7 +214,7 @@ def _boxed(boxes: Sequence[_Box], texts: Sequence[str], width: int) -> Line:
 
 def _source(node: FlameNode, width: int) -> str:
     """File and line, with the text of the line where it fits: "train.py:97  loss.backward()"."""
-    place = _place(node.frame)
+    place = visible(source_place(node.frame))
     text = next((each for each in (place, place.rsplit("/", 1)[-1]) if cells(each) <= width), "")
     room = width - cells(text) - 2
     if text and node.frame.code and room >= _SOURCE:
@@ -281,9 +280,6 @@ def _step(node: FlameNode, flame: Flame, width: int) -> Line:
     line.add(_USER if node.is_user else _LIBRARY, "accent" if node.is_user else "dim").add(" ")
     name = elide_middle(short_name(node.frame.name), min(_NAME, room * 3 // 5))
     line.add(name, role).add("  ")
-    return line.add(elide_path(_place(node.frame), max(4, width - line.width)), "accent" if node.is_user else "dim")
-
-
-def _place(frame: StackFrame) -> str:
-    """ "data/dataloader.py:725"; a frame of C code has no line."""
-    return visible(f"{frame.short_filename}:{frame.line}" if frame.line else frame.short_filename)
+    return line.add(
+        elide_path(visible(source_place(node.frame)), max(4, width - line.width)), "accent" if node.is_user else "dim"
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from hwtop.job.rank_set import rank_set
-from hwtop.job.stacks.frames import is_user_frame
+from hwtop.job.stacks.frames import is_user_frame, source_place
 from hwtop.job.stacks.trie import TrieNode, trie
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.rank import Phase
@@ -184,12 +184,8 @@ def _columns(rows: Sequence[_Row], width: int) -> _Columns:
     tail = max((_GAP + len(row.phase) for row, _ in framed if row.phase), default=0)
     names = max((cells(row.branch) + min(_NAME, cells(frame.name)) for row, frame in framed), default=0)
     name = min(names, max(10, (room - tail) * 2 // 5))
-    places = max((cells(_where(frame)) for _, frame in framed), default=0)
+    places = max((cells(source_place(frame)) for _, frame in framed), default=0)
     return _Columns(ranks, name, min(_PLACE, places, max(6, room - name - _GAP - tail)))
-
-
-def _where(frame: StackFrame) -> str:
-    return f"{frame.short_filename}:{frame.line}" if frame.line else frame.short_filename
 
 
 def _line(row: _Row, codes: dict[tuple[str, int], str], columns: _Columns, width: int, *, is_mine: bool) -> Line:
@@ -203,7 +199,7 @@ def _line(row: _Row, codes: dict[tuple[str, int], str], columns: _Columns, width
     name_cells = max(6, columns.name - cells(row.branch))
     name = elide_middle(row.frame.name, name_cells)
     line.extend(Line(name, "strong" if is_user else "dim").fitted(name_cells)).add(" " * _GAP)
-    where = Line(elide_path(_where(row.frame), columns.place), "accent" if is_user else "dim")
+    where = Line(elide_path(source_place(row.frame), columns.place), "accent" if is_user else "dim")
     line.extend(where.fitted(columns.place))
     if row.phase:
         line.add(" " * _GAP).add(row.phase, marks.PHASE[row.phase])
