@@ -33,9 +33,11 @@ _DRAWN = lazy_regex(r"\d{1,3}%\s?(?:\|[^|]*\|)?[\s━╸╺─]*$|[━╸╺─]
 _OF_TRAINING = lazy_regex(
     r"epoch|train|step|iter|batch|loss|fit|updat|\bsft\b|\bdpo\b|\bgrpo\b|fine-?tun|\d:?\s*$|^\W*$", re.IGNORECASE
 )
+_OF_EVALUATION = lazy_regex(r"valid|\bval\b|eval|test|predict|sanity|inferenc", re.IGNORECASE)
+"""It may tell a loss, which is not that of the training."""
 _OF_OTHER = lazy_regex(
-    r"valid|\bval\b|eval|test|predict|sanity|\bload|download|(?-i:\b[Mm]ap)|filter|tokeniz|sampling|shard|fetch|extract|class\s+images|compress|"
-    r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|inferenc|dataset|scan|\bfiles?\b|split|packing|truncat|quantiz",
+    r"\bload|download|(?-i:\b[Mm]ap)|filter|tokeniz|sampling|shard|fetch|extract|class\s+images|compress|"
+    r"generat|sav(?:e|ing)|cach|process|convert|prepar|\breading|\bwriting|upload|rollout|dataset|scan|\bfiles?\b|split|packing|truncat|quantiz",
     re.IGNORECASE,
 )
 _UNIT_OF_OTHER = lazy_regex(r"(?:examples?|ex|ba|rows?|files?|shards?|tables?|[kMGT]?i?B)/s|s/(?:file|shard|example)")
@@ -89,7 +91,7 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
     speed = next(filter(None, speeds), None)
     units = (bar.group("unit"), bar.group("unit2"), bar.group("unit3"), bar.group("unit4"), bar.group("unit5"))
     unit = next(filter(None, units), "").strip()
-    if _OF_OTHER.search(desc) or _UNIT_OF_OTHER.fullmatch(unit) or not _is_of_training(desc, bar.group("post") or ""):
+    if not _is_of_training(desc, unit, bar.group("post") or ""):
         return OTHER_BAR
     found = found_in(f"{desc} , {bar.group('post') or ''} , {text[bar.end() :]}")
     if row := _YOLO.match(desc):
@@ -103,9 +105,12 @@ def _tqdm(text: str, begin: int, bar: re.Match[str]) -> Progress | None:
     return _with_counts(bar, found)
 
 
-def _is_of_training(desc: str, post: str) -> bool:
-    """It is named so, or tells a loss: people name their bars as they like."""
-    return _OF_TRAINING.search(desc) is not None or "loss" in found_in(post).values
+def _is_of_training(desc: str, unit: str, post: str) -> bool:
+    """It tells a loss, or is named so: people name their bars as they like, but what loads or generates data has no loss."""
+    if _OF_EVALUATION.search(desc):
+        return False
+    is_named = _OF_TRAINING.search(desc) and not (_OF_OTHER.search(desc) or _UNIT_OF_OTHER.fullmatch(unit))
+    return bool(is_named) or "loss" in found_in(post).values
 
 
 def _take_row(found: Found, row: re.Match[str]) -> None:

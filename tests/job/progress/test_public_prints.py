@@ -54,6 +54,8 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "seconds an iteration": ("Train Epoch: 7\tLoss: 0.5 (avg: 0.75) \tsec/iter: 0.25", {"epoch": 7, "loss": 0.5, "step_time_s": 0.25}),
     "a count of samples": ("  Sample 30/1200, Loss: 0.5", {"loss": 0.5}),
     "carriage returns as syslog writes them": ("#015Epoch 0:  50% 1/4 [00:01<00:01, 6.5it/s, loss=2.5]#015Epoch 0:  75% 3/4 [00:01<00:01, 7.5it/s, loss=2.25]", {"step": 3, "loss": 2.25, "throughput": 7.5}),
+    "a bar of rollouts that tells a loss": (f"rollouts:   7%{BAR} 70/1000 [00:05<01:00, 16.5it/s, loss=0.5, reward=2.5]", {"step": 70, "total_steps": 1000, "loss": 0.5, "reward": 2.5, "throughput": 16.5}),
+    "a bar over shards that tells a loss": (f"processing shards:   7%{BAR} 70/1000 [00:05<01:00, 16.5it/s, loss=0.5]", {"step": 70, "loss": 0.5}),
     "a bar and what was printed over it": (f"\r 14%{BAR} 70/500 [01:00<06:00, 1.5s/it]\r      \r{{'loss': 0.5, 'learning_rate': 0.25, 'epoch': 0.5}}", {"step": 70, "total_steps": 500, "loss": 0.5, "lr": 0.25}),
 }  # fmt: skip
 
