@@ -44,7 +44,7 @@ HangKind = Literal[
     "unknown",
 ]
 """dead: a rank is gone. event: kernel or driver reported a fault. storage: D state. mismatch: different collectives. lock:
-the rank that is missing waits for a lock of its own. data-worker: it waits for loader workers that do nothing. missing: it is
+the rank that is missing waits for a lock of its own. data-worker: it waits for worker processes that do nothing. missing: it is
 outside any collective, nobody knows why. elsewhere: all ranks of this machine wait alike, others are on other machines.
 transport: all ranks wait in the same collective. unknown: none of these."""
 
@@ -228,10 +228,11 @@ def _lock(scene: _Scene) -> _Answer:
 def _data_worker(scene: _Scene) -> _Answer:
     starved = [rank for rank in scene.changes if rank.stack.phase == "data" and rank.workers]
     if not starved:
-        return _Answer("no missing rank waits for loader workers")
+        return _Answer("no missing rank waits for its workers")
     ranks = tuple(rank.rank for rank in starved)
     states = "".join(sorted(worker.state for rank in starved for worker in rank.workers))
-    return _Answer(f"{named(ranks)} {do(ranks, 'wait')} for loader workers (state {states})", "data-worker", ranks)
+    whose = "its" if len(ranks) == 1 else "their"
+    return _Answer(f"{named(ranks)} {do(ranks, 'wait')} for {whose} workers (state {states})", "data-worker", ranks)
 
 
 def _missing(scene: _Scene) -> _Answer:

@@ -16,6 +16,7 @@ from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, trai
 from hwtop.job.stacks.io_kind import reads
 from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.model.member import JobProcess
+from hwtop.model.process import SystemCall
 from hwtop.model.rank import HotSpot, Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
@@ -32,6 +33,8 @@ WORKER_BLOCKED_SHARE = 0.3
 """Of the samples of the loader workers in D state. Engineering default."""
 THREAD_WINDOW_S = 60.0
 """Time in which all threads are sampled: seldom, one sample ends each window. Engineering default."""
+_MOSTLY = 0.5
+"""Of the looks at the loader workers. Engineering default."""
 MIN_LOOKS = 3
 """Samples of all threads, to call one that is active in half of them busy where the machine is full. Engineering
 default."""
@@ -82,11 +85,16 @@ def is_loading(history: History, rank: Rank) -> bool:
         return True
     if wait_share(history, rank, *(BYTES - {"pipe"})) > WORKER_BLOCKED_SHARE:
         return True
-    functions = [spot.function for spot in rank.stack.worker_hot]
+    functions = [] if _await_messages(history, rank) else [spot.function for spot in rank.stack.worker_hot]
     functions += [line.function for line in rank.stack.hot_lines if line.phase == "data"]
     if not rank.workers and (spot := thread_spot(history, rank)) is not None:
         functions.append(spot.function)
     return any(map(is_named_for_data, functions))
+
+
+def _await_messages(history: History, rank: Rank) -> bool:
+    """Most of its workers wait for another process of the job: what they read is no data, whatever the function is called."""
+    return wait_share(history, rank, "pipe") > _MOSTLY
 
 
 def _takes_from_loader(dump: StackDump | None) -> bool:
@@ -131,13 +139,22 @@ def _waits(history: History, rank: Rank) -> list[WaitKind | None]:
     """Of each loading process in each look of the window."""
     found: list[WaitKind | None] = []
     for derived in history.over(WINDOW_S):
-        for seen in derived.job.ranks if derived.job is not None else ():
+        job = derived.job
+        own = frozenset(row.pid for row in job.processes) if job is not None else frozenset[int]()
+        for seen in job.ranks if job is not None else ():
             if seen.rank == rank.rank and seen.workers:
                 at_work = (each for each in seen.workers if not has_nothing_to_do(each))
-                found += [wait_kind(each.state, each.wchan, each.call) for each in at_work]
+                found += [_wait(each.state, each.wchan, each.call, own) for each in at_work]
             elif seen.rank == rank.rank:
-                found.append(wait_kind(seen.process.os_state, seen.process.wchan, seen.process.call))
+                found.append(_wait(seen.process.os_state, seen.process.wchan, seen.process.call, own))
     return found
+
+
+def _wait(state: str, wchan: str | None, call: SystemCall | None, own: frozenset[int]) -> WaitKind | None:
+    """A socket whose other end is a process of the job brings messages, as a pipe does: simulators and actors use them, too."""
+    kind = wait_kind(state, wchan, call)
+    peers = call.peer_pids if call is not None else None
+    return "pipe" if kind == "network" and peers and own.issuperset(peers) else kind
 
 
 def _leaves_read(history: History, rank: Rank) -> bool:

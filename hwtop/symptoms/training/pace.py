@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil
 from statistics import fmean, median
 
@@ -27,6 +28,13 @@ WARM_POINTS = 10
 """The first values of a run, unless it has run before the watch: compilation, autotuning, caches that fill. Engineering default."""
 LEAST_POINTS = 5
 """Values that make a level, of however many steps each is the mean. Engineering default."""
+
+
+CLOCK_S = 5.0
+"""Between two values, to compare what they tell with the clock: a file is read once a second. Engineering default."""
+
+_LIKE = 0.1
+"""By less of it, a time differs from what the clock tells. Engineering default."""
 
 
 PACE = limits_of("throughput-drop")
@@ -64,12 +72,34 @@ def pace_of(history: History, is_throughput: bool) -> Pace | None:
     series = series_of(history, "throughput" if is_throughput else "step_time_s")
     if series is None or history.job is None or history.job.has_ended:
         return None
+    if is_throughput and is_since_start(series.points):
+        return None
     steps = max(1.0, step_distance(series.points) or 1.0)
     warm = 0 if _is_warm(history, series) else ceil(WARM_POINTS / steps)
     points = tuple(point for point in series.points[warm:] if point.value > 0)
     values = [1 / point.value if is_throughput else point.value for point in points]
     least = needed(FEW_BEFORE_POINTS, steps) + needed(AFTER_POINTS, steps)
     return Pace(series, points, values, is_throughput, steps) if len(points) >= least else None
+
+
+def is_since_start(points: Sequence[CurvePoint]) -> bool:
+    """Are these rates all work since the start over all time since then, as some libraries tell them? They become slower for minutes after a
+    fast beginning. The clock tells: steps over such a rate are the time since the start, and grow by what has passed; of a rate
+    of its own, each value needs that time for the steps since the value before."""
+    clocked = [(each, _clock(each)) for each in points if each.step is not None and each.value > 0]
+    known = [(each, each.step, clock_s) for each, clock_s in clocked if each.step is not None and clock_s is not None]
+    if len(known) < LEAST_POINTS or known[-1][2] - known[0][2] < CLOCK_S:
+        return False
+    (first, first_step, begin_s), (last, last_step, end_s) = known[0], known[-1]
+    passed_s = end_s - begin_s
+    since_start_s = last_step / last.value - first_step / first.value
+    of_each_s = sum((step - before) / each.value for (_, before, _), (each, step, _) in pairwise(known))
+    return abs(since_start_s - passed_s) < min(abs(of_each_s - passed_s), _LIKE * passed_s)
+
+
+def _clock(point: CurvePoint) -> float | None:
+    """When it was told: by its line, else by its arrival."""
+    return point.written_s if point.written_s is not None else None if point.is_past else point.at_s
 
 
 def _is_warm(history: History, series: Series) -> bool:

@@ -9,7 +9,8 @@ import pytest
 from hwtop.model.hang import LockWait, WorkerLock
 from hwtop.model.host.cgroup import CgroupRates
 from hwtop.model.job import Job
-from hwtop.model.rank import DataFile, Rank, Worker
+from hwtop.model.process import SystemCall
+from hwtop.model.rank import DataFile, HotSpot, Rank, Worker
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
@@ -267,3 +268,16 @@ def test_a_child_that_is_not_seen_to_load_is_no_loader_worker() -> None:
     assert check_stuck(constant(job(at_a_pipe))) is None
     ended = replace(at_a_pipe, workers=(worker(2000, state="Z", exit_code=-9),))
     assert killed(constant(job(ended))) is None
+
+
+def test_children_that_wait_for_one_another_bring_no_data() -> None:
+    """Actors and their simulator, whose functions read messages: that nobody has sent any is told by `hang`."""
+    read = StackFrame(name="read_exact", filename="/home/me/play.py", short_filename="play.py", line=9)
+    call = SystemCall(name="recvfrom", fd=5, target="socket:[7]", peer="127.0.0.1:9009", peer_pids=(2009,))
+    actors = [at_work(pid, wchan="wait_woken", call=call, leaf=read) for pid in (2000, 2001)]
+    hot = (HotSpot(function="read_exact", file="play.py", line=9, share=1.0, samples=20),)
+    stuck = waiting(*actors, stack=AT_A_PIPE, worker_hot=hot)
+    simulator = row(2009, role="worker")
+    assert check_stuck(constant(job(stuck, processes=(row(), simulator)))) is None
+    server = job(stuck, processes=(row(),))  # no process of the job
+    assert check_stuck(constant(server)) is not None
