@@ -23,6 +23,10 @@ _UNSPACED = "一-鿿぀-ヿ가-힣"
 _OF = lazy_regex(r" (?:(?:de|di|da|do|du) |d')")
 """What names of variables leave out: `taxa_aprendizado` is the "taxa de aprendizado"."""
 _COMMA = lazy_regex(r"(?<![\d.,])(\d+),(\d+)(?!\d|[.,]\d)")
+_SECONDS_A = lazy_regex(
+    r"(?<=\d)\s?(?:s|sec|seg|sek|сек|с|sn|seconds)\s?/\s?(?=(?:step|iteration|batch|epoch|sample)\b)", re.IGNORECASE
+)
+"""What stands for seconds between a number and "/step", where one letter may be a word of its own elsewhere."""
 _POINT = lazy_regex(r"\d\.\d")
 
 
@@ -34,6 +38,7 @@ def in_english(line: ParsedLine) -> ParsedLine:
     translated = _pattern().sub(_english, _ordinals().sub(r" \g<noun> \g<number> ", text))
     if translated == text:
         return line
+    translated = _SECONDS_A.sub(" s/", translated)
     if _POINT.search(translated) is None:
         translated = _COMMA.sub(r"\1.\2", translated)  # most of these languages write the decimal point as a comma
     return parsed_text(translated)

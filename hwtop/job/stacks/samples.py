@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -26,6 +27,10 @@ from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
 MOSTLY = 0.5
 """Of the samples: what takes so much of them is what a rank does, and is not one thing among others. Engineering default."""
+_NEWS = 0.05
+"""Of the window: so much of it must be new before what takes most of the time is worked out again. Engineering default."""
+_ROUTINE = 5
+"""Times that a process has come to a barrier: what one rank does alone meanwhile is part of the steps. Engineering default."""
 _SHOWN_HOT_SPOTS = 5
 _KEPT_HALTS = 16
 _SURE_S = 0.5
@@ -104,17 +109,17 @@ class StackSamples:
         `share` is of all samples of the window that ends with the newest one.
         """
         series = self._series.get(pid)
-        return () if series is None else series.answer("hot", series.seen_s, _hot)
+        return () if series is None else series.answer("hot", series.seen_s, _hot, _NEWS)
 
     def lines(self, pid: int, now: float) -> tuple[HotLine, ...]:
         """The user lines that most samples were at, waits included."""
         series = self._series.get(pid)
-        return () if series is None else series.answer("lines", now, _lines)
+        return () if series is None else series.answer("lines", now, _lines, _NEWS)
 
     def grown(self, pid: int, now: float) -> tuple[GrownShare, ...]:
         """What takes more of its time than at the start of the minute that ends now."""
         series = self._series.get(pid)
-        return () if series is None else series.answer("grown", now, _grown)
+        return () if series is None else series.answer("grown", now, _grown, _NEWS)
 
     def flame(self, pid: int, now: float) -> tuple[FlameNode, ...]:
         """The samples of the minute that ends now as a tree."""
@@ -194,15 +199,22 @@ def _shares(samples: Sequence[Sample]) -> Shares:
     if count == 0:
         return Shares()
     phases = Counter(sample.phase for sample in samples)
-    asleep = _asleep(samples)
+    asleep, counts_barriers = _asleep(samples), _is_mostly_at_barriers(samples)
     needing = sum(sample.classified.needs_state for sample in samples) / count
     dumps = sum(sample.is_active is not None for sample in samples)
     return Shares(
         phases=tuple(PhaseShare(phase=phase, share=found / count) for phase, found in phases.most_common()),
         samples=count,
-        wait=sum(sample.waits(asleep) for sample in samples) / count,
+        wait=sum(sample.waits(asleep, counts_barriers=counts_barriers) for sample in samples) / count,
         wait_samples=int(1 / ((1 - needing) / count + needing / max(1, dumps)) + 1e-9),
     )
+
+
+def _is_mostly_at_barriers(samples: Sequence[Sample]) -> bool:
+    """It comes to a barrier again and again, and spends more time there than elsewhere: no exception that somebody planned."""
+    at = [sample.classified.is_at_barrier for sample in samples]
+    arrivals = sum(now and not before for before, now in pairwise(at))
+    return arrivals >= _ROUTINE and sum(at) > MOSTLY * len(at)
 
 
 def _asleep(samples: Sequence[Sample]) -> dict[Phase, float]:

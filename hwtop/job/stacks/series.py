@@ -63,9 +63,9 @@ class Sample(Struct, frozen=True):
         """What it did."""
         return self.classified.phase
 
-    def waits(self, asleep: dict[Phase, float]) -> float:
+    def waits(self, asleep: dict[Phase, float], *, counts_barriers: bool = False) -> float:
         """Probability that it waits for a slower rank; `asleep`: share of sleep by phase."""
-        if self.classified.is_at_barrier:
+        if self.classified.is_at_barrier and not counts_barriers:
             return 0.0
         if self.is_active is not None or not self.classified.needs_state:
             return float(self.classified.waits(bool(self.is_active)))
@@ -95,8 +95,10 @@ class Series:
         self.has_only_prepared = True
         self.has_stepped = False
         self.intervals = PhaseIntervals()
-        self.known: dict[str, tuple[tuple[int, int], object]] = {}
-        """Answers, with the (number of looks, length of the window) that they hold for."""
+        self._window: tuple[tuple[object, ...], list[Sample]] | None = None
+        """The last window, with what it depends on."""
+        self._known: dict[str, tuple[int, int, object]] = {}
+        """Answers, with the number of looks and the length of the window that they were worked out for."""
 
     def add(self, sample: Sample) -> None:
         """Take in the next one in time."""
@@ -132,20 +134,27 @@ class Series:
         """Those of the newest minute, without those of start-up once it has trained, and of halts."""
         since_s = now - WINDOW_S
         after_s = self.started_until_s if self.has_trained else float("-inf")
+        key = (now, self.looks, after_s, *self.halts)
+        if self._window is not None and self._window[0] == key:
+            return self._window[1]
         kept = [each for each in self.samples if each.at_s >= since_s and each.at_s > after_s]
         for from_s, to_s in self.halts:
             if to_s >= since_s:
                 kept = [each for each in kept if not from_s <= each.at_s <= to_s]
+        self._window = (key, kept)
         return kept
 
-    def answer(self, name: str, now: float, compute: Callable[[Sequence[Sample]], T]) -> T:
-        """`compute` of the window, asked again only when the window has changed."""
+    def answer(self, name: str, now: float, compute: Callable[[Sequence[Sample]], T], news: float = 0.0) -> T:
+        """`compute` of the window, asked again only when more than this share of it has come or gone."""
         samples = self.window(now)
-        key = (self.looks, len(samples))
-        known = self.known.get(name)
-        if known is None or known[0] != key:
-            known = self.known[name] = (key, compute(samples))
-        return known[1]  # type: ignore[return-value]  # each name has one `compute`
+        known = self._known.get(name)
+        if known is not None:
+            looks, length, kept = known
+            if max(self.looks - looks, abs(len(samples) - length)) <= news * min(length, len(samples)):
+                return kept  # type: ignore[return-value]  # each name has one `compute`
+        result = compute(samples)
+        self._known[name] = (self.looks, len(samples), result)
+        return result
 
 
 @lru_cache(maxsize=_KEPT_FUNCTIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 
 from hwtop.job.hang.liveness import LEVEL, PRIOR_S, SUSPECT, confidence, is_improbable, phi_of_prior
@@ -27,6 +28,9 @@ _LOADING: dict[Cause, str] = {
     "workers": "what loads its data is neither busy nor seen to wait for bytes: it pauses, or loads one thing after the other",
 }
 """What the loading of a rank does while it waits."""
+
+_ALONE = 0.1
+"""Of its samples: what the rank alone does for as long is a reason for it to be slow. Engineering default."""
 
 STRAGGLER = limits_of("straggler-rank")
 
@@ -66,9 +70,19 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
             *((f"rank {slow.rank}: {_LOADING[cause_of(history, slow)]}",) if work.phase in _LOADS else ()),
             *_voted(history.job, slow),
             *(f"its hottest line: {spot.function} ({at(spot)}), {percent(spot.share)}" for spot in slow.stack.hot[:1]),
+            *_alone(slow, others),
         ),
         ranks=(slow.rank,),
     )
+
+
+def _alone(slow: Rank, others: Sequence[Rank]) -> tuple[str, ...]:
+    """What only this rank does."""
+    shared = {(spot.function, spot.file) for rank in others for spot in rank.stack.hot}
+    own = next((spot for spot in slow.stack.hot if (spot.function, spot.file) not in shared), None)
+    if own is None or share_at_least(own.share, slow.stack.samples) < _ALONE:
+        return ()
+    return (f"only rank {slow.rank} is in {own.function} ({at(own)}): {percent(own.share)} of its samples",)
 
 
 def _loads(slow: Rank) -> str:

@@ -78,6 +78,9 @@ def test_an_epoch_of_its_total_is_no_step() -> None:
         "Шаг 20: потери 0.53, секунд на шаг 0.25",
         "步数: 20, 损失: 0.53, 每步耗时: 0.25 秒",
         "paso 20, pérdida 0.53, 250 ms por paso",
+        "шаг 20 потери 0.53 (0.25 с/шаг)",
+        "adım 20, kayıp 0.53, 0.25 sn/adım",
+        "步数 20 损失 0.53 0.25 秒/步",
     ],
 )
 def test_the_time_of_a_step_in_other_languages(line: str) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from hwtop.job.stacks.samples import Shares, StackSamples
 from hwtop.model.rank import PhaseShare
 from hwtop.model.stack import StackDump, StackProfile, StackReading, StackSample, ThreadStack
@@ -190,6 +192,20 @@ def test_a_barrier_is_no_waiting_for_a_slow_rank() -> None:
     reported = samples.shares(7, 2.0)
     assert reported.phases == (PhaseShare(phase="collective", share=1.0),)
     assert reported.wait == 0.5
+
+
+@pytest.mark.parametrize(("rounds", "at_barrier", "counts"), [(6, 3, True), (3, 3, False), (6, 1, False)])
+def test_a_barrier_that_takes_most_of_the_time_again_and_again_is_waiting(
+    rounds: int, at_barrier: int, counts: bool
+) -> None:
+    """What rank 0 does alone, for longer than a few steps take, is no exception then."""
+    barrier = stack("barrier torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
+    looks = [barrier] * at_barrier + [FORWARD] * 2
+    samples = StackSamples()
+    for second, frames in enumerate(looks * rounds):
+        samples.add(dump(7, float(second), frames))
+    share = at_barrier / len(looks) if counts else 0.0
+    assert samples.shares(7, float(len(looks) * rounds - 1)).wait == pytest.approx(share)
 
 
 def test_samples_of_a_profile_count_like_dumps() -> None:
