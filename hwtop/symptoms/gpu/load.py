@@ -41,11 +41,21 @@ def at_work(history: History, rank: Rank, window_s: float, at_most: int = 10_000
 def values(history: History, rank: Rank, window_s: float, value: Value) -> list[float]:
     """Of each moment at work the mean over the rank's GPUs, where known."""
     found = []
-    for derived in at_work(history, rank, window_s):
-        known = [number for gpu in gpus_at(derived, rank) if (number := value(gpu)) is not None]
+    for gpus in history.once(_gpus_at_work, rank.rank, rank.pid, window_s):
+        known = [number for gpu in gpus if (number := value(gpu)) is not None]
         if known:
-            found.append(fmean(known))
+            found.append(known[0] if len(known) == 1 else fmean(known))
     return found
+
+
+def _gpus_at_work(history: History, number: int, pid: int, window_s: float) -> list[list[Gpu]]:
+    """The same for every quantity: those of each moment at work."""
+    rank = (
+        next((each for each in history.job.ranks if (each.rank, each.pid) == (number, pid)), None)
+        if history.job
+        else None
+    )
+    return [] if rank is None else [gpus_at(derived, rank) for derived in at_work(history, rank, window_s)]
 
 
 def load(history: History, rank: Rank, window_s: float, value: Value) -> float | None:

@@ -10,7 +10,7 @@ from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
-from hwtop.symptoms.host.capacity import WINDOW_S
+from hwtop.symptoms.host.capacity import WINDOW_S, Outside
 from hwtop.symptoms.host.cpu import CORES, most_runnable, runnable
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -45,7 +45,7 @@ def check_shared(history: History, limits: Limits = SHARED) -> Observation | Non
         confidence=0.9,
         facts={"cores": taken.cores, "of": taken.of, "who": taken.who},
         evidence=(
-            f"processes outside the job use {taken.cores:.1f} of the {taken.of:g} cores that its ranks may use (mean over {WINDOW_S:.0f} s)",
+            in_words(taken),
             *(
                 f"rank {number}: its main thread was ready to run and had no core {delays[number]:.0f} % of the time"
                 for number in waiting[:SHOWN]
@@ -54,6 +54,18 @@ def check_shared(history: History, limits: Limits = SHARED) -> Observation | Non
         ),
         ranks=waiting,
     )
+
+
+def in_words(taken: Outside) -> str:
+    """As evidence."""
+    return f"processes outside the job use {taken.cores:.1f} of the {taken.of:g} cores that its ranks may use (mean over {WINDOW_S:.0f} s)"
+
+
+def may_slow(history: History) -> tuple[str, ...]:
+    """Evidence that a change to less than twice the time may be due to programs outside the job: they leave it hardly a core. Two that share
+    the units of one core slow each other, too, and neither waits for it."""
+    taken = history.once(capacity.taken)
+    return () if taken is None else (in_words(taken),)
 
 
 def _is_crowded_by_itself(history: History) -> bool:

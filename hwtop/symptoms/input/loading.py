@@ -34,7 +34,7 @@ WORKER_BLOCKED_SHARE = 0.3
 THREAD_WINDOW_S = 60.0
 """Time in which all threads are sampled: seldom, one sample ends each window. Engineering default."""
 _MOSTLY = 0.5
-"""Of the looks at the loader workers. Engineering default."""
+"""Of the samples of the loader workers. Engineering default."""
 MIN_LOOKS = 3
 """Samples of all threads, to call one that is active in half of them busy where the machine is full. Engineering
 default."""

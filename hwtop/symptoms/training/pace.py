@@ -31,10 +31,10 @@ LEAST_POINTS = 5
 
 
 CLOCK_S = 5.0
-"""Between two values, to compare what they tell with the clock: a file is read once a second. Engineering default."""
+"""Between two values, to compare them with the clock: a file is read once a second. Engineering default."""
 
 _LIKE = 0.1
-"""By less of it, a time differs from what the clock tells. Engineering default."""
+"""A time that differs by less of it agrees with the clock. Engineering default."""
 
 
 PACE = limits_of("throughput-drop")

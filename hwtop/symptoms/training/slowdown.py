@@ -9,6 +9,7 @@ from hwtop.model.curve import CurvePoint
 from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
+from hwtop.symptoms.host.others import may_slow
 from hwtop.symptoms.level_shift import Shift, separated, shifts
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
@@ -147,14 +148,17 @@ def _dropped(history: History, pace: Pace, drop: Shift, limits: Limits) -> Obser
     what = f"Throughput fell {percent(1 - 1 / (1 + size))}" if pace.is_throughput else f"Step time rose {percent(size)}"
     count = len(pace.values) - drop.at
     moved = _moved(history, pace, drop)
+    cause = next((move.clause for move in moved if move.clause), None)
+    shared = may_slow(history) if cause is None and drop.after < DOUBLED * drop.before else ()
     newest = pace.least(AFTER_POINTS)
     return observed(
         "throughput-drop",
+        severity="info" if shared else None,
         confidence=0.85 if size > 2 * limits.slower_share else 0.7,
         facts={
             "what": what,
             "at": when(history, change),
-            "cause": next((move.clause for move in moved if move.clause), None),
+            "cause": cause,
             "before": pace.shown(drop.before),
             "after": pace.shown(drop.after),
             "has_moved": bool(moved),
@@ -164,6 +168,7 @@ def _dropped(history: History, pace: Pace, drop: Shift, limits: Limits) -> Obser
             f"no stretch before was as slow, by rank {drop.score:.0f} standard scores apart",
             f"median of the newest {newest}: {pace.shown(median(pace.values[-newest:]))}",
             *(f"moved at the same time: {move.text}" for move in moved),
+            *shared,
             *earlier_evidence(history),
         ),
         ranks=pace.series.ranks(),

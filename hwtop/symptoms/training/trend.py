@@ -10,6 +10,7 @@ from msgspec import Struct
 from hwtop.model.rank import GrownShare
 from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
+from hwtop.symptoms.host.others import may_slow
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
 from hwtop.symptoms.statistics import BLOCKS, block_medians, trend
@@ -134,9 +135,11 @@ def _level(pace: Pace, from_s: float, to_s: float) -> float | None:
 def _observed(history: History, rising: Rising) -> Observation:
     pace, place = rising.pace, rising.place
     first, last = pace.points[0], pace.points[-1]
+    shared = may_slow(history) if place is None and rising.now < DOUBLED * rising.start else ()
     steps = f" over {last.step - first.step} steps" if last.step is not None and first.step is not None else ""
     return observed(
         "step-time-rising",
+        severity="info" if shared else None,
         confidence=0.7,
         facts={
             "what": "Throughput falls" if pace.is_throughput else "Step time rises",
@@ -149,6 +152,7 @@ def _observed(history: History, rising: Rising) -> Observation:
             f"line through {BLOCKS} medians of {len(pace.values)} values{steps} (Theil-Sen, 95 % confidence that it rises)",
             "one single change explains them less well",
             *rising.evidence,
+            *shared,
             *earlier_evidence(history),
         ),
         ranks=pace.series.ranks(),

@@ -289,3 +289,14 @@ def test_a_rate_of_each_line_that_falls_is_told(count: int) -> None:
     slower = [0.2 + 0.001 * index for index in range(140)]
     seen = check_rising(watched(rates(count, slower, is_since_start=False)))
     assert seen is not None and seen.title.startswith("Throughput falls")
+
+
+@pytest.mark.parametrize(("slow", "severity"), [(4.4, "info"), (7.5, "warning")])
+def test_a_drop_to_less_than_half_while_others_leave_no_core_is_noted(slow: float, severity: str) -> None:
+    curves = (curve("step_time_s", [*steps(100), *steps(40, slow)], live=140),)
+    one = job(rank(0), curves=curves, processes=(row(cpu_pct=390.0),))
+    seen = check_drop(history(60, lambda second: derived(940.0 + second, one, cpu=cpu(99.0), own_cpu_pct=5.0)))
+    assert seen is not None and seen.severity == severity
+    assert any("processes outside the job use 4.0 of the 8 cores" in line for line in seen.evidence) is (
+        severity == "info"
+    )
