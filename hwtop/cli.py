@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import sys
@@ -166,7 +165,7 @@ def main(args: list[str] | None = None) -> None:
         sys.stderr.close()  # the reader of our output is gone: nothing left to report
         sys.exit(141)
     except OSError as error:
-        _silence_output()
+        _silence(1)
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
     except Exception as error:
         if os.environ.get("HWTOP_DEBUG"):
@@ -185,16 +184,19 @@ def _limit_reached(error: Exception) -> str | None:
     return None
 
 
-def _silence_output() -> None:
-    """What is left in the buffer cannot be written either: Python would try once more at exit, and print a traceback."""
+def _silence(descriptor: int) -> None:
+    """What is left in its buffer cannot be written either: Python would try once more at exit, print a traceback and exit with 120."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
+    os.dup2(null, descriptor)
     os.close(null)
 
 
 def _fail(message: str, code: int) -> None:
     from hwtop.job.log.text import visible
 
-    with contextlib.suppress(AttributeError, OSError):  # it is closed, or its disk is full: the exit code tells
-        sys.stderr.write(f"hwtop: {visible(' '.join(message.split()))}\n")
+    if sys.stderr is not None:  # it is closed: the exit code tells
+        try:
+            sys.stderr.write(f"hwtop: {visible(' '.join(message.split()))}\n")
+        except OSError:
+            _silence(2)
     sys.exit(code)

@@ -115,4 +115,5 @@ def test_what_the_machine_refuses_is_no_internal_error(
 @pytest.mark.parametrize("standard_error", ["2>&-", "2>/dev/full"])
 def test_an_error_that_cannot_be_printed_keeps_its_exit_code(standard_error: str) -> None:
     command = f'"{sys.executable}" -m hwtop explain no-such-symptom {standard_error}'
-    assert subprocess.run(["sh", "-c", command], check=False).returncode == 2
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    assert subprocess.run(["sh", "-c", command], check=False, env=buffered).returncode == 2
