@@ -29,7 +29,7 @@ _PREPARES: frozenset[Phase] = frozenset(
     {"startup", "rendezvous", "compile", "data-main", "other", "logging", "checkpoint"}
 )
 """All that was seen before the first of `_LEARNS`: then a data set was read or made (and its cache written), or a checkpoint loaded,
-before the training, and that does not count."""
+before the training, and that does not count. A barrier, where the ranks meet, does not end it."""
 _KEPT_FUNCTIONS = 8192
 _STEPS: frozenset[Phase] = _LEARNS | {"data", "sync"}
 """Only a training loop is seen in these."""
@@ -116,7 +116,7 @@ class Series:
             self.started_until_s = sample.at_s
         if said.phase in _LEARNS:
             self.begin()
-        self.has_only_prepared = self.has_only_prepared and said.phase in _PREPARES
+        self.has_only_prepared = self.has_only_prepared and (said.phase in _PREPARES or said.is_at_barrier)
         if (
             self.has_trained and not self.has_only_prepared
         ):  # what a start loads, writes and compiles interrupts nothing

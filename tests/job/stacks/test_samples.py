@@ -200,12 +200,21 @@ def test_a_barrier_that_takes_most_of_the_time_again_and_again_is_waiting(
 ) -> None:
     """What rank 0 does alone, for longer than a few steps take, is no exception then."""
     barrier = stack("barrier torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
-    looks = [barrier] * at_barrier + [FORWARD] * 2
+    looks = [FORWARD] * 2 + [barrier] * at_barrier
     samples = StackSamples()
     for second, frames in enumerate(looks * rounds):
         samples.add(dump(7, float(second), frames))
     share = at_barrier / len(looks) if counts else 0.0
     assert samples.shares(7, float(len(looks) * rounds - 1)).wait == pytest.approx(share)
+
+
+def test_what_was_prepared_before_the_ranks_met_for_the_first_time_does_not_count() -> None:
+    barrier = stack("barrier torch/distributed/distributed_c10d.py 1", "main train.py 11", "<module> train.py 20")
+    prepares = stack("tokenize train.py 5", "main train.py 10", "<module> train.py 20")
+    samples = StackSamples()
+    for second, frames in enumerate([*[prepares] * 20, barrier, *[FORWARD] * 5]):
+        samples.add(dump(7, float(second), frames))
+    assert [entry.phase for entry in samples.shares(7, 25.0).phases] == ["forward"]
 
 
 def test_samples_of_a_profile_count_like_dumps() -> None:
