@@ -15,6 +15,7 @@ from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
 from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
+from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.member import JobProcess
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import HotSpot, Rank
@@ -33,8 +34,6 @@ WORKER_BLOCKED_SHARE = 0.3
 """Of the samples of the loader workers in D state. Engineering default."""
 THREAD_WINDOW_S = 60.0
 """Time in which all threads are sampled: seldom, one sample ends each window. Engineering default."""
-_MOSTLY = 0.5
-"""Of the samples of the loader workers. Engineering default."""
 MIN_LOOKS = 3
 """Samples of all threads, to call one that is active in half of them busy where the machine is full. Engineering
 default."""
@@ -94,7 +93,7 @@ def is_loading(history: History, rank: Rank) -> bool:
 
 def _await_messages(history: History, rank: Rank) -> bool:
     """Most of its workers wait for another process of the job: what they read is no data, whatever the function is called."""
-    return wait_share(history, rank, "pipe") > _MOSTLY
+    return wait_share(history, rank, "pipe") > MOSTLY
 
 
 def _takes_from_loader(dump: StackDump | None) -> bool:

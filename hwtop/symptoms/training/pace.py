@@ -86,8 +86,11 @@ def is_since_start(points: Sequence[CurvePoint]) -> bool:
     """Are these rates all work since the start over all time since then, as some libraries tell them? They become slower for minutes after a
     fast beginning. The clock tells: steps over such a rate are the time since the start, and grow by what has passed; of a rate
     of its own, each value needs that time for the steps since the value before."""
-    clocked = [(each, _clock(each)) for each in points if each.step is not None and each.value > 0]
-    known = [(each, each.step, clock_s) for each, clock_s in clocked if each.step is not None and clock_s is not None]
+    known = [
+        (each, each.step, clock_s)
+        for each in points
+        if each.step is not None and each.value > 0 and (clock_s := _clock(each)) is not None
+    ]
     if len(known) < LEAST_POINTS or known[-1][2] - known[0][2] < CLOCK_S:
         return False
     (first, first_step, begin_s), (last, last_step, end_s) = known[0], known[-1]
