@@ -975,6 +975,15 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "dgl": ("Epoch 00010 | Time(s) 0.0125 | Loss 1.2500 | Accuracy 0.5000", {"epoch": 10, "loss": 1.25}),
     "informer-speed": ("\tspeed: 0.1250s/iter; left time: 62.5000s", {"step_time_s": 0.125}),
     "mindspore-epoch": ("epoch time: 12500.0 ms, per step time: 125.0 ms", {"step_time_s": 0.125}),
+    "rate-in-words": (
+        "step 120: loss 2.31, 4.1 steps per second",
+        {"step": 120, "loss": 2.31, "throughput": 4.1, "throughput_unit": "steps/s"},
+    ),
+    "step-time-in-words": ("step 10 loss 0.5 (0.25 s per step)", {"step": 10, "loss": 0.5, "step_time_s": 0.25}),
+    "key-in-words": (
+        "step 10 loss 0.5 tokens per second 1234",
+        {"step": 10, "loss": 0.5, "throughput": 1234.0, "throughput_unit": "tokens/s"},
+    ),
     "milliseconds a step behind an epoch": (
         "epoch 3: 20 steps, 125.0 ms/step, 512 samples/s, loss 1.25",
         {"epoch": 3, "step_time_s": 0.125, "throughput": 512, "throughput_unit": "samples/s", "loss": 1.25},

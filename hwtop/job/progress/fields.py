@@ -36,6 +36,10 @@ _DRESSED = lazy_regex(
     re.IGNORECASE,
 )
 """What a printed scalar wears: `tensor(0.5, device=...)`, `np.float32(0.5)`, MSVC's `-nan(ind)`; PaddleClas' `lr(LinearWarmup)`."""
+_PER = lazy_regex(
+    r"(?<=[\d.] )([^\W\d_]+|(?<=\d)[mµu]?s) per (?=(?:s|sec|second|step|it|iter|iteration|batch)\b)", re.IGNORECASE
+)
+"""A rate in words behind its number: `4.1 steps per second`, `0.25 seconds per step`."""
 _NUMBER_NEXT = lazy_regex(r"\s+[\d.]")
 _OF_SPEED = lazy_regex(r"speed|throughput|rate|ips|fps|time|step")
 _READ_KEY_CHARS = 128
@@ -65,6 +69,8 @@ def fields(text: str) -> Iterator[Field]:
         text = _SCALED_KEY.sub(" scaled", _DRESSED.sub("", text))
     if "(" in text or "[" in text:
         text = _BOXED_UNIT.sub(r" \1", text)
+    if " per " in text:
+        text = _PER.sub(r"\1/", text)
     at = 0
     is_foreign = False
     has_sections = _MAY_BE_FOREIGN.search(text) is not None

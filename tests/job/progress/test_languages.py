@@ -34,6 +34,20 @@ def test_what_lines_in_other_languages_tell(line: str, step: int | None, loss: f
 
 
 @pytest.mark.parametrize(
+    ("line", "rate", "unit"),
+    [
+        ("paso 10, pérdida 0,5, 4,1 pasos por segundo", 4.1, "steps/s"),
+        ("Schritt 10, Verlust 0,5, 96,5 Beispiele pro Sekunde", 96.5, "samples/s"),
+        ("шаг 10, потери 0,5, 2,5 шага в секунду", 2.5, "steps/s"),
+    ],
+)
+def test_a_rate_in_words(line: str, rate: float, unit: str) -> None:
+    told = ProgressReader().read(line)
+    assert told is not None
+    assert (told.loss, told.throughput, told.throughput_unit) == (0.5, rate, unit)
+
+
+@pytest.mark.parametrize(
     "line",
     ["Validierung: Verlust 0.3", "Pérdida de validación: 0.61", "验证损失: 0.7", "検証 損失 0.7", "mejor pérdida: 0.2"],
 )
