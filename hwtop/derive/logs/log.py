@@ -13,6 +13,7 @@ from hwtop.derive.logs.stream import LogStream, LogStreams
 from hwtop.derive.logs.surroundings import Surroundings
 from hwtop.derive.logs.writer import of_job
 from hwtop.job.log.attempt import attempt_of, is_earlier, superseded
+from hwtop.job.log.bare_label import BareLabels
 from hwtop.job.log.own_report import without_reports
 from hwtop.job.log.parsed import ParsedLine, parsed
 from hwtop.job.log.rank_path import rank_of_path
@@ -51,6 +52,7 @@ class LogBook:
     def __init__(self, patterns: Registry | None = None) -> None:
         self._matcher = Matcher(patterns)
         self._streams = LogStreams()
+        self._bare_labels: dict[str, BareLabels] = {}
         self._read_at_s = 0.0
         self._job_age_s: float | None = None
         self._lines: deque[LogLine] = deque(maxlen=_KEPT_LINES)
@@ -183,7 +185,7 @@ class LogBook:
     def _take(self, parsed_line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> LogStream | None:
         """The stream, where the line tells a new step."""
         line = parsed_line.source
-        rank = parsed_line.rank if parsed_line.rank is not None else self._writer(parsed_line, ranks_of)
+        rank, parsed_line = self._writer(parsed_line, ranks_of)
         stream = self._streams.of(line.path, rank)
         progress, is_step = stream.take(parsed_line)
         if stream.takes_times_back:
@@ -211,10 +213,18 @@ class LogBook:
         survived = (reported for reported in self._reported if reported.steps_after < _OVERCOME_STEPS)
         self._reported = deque(survived, maxlen=_KEPT_EVENTS)
 
-    def _writer(self, line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
-        """The rank of a line without a launcher's prefix: the one that it names itself, where several write into the file."""
+    def _writer(self, line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> tuple[int | None, ParsedLine]:
+        """The rank of a line, and what it says: its launcher names the rank, or it does itself, where several write into the file."""
+        if line.rank is not None:
+            return line.rank, line
         ranks = ranks_of.get(line.path, ())
-        return line.label if len(ranks) > 1 and line.label in ranks else self._owner(line.path, ranks_of)
+        if len(ranks) > 1:
+            if line.label in ranks:
+                return line.label, line
+            proven = self._bare_labels.setdefault(line.path, BareLabels()).read(line, ranks)
+            if proven is not None:
+                return proven
+        return self._owner(line.path, ranks_of), line
 
     def _owner(self, path: str, ranks_of: Mapping[str, Sequence[int]]) -> int | None:
         """The rank of a line that names none."""

@@ -88,3 +88,28 @@ def test_a_number_in_a_line_is_no_writer_where_it_cannot_be_one() -> None:
     book.advance(logs(10.0, *log_lines("/logs/all.log", 10.0, *said)), shared, {})
     reports = [book.of_rank(rank, shared, 10.0).progress.newest for rank in (0, 1)]
     assert [each and each.step for each in reports] == [6, None]
+
+
+def _shared(*lines: str) -> LogBook:
+    book, ranks = LogBook(), {"/logs/all.log": (0, 1)}
+    for number, line in enumerate(lines):
+        book.advance(logs(10.0 + number, *log_lines("/logs/all.log", 10.0 + number, line, first=1 + number)), ranks, {})
+    return book
+
+
+@pytest.mark.parametrize("label", ["[{}] ", "({}): ", "{} | ", "2026-11-28 10:00:00,125 INFO [{}] "])
+def test_a_number_in_front_of_the_lines_is_the_rank_where_the_ranks_take_turns(label: str) -> None:
+    pairs = [(rank, step) for step in range(10, 20) for rank in (step % 2, 1 - step % 2)]
+    lines = [f"{label.format(rank)}step {step} loss {2.5 if rank == 0 else 'nan'}" for rank, step in pairs]
+    book = _shared(*lines)
+    told = [book.of_rank(rank, {"/logs/all.log": (0, 1)}, 30.0).progress for rank in (0, 1)]
+    assert [each.step for each in told] == [19, 19]
+    assert [bool(each.lost_values) or str(each.newest and each.newest.loss) == "nan" for each in told] == [False, True]
+
+
+def test_a_number_in_front_of_the_lines_that_passes_is_no_rank() -> None:
+    """Epochs: each is over some day, whoever enters it first."""
+    lines = [f"[{epoch}] step {step} loss 2.5" for epoch in (0, 1) for step in range(10) for _ in (0, 1)]
+    late = [f"[{epoch}] step 9 loss 2.5" for epoch in (0, 1, 0, 1, 1, 1)]
+    book = _shared(*lines[:20], *late, *lines[20:])
+    assert {rank for _, rank in book._streams._streams} == {None}
