@@ -89,8 +89,8 @@ class Progress(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """As told: DeepSpeed counts since the start, Megatron-LM since the line before."""
     data_time_s: float | None = None
     """Waiting for data in one step."""
-    lr_is_zero: bool | None = None
-    """True: the learning rate is 0 by the way it is written, where "0.0000" may be a small one that was rounded."""
+    zeros: tuple[str, ...] | None = None
+    """Of the learning rate and the loss those that are 0 by the way they are written, where "0.0000" may be a small one that was rounded."""
     means: tuple[str, ...] | None = None
     """Names of fields above that are means since the start of the epoch or of the run, not values of this step."""
 

@@ -55,7 +55,7 @@ class CurveBook:
                 at_s=line.at_s,
                 value=value,
                 is_past=line.is_past,
-                is_exact=name == "lr" and bool(progress.lr_is_zero),
+                is_exact=name in (progress.zeros or ()),
                 labels=labels_of(line.text, progress) if name == "loss" else (),
                 written_s=written_s,
             )

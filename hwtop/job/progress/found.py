@@ -60,8 +60,8 @@ class Found:
         self.throughputs: set[str] = set()
         """Units of those that the line itself calls its throughput."""
         self.means: list[str] = []
-        self.lr_is_zero: bool | None = None
-        """True: the learning rate is 0, and no small one that was rounded."""
+        self.zeros: list[str] = []
+        """Of the learning rate and the loss those that are 0, and no small ones that were rounded."""
         self._weak: dict[str, str] = {}
         """Quantity -> the key it was told by, where another one counts more."""
         self.some_losses: list[float | None] = []
@@ -155,7 +155,7 @@ class Found:
             reward=values.get("reward"),
             skipped_steps=whole(values.get("skipped")),
             data_time_s=values.get("data_time") if step_time_s is not None else None,
-            lr_is_zero=self.lr_is_zero,
+            zeros=tuple(self.zeros) or None,
         )
         if progress == Progress():
             return None
@@ -222,8 +222,8 @@ def _take(found: Found, field: Field, previous: str) -> str:
     if name == "step_time" and name not in found.values:
         found.is_per_step = is_per_step
     found.take(name, value, field.total, plain_key(field.key))
-    if name == "lr" and value == 0 and field.is_exact:
-        found.lr_is_zero = True
+    if name in ("lr", "loss") and value == 0 and field.is_exact:
+        found.zeros.append(name)
     return name
 
 

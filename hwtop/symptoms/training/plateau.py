@@ -127,15 +127,25 @@ def _equal(series: Series, least: int) -> int | None:
 
 
 def _constant(history: History, series: Series, count: int) -> Observation:
-    value, first = series.values[-1], series.points[-count]
+    """One that may be rounded is no more than a note: where all that is known is 0, nothing shows how small it is."""
+    value, first, last = series.values[-1], series.points[-count], series.points[-1]
+    is_rounded = value == 0.0 and count == len(series.points) and not last.is_exact
+    why = (
+        "all digits that are reported are 0: it may be a small one, rounded"
+        if is_rounded
+        else "batches differ, so a loss that is the same in all digits does not depend on them"
+    )
     return observed(
         "loss-plateau",
-        severity="warning",
-        facts={"value": value, "count": count, "since": when(history, first).removeprefix("at ")},
-        confidence=0.75,
-        evidence=(
-            f"batches differ, so a loss that is the same in all digits does not depend on them; reported in {series.curve.source}",
-        ),
+        severity="info" if is_rounded else "warning",
+        facts={
+            "value": value,
+            "count": count,
+            "since": when(history, first).removeprefix("at "),
+            "is_rounded": is_rounded or None,
+        },
+        confidence=0.5 if is_rounded else 0.75,
+        evidence=(f"{why}; reported in {series.curve.source}",),
         ranks=series.ranks(),
     )
 

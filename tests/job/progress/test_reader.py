@@ -25,10 +25,13 @@ def test_csv_with_a_heading() -> None:
 @pytest.mark.parametrize(
     ("written", "is_zero"), [("0.000e+00", True), ("0.0", True), ("0", True), ("0.0000", False), ("1e-4", False)]
 )
-def test_a_learning_rate_of_zero_is_told_from_a_rounded_one(written: str, is_zero: bool) -> None:
+def test_a_learning_rate_or_a_loss_of_zero_is_told_from_a_rounded_one(written: str, is_zero: bool) -> None:
     (progress,) = read(f"step 10 loss 2.5 lr {written}")
     assert progress is not None
-    assert bool(progress.lr_is_zero) is is_zero
+    assert progress.zeros == (("lr",) if is_zero else None)
+    (progress,) = read(f"step 10 loss {written} lr 0.001")
+    assert progress is not None
+    assert progress.zeros == (("loss",) if is_zero else None)
 
 
 def test_numbers_without_a_heading_mean_nothing() -> None:

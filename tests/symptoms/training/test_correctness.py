@@ -312,6 +312,14 @@ def test_a_loss_that_is_the_same_in_all_digits(values: list[float], expected: bo
     assert (check_plateau(watched(curve("loss", values))) is not None) is expected
 
 
+@pytest.mark.parametrize(("is_exact", "severity"), [(True, "warning"), (False, "info")])
+def test_a_loss_that_was_always_0_counts_where_it_cannot_be_a_rounded_one(is_exact: bool, severity: str) -> None:
+    zeros = [CurvePoint(step, 990.0 + step, 0.0, is_exact=is_exact) for step in range(1, 41)]
+    seen = check_plateau(watched(replace(curve("loss", [1.0]), points=tuple(zeros))))
+    assert seen is not None
+    assert seen.severity == severity
+
+
 # lr-stuck
 
 DECAYED = [1e-3 * (1 - step / 200) for step in range(200)]
