@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import psutil
 
 from hwtop.collectors.batch import Batch
 from hwtop.collectors.found_file import untrusted
+from hwtop.collectors.logs.followed import Followed
 from hwtop.collectors.logs.glob import Glob
+from hwtop.collectors.logs.open_names import is_open, other_names
 from hwtop.collectors.logs.origin import content_since_s
 from hwtop.collectors.logs.output import Output, Outputs
-from hwtop.collectors.logs.pipe import fds, open_flags
 from hwtop.collectors.logs.tail import DELETED, Tail, TailReading
 from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.logs.words import Words
 from hwtop.collectors.process.files import read_status
 from hwtop.job.patterns.match import prefilter_of
-from hwtop.model.log import LogFile, LogLine, LogReading
+from hwtop.model.log import LogLine, LogReading
 from hwtop.model.plan import LogTarget, SamplingPlan
 
 _TOGETHER_S = 0.15
@@ -36,35 +36,10 @@ _FEWEST_BYTES = 1 << 18
 _KEEP_S = 60.0
 """A file that the job no longer has open is followed for this long: a crash writes last."""
 _MOST_FILES = 512
-_MOST_FDS = 64
-"""Of a process, looked at for a log; outputs are opened first."""
-_SLOW_S = 0.5
-"""A read that takes longer is reported."""
 _COARSE_S = 0.02
 """The kernel notes the time of a write by its tick. Source: current_time of fs/inode.c, ktime_get_coarse_real_ts64, a tick of 1 to 10 ms."""
 _DEAD_S = 2.0
 """From then on the other files of a folder are not tried while one of it does not answer."""
-
-
-@dataclass
-class _Followed:
-    """One file, and what it has brought."""
-
-    output: Output
-    tail: Tail
-    wanted_at_s: float
-    reading: TailReading | None = None
-    """Not taken yet."""
-    error: str | None = None
-    began_s: float | None = None
-    """When the read that is out began."""
-    brought: int = 0
-    """Lines of the last read."""
-    skipped: int = 0
-    size_bytes: int | None = None
-    behind_bytes: int = 0
-    modified_s: float | None = None
-    content_since_s: float | None = None
 
 
 class _Room:
@@ -117,7 +92,7 @@ class LogSource:
         self._targets: tuple[LogTarget, ...] = ()
         self._target_pid: int | None = None
         self._uid: int | None = None
-        self._followed: dict[str, _Followed] = {}
+        self._followed: dict[str, Followed] = {}
         self._most_files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         self._batch: Batch[str] = Batch("logs", self._read_one, now, slice_s=together_s / 3)
         self._room = _Room(line_limit, 0)
@@ -156,13 +131,15 @@ class LogSource:
         lines: list[LogLine] = []
         skipped = 0
         for path, followed in self._followed.items():
-            reading = self._taken(followed)
+            reading = followed.take()
             if reading is not None:
                 skipped += reading.skipped
                 lines.extend(_lines(path, reading, self._written_s(reading, at_s)))
         lines.sort(key=lambda line: line.at_s)  # of several files in the order in which they were written
         self._read_at_s = at_s
-        files = [self._file(followed) for followed in self._followed.values() if not _is_nothing(followed)]
+        files = [
+            followed.file(self._now(), self._wall()) for followed in self._followed.values() if not followed.is_nothing
+        ]
         time_s = self._wall()
         return LogReading(
             at_s=at_s,
@@ -216,7 +193,7 @@ class LogSource:
             if followed is not None:
                 followed.wanted_at_s, followed.output = at_s, output
             elif len(self._followed) < self._most_files:
-                self._followed[path] = _Followed(output, self._tail(output), at_s)
+                self._followed[path] = Followed(output, self._tail(output), at_s)
             else:
                 reason = f"only {self._most_files} of {len(wanted)} log files are followed"
                 missing["files"] = f"{reason}: name those that matter with --logs GLOB"
@@ -228,7 +205,7 @@ class LogSource:
     def _tail(self, output: Output) -> Tail:
         words = Words(prefilter_of(watched_patterns().registry))
         path = output.path
-        return Tail(path, lambda: _other_names(self._proc, output), words, lambda status: self._refusal(path, status))
+        return Tail(path, lambda: other_names(self._proc, output), words, lambda status: self._refusal(path, status))
 
     def _refusal(self, path: str, status: os.stat_result) -> str | None:
         """What no process of the job has open to write may be anybody's, or a link to what only root may read."""
@@ -239,7 +216,7 @@ class LogSource:
             with suppress(OSError):
                 self._uid = read_status(f"{self._proc}/{self._target_pid}").uid
         reason = untrusted(status, self._uid)
-        return None if reason is None or _is_open(self._proc, followed.output, status) else reason
+        return None if reason is None or is_open(self._proc, followed.output, status) else reason
 
     def _by_appetite(self) -> list[str]:
         """Those that bring little first: they leave their share to those that flood. Folders that do not answer are left out."""
@@ -279,78 +256,9 @@ class LogSource:
         except (OSError, RuntimeError):  # a sandbox may hide the boot time
             return None
 
-    def _taken(self, followed: _Followed) -> TailReading | None:
-        """What it has brought since the last time; also of a read that was late."""
-        reading, followed.reading = followed.reading, None
-        if reading is None:
-            return None
-        if reading.size_bytes is not None:
-            followed.size_bytes, followed.modified_s = reading.size_bytes, reading.modified_s
-        followed.behind_bytes = reading.behind_bytes
-        followed.skipped += reading.skipped
-        followed.error = reading.reason
-        return reading
-
-    def _file(self, followed: _Followed) -> LogFile:
-        modified_s, began_s, reason = followed.modified_s, followed.began_s, followed.error
-        since_s = followed.content_since_s
-        out_s = 0.0 if began_s is None else self._now() - began_s
-        if began_s is not None and (followed.size_bytes is None or out_s > _SLOW_S):
-            reason = f"file system not answering for {out_s:.0f} s"
-        return LogFile(
-            path=followed.tail.path,
-            pids=followed.output.pids,
-            size_bytes=followed.size_bytes,
-            age_s=None if modified_s is None else max(0.0, self._wall() - modified_s),
-            reason=reason,
-            skipped_lines=followed.skipped,
-            behind_bytes=followed.behind_bytes,
-            content_age_s=None if since_s is None else max(0.0, self._wall() - since_s),
-        )
-
-
-def _is_nothing(followed: _Followed) -> bool:
-    return followed.output.may_lack and followed.size_bytes is None
-
 
 def _lines(path: str, reading: TailReading, at_s: float) -> Iterable[LogLine]:
     return [
         LogLine(path=path, line_no=line.line_no, text=line.text, at_s=at_s, is_past=line.is_past)
         for line in reading.lines
     ]
-
-
-def _other_names(proc: str, output: Output) -> Sequence[str]:
-    """Names of the same file under which it may be opened when its path does not work. May block."""
-    names: list[str] = []
-    for pid in (*output.through, *output.pids[:4]):
-        if output.path.endswith(DELETED):
-            with suppress(OSError):
-                names.extend(
-                    f"{proc}/{pid}/fd/{fd}" for fd in os.listdir(f"{proc}/{pid}/fd") if _is(proc, pid, fd, output)
-                )
-        else:
-            names.append(f"{proc}/{pid}/root{output.path}")
-    return names
-
-
-def _is_open(proc: str, output: Output, status: os.stat_result) -> bool:
-    """Whether a process of the job, or one that writes for it, has this very file open to write. May block.
-
-    To write, as O_PATH opens what one may not read.
-    """
-    for process in (f"{proc}/{pid}" for pid in (*output.through, *output.pids[:4])):
-        for fd in fds(process)[:_MOST_FDS]:
-            if open_flags(process, fd) & os.O_ACCMODE == os.O_RDONLY:
-                continue
-            with suppress(OSError):
-                opened = os.stat(f"{process}/fd/{fd}")
-                if (opened.st_dev, opened.st_ino) == (status.st_dev, status.st_ino):
-                    return True
-    return False
-
-
-def _is(proc: str, pid: int, fd: str, output: Output) -> bool:
-    with suppress(OSError):
-        return os.readlink(f"{proc}/{pid}/fd/{fd}") == output.path
-    return False
