@@ -21,7 +21,8 @@ from hwtop.model.job import Job, StackGroup
 from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.process import JobCandidate, ProgramRates
-from hwtop.model.rank import PhaseShare, Rank, Worker
+from hwtop.model.rank import Rank, Worker
+from hwtop.model.rank_stack import PhaseShare
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.model.symptom import Blind, Finding, Verdict

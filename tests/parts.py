@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from hwtop.model.job import Job, JobFlight, JobLogs, JobMetrics, JobRas, JobStacks
-from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
+from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStall
+from hwtop.model.rank_stack import RankStack
 from hwtop.report.frame.job_object import PARTS
 
 S = TypeVar("S", bound=Struct)

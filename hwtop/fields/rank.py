@@ -14,7 +14,8 @@ from hwtop.fields.level import Level
 from hwtop.fields.process import STATES
 from hwtop.job.hang.rank_state import share_of
 from hwtop.model.frame import DerivedState
-from hwtop.model.rank import Phase, Rank, RankState
+from hwtop.model.rank import Rank, RankState
+from hwtop.model.rank_stack import Phase
 from hwtop.symptoms.verdict import SILENT_S, SILENT_TIMES
 
 WORST_FIRST: tuple[RankState, ...] = (

@@ -13,7 +13,8 @@ from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.metrics import MetricsFile, MetricsTarget
 from hwtop.model.plan import FlightTarget, LogTarget
 from hwtop.model.process import ProcessDetail
-from hwtop.model.rank import Phase, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import Phase
 from hwtop.model.ras import RasReport, RasVerdict
 from hwtop.model.signal import SentSignal
 from hwtop.model.stack import DeepDump, Refusal, StackFrame

@@ -14,7 +14,8 @@ from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s
 from hwtop.job.rank_set import named, rank_set
 from hwtop.job.size import part
 from hwtop.model.frame import DerivedState
-from hwtop.model.rank import Phase, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import Phase
 from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History

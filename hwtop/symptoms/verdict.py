@@ -14,7 +14,8 @@ from hwtop.job.stacks.conclusion import conclusion, conclusion_after_colon
 from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
-from hwtop.model.rank import Phase, Rank, RankState
+from hwtop.model.rank import Rank, RankState
+from hwtop.model.rank_stack import Phase
 from hwtop.model.symptom import Finding, StallClass, Verdict, VerdictLevel
 from hwtop.seconds import span
 from hwtop.symptoms import own_signal

@@ -7,7 +7,7 @@ import pytest
 from hwtop.model.flame import Flame, FlameNode
 from hwtop.model.frame import Frame
 from hwtop.model.job import Job
-from hwtop.model.rank import HotLine
+from hwtop.model.rank_stack import HotLine
 from hwtop.model.stack import Refusal
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.pages.registry import current

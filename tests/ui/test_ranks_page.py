@@ -8,7 +8,8 @@ from hwtop.fields.rank import WORST_FIRST
 from hwtop.model.frame import Frame
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job, JobPlace
-from hwtop.model.rank import HotLine, PhaseShare, Rank, RankState
+from hwtop.model.rank import Rank, RankState
+from hwtop.model.rank_stack import HotLine, PhaseShare
 from hwtop.ui import marks
 from hwtop.ui.pages.layout import arrange, picture
 from hwtop.ui.panels.ranks import view as rank_view

@@ -19,7 +19,8 @@ from hwtop.job.stacks.series import GAP_S, StackState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
 from hwtop.model.process import ProcessInfo
-from hwtop.model.rank import Rank, RankProcess, RankStack, RankStall, Worker
+from hwtop.model.rank import Rank, RankProcess, RankStall, Worker
+from hwtop.model.rank_stack import RankStack
 from hwtop.model.snapshot import Snapshot
 
 _NO_POLL_S = 5.0

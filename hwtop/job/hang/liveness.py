@@ -15,7 +15,8 @@ from statistics import NormalDist, median
 from typing import Literal
 
 from hwtop.job.stacks.frames import called_by_user, is_stdlib_frame, own_frames, short_name, thread_of
-from hwtop.model.rank import Phase, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import Phase
 
 ALPHA = 1e-3
 """Of the healthy gaps, the share that is called a hang. The one level of all ranks, phases and rules. Engineering

@@ -26,7 +26,8 @@ from hwtop.job.hang.liveness import (
 )
 from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.liveness import Liveness, LivenessState
-from hwtop.model.rank import Phase, Rank, RankState
+from hwtop.model.rank import Rank, RankState
+from hwtop.model.rank_stack import Phase
 
 STARTING: frozenset[Phase] = frozenset({"startup", "rendezvous", "compile"})
 """Phases before the first step."""

@@ -27,7 +27,8 @@ from hwtop.job.hang.rank_state import waits
 from hwtop.job.kernel.wait import waits_for
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, thread_of
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.rank import Phase, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import Phase
 
 GPU_SPINS_PCT = 98.0
 """A collective or a synchronisation that waits keeps its GPU at (nearly) 100 %: the kernel spins. Engineering default."""

@@ -27,7 +27,7 @@ import msgspec
 from msgspec import Struct
 
 from hwtop.job.stacks.frames import short_name
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 
 if sys.version_info >= (3, 11):
     import tomllib

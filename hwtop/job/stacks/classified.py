@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hwtop.job.stacks.frames import normalise, own_frames, short_name, user_frame
 from hwtop.job.stacks.phase import is_waiting, phase_and_frame
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _BARRIERS = frozenset({"barrier", "monitored_barrier", "wait_for_everyone"})

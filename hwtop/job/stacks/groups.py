@@ -12,7 +12,7 @@ from hwtop.job.stacks.classified import ClassifiedStack
 from hwtop.job.stacks.code_line import waits_on_handle
 from hwtop.job.stacks.frames import is_user_frame, leaf_of, place, short_name, user_frame
 from hwtop.model.job import StackGroup
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackFrame
 
 _SHOWN_GROUPS = 4

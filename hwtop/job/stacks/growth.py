@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 
 from hwtop.job.stacks.frames import short_name
-from hwtop.model.rank import GrownShare
+from hwtop.model.rank_stack import GrownShare
 from hwtop.model.stack import StackFrame
 
 _LEAST = 25

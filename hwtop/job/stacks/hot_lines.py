@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from hwtop.job.stacks.frames import short_name
-from hwtop.model.rank import HotLine, Phase
+from hwtop.model.rank_stack import HotLine, Phase
 from hwtop.model.stack import StackFrame
 
 SHOWN_LINES = 12

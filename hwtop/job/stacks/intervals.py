@@ -1,4 +1,4 @@
-"""Stretches of time in which a rank did one thing: saving, compiling. Pure.
+"""Stretches of time in which a rank did one thing: saving, compiling, evaluating. Pure.
 
 A look is a sample of its stack. What two looks show is taken to have lasted between them, and nothing is known of the time
 before and after.
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hwtop.model.rank import Phase, PhaseInterval
+from hwtop.model.rank_stack import Phase, PhaseInterval
 
-KEPT: frozenset[Phase] = frozenset({"checkpoint", "compile"})
+KEPT: frozenset[Phase] = frozenset({"checkpoint", "compile", "eval"})
 """Phases whose spells are remembered: those that come now and then and stop the training."""
 _KEPT = 64
 _SETTLED_S = 10.0

@@ -30,7 +30,7 @@ from hwtop.job.stacks.io_calls import (
 )
 from hwtop.job.stacks.name_words import words
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackFrame
 
 _SAYS, _MAY = 0.8, 0.3

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hwtop.model.job import OutlierVote, StackGroup
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 
 ROUNDS = 5
 """Rounds of stacks that are compared. Source: ByteRobust (arXiv 2509.16293)."""

@@ -20,7 +20,7 @@ from hwtop.job.stacks.code_line import prints, waits_for_device, waits_on_handle
 from hwtop.job.stacks.frames import is_user_frame, own_frames, short_name
 from hwtop.job.stacks.io_kind import io_votes
 from hwtop.job.stacks.name_words import words
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackFrame, ThreadStack
 
 _COMPUTING: frozenset[Phase] = frozenset({"backward", "sync", "optimizer"})

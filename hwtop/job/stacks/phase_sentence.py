@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hwtop.model.rank import Phase, PhaseShare
+from hwtop.model.rank_stack import Phase, PhaseShare
 
 _ALWAYS: tuple[Phase, ...] = ("data", "forward", "backward", "optimizer", "collective", "checkpoint")
 """What a training step is made of, told even when it is nothing."""

@@ -22,7 +22,8 @@ from hwtop.job.stacks.in_time import LOOK_EVERY_S, LOOKS, held
 from hwtop.job.stacks.series import WINDOW_S, Sample, Series, StackState
 from hwtop.job.stacks.sleep import Sleep, Sleepers
 from hwtop.model.flame import FlameNode
-from hwtop.model.rank import GrownShare, Held, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
+from hwtop.model.rank import Held
+from hwtop.model.rank_stack import GrownShare, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
 MOSTLY = 0.5

@@ -12,7 +12,7 @@ from msgspec import Struct
 from hwtop.job.stacks.classified import ClassifiedStack
 from hwtop.job.stacks.frames import is_user_frame
 from hwtop.job.stacks.intervals import PhaseIntervals
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackDump, ThreadStack
 
 WINDOW_S = 60.0

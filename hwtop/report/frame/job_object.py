@@ -10,7 +10,8 @@ from hwtop.job.stacks.conclusion import conclusion
 from hwtop.model.flight import FlightVerdict
 from hwtop.model.job import Job, JobPlace, JobRas
 from hwtop.model.member import JobProcess, Launcher
-from hwtop.model.rank import Phase, Rank, RankLog, RankProcess, RankProgress, RankStack, RankStall
+from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStall
+from hwtop.model.rank_stack import Phase, RankStack
 from hwtop.model.ras import RasReport, RasVerdict
 
 _RENAMED = {

@@ -16,7 +16,8 @@ from hwtop.model.job import StackGroup
 from hwtop.model.member import Member
 from hwtop.model.output import Output
 from hwtop.model.process import ProcessReading
-from hwtop.model.rank import Phase, Worker
+from hwtop.model.rank import Worker
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.model.symptom import Blind
 

@@ -10,8 +10,10 @@ from hwtop.job.hang.rank_state import slowest, waits
 from hwtop.job.hang.stall import newest_step_s, wait_phi, waited_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import place
+from hwtop.job.stacks.intervals import recurrence
 from hwtop.model.job import Job
-from hwtop.model.rank import PhaseShare, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import PhaseShare
 from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
@@ -19,7 +21,7 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import percent
 
-_EXPLAINED: frozenset[str] = frozenset({"checkpoint", "eval", "logging", "startup", "compile", "rendezvous"})
+_EXPLAINED: frozenset[str] = frozenset({"checkpoint", "logging", "startup", "compile", "rendezvous"})
 
 _LOADS: frozenset[str] = frozenset({"data", "data-main"})
 _LOADING: dict[Cause, str] = {
@@ -47,7 +49,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
     if share_at_least(typical, samples) < limits.others_wait_share:
         return None
     work = next((share for share in slow.stack.shares if share.phase not in ("collective", "sync")), None)
-    if work is None or work.phase in _EXPLAINED or slow.state in ("stopped", "starting"):
+    if work is None or slow.state in ("stopped", "starting") or _is_explained(slow, work, limits):
         return None
     if all(wait_phi(rank) >= SUSPECT for rank in others):
         return _keeps_waiting(slow, others)  # the collective has not returned: missing, or about to come late once
@@ -73,6 +75,18 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
             *_alone(slow, others),
         ),
         ranks=(slow.rank,),
+    )
+
+
+def _is_explained(slow: Rank, work: PhaseShare, limits: Limits) -> bool:
+    """Its own symptom, or a wait now and then; an evaluation that takes most of the time again and again is neither."""
+    if work.phase != "eval":
+        return work.phase in _EXPLAINED
+    often = recurrence([interval for interval in slow.stack.intervals if interval.phase == "eval"])
+    return (
+        often is None
+        or often.periods < limits.periods
+        or share_at_least(often.share, often.looks) < limits.others_wait_share
     )
 
 

@@ -18,7 +18,8 @@ from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.member import JobProcess
 from hwtop.model.process import SystemCall
-from hwtop.model.rank import HotSpot, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import HotSpot
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.capacity import WINDOW_S

@@ -16,7 +16,7 @@ from hwtop.model.curve import CurveName
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.job import Job
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.symptoms.gpu.load import busy_pct
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.pressure import some_pct

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, ThrottleReason
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.symptoms.gpu.load import NEIGHBOUR_SM_PCT, neighbours
 from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct

@@ -14,7 +14,8 @@ from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.code_line import collects_garbage, sleeps
 from hwtop.job.stacks.frames import is_stdlib_frame, own_frames, place, training_thread, user_frame
 from hwtop.job.stacks.samples import MOSTLY
-from hwtop.model.rank import Phase, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.capacity import WINDOW_S

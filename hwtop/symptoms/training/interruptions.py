@@ -10,7 +10,8 @@ from msgspec import Struct
 from hwtop.job.hang.liveness import usual_checkpoint_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.intervals import Recurrence, recurrence
-from hwtop.model.rank import DataFile, PhaseInterval, Rank
+from hwtop.model.rank import DataFile, Rank
+from hwtop.model.rank_stack import PhaseInterval
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed

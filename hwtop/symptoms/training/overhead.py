@@ -8,7 +8,8 @@ from statistics import fmean
 from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
 from hwtop.job.rank_set import do, named, rank_set
 from hwtop.model.frame import DerivedState
-from hwtop.model.rank import HotLine, Phase, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import HotLine, Phase
 from hwtop.symptoms.gpu.load import gpu_util
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import has_begun

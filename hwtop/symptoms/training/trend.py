@@ -7,7 +7,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from hwtop.model.rank import GrownShare
+from hwtop.model.rank_stack import GrownShare
 from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.others import may_slow

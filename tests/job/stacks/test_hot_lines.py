@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.job.stacks.hot_lines import SHOWN_LINES, hot_lines
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackFrame
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.stacks.intervals import PhaseIntervals, recurrence
-from hwtop.model.rank import Phase, PhaseInterval
+from hwtop.model.rank_stack import Phase, PhaseInterval
 
 
 def spells_of(*looks: tuple[float, Phase]) -> tuple[PhaseInterval, ...]:
@@ -22,7 +22,7 @@ def test_a_spell_lasts_from_its_first_look_to_its_last() -> None:
 
 
 def test_one_that_goes_on_has_no_end_and_other_phases_are_not_kept() -> None:
-    (interval,) = spells_of((1.0, "backward"), (2.0, "eval"), (3.0, "compile"))
+    (interval,) = spells_of((1.0, "backward"), (2.0, "optimizer"), (3.0, "compile"))
     assert (interval.phase, interval.over_by_s) == ("compile", None)
 
 

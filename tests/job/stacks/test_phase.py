@@ -7,7 +7,7 @@ from hwtop.collectors.stacks.pyspy import PySpy
 from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.frames import normalise, own_frames, user_frame
 from hwtop.job.stacks.phase import is_waiting, phase_and_frame
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import ThreadStack
 from tests.stack_jobs import TORCH_JOB, children, recorded, running, stack, two_ranks, until
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.stacks.samples import Shares, StackSamples
-from hwtop.model.rank import PhaseShare
+from hwtop.model.rank_stack import PhaseShare
 from hwtop.model.stack import StackDump, StackProfile, StackReading, StackSample, ThreadStack
 from tests.parts import replace
 from tests.stack_jobs import recorded, stack

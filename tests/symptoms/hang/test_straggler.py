@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.rank_stack import PhaseInterval
 from hwtop.symptoms.hang.straggler import check_straggler
 from tests.symptoms.derived_states import constant, job, rank, shares, spot, worker
 
@@ -45,6 +46,32 @@ def test_the_rank_that_waits_least_is_the_straggler() -> None:
 )
 def test_no_straggler_when(why: str, others: dict[str, Any], slow: dict[str, Any]) -> None:
     assert check_straggler(constant(job(rank(0, **others), rank(1, **slow)))) is None, why
+
+
+def _evaluation(at_s: float, looks: int) -> PhaseInterval:
+    return PhaseInterval(
+        phase="eval", from_s=at_s, to_s=at_s + looks, looks=looks, looks_before=int(at_s), over_by_s=at_s + looks
+    )
+
+
+@pytest.mark.parametrize(
+    ("why", "starts_s", "looks", "is_slow"),
+    [
+        ("70 % of the time, again and again", (0.0, 10.0, 20.0, 30.0), 7, True),
+        ("once, however long", (0.0,), 40, False),
+        ("twice a minute, for 5 s", (0.0, 30.0, 60.0), 5, False),
+    ],
+)
+def test_a_rank_that_evaluates_while_the_others_wait(
+    why: str, starts_s: tuple[float, ...], looks: int, is_slow: bool
+) -> None:
+    intervals = tuple(_evaluation(at_s, looks) for at_s in starts_s)
+    evaluates = {**SLOW, "phase_shares": shares(eval=0.7, forward=0.25), "hot": (spot("evaluate"),)}
+    seen = check_straggler(constant(job(rank(0, **evaluates, intervals=intervals), rank(1, **WAITS))))
+    assert (seen is not None) == is_slow, why
+    if seen is not None:
+        assert seen.ranks == (0,)
+        assert "evaluate" in seen.title
 
 
 @pytest.mark.parametrize(("waited_s", "severity"), [(18.0, "info"), (22.0, "warning")])

@@ -10,7 +10,8 @@ from hwtop.model.hang import LockWait, WorkerLock
 from hwtop.model.host.cgroup import CgroupRates
 from hwtop.model.job import Job
 from hwtop.model.process import SystemCall
-from hwtop.model.rank import DataFile, HotSpot, Rank, Worker
+from hwtop.model.rank import DataFile, Rank, Worker
+from hwtop.model.rank_stack import HotSpot
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold

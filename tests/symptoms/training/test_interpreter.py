@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.log import Progress
-from hwtop.model.rank import HotLine
+from hwtop.model.rank_stack import HotLine
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.text import percent

@@ -8,7 +8,8 @@ import pytest
 
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Progress
-from hwtop.model.rank import HotLine, Phase, Rank
+from hwtop.model.rank import Rank
+from hwtop.model.rank_stack import HotLine, Phase
 from hwtop.symptoms.training.overhead import check_launch, check_logging, check_sync
 from tests.symptoms.derived_states import constant, job, rank, shares, spot
 

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from hwtop.model.curve import Curve, CurvePoint
-from hwtop.model.rank import GrownShare, HotSpot
+from hwtop.model.rank_stack import GrownShare, HotSpot
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History

@@ -10,7 +10,7 @@ from hwtop.job.rank_set import rank_set
 from hwtop.job.stacks.frames import is_user_frame, source_place
 from hwtop.job.stacks.trie import TrieNode, trie
 from hwtop.model.job import Job, StackGroup
-from hwtop.model.rank import Phase
+from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackFrame
 from hwtop.ui import marks
 from hwtop.ui.once import once
