@@ -88,7 +88,7 @@ ROLE: Field[ProcessRow] = Field(
     choices=("rank", *get_args(HelperKind)),
     name="role",
     sort=Sort(words="by role", turned="by role, last first", is_rising=True),
-    columns={"processes": (Column(width=22, grow=1, most=34),), "busiest": (Column(width=13, grow=1),)},
+    columns={"processes": (Column(width=22, grow=1, most=34),), "busiest": (Column(width=13, grow=1, most=20),)},
     json="role",
 )
 RANK: Field[ProcessRow] = Field(
@@ -233,7 +233,7 @@ COMMAND: Field[ProcessRow] = Field(
     value=lambda row: row.process.command,
     name="command",
     aliases=("cmd",),
-    columns={"processes": (Column(width=20, priority=7, grow=5),)},
+    columns={"processes": (Column(width=20, priority=7, grow=5),), "busiest": (Column(width=20, priority=3, grow=5),)},
     json="command",
 )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hwtop.ui.pages.page import Companion, Draw
+from hwtop.ui.pages.page import Companion, PagePanel
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.place import Place
@@ -18,7 +18,7 @@ _ROWS = 34
 
 
 def joined(
-    view: View, companions: Sequence[Companion], places: dict[str, Place], panels: Mapping[str, Draw]
+    view: View, companions: Sequence[Companion], places: dict[str, Place], panels: Mapping[str, PagePanel]
 ) -> dict[str, Place]:
     """The places with companions below the panels that have room to spare."""
     for pair in companions if view.job else ():
@@ -26,12 +26,19 @@ def joined(
         if at is None or at.height < _ROWS or pair.below in places:
             continue
         kept = at.height * pair.share_pct // 100
-        if _used(panels[pair.panel](view, at.width, at.height)) <= kept:
+        if _is_enough(view, panels[pair.panel], at, kept):
             places = places | {
                 pair.panel: Place(at.x, at.y, at.width, kept),
                 pair.below: Place(at.x, at.y + kept, at.width, at.height - kept),
             }
     return places
+
+
+def _is_enough(view: View, panel: PagePanel, at: Place, kept: int) -> bool:
+    """All that it says has room in `kept` rows; one whose charts grow with the rows says so itself."""
+    if panel.hidden is not None:
+        return panel.hidden(view, at.width, kept) == 0
+    return _used(panel.draw(view, at.width, at.height)) <= kept
 
 
 def _used(lines: list[Line]) -> int:

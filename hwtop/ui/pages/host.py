@@ -34,7 +34,7 @@ class HostPage(Page):
         "network-page": PagePanel(partial(blocks.draw_subject, "network")),
     }
     main = ("host-page",)
-    companions = (Companion("host-page", "busiest", 60),)
+    companions = (Companion("host-page", "busiest", 70),)
     scrolling = ("host-page",)
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:

@@ -48,7 +48,7 @@ def _arranged(view: View, width: int, height: int) -> Places:
         return places | page.arrange(view, top, bottom, width)
     if view.alone:
         return places | _alone(view, top, bottom, width)
-    body = companions.joined(view, page.companions, page.arrange(view, top, bottom, width), PANELS)
+    body = companions.joined(view, page.companions, page.arrange(view, top, bottom, width), PAGE_PANELS)
     return places | vacancy.without(body, focus.gone(view, body, kept(page, view)))
 
 

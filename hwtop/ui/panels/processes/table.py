@@ -209,11 +209,12 @@ def _none(view: View) -> Line:
 
 
 def _busiest_columns(view: View) -> list[Column[ProcessRow]]:
-    shown = (fields.PID, fields.ROLE, fields.RANK, fields.CPU, fields.MEMORY, fields.STATE)
+    shown = (fields.PID, fields.ROLE, fields.RANK, fields.CPU, fields.MEMORY, fields.STATE, fields.COMMAND)
     drawn: dict[str, Cell[ProcessRow]] = {
         fields.PID.id: lambda row, _: Line(str(row.process.pid), "dim"),
         fields.ROLE.id: lambda row, _: Line(row.process.role, "strong" if row.process.role == "rank" else "text"),
         fields.STATE.id: lambda row, _: Line(*marks.process_state(row.process.state)),
+        fields.COMMAND.id: lambda row, width: _command_line(row.process, width),
     }
     return cells.columns("busiest", shown, view.levels, drawn)
 
@@ -248,4 +249,8 @@ def _role(row: TreeRow, _: int) -> Line:
 
 
 def _command(row: TreeRow, width: int) -> Line:
-    return Line(row.words or elide_middle(visible(process_view.command(row.process)), width), "dim")
+    return Line(row.words, "dim") if row.words else _command_line(row.process, width)
+
+
+def _command_line(process: JobProcess, width: int) -> Line:
+    return Line(elide_middle(visible(process_view.command(process)), width), "dim")

@@ -59,7 +59,7 @@ def _lines(rank: Rank, width: int, now_s: float) -> list[Line]:
     lines = (
         [] if rank.is_alive else [Line("✖ ", "bad").add("this rank has ended; this is where it was last seen", "text")]
     )
-    lines += _about(rank, now_s - stack.at_s, stack.via)
+    lines += _about(rank, now_s - stack.at_s, stack.via, width)
     columns = _columns([frame for thread in stack.threads for frame in thread.frames], width)
     for thread in stack.threads:
         lines += _thread(thread, columns, width)
@@ -71,7 +71,7 @@ def _refusal(refusal: Refusal) -> Line:
     return line.add(f"  → {refusal.advice}", "accent") if refusal.advice else line
 
 
-def _about(rank: Rank, age_s: float, via: str) -> list[Line]:
+def _about(rank: Rank, age_s: float, via: str, width: int) -> list[Line]:
     line = Line()
     if rank.stack.phase:
         line.add("phase ", "label").add(rank.stack.phase, marks.PHASE[rank.stack.phase]).add("   ")
@@ -81,7 +81,10 @@ def _about(rank: Rank, age_s: float, via: str) -> list[Line]:
         line.add(units.duration(rank.stall.same_stack_for_s), "warn" if is_still else "text").add("   ")
     if rank.process.wchan and rank.process.wchan != "0":
         line.add("kernel ", "label").add(rank.process.wchan, "text").add("   ")
-    line.add(f"{units.duration(max(0.0, age_s))} ago by {via}", "dim")  # what may be cut stands last
+    line.add(f"{units.duration(max(0.0, age_s))} ago", "dim")  # what may be cut stands last
+    by = f" by {via}"
+    if line.width + len(by) <= width:
+        line.add(by, "dim")
     held = rank.stall.held
     if held is None:
         return [line]
