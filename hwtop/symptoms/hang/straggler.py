@@ -52,7 +52,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
     if work is None or slow.state in ("stopped", "starting") or _is_explained(slow, work, limits):
         return None
     if all(wait_phi(rank) >= SUSPECT for rank in others):
-        return _keeps_waiting(slow, others)  # the collective has not returned: missing, or about to come late once
+        return _keeps_waiting(history, slow, others)  # the collective has not returned: missing, or about to come late once
     return observed(
         "straggler-rank",
         confidence=proven_confidence(typical, samples, base=0.6),
@@ -64,6 +64,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
             "doing": _doing(slow, work),
             "computes": work.phase not in _LOADS or None,
             "loads": _loads(slow) if work.phase in _LOADS else None,
+            "has_gpu": _has_gpu(history, slow),
         },
         evidence=(
             f"{named(numbers)} {do(numbers, 'wait')} in collectives in {percent(typical)} of {samples} samples",
@@ -105,6 +106,11 @@ def _loads(slow: Rank) -> str:
     return f"{spot.function} ({at(spot)})" if spot is not None else "its loader"
 
 
+def _has_gpu(history: History, rank: Rank) -> bool | None:
+    """True: advice about a GPU may help."""
+    return bool(rank.gpus or history.now.gpus) or None
+
+
 def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
     vote = job.stacks.outlier_vote if job is not None else None
     if vote is None or vote.rank != slow.rank:
@@ -112,7 +118,7 @@ def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
     return (f"in {vote.votes} of {vote.rounds} rounds of stacks it differed while the majority waited",)
 
 
-def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
+def _keeps_waiting(history: History, slow: Rank, others: list[Rank]) -> Observation | None:
     """It computes while the others wait, and their collective has not returned: a long step, or an endless loop that `hang` will
     tell in time. It is a warning as soon as a rank that stays in one function would be missed."""
     if is_improbable(slow) or not all(waits(rank) for rank in others) or not slow.stack.hot:
@@ -132,6 +138,7 @@ def _keeps_waiting(slow: Rank, others: list[Rank]) -> Observation | None:
             "waiting": named(numbers),
             "place": f"{spot.function} ({at(spot)})",
             "for_s": for_s,
+            "has_gpu": _has_gpu(history, slow),
         },
         confidence=max(0.6, confidence(surprise)),
         evidence=(

@@ -95,3 +95,11 @@ def test_a_straggler_with_slow_data_is_told_with_its_data() -> None:
     assert "read_shard" in seen.title
     assert any("what loads its data" in line for line in seen.evidence)
     assert "Swap its GPU" not in " ".join(seen.next_steps)
+
+
+def test_advice_about_gpus_is_for_jobs_that_have_some() -> None:
+    without = check_straggler(constant(job(rank(0, **WAITS), rank(1, **SLOW))))
+    with_gpu = check_straggler(constant(job(rank(0, **WAITS), rank(1, **SLOW, gpus=(1,)))))
+    assert without is not None and with_gpu is not None
+    assert "GPU" not in " ".join(without.next_steps)
+    assert "Swap its GPU" in " ".join(with_gpu.next_steps)
