@@ -52,7 +52,9 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
     if work is None or slow.state in ("stopped", "starting") or _is_explained(slow, work, limits):
         return None
     if all(wait_phi(rank) >= SUSPECT for rank in others):
-        return _keeps_waiting(history, slow, others)  # the collective has not returned: missing, or about to come late once
+        return _keeps_waiting(
+            history, slow, others
+        )  # the collective has not returned: missing, or about to come late once
     return observed(
         "straggler-rank",
         confidence=proven_confidence(typical, samples, base=0.6),
