@@ -37,7 +37,7 @@ def _alive(row: NodeRow) -> int | None:
 
 
 def _wait_pct(row: NodeRow) -> float | None:
-    shares = [rank.stack.wait_share for rank in row.ranks if rank.stack.wait_share is not None]
+    shares = [share for rank in row.ranks if (share := rank.stack.all_waits_share) is not None]
     return 100 * fmean(shares) if shares and row.is_current else None
 
 

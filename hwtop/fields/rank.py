@@ -189,9 +189,9 @@ PHASES: Field[RankRow] = Field(
 )
 WAIT: Field[RankRow] = Field(
     id="rank.wait_pct",
-    about="samples in which it waited for other ranks",
+    about="samples in which it waited for other ranks, at barriers as well",
     kind="percent",
-    value=lambda row: None if row.rank.stack.wait_share is None else 100 * row.rank.stack.wait_share,
+    value=lambda row: None if (share := row.rank.stack.all_waits_share) is None else 100 * share,
     name="wait",
     sort=Sort(words="least waiting first", turned="most waiting first", is_rising=True),
     columns={"ranks": (Column(width=4, priority=3),)},
@@ -243,7 +243,7 @@ LOG_AGE: Field[RankRow] = Field(
     name="log",
     sort=Sort(words="most silent first", turned="newest log first"),
     own_level=_silence,
-    columns={"ranks": (Column(width=4, priority=4),)},
+    columns={"ranks": (Column(width=5, priority=4),)},
     json="log_age_s",
 )
 LAST_LINE: Field[RankRow] = Field(

@@ -113,6 +113,8 @@ class RankStack(Struct, frozen=True, gc=False, kw_only=True):
     """Of each phase, largest first, over the newest 60 s."""
     wait_share: float | None = None
     """Share of the same samples in which `is_waiting`, explicit barriers left out."""
+    barrier_share: float = 0.0
+    """Share of the samples at those barriers."""
     samples: int = 0
     """How many samples the shares rest on."""
     wait_samples: int = 0
@@ -127,3 +129,8 @@ class RankStack(Struct, frozen=True, gc=False, kw_only=True):
     """Hottest user lines of its loader workers."""
     intervals: tuple[PhaseInterval, ...] = ()
     """When it saved or compiled, oldest first."""
+
+    @property
+    def all_waits_share(self) -> float | None:
+        """Share of the samples in which it waited for other ranks, at a barrier as well."""
+        return None if self.wait_share is None else self.wait_share + self.barrier_share

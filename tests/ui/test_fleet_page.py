@@ -236,3 +236,9 @@ def test_the_feed_is_told_which_node_to_ask_for_whole_snapshots() -> None:
 
     drive(act, fleets.sick(4))
     assert focused == ["gpu-001", None]
+
+
+def test_a_job_on_one_machine_has_no_heat_map() -> None:
+    view = keyboard.pressed(View(frame=frames.hang()), "heat", (120, 40))
+    assert view.page == "overview"
+    assert view.note == "heat map: only where there is a page Fleet"

@@ -205,3 +205,10 @@ def test_a_job_that_ended_keeps_exit_codes_and_last_words(size: tuple[int, int])
     assert "✖ rank 1: exit 1" in "\n".join(lines_of(View(frame=frame), size))
     assert "■ rank 0: exit 0" in "\n".join(lines_of(View(frame=frame), size))
     assert "last words" in "\n".join(lines_of(page(frame, 1), size))
+
+
+def test_what_is_shown_next_to_the_list_is_one_of_those_that_the_filter_lets_through() -> None:
+    view = replace(page(frames.hang(), selected=0), filters={"ranks": "rank=3"})
+    assert any("Rank 3" in line for line in lines_of(view))
+    assert not any("Rank 0" in line for line in lines_of(view))
+    assert any("Rank 0" in line for line in lines_of(replace(view, filters={})))

@@ -84,4 +84,6 @@ def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
         wholes = (both, first, first.replace(" (t.py:128 save_checkpoint)", ""))
         assert all(any(part in whole for whole in wholes) for part in cut.split("…")), "no two brackets are joined"
         assert cut.count("(") == cut.count(")")
+    hot = "GPU 5: clocks lowered in hardware, throttle reason thermal, 89 °C: SM clock 818 of 1980 MHz (and 2 more)"
+    assert elide_clauses(hot, 66) == "GPU 5: clocks lowered in… SM clock 818 of 1980 MHz (and 2 more)"
     assert elide_clauses("x" * 90, 20) == "xxxxxxxxxx…xxxxxxxxx"

@@ -143,7 +143,8 @@ def run(opening: screen.Opening, start: Source, seconds: float | None = None) ->
         from hwtop.job.log.text import visible
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
-            print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)
+            if app.last_frame.derived.job is not None:
+                print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)
             for failure in dict.fromkeys(failures):
                 print(f"hwtop: {failure}", flush=True)
 

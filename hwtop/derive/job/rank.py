@@ -116,6 +116,7 @@ def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
         is_waiting=stack_state.is_waiting and not _sleeps_long(rank, at_s) if stack_state is not None else None,
         shares=shares.phases,
         wait_share=shares.wait,
+        barrier_share=shares.barrier,
         samples=shares.samples,
         wait_samples=shares.wait_samples,
         hot=samples.hot(rank.pid),
@@ -144,6 +145,7 @@ def _with_waits(rank: Rank, slot: RankSlot) -> Rank:
         rank.stack,
         is_waiting=slot.awaits_rank is not None or rank.stack.is_waiting,
         wait_share=share,
+        barrier_share=0.0 if is_seen else rank.stack.barrier_share,
         wait_samples=readings if is_seen else rank.stack.wait_samples,
     )
     return replace(rank, stack=stack, stall=replace(rank.stall, awaits_rank=slot.awaits_rank))

@@ -69,7 +69,9 @@ def rank_state(rank: Rank) -> RankState:
         return "training" if has_reported(rank) else "unknown"
     if phi(rank, ("moving",)) >= LEVEL:
         return "stalled"
-    is_once_more = rank.stack.phase == "compile" and rank.progress.step_time_s is not None
+    is_once_more = rank.progress.step_time_s is not None and (
+        rank.stack.phase == "compile" or (rank.stack.phase == "startup" and rank.progress.reported_at_s is not None)
+    )  # an import now and then
     if rank.stack.phase in STARTING and not is_once_more:
         return "starting"
     if rank.stack.phase == "checkpoint":

@@ -47,6 +47,8 @@ class Shares(Struct, frozen=True, kw_only=True):
     samples: int = 0
     wait: float | None = None
     """Share of the samples that wait for others; None without samples."""
+    barrier: float = 0.0
+    """Share of the samples at a barrier that `wait` leaves out."""
     wait_samples: int = 0
     """How many samples `wait` is worth: all of them where the stacks tell it, down to the number of dumps where only the
     thread's state does."""
@@ -207,6 +209,7 @@ def _shares(samples: Sequence[Sample]) -> Shares:
         phases=tuple(PhaseShare(phase=phase, share=found / count) for phase, found in phases.most_common()),
         samples=count,
         wait=sum(sample.waits(asleep, counts_barriers=counts_barriers) for sample in samples) / count,
+        barrier=0.0 if counts_barriers else sum(sample.classified.is_at_barrier for sample in samples) / count,
         wait_samples=int(1 / ((1 - needing) / count + needing / max(1, dumps)) + 1e-9),
     )
 

@@ -76,10 +76,17 @@ def check_dead(history: History) -> Observation | None:
             "names": named(dead),
             "log": _log_of(job, dead),
             "has_others": bool(live),
+            "by_signal": _may_be_signal([rank for rank in job.ranks if rank.rank in dead]),
         },
         evidence=tuple(evidence),
         ranks=tuple(dead),
     )
+
+
+def _may_be_signal(dead: Sequence[Rank]) -> bool | None:
+    """True where the kernel may know more: it ended one of them, or nobody knows what did. An exception is in the log."""
+    codes = [rank.exit_code for rank in dead]
+    return True if not codes or any(code is None or not 0 <= code <= 128 for code in codes) else None
 
 
 def _first_to_fail(job: Job, failed: list[Rank]) -> list[Rank]:

@@ -31,6 +31,8 @@ _LOADING: dict[Cause, str] = {
 }
 """What the loading of a rank does while it waits."""
 
+_SEEN = 0.01
+"""Of the samples: less is 0 % on the screen. Engineering default."""
 _ALONE = 0.1
 """Of its samples: what the rank alone does for as long is a reason for it to be slow. Engineering default."""
 
@@ -71,6 +73,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
         evidence=(
             f"{named(numbers)} {do(numbers, 'wait')} in collectives in {percent(typical)} of {samples} samples",
             f"rank {slow.rank} waits in only {percent(slow.stack.wait_share or 0.0)} of {slow.stack.wait_samples} samples",
+            *_at_barriers((slow, *others)),
             f"rank {slow.rank} spends {percent(work.share)} in {work.phase}",
             *((f"rank {slow.rank}: {_LOADING[cause_of(history, slow)]}",) if work.phase in _LOADS else ()),
             *_voted(history.job, slow),
@@ -108,6 +111,12 @@ def _loads(slow: Rank) -> str:
     return f"{spot.function} ({at(spot)})" if spot is not None else "its loader"
 
 
+def _at_barriers(ranks: Sequence[Rank]) -> tuple[str, ...]:
+    """What the column of waits counts and this does not."""
+    most = max(rank.stack.barrier_share for rank in ranks)
+    return (f"barriers, which are not counted, take up to {percent(most)} more",) if most >= _SEEN else ()
+
+
 def _has_gpu(history: History, rank: Rank) -> bool | None:
     """True: advice about a GPU may help."""
     return bool(rank.gpus or history.now.gpus) or None
@@ -123,7 +132,9 @@ def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
 def _keeps_waiting(history: History, slow: Rank, others: list[Rank]) -> Observation | None:
     """It computes while the others wait, and their collective has not returned: a long step, or an endless loop that `hang` will
     tell in time. It is a warning as soon as a rank that stays in one function would be missed."""
-    if is_improbable(slow) or not all(waits(rank) for rank in others) or not slow.stack.hot:
+    if slow.stack.phase in ("collective", "rendezvous") or is_improbable(slow):
+        return None  # it waits itself, at a barrier or for another rank
+    if not all(waits(rank) for rank in others) or not slow.stack.hot:
         return None
     numbers, spot = [rank.rank for rank in others], slow.stack.hot[0]
     for_s = min(waited_s(rank) for rank in others)

@@ -52,8 +52,8 @@ class Outside(Struct, frozen=True):
 
     cores: float
     of: float
-    who: str | None
-    """The busiest, by name; None where they are not seen or not looked for."""
+    who: tuple[str, ...]
+    """The busiest, by name, with the cores of each; empty where they are not seen or not looked for."""
     is_scarce: bool
     """They use much, and leave hardly any."""
 
@@ -76,8 +76,8 @@ def taken(history: History) -> Outside | None:
     return found if found is not None and found.is_scarce else None
 
 
-def busiest(history: History) -> str | None:
-    """ "pytest of alice (PID 42) 1.6, cc1plus of bob (3 programs) 0.9": what runs outside the job, in cores, mean over `WINDOW_S`.
+def busiest(history: History) -> tuple[str, ...]:
+    """ "pytest of alice (PID 42) 1.6", "cc1plus of bob (3 programs) 0.9": what runs outside the job, in cores, mean over `WINDOW_S`.
 
     Programs of one name are one: those of a build or of a test run last seconds each.
     """
@@ -86,8 +86,7 @@ def busiest(history: History) -> str | None:
     for each in (each for derived in seen for each in derived.programs):
         busy[each.name, each.user] = busy.get((each.name, each.user), 0.0) + (each.cpu_pct or 0.0) / len(seen)
     ranked = sorted(busy.items(), key=lambda item: -item[1])[:_SHOWN]
-    shown = [f"{_program(history.now, *which)} {used / 100:.1f}" for which, used in ranked if used >= _SHOWN_PCT]
-    return ", ".join(shown) or None
+    return tuple(f"{_program(history.now, *which)} {used / 100:.1f}" for which, used in ranked if used >= _SHOWN_PCT)
 
 
 def _program(derived: DerivedState, name: str, user: str) -> str:

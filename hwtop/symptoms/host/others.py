@@ -43,9 +43,15 @@ def check_shared(history: History, limits: Limits = SHARED) -> Observation | Non
     return observed(
         "machine-shared",
         confidence=0.9,
-        facts={"cores": taken.cores, "of": taken.of, "who": taken.who},
+        facts={
+            "cores": taken.cores,
+            "of": taken.of,
+            "who": next(iter(taken.who), None),
+            "more": len(taken.who) - 1 if len(taken.who) > 1 else None,
+        },
         evidence=(
             in_words(taken),
+            *((f"the busiest of them: {', '.join(taken.who)}",) if len(taken.who) > 1 else ()),
             *(
                 f"rank {number}: its main thread was ready to run and had no core {delays[number]:.0f} % of the time"
                 for number in waiting[:SHOWN]
@@ -108,7 +114,7 @@ def used_by_others(history: History) -> Result:
     outside = history.once(capacity.outside)
     if outside is None:
         return Result("unknown", "CPU use is not read, or not for long enough")
-    who = f" ({outside.who})" if outside.who else ""
+    who = f" ({', '.join(outside.who)})" if outside.who else ""
     texts = [f"{outside.cores:.1f} of {outside.of:g} cores{who}"]
     memory, on_gpus = _memory(history.now), _on_gpus(history.now)
     texts += [words for words in (memory, on_gpus) if words]

@@ -162,14 +162,15 @@ def check_recompile(history: History, limits: Limits = COMPILE) -> Observation |
 def _recompiles(history: History, rank: Rank, limits: Limits) -> Recurrence | None:
     intervals = [interval for interval in rank.stack.intervals if interval.phase == "compile"]
     warm_s = _warm_at_s(history, rank) if len(intervals) > limits.periods else None
-    if warm_s is None:
-        return _in_each_step(history, rank)
-    intervals = [interval for interval in intervals if interval.from_s > warm_s]
-    return _often(history, intervals, limits.share, int(limits.periods))
+    often = None
+    if warm_s is not None:
+        since = [interval for interval in intervals if interval.from_s > warm_s]
+        often = _often(history, since, limits.share, int(limits.periods))
+    return often or _in_each_step(history, rank)
 
 
 def _in_each_step(history: History, rank: Rank) -> Recurrence | None:
-    """It compiles during most of the steps that it has told: then nothing divides one compilation from the next."""
+    """It compiles during most of the steps that it has told: then little or nothing divides one compilation from the next."""
     window = history.over(EACH_WINDOW_S)
     looks: dict[int, list[bool]] = {}
     for derived in window:

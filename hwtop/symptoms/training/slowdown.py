@@ -15,6 +15,7 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
 from hwtop.symptoms.statistics import block_medians
 from hwtop.symptoms.text import percent
+from hwtop.symptoms.training import trend
 from hwtop.symptoms.training.attribution import Move, moves
 from hwtop.symptoms.training.pace import (
     AFTER_POINTS,
@@ -71,7 +72,7 @@ def _before_the_watch(history: History) -> Observation | None:
     if len(live) <= AFTER_POINTS or live[-1].at_s - live[0].at_s < AFTER_S or newest_s is None:
         return None
     now_s = min(newest_s, _seconds_a_step(live) or 0.0)
-    if now_s < DOUBLED * past.step_s:
+    if now_s < DOUBLED * past.step_s or trend.has_begun(history):
         return None
     return observed(
         "throughput-drop",

@@ -67,6 +67,18 @@ def slowed_by(history: History) -> GrownShare | None:
     return None if rising is None else rising.place
 
 
+def has_begun(history: History) -> bool:
+    """Steps have come to take twice as long little by little, and are enough for `check_rising` within a minute: that they take longer than
+    before the watch follows from it."""
+    return any(
+        risen is not None
+        and risen[1] >= DOUBLED * risen[0]
+        and len(pace.values) >= FIVEFOLD_POINTS
+        and len(pace.values) * pace.steps_a_value >= DOUBLED_POINTS
+        for pace, _, risen in history.once(rises)
+    )
+
+
 def _rising(history: History, slower_share: float) -> Rising | None:
     for pace, other, risen in history.once(rises):
         values = pace.values

@@ -30,6 +30,9 @@ def pressed(view: View, action: str, size: Size) -> View:
     found = actions.by_id()[action]
     if not found.elsewhere:
         return _not_here(view, found)
+    home = registry.named(found.elsewhere)
+    if not home.is_there(view):
+        return replace(view, note=f"{found.description}: only where there is a page {home.title}")
     if found.is_about_rank and view.shown_rank is not None:
         view = replace(view, selected=view.shown_rank.rank)
     there = registry.turned(view, found.elsewhere)

@@ -17,6 +17,7 @@ from hwtop.symptoms.summary import few_lines
 from hwtop.ui.keys.action import Action, Offer
 from hwtop.ui.panels.processes.tree import TreeRow
 from hwtop.ui.panels.ranks import map as rank_map
+from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.reducers import ranks as rank_moves
 from hwtop.ui.tables.filter import Hits
 from hwtop.ui.view import View
@@ -214,5 +215,5 @@ def focus_on_shown(view: View) -> UserFocus:
 
 def selecting_rank(view: View) -> View:
     """With the rank that a page about one rank shows as the one to move from."""
-    shown = view.shown_rank
-    return replace(view, selected=shown.rank) if view.rank is None and shown is not None else view
+    shown = rank_view.shown(view)
+    return replace(view, selected=shown.rank) if shown is not None and shown != view.rank else view

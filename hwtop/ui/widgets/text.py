@@ -177,7 +177,8 @@ def elide_clauses(text: str, width: int) -> str:
 
 
 def _whole_clauses(text: str, width: int, *, is_first_whole: bool = False) -> str | None:
-    """The last clause and those before it that fit, the first one at least in part; None where there is no room for that."""
+    """The last clause and those before it that fit, the first one at least in part, the next one where much room is left; None where there
+    is no room for that."""
     *clauses, last = _CLAUSE_END.split(text)
     room = width - cells(last) - 2
     if not clauses or room < max(8, width // 4):
@@ -185,8 +186,10 @@ def _whole_clauses(text: str, width: int, *, is_first_whole: bool = False) -> st
     whole = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses, "{} {}".format)))
     if is_first_whole and not whole:
         return None
-    words = list(takewhile(lambda head: cells(head) <= room, accumulate(clauses[0].split(), "{} {}".format)))
-    kept = [*words, *whole][-1] if words else elide_end(clauses[0], room)
+    is_roomy = bool(whole) and room - cells(whole[-1]) >= width // 6
+    cut = " ".join(clauses) if is_roomy else clauses[0]
+    words = list(takewhile(lambda head: cells(head) <= room, accumulate(cut.split(), "{} {}".format)))
+    kept = max([*words, *whole], key=len) if words else elide_end(clauses[0], room)
     return f"{_closed(kept).rstrip(_MARKS + ELLIPSIS)}{ELLIPSIS} {last}"
 
 

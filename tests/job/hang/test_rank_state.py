@@ -164,7 +164,8 @@ STILL = {
         ({"phase": None}, "training"),
         ({"phase": None, "progress": None}, "unknown"),
         ({"phase": None, "progress": Progress(loss=2.0)}, "unknown"),
-        ({"phase": "startup"}, "starting"),
+        ({"phase": "startup"}, "starting"),  # its steps may be those of the attempt before
+        ({"phase": "startup", "step_reported_at_s": 990.0}, "training"),
         ({"phase": "rendezvous"}, "starting"),
         ({"phase": "compile", "phase_for_s": 1799.0, "step_time_s": None}, "starting"),
         ({"phase": "compile"}, "training"),

@@ -191,7 +191,7 @@ def test_a_barrier_is_no_waiting_for_a_slow_rank() -> None:
     samples.add(dump(7, 2.0, COLLECTIVE))
     reported = samples.shares(7, 2.0)
     assert reported.phases == (PhaseShare(phase="collective", share=1.0),)
-    assert reported.wait == 0.5
+    assert (reported.wait, reported.barrier) == (0.5, 0.5)
 
 
 @pytest.mark.parametrize(("rounds", "at_barrier", "counts"), [(6, 3, True), (3, 3, False), (6, 1, False)])

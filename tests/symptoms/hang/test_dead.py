@@ -24,6 +24,13 @@ def test_a_rank_with_a_bad_exit_code_is_dead_at_once() -> None:
     assert any("step 41 loss 2.1" in line for line in seen.evidence)
 
 
+@pytest.mark.parametrize(("code", "asks_kernel"), [(1, False), (-9, True), (137, True), (None, True)])
+def test_the_kernel_is_asked_where_no_exception_ended_the_rank(code: int | None, asks_kernel: bool) -> None:
+    seen = check_dead(constant(job(still(0), gone(1, exit_code=code))))
+    assert seen is not None
+    assert any("dmesg" in step for step in seen.next_steps) == asks_kernel
+
+
 def test_a_rank_that_vanished_is_dead_when_the_others_wait_for_it() -> None:
     seen = check_dead(constant(job(still(0), gone(1), still(2))))
     assert seen is not None

@@ -87,6 +87,14 @@ def test_a_rank_that_works_on_while_the_collective_does_not_return(waited_s: flo
     assert f"last step {waited_s:.0f} s ago, usually 0.30 s each" in seen.evidence
 
 
+def test_a_rank_that_waits_at_a_barrier_keeps_nobody_waiting() -> None:
+    """The others are in another collective: a mismatch, which takes longer to prove."""
+    silent = {"log_age_s": 22.0, "step_age_s": 22.0, "log_interval_s": 0.3, "step_time_s": 0.3}
+    waiting = {**NOT_RETURNED, **silent, "same_stack_for_s": 22.0}
+    barrier = {**SLOW, **silent, "phase": "collective", "cpu_pct": 1.0, "idle_for_s": 5.0}
+    assert check_straggler(constant(job(rank(0, **waiting), rank(1, **barrier)))) is None
+
+
 def test_a_straggler_with_slow_data_is_told_with_its_data() -> None:
     loads = {"wait_share": 0.05, "phase_shares": shares(data=0.9, forward=0.1), "worker_hot": (spot("read_shard"),)}
     seen = check_straggler(constant(job(rank(0, **WAITS), rank(1, **loads, workers=(worker(cpu_pct=2.0),)))))

@@ -59,6 +59,14 @@ def test_it_names_who_takes_the_cores() -> None:
     assert seen.title == "Programs outside the job use 1.7 of 2 cores: pytest of alice (PID 42) 1.6"
 
 
+def test_the_title_names_the_busiest_and_the_evidence_all() -> None:
+    build = replace(PYTEST, name="cc1plus", user="bob", pid=43, cpu_pct=20.0)
+    seen = check_shared(shared(30.0, programs=(PYTEST, build)))
+    assert seen is not None
+    assert seen.title.endswith("pytest of alice (PID 42) 1.6, and 1 more")
+    assert "the busiest of them: pytest of alice (PID 42) 1.6, cc1plus of bob (PID 43) 0.2" in seen.evidence
+
+
 def test_a_job_that_fills_the_cores_itself_has_no_others() -> None:
     own = constant(watched(50.0, "R", own_pct=195.0), cpu=FULL, cores=2.0)
     assert check_shared(own) is None
@@ -89,4 +97,5 @@ def test_programs_that_come_and_go_are_named_by_what_they_are() -> None:
     assert seen.title.endswith("cc1plus of bob (2 programs) 1.6")
     seen = check_shared(History((*built[:-1], states[-1])))
     assert seen is not None
-    assert "cc1plus of bob 1." in seen.title and "pytest of alice (PID 42) 0." in seen.title
+    named = " ".join(seen.evidence)
+    assert "cc1plus of bob 1." in named and "pytest of alice (PID 42) 0." in named

@@ -150,6 +150,17 @@ def test_every_step_compiles(compiles_until: int, steps_per_s: float, expected: 
     assert (check_recompile(history(60, at)) is not None) is expected
 
 
+def test_every_step_compiles_and_few_looks_show_something_else() -> None:
+    found = tuple(one(start, start + 19.0, before=int(start), phase="compile") for start in (0.0, 20.0, 40.0))
+
+    def at(second: int) -> Any:
+        progress = Progress(step=10 * (1 + second // 6))
+        phase = "other" if second % 20 == 19 else "compile"
+        return derived(float(second), job(rank(intervals=found, progress=progress, phase=phase)))
+
+    assert check_recompile(history(60, at)) is not None
+
+
 def test_a_long_first_compilation_is_no_storm() -> None:
     assert check_recompile(compiling((one(0.0, 50.0, phase="compile"),))) is None
 

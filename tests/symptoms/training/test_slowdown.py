@@ -23,6 +23,19 @@ def reported(step_s: float, count: int, past: PastPace | None, every: int = 1) -
     return History([replace(history.now, job=seen)])
 
 
+def risen(first_s: float, last_s: float, count: int = 80) -> History:
+    """Steps that take longer and longer."""
+    points, at_s = [], 900.0
+    for index in range(count):
+        step_s = first_s + (last_s - first_s) * index / count
+        at_s += step_s
+        points.append(CurvePoint(200 + index, at_s, step_s))
+    history = reported(1.0, 1, QUICK)
+    seen = watched(Curve(name="step_time_s", source="/logs/rank_0.log", rank=0, points=tuple(points)))
+    assert history.job is not None and seen.job is not None
+    return History([replace(seen.now, job=replace(seen.job, ranks=history.job.ranks))])
+
+
 QUICK = PastPace(steps=150, step_s=0.1)
 
 
@@ -43,3 +56,8 @@ def test_slower_than_the_job_can_have_been(why: str, history: History, expected:
     if seen is not None:
         assert seen.title == "Step time rose 900 % or more before the watch, from 0.1 s to 1 s"
         assert "the job wrote 150 steps in its first 15 s, start-up included: at most 0.1 s each" in seen.evidence
+
+
+def test_steps_that_still_become_longer_were_no_single_change_before_the_watch() -> None:
+    assert check_drop(risen(0.2, 1.2)) is None
+    assert check_drop(risen(1.0, 1.2)) is not None

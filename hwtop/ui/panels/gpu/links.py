@@ -33,7 +33,7 @@ def _host(row: GpuRow) -> Iterator[Line]:
     if gpu.numa_node is not None:
         yield fact("NUMA node", str(gpu.numa_node))
     if gpu.cpus:
-        yield fact("CPUs near by", gpu.cpus.replace(",", ", "))
+        yield fact("CPU affinity", gpu.cpus.replace(",", ", "))
 
 
 def _pcie(gpu: Gpu) -> Line:

@@ -30,7 +30,7 @@ _NAMES = {
     "retired": "retired pages",
     "nvlinks": "links",
     "mig": "MIG instances",
-    "cpus": "CPUs near by",
+    "cpus": "CPU affinity",
     "numa_node": "NUMA node",
     "pci_bus_id": "address",
     "uuid": "UUID",

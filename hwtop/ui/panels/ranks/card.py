@@ -14,6 +14,7 @@ from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.ranks import table as ranks
+from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.view import View
 from hwtop.ui.widgets.bar import stacked
 from hwtop.ui.widgets.box import box, inner
@@ -28,7 +29,7 @@ _LABEL = 11
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """The selected rank, else the one that a finding points at, else the lowest."""
-    rank = view.shown_rank
+    rank = rank_view.shown(view)
     if rank is None or view.job is None:
         return box([ranks.none(view)], width, height, Line("Rank", "title"), Line())
     room = inner(width)
@@ -102,11 +103,9 @@ def _stands(rank: Rank, width: int) -> Line:
 def _phases(rank: Rank, width: int) -> Line:
     if not rank.stack.shares:
         return Line()
-    bar = max(6, min(_BAR, width // 6))
+    bar, waits = max(6, min(_BAR, width // 6)), rank.stack.all_waits_share
     line = _labelled("phases").extend(stacked(ranks.mix(rank), bar)).add("  ")
-    tail = f"  {rank.stack.samples} samples" + (
-        "" if rank.stack.wait_share is None else f", waits {units.pct(100 * rank.stack.wait_share)}"
-    )
+    tail = f"  {rank.stack.samples} samples" + ("" if waits is None else f", waits {units.pct(100 * waits)}")
     for each in rank.stack.shares:
         part = f"{each.phase} {units.pct(100 * each.share)}  "
         if line.width + len(part) + len(tail) > width:

@@ -174,7 +174,7 @@ def mix(rank: Rank) -> list[tuple[float, str, str]]:
     for each in rank.stack.shares:
         sums[marks.PHASE[each.phase]] += each.share
     computes, waits = marks.PHASE["backward"], marks.PHASE["collective"]
-    inside = min(sums[computes], max(0.0, (rank.stack.wait_share or 0.0) - sums[waits]))
+    inside = min(sums[computes], max(0.0, (rank.stack.all_waits_share or 0.0) - sums[waits]))
     sums[computes], sums[waits] = sums[computes] - inside, sums[waits] + inside
     return [(share, role, marks.MIX[role][0]) for role, share in sums.items() if share]
 

@@ -30,6 +30,13 @@ def ordered(view: View) -> tuple[Rank, ...]:
     return tuple(row.rank for row in RANKS.arranged(view, rows))
 
 
+def shown(view: View) -> Rank | None:
+    """The rank that is shown next to the list: of those that its filter lets through, where it does not let the selected one through."""
+    rank, listed = view.shown_rank, ordered(view)
+    is_listed = rank is not None and any(each.rank == rank.rank for each in listed)
+    return rank if is_listed or not listed else listed[0]
+
+
 def is_plain(view: View) -> bool:
     """Whether the ranks stand by their numbers, all of them."""
     return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not view.filter_of(RANKS.name)

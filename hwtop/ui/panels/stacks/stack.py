@@ -11,6 +11,7 @@ from hwtop.model.stack import Refusal, StackFrame, ThreadStack
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.ranks import table as ranks
+from hwtop.ui.panels.ranks import view as rank_view
 from hwtop.ui.view import View
 from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
@@ -25,7 +26,7 @@ _NAME, _PLACE = 36, 44
 
 def draw(view: View, width: int, height: int) -> list[Line]:
     """All Python threads of one rank, leaf first, as far down as the person has scrolled."""
-    rank = view.shown_rank
+    rank = rank_view.shown(view)
     if rank is None:
         return box([ranks.none(view)], width, height, Line("Stack", "title"), Line())
     lines = _lines(rank, inner(width), view.frame.derived.at_s)
@@ -37,7 +38,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
 
 def wanted(view: View, width: int) -> int:
     """Rows for all threads, frame included."""
-    rank = view.shown_rank
+    rank = rank_view.shown(view)
     return 2 + (len(_lines(rank, inner(width), view.frame.derived.at_s)) if rank else 1)
 
 

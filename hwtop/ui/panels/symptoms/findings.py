@@ -70,7 +70,8 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     worst = marks.SEVERITY[findings[0].severity][2]
     note = Line(f"{len(findings)} found", worst).add(f", {hidden} not shown" if hidden else "", "dim")
     border = "border-hot" if findings[0].severity == "critical" else "border"
-    return box(lines, width, height, Line("What is wrong", "title"), note, border)
+    title = "Notes" if all(finding.severity == "info" for finding in findings) else "What is wrong"
+    return box(lines, width, height, Line(title, "title"), note, border)
 
 
 def place_at(view: View, y: int, width: int, height: int) -> int | None:

@@ -67,7 +67,7 @@ def _by_symptom(frame: Frame) -> dict[str, list[Episode]]:
 
 
 def _when(frame: Frame, episode: Episode) -> Line:
-    start = symptom_view.clock_after(frame, episode.raised_s)
+    start = symptom_view.clock_after(frame, episode.seen_s)
     if episode.cleared_s is None:
         return Line(f"seen {start}", "text")
     return Line(f"{start}–{symptom_view.clock_after(frame, episode.cleared_s)}", "dim")
