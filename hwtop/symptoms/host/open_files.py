@@ -73,7 +73,7 @@ def check_fd_leak(history: History, limits: Limits = FILES) -> Observation | Non
             "per_min": rise.per_s * 60 if rise is not None else None,
             "pid": process.pid,
         },
-        confidence=0.95 if is_full else 0.85,
+        confidence=0.95 if is_full else 0.92,  # 11 of 11 right in the rounds 10 to 16
         evidence=(
             f"PID {process.pid}: {f'+{rise.gained:.0f} in {span(rise.seconds)}, ' if rise else ''}now {process.fd_count}{limit}",
             *(

@@ -180,7 +180,7 @@ def _zero(history: History, lr: Series, loss: Series | None, zeros: int, needed:
     highest = max(lr.values)
     return observed(
         "lr-stuck",
-        confidence=0.8,
+        confidence=0.88,  # 7 of 7 right in the rounds 10 to 16
         facts={"zero_since": when(history, since).removeprefix("at "), "is_whole": is_whole_run},
         evidence=(
             f"0 in the last {zeros} values" + ("" if is_whole_run else f"; the highest was {highest:.3g}"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hwtop.fields import units
 from hwtop.fields.process import state_word
 from hwtop.job.metrics.files import spoken
-from hwtop.job.stacks.frames import place
+from hwtop.job.stacks.frames import place, user_frame
 from hwtop.model.rank import Rank
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
@@ -86,15 +86,18 @@ def _stands(rank: Rank, width: int) -> Line:
     line = _labelled("stack")
     if stack.error:
         return line.add("▲ ", "warn").add(elide_middle(stack.error, max(8, width - line.width - 2)), "text")
-    here = rank.stack.hot[0] if rank.stack.hot else None
+    here, below = rank.stack.hot[0] if rank.stack.hot else None, ""
     if rank.stack.phase:
         line.add(f"in {rank.stack.phase}", marks.PHASE[rank.stack.phase])
     if stack.threads and stack.threads[0].frames:
-        line.add(f"  {place(stack.threads[0].frames[0])}")
+        leaf, user = stack.threads[0].frames[0], user_frame(stack.threads[0].frames)
+        line.add(f"  {place(user or leaf)}")
+        below = f"   in {place(leaf)}" if user is not None and user != leaf else ""
     elif here:
         line.add(f"  {here.file}:{here.line} {here.function}")
     if rank.stall.same_stack_for_s:
         line.add(f"   same for {units.duration(rank.stall.same_stack_for_s)}", "label")
+    line.add(below, "label")  # what may be cut stands last
     return line.add(
         f"   kernel {rank.process.wchan}" if rank.process.wchan and rank.process.wchan != "0" else "", "label"
     )
