@@ -8,6 +8,7 @@ from statistics import median
 from msgspec import Struct
 
 from hwtop.model.gpu.device import Gpu
+from hwtop.seconds import clock
 from hwtop.symptoms.gpu.words import (
     clock_words,
     gpu_facts,
@@ -50,6 +51,8 @@ class _Held(Struct, frozen=True):
     looks: int
     intervals: int
     """In the last `SPELLS_S`; 0 where the share is enough."""
+    since: str
+    """Of one that has not let go since, in words; "" of those that come and go."""
 
 
 SLOWED = limits_of("gpu-thermal-throttle")
@@ -134,8 +137,20 @@ def _held(history: History, is_held: Callable[[Gpu], bool], least_run: int, limi
         reasons = tuple(
             dict.fromkeys(reason for gpu in known if is_held(gpu) for reason in gpu.throttle or () if reason in _WORDS)
         )
-        found.append(_Held(newest, reasons, hits, len(known), count))
+        since = _since(history, index, is_held) if len(intervals) == 1 and is_held(known[-1]) else ""
+        found.append(_Held(newest, reasons, hits, len(known), count, since))
     return found
+
+
+def _since(history: History, index: int, is_held: Callable[[Gpu], bool]) -> str:
+    """Since when every reading shows it; "before" the first that is known, where that one does."""
+    from_s = history.now.time_s
+    for derived in reversed(history.derived_states):
+        gpu = next((each for each in derived.gpus if each.index == index and each.throttle is not None), None)
+        if gpu is not None and not is_held(gpu):
+            return f", since {clock(from_s)}"
+        from_s = from_s if gpu is None else derived.time_s
+    return f", since {clock(from_s)} or before"
 
 
 def _intervals(flags: Iterable[bool], least: int) -> list[int]:
@@ -163,7 +178,7 @@ def _is_slowed(gpu: Gpu) -> bool:
 def _seen(held: _Held) -> str:
     words = ", ".join(_WORDS[reason] for reason in held.reasons)
     often = f", {held.intervals} times in {SPELLS_S / 60:.0f} min" if held.intervals else ""
-    return f"GPU {held.gpu.index}: {words} in {held.hits} of {held.looks} samples{often}"
+    return f"GPU {held.gpu.index}: {words} in {held.hits} of {held.looks} samples{often}{held.since}"
 
 
 def _temperatures(gpu: Gpu) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu.device import Gpu, GpuRates, ThrottleReason
+from hwtop.seconds import clock
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.gpu.clocks import check_hw_slowdown, check_thermal
 from hwtop.symptoms.history import History
@@ -54,6 +55,23 @@ def test_heat_is_told_with_thresholds_and_the_cool_peers() -> None:
     assert "GPU 1: 89 °C (hardware slows it from 87 °C), memory 97 °C, SM clock 780 of 1980 MHz" in seen.evidence
     assert "not throttled: GPU 0: 62 to 62 °C, SM clock 1740 MHz" in seen.evidence
     assert any("in 20 of 20 samples" in line for line in seen.evidence)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "since"),
+    [
+        ("x" * 60, ", since {first} or before"),
+        ("." * 40 + "x" * 60, ", since {fortieth}"),
+        ("." * 40 + "xx.x" * 15, ""),
+    ],
+)
+def test_since_when_is_told_of_one_that_never_let_go(pattern: str, since: str) -> None:
+    watched = throttled(pattern, "hw_thermal", **HOT)
+    seen = check_thermal(watched)
+    assert seen is not None
+    times = [clock(each.time_s) for each in watched.derived_states]
+    told = next(line for line in seen.evidence if "samples" in line)
+    assert told.partition(" samples")[2] == since.format(first=times[0], fortieth=times[min(40, len(times) - 1)])
 
 
 def test_the_drivers_own_count_is_evidence() -> None:
