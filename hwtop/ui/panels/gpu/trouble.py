@@ -12,6 +12,7 @@ from msgspec import Struct
 from hwtop.job.patterns.registry import builtin
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu.device import Gpu, ThrottleReason
+from hwtop.symptoms.gpu.power import LOW_LIMIT
 
 THROTTLE_WORDS: dict[ThrottleReason, str] = {
     "sw_power_cap": "power cap",
@@ -52,8 +53,12 @@ def weight(gpu: Gpu) -> int:
 
 
 def is_slowed(gpu: Gpu) -> bool:
-    """It throttles because of a fault."""
-    return any(THROTTLE_WORDS.get(reason, "").isupper() for reason in gpu.throttle or ())
+    """It throttles because of a fault, or of a power limit below its default."""
+    reasons = gpu.throttle or ()
+    has_low_limit = (gpu.power_limit_w or 0.0) < LOW_LIMIT * (gpu.power_limit_default_w or 0.0)
+    return any(
+        THROTTLE_WORDS.get(reason, "").isupper() or (reason == "sw_power_cap" and has_low_limit) for reason in reasons
+    )
 
 
 def throttled_by(gpu: Gpu) -> list[str]:
