@@ -38,4 +38,4 @@ class BareLabels:
             self._seen.clear()
         if self._is_other or self._rounds < _ROUNDS:
             return None
-        return number, ParsedLine(line.source, line.text.replace(found.group(), "", 1))
+        return number, ParsedLine(line.source, line.text.removesuffix(line.body) + line.body[found.end() :])

@@ -97,7 +97,9 @@ def _shared(*lines: str) -> LogBook:
     return book
 
 
-@pytest.mark.parametrize("label", ["[{}] ", "({}): ", "{} | ", "2026-11-28 10:00:00,125 INFO [{}] "])
+@pytest.mark.parametrize(
+    "label", ["[{}] ", "({}): ", "{} | ", "2026-11-28 10:00:00,125 INFO [{}] ", "2026-11-28 10:00:11 | INFO | {} | "]
+)
 def test_a_number_in_front_of_the_lines_is_the_rank_where_the_ranks_take_turns(label: str) -> None:
     pairs = [(rank, step) for step in range(10, 20) for rank in (step % 2, 1 - step % 2)]
     lines = [f"{label.format(rank)}step {step} loss {2.5 if rank == 0 else 'nan'}" for rank, step in pairs]
