@@ -130,6 +130,10 @@ class RankStack(Struct, frozen=True, gc=False, kw_only=True):
     intervals: tuple[PhaseInterval, ...] = ()
     """When it saved or compiled, oldest first."""
 
+    def intervals_of(self, phase: Phase) -> list[PhaseInterval]:
+        """Those of one phase."""
+        return [interval for interval in self.intervals if interval.phase == phase]
+
     @property
     def all_waits_share(self) -> float | None:
         """Share of the samples in which it waited for other ranks, at a barrier as well."""

@@ -16,6 +16,7 @@ from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLevel, Severity
 from hwtop.model.rank import Rank
+from hwtop.symptoms.gpu.words import has_gpu
 from hwtop.symptoms.history import History
 from hwtop.symptoms.records import Record, records
 from hwtop.symptoms.severity import SEVERITIES
@@ -119,8 +120,8 @@ def _form(event: LogEvent) -> str | None:
 
 
 def _device(ranks: Sequence[Rank], record: Record | None, history: History) -> str | None:
-    has_gpu = any(rank.gpus for rank in ranks) or bool(history.now.gpus)
-    return "the job has such a device" if record is not None and record.of_gpu and has_gpu else None
+    is_of_gpu = record is not None and record.of_gpu
+    return "the job has such a device" if is_of_gpu and has_gpu(history, ranks) else None
 
 
 def _has_stopped(rank: Rank, event: LogEvent, now_s: float) -> bool:

@@ -10,6 +10,9 @@ from statistics import StatisticsError, correlation, linear_regression, median
 
 from msgspec import Struct
 
+from hwtop.job.stacks.intervals import Recurrence, recurrence
+from hwtop.model.rank_stack import PhaseInterval
+
 BLOCKS = 40
 """Stretches that a whole series is divided into for its trend: enough for a line, few enough for all their slopes.
 Engineering default."""
@@ -31,6 +34,14 @@ def share_at_least(share: float, samples: int, z: float = 1.64) -> float:
     centre = share + square / (2 * samples)
     margin = z * sqrt(share * (1 - share) / samples + square / (4 * samples * samples))
     return max(0.0, (centre - margin) / (1 + square / samples))
+
+
+def proven_recurrence(intervals: Sequence[PhaseInterval], share: float, periods: int) -> Recurrence | None:
+    """What these spells take, if they come again and again and surely take at least `share`."""
+    found = recurrence(intervals)
+    if found is None or found.periods < periods or share_at_least(found.share, found.looks) < share:
+        return None
+    return found
 
 
 def share_at_most(share: float, samples: int) -> float:

@@ -218,8 +218,8 @@ def usual_checkpoint_s(rank: Rank) -> float | None:
     """Median length of its checkpoints that are over, each as long as it can have been; None before the first."""
     lengths = [
         interval.over_by_s - (interval.from_s if interval.not_before_s is None else interval.not_before_s)
-        for interval in rank.stack.intervals
-        if interval.phase == "checkpoint" and interval.over_by_s is not None
+        for interval in rank.stack.intervals_of("checkpoint")
+        if interval.over_by_s is not None
     ]
     return median(lengths) if lengths else None
 

@@ -202,23 +202,23 @@ def _shares(samples: Sequence[Sample]) -> Shares:
     if count == 0:
         return Shares()
     phases = Counter(sample.phase for sample in samples)
-    asleep, counts_barriers = _asleep(samples), _is_mostly_at_barriers(samples)
+    asleep, at_barrier = _asleep(samples), [sample.classified.is_at_barrier for sample in samples]
+    counts_barriers = _is_mostly(at_barrier)
     needing = sum(sample.classified.needs_state for sample in samples) / count
     dumps = sum(sample.is_active is not None for sample in samples)
     return Shares(
         phases=tuple(PhaseShare(phase=phase, share=found / count) for phase, found in phases.most_common()),
         samples=count,
         wait=sum(sample.waits(asleep, counts_barriers=counts_barriers) for sample in samples) / count,
-        barrier=0.0 if counts_barriers else sum(sample.classified.is_at_barrier for sample in samples) / count,
+        barrier=0.0 if counts_barriers else sum(at_barrier) / count,
         wait_samples=int(1 / ((1 - needing) / count + needing / max(1, dumps)) + 1e-9),
     )
 
 
-def _is_mostly_at_barriers(samples: Sequence[Sample]) -> bool:
+def _is_mostly(at_barrier: Sequence[bool]) -> bool:
     """It comes to a barrier again and again, and spends more time there than elsewhere: no exception that somebody planned."""
-    at = [sample.classified.is_at_barrier for sample in samples]
-    arrivals = sum(now and not before for before, now in pairwise(at))
-    return arrivals >= _ROUTINE and sum(at) > MOSTLY * len(at)
+    arrivals = sum(now and not before for before, now in pairwise(at_barrier))
+    return arrivals >= _ROUTINE and sum(at_barrier) > MOSTLY * len(at_barrier)
 
 
 def _asleep(samples: Sequence[Sample]) -> dict[Phase, float]:

@@ -51,8 +51,8 @@ class _Held(Struct, frozen=True):
     looks: int
     intervals: int
     """In the last `SPELLS_S`; 0 where the share is enough."""
-    since: str
-    """Of one that has not let go since, in words; "" of those that come and go."""
+    is_steady: bool
+    """It is held now, and was in one stretch of the window; others come and go."""
 
 
 SLOWED = limits_of("gpu-thermal-throttle")
@@ -60,7 +60,7 @@ SLOWED = limits_of("gpu-thermal-throttle")
 
 def check_thermal(history: History, limits: Limits = SLOWED) -> Observation | None:
     """Heat holds clocks down: the driver or the hardware itself says so."""
-    held = _held(history, lambda gpu: _has(gpu, "sw_thermal", "hw_thermal"), 1, limits)
+    held = _held(history, _is_hot, 1, limits)
     return _hot(history, held) if held else None
 
 
@@ -87,7 +87,7 @@ def _hot(history: History, held: Sequence[_Held]) -> Observation:
             *(
                 line
                 for each in held[:SHOWN]
-                for line in (_seen(each), _temperatures(each.gpu), *_counted(history, each))
+                for line in (_seen(history, each, _is_hot), _temperatures(each.gpu), *_counted(history, each))
             ),
             *_cool(history, held),
             *not_ours(history, indexes),
@@ -110,7 +110,7 @@ def _slowed(history: History, held: Sequence[_Held]) -> Observation:
         },
         confidence=0.9,
         evidence=(
-            *(line for each in held[:SHOWN] for line in (_seen(each), *_power(each.gpu))),
+            *(line for each in held[:SHOWN] for line in (_seen(history, each, _is_slowed), *_power(each.gpu))),
             *_cool(history, held),
             *not_ours(history, indexes),
         ),
@@ -137,8 +137,8 @@ def _held(history: History, is_held: Callable[[Gpu], bool], least_run: int, limi
         reasons = tuple(
             dict.fromkeys(reason for gpu in known if is_held(gpu) for reason in gpu.throttle or () if reason in _WORDS)
         )
-        since = _since(history, index, is_held) if len(intervals) == 1 and is_held(known[-1]) else ""
-        found.append(_Held(newest, reasons, hits, len(known), count, since))
+        is_steady = len(intervals) == 1 and is_held(known[-1])
+        found.append(_Held(newest, reasons, hits, len(known), count, is_steady))
     return found
 
 
@@ -169,16 +169,21 @@ def _has(gpu: Gpu, *reasons: str) -> bool:
     return not set(reasons).isdisjoint(gpu.throttle or ())
 
 
+def _is_hot(gpu: Gpu) -> bool:
+    return _has(gpu, "sw_thermal", "hw_thermal")
+
+
 def _is_slowed(gpu: Gpu) -> bool:
     return _has(gpu, "hw_power_brake") or (
         _has(gpu, "hw_slowdown", "hw_current") and not _has(gpu, "hw_thermal", "sw_thermal")
     )
 
 
-def _seen(held: _Held) -> str:
+def _seen(history: History, held: _Held, is_held: Callable[[Gpu], bool]) -> str:
     words = ", ".join(_WORDS[reason] for reason in held.reasons)
+    since = _since(history, held.gpu.index, is_held) if held.is_steady else ""
     often = f", {held.intervals} times in {SPELLS_S / 60:.0f} min" if held.intervals else ""
-    return f"GPU {held.gpu.index}: {words} in {held.hits} of {held.looks} samples{often}{held.since}"
+    return f"GPU {held.gpu.index}: {words} in {held.hits} of {held.looks} samples{often}{since}"
 
 
 def _temperatures(gpu: Gpu) -> str:

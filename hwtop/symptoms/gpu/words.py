@@ -10,6 +10,7 @@ from msgspec import Struct
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Severity
+from hwtop.model.rank import Rank
 from hwtop.symptoms.history import History
 from hwtop.symptoms.severity import SEVERITIES
 from hwtop.symptoms.text import SHOWN, Fact
@@ -35,6 +36,11 @@ def ranks_on(history: History, indexes: Iterable[int]) -> tuple[int, ...]:
     """The live ranks that use one of these GPUs."""
     wanted = set(indexes)
     return tuple(rank.rank for rank in history.live_ranks if not wanted.isdisjoint(rank.gpus))
+
+
+def has_gpu(history: History, ranks: Iterable[Rank]) -> bool:
+    """One of these ranks uses a GPU, or may use one of the machine."""
+    return any(rank.gpus for rank in ranks) or bool(history.now.gpus)
 
 
 def own_severity(history: History, indexes: Iterable[int], severity: Severity) -> Severity:

@@ -10,15 +10,15 @@ from hwtop.job.hang.rank_state import slowest, waits
 from hwtop.job.hang.stall import newest_step_s, wait_phi, waited_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import place
-from hwtop.job.stacks.intervals import recurrence
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import PhaseShare
 from hwtop.seconds import span
+from hwtop.symptoms.gpu.words import has_gpu
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.statistics import proven_confidence, share_at_least
+from hwtop.symptoms.statistics import proven_confidence, proven_recurrence, share_at_least
 from hwtop.symptoms.text import percent
 
 _EXPLAINED: frozenset[str] = frozenset({"checkpoint", "logging", "startup", "compile", "rendezvous"})
@@ -31,8 +31,6 @@ _LOADING: dict[Cause, str] = {
 }
 """What the loading of a rank does while it waits."""
 
-_SEEN = 0.01
-"""Of the samples: less is 0 % on the screen. Engineering default."""
 _ALONE = 0.1
 """Of its samples: what the rank alone does for as long is a reason for it to be slow. Engineering default."""
 
@@ -54,9 +52,8 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
     if work is None or slow.state in ("stopped", "starting") or _is_explained(slow, work, limits):
         return None
     if all(wait_phi(rank) >= SUSPECT for rank in others):
-        return _keeps_waiting(
-            history, slow, others
-        )  # the collective has not returned: missing, or about to come late once
+        # the collective has not returned: missing, or about to come late once
+        return _keeps_waiting(history, slow, others)
     return observed(
         "straggler-rank",
         confidence=proven_confidence(typical, samples, base=0.6),
@@ -68,7 +65,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
             "doing": _doing(slow, work),
             "computes": work.phase not in _LOADS or None,
             "loads": _loads(slow) if work.phase in _LOADS else None,
-            "has_gpu": _has_gpu(history, slow),
+            "has_gpu": has_gpu(history, (slow,)) or None,
         },
         evidence=(
             f"{named(numbers)} {do(numbers, 'wait')} in collectives in {percent(typical)} of {samples} samples",
@@ -88,12 +85,8 @@ def _is_explained(slow: Rank, work: PhaseShare, limits: Limits) -> bool:
     """Its own symptom, or a wait now and then; an evaluation that takes most of the time again and again is neither."""
     if work.phase != "eval":
         return work.phase in _EXPLAINED
-    often = recurrence([interval for interval in slow.stack.intervals if interval.phase == "eval"])
-    return (
-        often is None
-        or often.periods < limits.periods
-        or share_at_least(often.share, often.looks) < limits.others_wait_share
-    )
+    evaluations = slow.stack.intervals_of("eval")
+    return proven_recurrence(evaluations, limits.others_wait_share, int(limits.periods)) is None
 
 
 def _alone(slow: Rank, others: Sequence[Rank]) -> tuple[str, ...]:
@@ -114,12 +107,7 @@ def _loads(slow: Rank) -> str:
 def _at_barriers(ranks: Sequence[Rank]) -> tuple[str, ...]:
     """What the column of waits counts and this does not."""
     most = max(rank.stack.barrier_share for rank in ranks)
-    return (f"barriers, which are not counted, take up to {percent(most)} more",) if most >= _SEEN else ()
-
-
-def _has_gpu(history: History, rank: Rank) -> bool | None:
-    """True: advice about a GPU may help."""
-    return bool(rank.gpus or history.now.gpus) or None
+    return (f"barriers, which are not counted, take up to {percent(most)} more",) if round(100 * most) else ()
 
 
 def _voted(job: Job | None, slow: Rank) -> tuple[str, ...]:
@@ -151,7 +139,7 @@ def _keeps_waiting(history: History, slow: Rank, others: list[Rank]) -> Observat
             "waiting": named(numbers),
             "place": f"{spot.function} ({at(spot)})",
             "for_s": for_s,
-            "has_gpu": _has_gpu(history, slow),
+            "has_gpu": has_gpu(history, (slow,)) or None,
         },
         confidence=max(0.6, confidence(surprise)),
         evidence=(

@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from hwtop.job.hang.liveness import usual_checkpoint_s
 from hwtop.job.rank_set import do, named
-from hwtop.job.stacks.intervals import Recurrence, recurrence
+from hwtop.job.stacks.intervals import Recurrence
 from hwtop.model.rank import DataFile, Rank
 from hwtop.model.rank_stack import PhaseInterval
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
-from hwtop.symptoms.statistics import proven_confidence, share_at_least
+from hwtop.symptoms.statistics import proven_confidence, proven_recurrence
 from hwtop.symptoms.text import SHOWN, Fact, Facts, percent
 from hwtop.symptoms.training.overhead import hottest, reported
 
@@ -50,7 +50,7 @@ class _Long(Struct, frozen=True):
 def check_checkpoint(history: History, limits: Limits = CHECKPOINT) -> Observation | None:
     """Saving takes a large share of the time, or this once far longer than usual."""
     for rank in history.live_ranks:
-        intervals = [interval for interval in rank.stack.intervals if interval.phase == "checkpoint"]
+        intervals = rank.stack.intervals_of("checkpoint")
         if not intervals:
             continue
         often = _often(history, intervals, limits.share, int(limits.periods))
@@ -64,8 +64,8 @@ def check_checkpoint(history: History, limits: Limits = CHECKPOINT) -> Observati
 
 def _often(history: History, intervals: Sequence[PhaseInterval], share: float, periods: int) -> Recurrence | None:
     """If the spells come again and again, still do, and surely take more than `share`."""
-    found = recurrence(intervals)
-    if found is None or found.periods < periods or share_at_least(found.share, found.looks) < share:
+    found = proven_recurrence(intervals, share, periods)
+    if found is None:
         return None
     usual_s = found.seconds / found.periods
     return found if history.now.at_s - intervals[-1].to_s <= 2.5 * usual_s else None
@@ -160,7 +160,7 @@ def check_recompile(history: History, limits: Limits = COMPILE) -> Observation |
 
 
 def _recompiles(history: History, rank: Rank, limits: Limits) -> Recurrence | None:
-    intervals = [interval for interval in rank.stack.intervals if interval.phase == "compile"]
+    intervals = rank.stack.intervals_of("compile")
     warm_s = _warm_at_s(history, rank) if len(intervals) > limits.periods else None
     often = None
     if warm_s is not None:
