@@ -9,6 +9,9 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+Run = Callable[[Callable[[], None], threading.Event], None]
+"""How a call gets its thread; the event is to be set when it has ended."""
+
 _Work = SimpleQueue[tuple[Callable[[], None], threading.Event]]
 
 _idle: list[_Work] = []
@@ -26,7 +29,8 @@ class Abandonable(Generic[T]):
         self._name = name
         self._function = function
         self._now = now
-        self._is_out = False
+        self.is_out = False
+        """A call was started whose result has not been taken."""
         self._done = threading.Event()
         self._started_at_s = 0.0
         self._result: T | None = None
@@ -40,25 +44,30 @@ class Abandonable(Generic[T]):
             RuntimeError: no thread can be started.
             Exception: whatever `function` raised.
         """
-        if not self._is_out:
-            self._start()
+        if not self.is_out:
+            self.start()
         if not self._done.wait(deadline_s):
             raise TimeoutError(f"not answering for {self.out_for_s():.0f} s")
-        self._is_out = False
+        self.is_out = False
         if self._error is not None:
             raise self._error
         return self._result  # type: ignore[return-value]
 
     def out_for_s(self) -> float:
         """How long the current call has been out; 0 when none is."""
-        return self._now() - self._started_at_s if self._is_out else 0.0
+        return self._now() - self._started_at_s if self.is_out else 0.0
 
-    def _start(self) -> None:
+    def start(self, run: Run | None = None) -> None:
+        """Begin a call, through `run` or in an idle thread, while none is out.
+
+        Raises:
+            RuntimeError: no thread can be started.
+        """
         self._done.clear()
         self._result, self._error = None, None
         self._started_at_s = self._now()
-        _run(self._call, self._done)
-        self._is_out = True  # not before: where no thread can be started, the next call tries again
+        (run or in_idle_thread)(self._call, self._done)
+        self.is_out = True  # not before: where no thread can be started, the next call tries again
 
     def _call(self) -> None:
         threading.current_thread().name = f"hwtop-{self._name}"
@@ -68,8 +77,12 @@ class Abandonable(Generic[T]):
             self._error = error
 
 
-def _run(call: Callable[[], None], done: threading.Event) -> None:
-    """In an idle thread, or in a new one."""
+def in_idle_thread(call: Callable[[], None], done: threading.Event) -> None:
+    """Make a call in an idle thread, or in a new one, and set `done`.
+
+    Raises:
+        RuntimeError: no thread can be started.
+    """
     try:
         work = _idle.pop()
     except IndexError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ import psutil
 
 from hwtop.collectors.source import Source
 from hwtop.collectors.source_runner import SourceRunner
+from hwtop.collectors.turns import Turns
 from hwtop.model.plan import SamplingPlan
 from hwtop.model.signal import SentSignal
 from hwtop.model.snapshot import OwnCost, Snapshot
@@ -36,10 +36,10 @@ class Sampler:
         wall: Callable[[], float] = time.time,
         own_cost: Callable[[], OwnCost] | None = None,
     ) -> None:
-        self._finished = threading.Condition()
+        self._turns = Turns()
         self._now = now
         self._wall = wall
-        self._runners = [SourceRunner(source, self._finished, now) for source in sources]
+        self._runners = [SourceRunner(source, self._turns, now) for source in sources]
         self._host = host
         self.interval_s = interval_s
         self.sent_signals: tuple[SentSignal, ...] = ()
@@ -50,8 +50,9 @@ class Sampler:
         """One snapshot. Takes at most 40 % of the interval (and never over 0.5 s) plus assembling."""
         started_s = self._now()
         late_s = 0.0 if planned_at_s is None else max(0.0, started_s - planned_at_s)
-        asked = [runner for runner in self._runners if runner.ask()]
-        self._wait(asked, started_s + min(0.5, 0.4 * self.interval_s))
+        for runner in self._runners:
+            runner.ask()
+        self._turns.run(min(0.5, 0.4 * self.interval_s))
         fields: dict[str, Any] = {}
         for runner in self._runners:
             name = runner.source.name
@@ -75,16 +76,10 @@ class Sampler:
             runner.set_plan(plan)
 
     def close(self) -> None:
-        """Let all threads end. Does not wait."""
+        """Let all sources close. Does not wait."""
         for runner in self._runners:
             runner.close()
-
-    def _wait(self, runners: Sequence[SourceRunner], deadline_s: float) -> None:
-        with self._finished:
-            while any(runner.is_busy for runner in runners):
-                left_s = deadline_s - self._now()
-                if left_s <= 0 or not self._finished.wait(left_s):
-                    return
+        self._turns.run(0.0)
 
 
 def read_own_cost(at_s: float) -> OwnCost:

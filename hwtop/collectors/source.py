@@ -1,4 +1,4 @@
-"""The contract of a source: any object with these members. The sampler runs each source in a thread of its own."""
+"""The contract of a source: any object with these members. The sampler reads the sources in turn; one that blocks keeps its thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Source(Protocol):
     """Least time between two reads; 0 = at each tick."""
 
     def probe(self) -> str | None:
-        """Why this source cannot run on this machine, or None. Called once, in the source's own thread, before `read`."""
+        """Why this source cannot run on this machine, or None. Called once before `read`, where it may block as well."""
 
     def read(self) -> Struct | None:
         """The `*Reading` of now; None where it is not asked for. Roots ("/proc") and clocks are constructor arguments."""

@@ -1,32 +1,28 @@
-"""Lane: one source in a thread of its own, with a one-slot mailbox, so that no source can hold up the clock."""
+"""One source with its newest reading: it is read in its turn, where it can hold up neither the clock nor the others."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from msgspec import Struct
 
 from hwtop.collectors.source import Source
+from hwtop.collectors.turns import Turns
 from hwtop.model.plan import SamplingPlan
 from hwtop.model.snapshot import SourceState, SourceStatus
 
 
 class SourceRunner:
-    """Reads one source on request and keeps its newest reading.
+    """Reads one source on request, by its turn, and keeps its newest reading. It is never read by two threads at once."""
 
-    The thread is a daemon: one that hangs in a driver must not keep the program from leaving. `finished` is notified
-    (shared by all lanes of a sampler) when a read ends.
-    """
-
-    def __init__(self, source: Source, finished: threading.Condition, now: Callable[[], float]) -> None:
+    def __init__(self, source: Source, turns: Turns, now: Callable[[], float]) -> None:
         self.source = source
-        self._finished = finished
+        self._turns = turns
         self._now = now
-        self._wanted = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._closing = False
+        self._is_closing = self._is_closed = False
         self._aim: SamplingPlan | None = None
         self._probed = False
         self._reason: str | None = None
@@ -43,20 +39,16 @@ class SourceRunner:
         return self._asked_at_s is not None
 
     def set_plan(self, plan: SamplingPlan) -> None:
-        """Handed to the source before its next read, in the source's thread."""
+        """Handed to the source before its next read, in the thread that reads it."""
         self._aim = plan
 
-    def ask(self) -> bool:
-        """Start a read if none is out and one is due. True when one was started."""
+    def ask(self) -> None:
+        """Add a read to the turns if none is out and one is due."""
         now_s = self._now()
         if self.is_busy or (self._last_asked_s is not None and now_s - self._last_asked_s < self.source.every_s):
-            return False
+            return
         self._asked_at_s = self._last_asked_s = now_s
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name=f"hwtop-{self.source.name}", daemon=True)
-            self._thread.start()
-        self._wanted.set()
-        return True
+        self._turns.add(self._take_turn)
 
     def reading(self) -> Struct | None:
         """The newest reading, however old."""
@@ -89,28 +81,30 @@ class SourceRunner:
         )
 
     def close(self) -> None:
-        """Ask the thread to end. Does not wait for it."""
-        self._closing = True
-        self._wanted.set()
+        """Let the source close, after the read that is out."""
+        self._is_closing = True
+        if not self.is_busy and self._last_asked_s is not None:
+            self._turns.add(self._close)
 
-    def _run(self) -> None:
-        while True:
-            self._wanted.wait()
-            self._wanted.clear()
-            if self._closing:
+    def _take_turn(self) -> None:
+        threading.current_thread().name = f"hwtop-{self.source.name}"
+        started = time.thread_time()
+        reading, reason = self._read()
+        if reading is not None:
+            self._reading, self._is_fresh, self._read_at_s = reading, True, self._now()
+        elif reason is None:
+            self._reading, self._is_fresh, self._read_at_s = None, False, None
+        self._reason = reason
+        self._cost_ms = (time.thread_time() - started) * 1000
+        self._asked_at_s = None
+        if self._is_closing:
+            self._close()
+
+    def _close(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            with suppress(Exception):  # it leaves either way
                 self.source.close()
-                return
-            started = time.thread_time()
-            reading, reason = self._read()
-            with self._finished:
-                if reading is not None:
-                    self._reading, self._is_fresh, self._read_at_s = reading, True, self._now()
-                elif reason is None:
-                    self._reading, self._is_fresh, self._read_at_s = None, False, None
-                self._reason = reason
-                self._cost_ms = (time.thread_time() - started) * 1000
-                self._asked_at_s = None
-                self._finished.notify_all()
 
     def _read(self) -> tuple[Struct | None, str | None]:
         try:

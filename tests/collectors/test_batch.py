@@ -65,7 +65,7 @@ def test_where_no_thread_can_be_started_the_next_call_tries_again(monkeypatch: p
 
     call = Abandonable("test", lambda: 7, time.monotonic)
     with monkeypatch.context() as patch:
-        patch.setattr(abandon, "_run", refuse)
+        patch.setattr(abandon, "in_idle_thread", refuse)
         with pytest.raises(RuntimeError):
             call.poll(1.0)
     assert call.poll(30.0) == 7

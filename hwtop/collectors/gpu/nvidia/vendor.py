@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from hwtop.collectors.abandon import Abandonable
+from hwtop.collectors.abandon import Abandonable, Run
 from hwtop.collectors.gpu.nvidia.cost import CallLedger, call_costs, timed
 from hwtop.collectors.gpu.nvidia.device import NvmlDevice
 from hwtop.collectors.gpu.nvidia.events import XidWatch
 from hwtop.collectors.gpu.nvidia.library import Nvml, NvmlOpening
 from hwtop.collectors.gpu.nvidia.row import UNNAMED, VENDOR
 from hwtop.collectors.gpu.nvidia.topology import TopologyReader
+from hwtop.collectors.turns import Turns
 from hwtop.errors import CannotError
 from hwtop.model.gpu.device import CallCost, Gpu, GpuReading
 from hwtop.model.gpu.health import XidEvent
@@ -39,7 +40,7 @@ class _Answer(NamedTuple):
 
 
 class _Row:
-    """One GPU with its thread and the newest that it said."""
+    """One GPU with the newest that it said."""
 
     def __init__(self, lib: object, index: int, now: Callable[[], float], budget_s: float, sys: str = "/sys") -> None:
         self.device = NvmlDevice(lib, index, now, budget_s, sys)
@@ -49,13 +50,15 @@ class _Row:
         self._is_in = False
         """The newest reading belongs to this tick."""
 
-    def start(self) -> None:
-        """Begin this tick's reading, unless the last one is still out or has just come in."""
+    def start(self, run: Run | None = None) -> None:
+        """Begin this tick's reading, through `run`, unless the last one is still out or has just come in."""
         self._is_in = False
-        self.collect(0.0)
-        if self._is_in and self._age_s() > _FRESH_S:
-            self._is_in = False
+        if self._slot.is_out:
             self.collect(0.0)
+            if not self._is_in or self._age_s() <= _FRESH_S:
+                return
+            self._is_in = False
+        self._slot.start(run)
 
     def collect(self, wait_s: float) -> None:
         """Take the reading if it is there within `wait_s`."""
@@ -113,7 +116,7 @@ def _seconds(seconds: float) -> str:
 class GpuNvidiaSource:
     """All NVIDIA GPUs of this machine, or those in `only`.
 
-    Each GPU is read in a daemon thread of its own; `read` waits for all of them until one common deadline, `deadline_s`
+    The GPUs are read in turn; one that hangs keeps its thread. `read` waits for all of them until one common deadline, `deadline_s`
     after its start, which is less than the sampler waits for a source. With `costs` a reading holds what each NVML function
     has cost so far.
     """
@@ -141,6 +144,7 @@ class GpuNvidiaSource:
         self._retry_at_s = now()
         self._nvml: Nvml | None = None
         self._rows: list[_Row] = []
+        self._turns = Turns()
         self._xids: XidWatch | None = None
         self._ways: TopologyReader | None = None
         self._counter: Abandonable[int] | None = None
@@ -184,7 +188,8 @@ class GpuNvidiaSource:
         self._recount()
         self._revive()
         for row in self._rows:
-            row.start()
+            row.start(self._turns.add)
+        self._turns.run(self._deadline_s)
         for row in self._rows:
             row.collect(max(0.0, started_s + self._deadline_s - self._now()))
         gpus = tuple(row.result(self._deadline_s) for row in self._rows)
