@@ -34,7 +34,8 @@ _SETTLED_S = 60.0
 """For so long after the watch began every rule is asked at each moment: a diagnosis of some seconds must find all. Engineering
 default."""
 GRADUAL_EVERY_S = 5.0
-"""Gradual symptoms that are not seen are evaluated so often: they show over a minute or more. Engineering default."""
+"""Gradual symptoms are evaluated so often, but those that are about to be raised: they come and go over a minute or more. Engineering
+default."""
 _KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
 
@@ -86,9 +87,9 @@ class Judge:
         if self.is_thorough:
             self._thorough_s = now_s
         for rule in self._rules:
-            if not (self.is_thorough or rule.symptom in self._watched or not rule.is_gradual):
-                continue
-            watch = self._observe(rule, history, now_s, watched_s)
+            watch = self._watched.get(rule.symptom)
+            if self.is_thorough or not rule.is_gradual or (watch is not None and not watch.is_raised):
+                watch = self._observe(rule, history, now_s, watched_s)
             if watch is not None and watch.is_raised:
                 severity = self._severity(rule.symptom, watch.observation)
                 findings.append(_finding(rule, watch, severity, history))

@@ -130,7 +130,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     @property
     def is_gradual(self) -> bool:
         """It looks for what builds up over a minute, and neither comes nor goes within seconds."""
-        return self.category != "stability" and self.raise_s > 0 and self.clear_s >= _GRADUAL_S
+        is_lasting = self.category == "performance" or (self.category == "correctness" and self.raise_s > 0)
+        return is_lasting and self.clear_s >= _GRADUAL_S
 
     def look(self, history: History) -> Observation | None:
         """What it sees now."""
