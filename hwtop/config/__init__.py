@@ -42,6 +42,10 @@ class ScreenConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ascii: Annotated[bool, Meta(description="no block or braille characters")] = False
     mouse: Annotated[bool, Meta(description="capture click and wheel; false leaves them to the terminal")] = True
     readonly: Annotated[bool, Meta(description="disable all actions that change the job")] = False
+    idle_interval: Annotated[
+        str,
+        Meta(description="interval after a minute without a key, while nothing is wrong; 1s: not longer than usual"),
+    ] = "2s"
 
 
 class SymptomConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -270,6 +274,7 @@ def _no_address(text: str) -> str | None:
 
 FORMS: dict[tuple[str, ...], Callable[[Any], str | None]] = {
     ("screen", "interval"): _no_time,
+    ("screen", "idle_interval"): _no_time,
     ("alerts", "webhook"): _no_address,
     ("panels", "hide"): no_panels,
     ("panels", "overview"): no_drawing,

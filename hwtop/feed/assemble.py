@@ -69,16 +69,18 @@ class Assembler:
         if self._judge.is_thorough:
             self._gradual.clear()
         self._number += 1
+        verdict = verdict_of(derived, findings, watched_s, self._judge.before_signal)
         return Frame(
             number=self._number,
             derived=derived,
             history=tuple(self._derived),
-            verdict=verdict_of(derived, findings, watched_s, self._judge.before_signal),
+            verdict=verdict,
             findings=findings,
             blind=(*blind_spots(derived, watched_s), *self._problems, *self._judge.failures),
             watched_s=watched_s,
             hypotheses=hypotheses(history, findings, self._gradual),
             episodes=self._judge.episodes(),
+            is_calm=self._judge.is_calm and (verdict.level in ("ok", "ended") or derived.candidates is not None),
         )
 
     def set_plan(self, user_focus: UserFocus) -> SamplingPlan | None:

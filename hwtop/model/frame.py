@@ -69,6 +69,8 @@ class Frame(Struct, frozen=True, gc=False, kw_only=True):
     """The usual suspects, each with an answer; empty without a job."""
     episodes: tuple[Episode, ...] = ()
     """When each symptom was raised and cleared since the watch began, oldest first; bounded."""
+    is_calm: bool = False
+    """Nothing is wrong, and nothing that was seen is about to be raised: it is enough to look less often."""
     node: str | None = None
     """Name of the one node that this is a frame of; None for a whole job and for one machine."""
     opened: Frame | None = None

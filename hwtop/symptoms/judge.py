@@ -34,7 +34,7 @@ _SETTLED_S = 60.0
 """For so long after the watch began every rule is asked at each moment: a diagnosis of some seconds must find all. Engineering
 default."""
 GRADUAL_EVERY_S = 5.0
-"""Gradual symptoms are evaluated so often, but those that are about to be raised: they come and go over a minute or more. Engineering
+"""Gradual symptoms are evaluated so often, except those that are about to be raised: they show over a minute or more. Engineering
 default."""
 _KEPT_EPISODES = 200
 """Cleared ones that are remembered: a symptom that comes and goes must not fill the memory; engineering default."""
@@ -98,6 +98,11 @@ class Judge:
         if own_signal.acting(history.job) is None:
             self.before_signal = next((finding.title for finding in folded if finding.severity != "info"), None)
         return folded
+
+    @property
+    def is_calm(self) -> bool:
+        """Nothing is raised or about to be raised, but for notes."""
+        return all(self._severity(symptom, watch.observation) == "info" for symptom, watch in self._watched.items())
 
     @property
     def failures(self) -> tuple[Blind, ...]:

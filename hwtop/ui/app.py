@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from textual import events
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
@@ -108,6 +109,12 @@ class HwtopApp(App[None]):
     def on_line_free(self, _: LineFree) -> None:
         """Draw what was left out."""
         self.refresh()
+
+    async def on_event(self, event: events.Event) -> None:
+        """What a person does ends the idle state, whichever screen gets it."""
+        if isinstance(event, events.InputEvent):
+            self._monitor.used()
+        await super().on_event(event)
 
     async def on_mount(self) -> None:
         """Show the screen, then start the feed."""

@@ -105,6 +105,8 @@ class ScreenOptions(Struct, frozen=True):
     has_pystack: bool = False
     """Whether the optional tool for deep looks is installed."""
     no_color: bool = False
+    idle_interval_s: float = 0.0
+    """Time between two looks while nobody uses the screen and all is well, where it is longer than the usual one."""
     panels: PanelConfig = EVERY_PANEL
     alerts: AlertConfig = NO_ALERTS
     keymap: Mapping[str, str] = field(default_factory=dict)

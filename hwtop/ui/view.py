@@ -66,6 +66,8 @@ class View(Struct, frozen=True, dict=True):
     """Which of them the keys go into; "" = keys do what they are bound to."""
     interval_s: float | None = None
     """What the person has set; None = what the frame says."""
+    is_idle: bool = False
+    """Nobody has used the screen for a while, and all is well: the machine is looked at less often."""
     is_paused: bool = False
     """`frame` stays while newer ones come."""
     past: FrameHistory = field(default_factory=FrameHistory)

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from hwtop.model.gpu.device import Vendor
 from hwtop.model.hang import Backend
+from hwtop.model.log import Severity
 from hwtop.model.symptom import Category, Finding
 from hwtop.symptoms.cascade import causes, fold
 from hwtop.symptoms.history import History
@@ -53,6 +54,25 @@ def test_a_short_gap_does_not_clear() -> None:
 
 def test_zero_raises_at_once() -> None:
     assert judged(".x.", raise_s=0.0, clear_s=9.0) == ".!!"
+
+
+@pytest.mark.parametrize(("severity", "calm"), [("warning", ".....!!"), ("info", "!!!!!!!")])
+def test_it_is_calm_while_nothing_is_raised_or_about_to_be(severity: Severity, calm: str) -> None:
+    pattern = "xxxx..."
+    rule = Rule(
+        symptom="hang",
+        category="stability",
+        threshold="-",
+        raise_s=2.0,
+        clear_s=2.0,
+        check=lambda history: replace(SEEN, severity=severity) if pattern[int(history.now.at_s)] == "x" else None,
+    )
+    judge = Judge([rule])
+    found = ""
+    for second in range(len(pattern)):
+        judge.advance(History([derived(float(second), job(rank()))]), float(second))
+        found += "!" if judge.is_calm else "."
+    assert found == calm
 
 
 def test_what_the_log_tells_again_and_again_stays_until_it_has_been_away_for_long() -> None:

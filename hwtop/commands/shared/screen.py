@@ -80,6 +80,7 @@ def opening(ctx: click.Context) -> Opening:
     """
     from hwtop.config import default_path
     from hwtop.report.frame import markdown
+    from hwtop.seconds import seconds
     from hwtop.ui.options import SettingsFile
     from hwtop.ui.settings import rows as settings_rows
     from hwtop.ui.settings.adoption import configured
@@ -91,6 +92,7 @@ def opening(ctx: click.Context) -> Opening:
         configured(config),
         theme=given["theme"],
         is_ascii=given["is_ascii"],
+        idle_interval_s=seconds(config.screen.idle_interval) or 0.0,
         is_readonly=given.get("readonly", True),
         no_color=given["no_color"] or bool(os.environ.get("NO_COLOR")),
         alerts=_alerts(config.alerts, given.get("on_finding")),

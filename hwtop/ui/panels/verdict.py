@@ -108,7 +108,8 @@ def _job_parts(view: View) -> list[tuple[str, str]]:
     if launcher and launcher.pid != job.target_pid and not nodes:
         parts.append((f"PID {job.target_pid}", "dim"))
     parts.append((f"watched {units.duration(view.frame.watched_s)}", "dim"))
-    parts.append((f"every {view.interval_s or derived.interval_s:g} s", "dim"))
+    every_s = derived.interval_s if view.is_idle else view.interval_s or derived.interval_s
+    parts.append((f"every {every_s:g} s{' while idle' if view.is_idle else ''}", "dim"))
     if view.playback is not None:
         parts.insert(0, (view.playback.name, "accent"))
     elif view.is_readonly:

@@ -258,7 +258,7 @@ class MonitorScreen(PictureScreen):
             return
         view = interval.stepped(self.view, step)
         if view.interval_s is not None and view.interval_s != self.view.interval_s:
-            self.feed.interval(view.interval_s)
+            self._choose(view.interval_s)
         self._set(view)
 
     def action_repaint(self) -> None:

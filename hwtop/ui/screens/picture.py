@@ -12,6 +12,7 @@ from textual.screen import Screen
 from hwtop.model.frame import Frame
 from hwtop.model.plan import UserFocus
 from hwtop.ui import past as past_frames
+from hwtop.ui.input.idle import IdleWatch
 from hwtop.ui.options import ScreenOptions, Stopper
 from hwtop.ui.pages import actions
 from hwtop.ui.pages.layout import PANELS, arrange, drawn
@@ -43,6 +44,7 @@ class PictureScreen(Screen[None]):
         self.feed: Stopper | None = None
         self._options = options
         self._user_focus = UserFocus()
+        self._idle = IdleWatch(options.idle_interval_s)
         self._is_due = False
         self._panels: dict[str, Panel] = {}
 
@@ -71,7 +73,18 @@ class PictureScreen(Screen[None]):
         opened = self._options.opened(frame) if before is None else before
         self.view = processes.watched(opened, time_moves.arrived(opened, frame))
         is_held = before is not None and before.is_paused and self.view == replace(before, past=self.view.past)
+        self._look_every(self._idle.see(frame, is_recorded=self.view.is_recorded))
         self.redraw(_OF_PAST if is_held and not self._is_due else PANELS)
+
+    def used(self) -> None:
+        """A key was pressed or the mouse moved."""
+        self._look_every(self._idle.use())
+
+    def _look_every(self, seconds: float | None) -> None:
+        """The feed looks this often from now on, where it is not None."""
+        if seconds is not None and self.feed is not None and self.view is not None:
+            self.feed.interval(seconds)
+            self.view = replace(self.view, is_idle=self._idle.is_idle)
 
     def load(self, past: FrameHistory) -> None:
         """More of a recording is there. The first part of it is shown at once."""
@@ -94,7 +107,7 @@ class PictureScreen(Screen[None]):
     def adopt(self, options: ScreenOptions, interval_s: float | None) -> None:
         """Be as these say from now on; look this often where it is not None."""
         if interval_s is not None and self.feed is not None:
-            self.feed.interval(interval_s)
+            self._choose(interval_s)
         if self.view is not None:
             self.view = adoption.view_for(self.view, self._options, options, interval_s)
         self._options = options
@@ -102,6 +115,11 @@ class PictureScreen(Screen[None]):
             panel.is_ascii = options.is_ascii
             panel.redraw()
         self.redraw()
+
+    def _choose(self, interval_s: float) -> None:
+        """The person wants this interval."""
+        self._idle.choose(interval_s)
+        self._look_every(interval_s)
 
     def redraw(self, changed: Container[str] = PANELS) -> None:
         """Place and fill the panels for the view and the size there are now. Only those that have `changed`, where none moves."""
