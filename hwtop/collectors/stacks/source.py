@@ -82,6 +82,7 @@ class StackSource:
         self._max_per_read = max_per_read
         self._window_s = WINDOW_S if budget_pct < _AMPLE_BUDGET_PCT else _SHORT_WINDOW_S
         window_s = self._window_s if has_windows else None
+        self._budget_pct = budget_pct
         self._schedule = StackSchedule(budget_pct, random.random, window_s=window_s)  # no secret: spacing only
         self._changed = threading.Condition()
         self._found: deque[_Found] = deque(maxlen=4096)
@@ -101,8 +102,8 @@ class StackSource:
             if plan.request is not None and plan.request.kind == "sudo" and allow():
                 self._ladder.forget()
                 self._schedule.retry()
-            if plan.stack_budget_pct is not None:
-                self._schedule.set_budget(plan.stack_budget_pct)
+            asked_pct = plan.stack_budget_pct
+            self._schedule.set_budget(self._budget_pct if asked_pct is None else asked_pct)
             self._schedule.want(plan.stack_pids, plan.focus_pid, threads, plan.asleep_since_s)
             self._seen &= {*plan.stack_pids}
             self._focus = plan.focus_pid

@@ -24,6 +24,8 @@ from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
 from hwtop.ui.widgets.place import Place
 
+_IDLE_STACK_BUDGET_PCT = 0.5
+"""Of a core, half as much as otherwise: it is looked half as often as well. Engineering default."""
 Places = Mapping[str, Place]
 """Panel -> where it stands."""
 PlacesOf = Callable[[View], Places]
@@ -195,7 +197,12 @@ class Page:
 
     def user_focus(self, view: View) -> UserFocus:
         """What the feed should look at closely."""
-        return UserFocus(node=view.opened or None, rank=view.selected, request=view.request)
+        return UserFocus(
+            node=view.opened or None,
+            rank=view.selected,
+            request=view.request,
+            stack_budget_pct=_stack_budget_pct(view),
+        )
 
     def has(self, action: str) -> bool:
         """Whether this action is listed with the page."""
@@ -210,7 +217,12 @@ def turned(view: View, page: str) -> View:
 def focus_on_shown(view: View) -> UserFocus:
     """Of a page about one rank: it is looked at closely, also where nobody has selected it."""
     shown = view.shown_rank
-    return UserFocus(rank=shown.rank if shown is not None else view.selected, request=view.request)
+    rank = shown.rank if shown is not None else view.selected
+    return UserFocus(rank=rank, request=view.request, stack_budget_pct=_stack_budget_pct(view))
+
+
+def _stack_budget_pct(view: View) -> float | None:
+    return _IDLE_STACK_BUDGET_PCT if view.is_idle else None
 
 
 def selecting_rank(view: View) -> View:

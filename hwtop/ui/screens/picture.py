@@ -85,6 +85,7 @@ class PictureScreen(Screen[None]):
         if seconds is not None and self.feed is not None and self.view is not None:
             self.feed.interval(seconds)
             self.view = replace(self.view, is_idle=self._idle.is_idle)
+            self._focus(self.view)
 
     def load(self, past: FrameHistory) -> None:
         """More of a recording is there. The first part of it is shown at once."""
@@ -160,13 +161,16 @@ class PictureScreen(Screen[None]):
     def _set(self, view: View) -> None:
         """Draw `view`, and tell the feed where it looks elsewhere than before."""
         self.view = view
+        self._focus(view)
+        if not self._is_due:
+            self._is_due = True
+            self.call_later(self._redraw_due)
+
+    def _focus(self, view: View) -> None:
         wanted = current(view).user_focus(view)
         if wanted != self._user_focus and self.feed is not None:
             self._user_focus = wanted
             self.feed.look(wanted)
-        if not self._is_due:
-            self._is_due = True
-            self.call_later(self._redraw_due)
 
     def _redraw_due(self) -> None:
         """Behind the keys that wait already: where drawing takes longer than a key held down repeats, it is done once for some."""

@@ -20,6 +20,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from hwtop.ui.messages import LineFree
 from hwtop.ui.terminal.diff_writer import DiffWriter, Piece, pieces
+from hwtop.ui.terminal.key_reader import WakingEvent, read_keys
 from hwtop.ui.widgets.text import cropped
 
 LINE_BYTES_S = 125_000
@@ -73,12 +74,17 @@ class DiffDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._diff = DiffWriter()
+        self._closing = self.exit_event = WakingEvent()
         self._can_synchronize = False
         self._waiting = 0
         self._is_left_out = False
         self._drawn_size: tuple[int, int] | None = None
         if self._file is not None:
             self._file = cast("TextIOWrapper", Outlet(self._file.fileno(), self._flushed))
+
+    def run_input_thread(self) -> None:
+        """Read keys in a thread that sleeps while nobody types."""
+        read_keys(self.fileno, self._closing, self.process_message)
 
     def write(self, data: str) -> None:
         """Send `data`. Never waits: a picture is left out while the line is not free."""
