@@ -3,8 +3,9 @@
     python bench/monitor_cost.py [SECONDS] [--tools FOLDER]
 
 All run at once, on the same machine with the same load: hwtop without a job and attached to eight ranks, each on a 200x50 terminal, with
-eight simulated GPUs (the fake driver of the tests, built with gcc). CPU is CPU time, py-spy included. FOLDER is looked into for programs
-before PATH.
+eight simulated GPUs (the fake driver of the tests, built with gcc). The ranks wait for their device most of the time. "Used" is with one
+look a second, as after a key; "idle" is a screen that nobody has used for a minute. CPU is CPU time, py-spy included. FOLDER is looked
+into for programs before PATH.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
@@ -37,8 +39,10 @@ TOOLS = {
     "glances": (["--time", "1"], b"CPU"),
 }
 """Programs to compare with: arguments for a refresh a second (btop has none: 2 s), and a text of the first useful screen."""
-WARM_UP_S = 60.0
-"""hwtop spends half of its first minute's allowance for stacks at once, and asks all rules at each refresh."""
+WARM_UP_S = 75.0
+"""hwtop spends half of its first minute's allowance for stacks at once, and asks all rules at each refresh; then it may be idle."""
+LIGHT = ("--forward-ms", "3", "--backward-ms", "3", "--decode-ms", "2", "--device-ms", "300", "--num-workers", "1")
+"""Ranks that leave the cores to others, as those do that wait for a GPU."""
 
 
 def cpu_s(pid: int) -> float:
@@ -106,10 +110,15 @@ class Watched:
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
-def commands(pid: int, folder: str | None) -> dict[str, tuple[list[str], bytes]]:
-    """Name -> command, and the word that its first useful screen shows."""
+def commands(pid: int, folder: str | None, used: Path) -> dict[str, tuple[list[str], bytes]]:
+    """Name -> command, and the word that its first useful screen shows. `used`: settings without a longer interval while idle."""
     own = [sys.executable, "-m", "hwtop"]
-    found = {"hwtop, no job": (own, b"Pick"), f"hwtop, {RANKS} ranks": ([*own, str(pid)], b"rank")}
+    found = {
+        "hwtop, no job, used": ([*own, "--config", str(used)], b"Pick"),
+        "hwtop, no job, idle": (own, b"Pick"),
+        f"hwtop, {RANKS} ranks, used": ([*own, str(pid), "--config", str(used)], b"rank"),
+        f"hwtop, {RANKS} ranks, idle": ([*own, str(pid)], b"rank"),
+    }
     for name, (arguments, word) in TOOLS.items():
         path = (shutil.which(name, path=folder) if folder else None) or shutil.which(name)
         if path is None:
@@ -136,12 +145,12 @@ def measure(programs: dict[str, tuple[list[str], bytes]], env: dict[str, str], s
         spent_s = time.monotonic() - began_s
         used = [cpu_s(each.process.pid) - before for each, (before, _) in zip(running, began, strict=True)]
         base = next((cpu for each, cpu in zip(running, used, strict=True) if each.name == "nvitop"), None)
-        print(f"{'':16} {'CPU of a core':>13} {'x nvitop':>9} {'memory':>8} {'first screen':>13} {'output':>10}")
+        print(f"{'':21} {'CPU of a core':>13} {'x nvitop':>9} {'memory':>8} {'first screen':>13} {'output':>10}")
         for each, cpu, (_, drawn) in zip(running, used, began, strict=True):
             ratio = f"{cpu / base:.1f}" if base else "-"
             first = "-" if each.first_s is None else f"{each.first_s:.2f} s CPU"
             print(
-                f"{each.name:16} {100 * cpu / spent_s:11.1f} % {ratio:>9} {each.rss_mb():5.0f} MB {first:>13}"
+                f"{each.name:21} {100 * cpu / spent_s:11.1f} % {ratio:>9} {each.rss_mb():5.0f} MB {first:>13}"
                 f" {(each.drawn - drawn) / spent_s / 1000:5.1f} kB/s"
             )
     print(f"load average while measured: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
@@ -166,8 +175,11 @@ def main() -> None:
             "PYTHONPATH": str(ROOT),
             "LC_ALL": "C.UTF-8",  # btop asks for it
         }
-        with DemoJob(scenario, Path(folder), rank_count=RANKS, is_stdlib_forced=True) as job:
-            measure(commands(job.launcher_pid, arguments.tools), env, arguments.seconds)
+        used = Path(folder) / "used.toml"
+        used.write_text('[screen]\nidle_interval = "1s"\n')
+        light = replace(scenario, arguments=LIGHT)
+        with DemoJob(light, Path(folder), rank_count=RANKS, is_stdlib_forced=True) as job:
+            measure(commands(job.launcher_pid, arguments.tools, used), env, arguments.seconds)
 
 
 if __name__ == "__main__":

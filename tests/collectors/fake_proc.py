@@ -27,6 +27,7 @@ class FakeProcess:
     threads: tuple[str, ...] = ()
     """comms of the threads besides the main one."""
     flags: int = 0x400000
+    rss_pages: int = 512
 
     @property
     def name(self) -> str:
@@ -129,6 +130,7 @@ def _stat(process: FakeProcess, tid: int, comm: str) -> str:
     fields[13], fields[14] = "300", "40"
     fields[19] = str(1 if process.state == "Z" else 1 + len(process.threads))
     fields[21] = str(process.start_ticks or process.pid)
+    fields[23] = str(process.rss_pages)
     fields[47] = str(hash(process.argv) & 0xFFFFFFFF)
     fields[51] = str(process.exit_status)
     return f"{tid} ({comm}) " + " ".join(fields[2:]) + "\n"

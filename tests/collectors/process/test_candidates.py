@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,22 @@ def test_a_program_is_known_by_the_training_library_that_it_has_loaded(tmp_path:
     (tmp_path / "40" / "maps").write_bytes(b"7f00-7f01 r-xp 0 08:01 7 /opt/torch/lib/libtorch_cpu.so\n")
     found = {each.pid: each.framework for each in source(tmp_path).read().candidates}
     assert found == {20: None, 30: "torch", 40: None}  # the last is no Python program
+
+
+def test_a_map_is_read_again_when_the_memory_of_the_program_has_changed(tmp_path: Path) -> None:
+    young = FakeProcess(30, 10, "python serve.py", start_ticks=9_990 * os.sysconf("SC_CLK_TCK"))
+    proc = FakeProc(tmp_path, [*box(), young])
+    (tmp_path / "30" / "maps").write_bytes(b"")
+    candidates = source(tmp_path)
+
+    def framework() -> str | None:
+        return next(each.framework for each in candidates.read().candidates if each.pid == 30)
+
+    assert framework() is None
+    (tmp_path / "30" / "maps").write_bytes(b"7f00-7f01 r-xp 0 08:01 7 /env/torch/lib/libtorch_cpu.so\n")
+    assert framework() is None, "reading a map keeps the program from mapping"
+    proc.put(replace(young, rss_pages=100_000))
+    assert framework() == "torch"
 
 
 def test_the_youngest_of_a_kind_comes_first(tmp_path: Path) -> None:
