@@ -1,4 +1,4 @@
-"""A live hwtop on a demo job for hours: what it takes each minute, and whether that grows.
+"""A live hwtop on a demo job of eight ranks for hours: what it takes each minute, and whether that grows.
 
     python bench/soak.py [--minutes 120] [--settle 10]
 
@@ -14,13 +14,14 @@ import statistics
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from monitor_cost import cpu_s, drain, on_terminal  # noqa: E402
+from monitor_cost import LIGHT, RANKS, cpu_s, drain, on_terminal  # noqa: E402
 
 GROWTH = {"rss_mb": 0.15, "threads": 0.25, "descriptors": 0.25, "cpu_pct": 0.5}
 """Share by which the median of the last minutes may exceed the first ones: the history of ten minutes and frames of the past
@@ -47,7 +48,11 @@ def main() -> None:
     arguments = parser.parse_args()
     scenario = find("healthy")
     assert scenario is not None
-    with tempfile.TemporaryDirectory() as folder, DemoJob(scenario, Path(folder), is_stdlib_forced=True) as job:
+    light = replace(scenario, arguments=LIGHT)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        DemoJob(light, Path(folder), rank_count=RANKS, is_stdlib_forced=True) as job,
+    ):
         minutes = watched(job.launcher_pid, arguments.minutes)
     after = minutes[arguments.settle :]
     if len(after) < 3:
