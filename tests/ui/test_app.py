@@ -394,14 +394,14 @@ def test_no_flagged_line_is_said() -> None:
 def test_the_interval_goes_to_the_feed_and_into_the_header() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         assert "every 1 s" in screen_text(app)[1]
-        await pilot.press("plus", "plus", "equals_sign", "plus")
+        await pilot.press("plus", "plus", "equals_sign", "plus", "plus", "plus")
         rows = screen_text(app)
-        assert "every 10 s" in rows[1]
-        assert "10 s is the longest interval" in rows[-1]
-        await pilot.press(*["minus"] * 5)
-        assert "every 0.5 s" in screen_text(app)[1]
+        assert "every 60 s" in rows[1]
+        assert "60 s is the longest interval" in rows[-1]
+        await pilot.press(*["minus"] * 7)
+        assert "every 0.2 s" in screen_text(app)[1]
 
-    assert drive(act, frames.healthy()).intervals == [2, 5, 10, 5, 2, 1, 0.5]
+    assert drive(act, frames.healthy()).intervals == [2, 5, 10, 30, 60, 30, 10, 5, 2, 1, 0.5, 0.2]
 
 
 @pytest.mark.parametrize("key", ["r", "ctrl+l"])

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from hwtop.ui.view import View
 
-_INTERVALS_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+_INTERVALS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 
 def stepped(view: View, step: int) -> View:
