@@ -69,8 +69,8 @@ class Turns:
             try:
                 call()
             finally:
-                its_round.ended.append(None)
                 if done is not None:
                     done.set()
+                its_round.ended.append(None)
                 if len(its_round.ended) >= its_round.added and its_round is not self._round:
                     its_round.is_complete.set()
